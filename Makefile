@@ -1,0 +1,37 @@
+# Everything a newcomer needs: `make demo` and `make test`, on a machine with python3 (3.11+) and make.
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: setup demo test lint bench format lock
+
+setup: $(READY)
+
+$(READY): pyproject.toml requirements-dev.lock scripts/setup
+	scripts/setup $(VENV)
+	@touch $@
+
+demo: $(READY)
+	$(BIN)/headgate simulate examples/node-upgrade/scenario.yaml
+
+test: $(READY)
+	$(BIN)/pytest -n auto
+	$(BIN)/headgate test examples tests/scenarios
+
+lint: $(READY)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(READY)
+	$(BIN)/python -m bench
+
+format: $(READY)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+# Needs uv; the lock file serves uv and pip alike.
+lock:
+	uv pip compile pyproject.toml --extra dev --generate-hashes --universal --python-version 3.11 \
+	  --no-emit-index-url --no-header --output-file requirements-dev.lock
