@@ -1,0 +1,56 @@
+"""CEL for Headgate: expressions compiled once, evaluated at the speed of Python, within a budget."""
+
+from headgate.cel.environment import Environment
+from headgate.cel.errors import BudgetExceeded, CompileError, EvaluationError, MissingKey, Problem
+from headgate.cel.functions import Function
+from headgate.cel.meter import DEFAULT_STEPS
+from headgate.cel.program import Program, Selector
+from headgate.cel.types import (
+    BOOL,
+    BYTES,
+    DOUBLE,
+    DURATION,
+    DYN,
+    INT,
+    NULL,
+    STRING,
+    TIMESTAMP,
+    UINT,
+    Type,
+    list_of,
+    map_of,
+    optional_of,
+)
+from headgate.cel.values import Duration, Optional, Timestamp, TypeValue, Uint
+
+__all__ = [
+    "BOOL",
+    "BYTES",
+    "DEFAULT_STEPS",
+    "DOUBLE",
+    "DURATION",
+    "DYN",
+    "INT",
+    "NULL",
+    "STRING",
+    "TIMESTAMP",
+    "UINT",
+    "BudgetExceeded",
+    "CompileError",
+    "Duration",
+    "Environment",
+    "EvaluationError",
+    "Function",
+    "MissingKey",
+    "Optional",
+    "Problem",
+    "Program",
+    "Selector",
+    "Timestamp",
+    "Type",
+    "TypeValue",
+    "Uint",
+    "list_of",
+    "map_of",
+    "optional_of",
+]

@@ -1,0 +1,147 @@
+"""Reading parts of values: fields, indexes, presence, size, and the elements that a macro walks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, cast
+
+from headgate.cel import values
+from headgate.cel.errors import EvaluationError, MissingKey
+from headgate.cel.meter import Meter
+from headgate.cel.values import MISSING, NONE, Optional
+
+
+def field(operand: object, name: str) -> object:
+    found = _field(operand, name)
+    if found is MISSING:
+        raise values.missing_key(name)
+    return found
+
+
+def has_field(operand: object, name: str) -> bool:
+    found = _field(operand, name)
+    if isinstance(operand, Optional):
+        return isinstance(found, Optional) and found.present
+    return found is not MISSING
+
+
+def optional_field(operand: object, name: object) -> Optional:
+    if not isinstance(name, str):
+        raise values.no_overload("?.", operand, name)
+    found = _field(operand, name)
+    if isinstance(operand, Optional):
+        return cast(Optional, found)
+    return NONE if found is MISSING else Optional(found)
+
+
+def _field(operand: object, name: str) -> object:
+    """The field, or MISSING. A field of an optional is an optional."""
+    if type(operand) is dict:
+        return operand.get(name, MISSING)
+    if isinstance(operand, Mapping):
+        return operand[name] if name in operand else MISSING
+    if isinstance(operand, Optional):
+        return optional_field(operand.content, name) if operand.present else NONE
+    reader = getattr(operand, "__cel_field__", None)
+    if reader is None:
+        raise EvaluationError(f"a value of type {values.kind(operand)} has no fields, so no {name!r}")
+    try:
+        return reader(name)
+    except KeyError:
+        return MISSING
+
+
+def index(operand: object, key: object) -> object:
+    if isinstance(operand, Optional):
+        return optional_index(operand, key)
+    found = _element(operand, key)
+    if found is not MISSING:
+        return found
+    if values.kind(operand) == "list":
+        raise MissingKey(f"index out of range: {values.shown_key(key)}")
+    raise values.missing_key(key)
+
+
+def optional_index(operand: object, key: object) -> Optional:
+    if isinstance(operand, Optional):
+        return optional_index(operand.content, key) if operand.present else NONE
+    found = _element(operand, key)
+    return NONE if found is MISSING else Optional(found)
+
+
+def _element(operand: object, key: object) -> object:
+    name = values.kind(operand)
+    if name == "map":
+        return values.find(cast(Mapping[object, object], operand), key)
+    if name == "list":
+        if values.kind(key) not in values.NUMBERS or key != key or cast(float, key) % 1:
+            raise values.no_overload("_[_]", operand, key)
+        sequence, place = cast(Sequence[object], operand), int(cast(float, key))
+        return sequence[place] if 0 <= place < len(sequence) else MISSING
+    if name == values.OBJECT and isinstance(key, str):
+        return _field(operand, key)
+    raise values.no_overload("_[_]", operand, key)
+
+
+def contains_element(meter: Meter, element: object, container: object) -> bool:
+    name = values.kind(container)
+    if name == "map":
+        return values.find(cast(Mapping[object, object], container), element) is not MISSING
+    if name != "list":
+        raise values.no_overload("in", element, container)
+    sequence = cast(Sequence[object], container)
+    meter.charge(len(sequence))
+    if type(element) is str:
+        return element in sequence
+    return any(values.equal(meter, element, each) for each in sequence)
+
+
+def size(operand: object) -> int:
+    if values.kind(operand) in ("string", "bytes", "list", "map"):
+        return len(cast(Sequence[object], operand))
+    raise values.no_overload("size", operand)
+
+
+def elements(meter: Meter, source: object, rounds_cost: int) -> Iterable[Any]:
+    """What a macro of one variable walks: the elements of a list or the keys of a map. Charged before the first."""
+    if values.kind(source) not in ("list", "map"):
+        raise EvaluationError(f"a value of type {values.kind(source)} cannot be walked; a list or a map can")
+    walked = cast(Sequence[object], source)
+    meter.charge(len(walked) * rounds_cost)
+    return walked
+
+
+def pairs(meter: Meter, source: object, rounds_cost: int) -> Iterable[tuple[Any, Any]]:
+    """What a macro of two variables walks: index and element, or key and value."""
+    walked = elements(meter, source, rounds_cost)
+    return walked.items() if isinstance(walked, Mapping) else enumerate(walked)
+
+
+def map_from(entries: Iterable[tuple[object, object]]) -> dict[object, object]:
+    """A map of entries, each key of an allowed type and there only once."""
+    made: dict[object, object] = {}
+    for key, value in entries:
+        if values.kind(key) not in ("bool", "int", "uint", "string"):
+            raise EvaluationError(f"a key of type {values.kind(key)} is not allowed in a map")
+        if key in made:
+            raise EvaluationError(f"duplicate key in map: {values.shown_key(key)}")
+        made[key] = value
+    return made
+
+
+def merged(maps: Iterable[object]) -> dict[object, object]:
+    """All entries of several maps."""
+    return map_from(entry for each in maps for entry in _entries(each))
+
+
+def _entries(operand: object) -> Iterable[tuple[object, object]]:
+    if not isinstance(operand, Mapping):
+        raise values.no_overload("transformMapEntry", operand)
+    return operand.items()
+
+
+def truth(value: object) -> bool:
+    """The value, if it is a bool."""
+    if value is True or value is False:
+        return cast(bool, value)
+    raise EvaluationError(f"no such overload: a bool is needed, not {values.kind(value)}")

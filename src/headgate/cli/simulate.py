@@ -1,0 +1,60 @@
+from pathlib import Path
+
+import click
+
+from headgate.cli import main
+
+
+@click.command("simulate")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--output",
+    type=click.Choice(["text", "json", "html"]),
+    default="text",
+    help="A timeline to read (the default), the whole result, or one page with the charts.",
+)
+@click.option("--until", metavar="TIME", help='Stop then: a time, or "+72h" from the start.')
+@click.option(
+    "--seed", type=click.IntRange(min=0), metavar="N", help="Another seed gives other ids and rollout orders."
+)
+@click.option("--output-file", "-o", metavar="PATH", help="Write there instead of to standard output.")
+def command(file: Path, output: str, until: str | None, seed: int | None, output_file: str | None) -> None:
+    """Plays the scenario FILE in virtual time and shows what happens.
+
+    Exit codes: 0 the run is over, however it went; 2 the scenario cannot be read; 3 a promise was broken.
+    """
+    from headgate.kernel.problems import Rejected
+    from headgate.simulate import run, scenario
+
+    try:
+        loaded = scenario.load(file)
+        until_time = scenario.parse_until(until, loaded.start) if until is not None else None
+    except Rejected as rejected:
+        main.refuse(rejected.problems)
+    except OSError as error:
+        main.refuse(f"{file}: cannot be read: {error.strerror or error}")
+    except UnicodeDecodeError:
+        main.refuse(f"{file}: cannot be read: it is not UTF-8 text")
+    except ValueError as error:
+        main.refuse(f"--until: {error}")
+    result = run.simulate(loaded, until_time, seed)
+    main.write_output(_rendered(result, output), output_file)
+    if result.violations:
+        for violation in result.violations[:10]:
+            click.echo(f"promise {violation.promise} broken (seed {result.seed}): {violation.message}", err=True)
+        raise SystemExit(main.PROMISE_BROKEN)
+
+
+def _rendered(result: object, output: str) -> str:
+    from headgate.simulate.result import Result
+
+    assert isinstance(result, Result)
+    if output == "json":
+        return result.to_json()
+    if output == "html":
+        from headgate.simulate import page
+
+        return page.render(result)
+    from headgate.simulate import timeline_text
+
+    return timeline_text.render(result)

@@ -1,0 +1,38 @@
+from pathlib import Path
+
+import click
+
+from headgate.cli import main
+
+
+@click.command("test")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
+@click.option(
+    "--output",
+    type=click.Choice(["text", "json", "junit"]),
+    default="text",
+    help="Lines to read (the default), a JSON document, or JUnit XML for a build server.",
+)
+@click.option("--output-file", "-o", metavar="PATH", help="Write there instead of to standard output.")
+def command(paths: tuple[Path, ...], output: str, output_file: str | None) -> None:
+    """Runs the scenarios in files and folders and checks what they expect.
+
+    A scenario also fails when it breaks a promise. In folders, files that hold no scenario are passed over.
+
+    Exit codes: 0 everything holds; 1 something does not; 2 an input cannot be read, or there is no scenario.
+    """
+    from headgate.simulate import suite, suite_report
+
+    outcomes = list(suite.run(paths))
+    if not outcomes:
+        main.refuse(f"no scenario in {', '.join(str(path) for path in paths)}")
+    render = {
+        "text": suite_report.to_text,
+        "json": suite_report.to_json,
+        "junit": suite_report.to_junit,
+    }[output]
+    main.write_output(render(outcomes), output_file)
+    if any(outcome.problems for outcome in outcomes):
+        raise SystemExit(main.UNREADABLE)
+    if not all(outcome.passed for outcome in outcomes):
+        raise SystemExit(main.FAILED)

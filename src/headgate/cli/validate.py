@@ -1,0 +1,76 @@
+import sys
+from pathlib import Path
+
+import click
+
+from headgate.cli import main
+
+
+@click.command("validate")
+@click.option(
+    "-f",
+    "--file",
+    "paths",
+    multiple=True,
+    required=True,
+    metavar="PATH",
+    help="A file, a folder, or - for standard input; may be given several times.",
+)
+@click.argument("more", nargs=-1, metavar="[PATH]...")
+def command(paths: tuple[str, ...], more: tuple[str, ...]) -> None:
+    """Checks manifests and scenarios without applying them, all files as one set.
+
+    Exit codes: 0 nothing is wrong; 1 every problem was printed; 2 an input cannot be read.
+    """
+    from headgate.fleet import manifest_checks, manifests
+    from headgate.kernel.problems import Problem, Rejected
+    from headgate.simulate import scenario
+
+    problems: list[Problem] = []
+    objects: list[manifests.Document] = []
+    count = 0
+    for source, folder, text in _texts([*paths, *more]):
+        try:
+            contents = manifests.read_documents(text, source=source)
+            count += len(contents)
+            objects.extend(document for document in contents if not scenario.is_scenario(document.value))
+            for loaded in scenario.read_all(contents, folder):
+                problems.extend(_of_objects(loaded, source))
+        except Rejected as rejected:
+            problems.extend(rejected.problems)
+    problems.extend(manifest_checks.validate(objects))
+    if problems:
+        for problem in problems:
+            click.echo(str(problem))
+        noun = "problem" if len(problems) == 1 else "problems"
+        click.echo(f"{len(problems)} {noun}", err=True)
+        raise SystemExit(main.FAILED)
+    if not count:
+        main.refuse(f"nothing to check in {', '.join([*paths, *more])}")
+    click.echo(f"{count} {'document' if count == 1 else 'documents'}, no problem")
+
+
+def _of_objects(loaded: object, source: str) -> list[object]:
+    """A run records a refused object and goes on; here it is a problem like any other."""
+    raise NotImplementedError
+
+
+def _texts(paths: list[str]) -> list[tuple[str, Path | None, str]]:
+    found: list[tuple[str, Path | None, str]] = []
+    for path in paths:
+        try:
+            if path == "-":
+                found.append(("-", None, sys.stdin.read()))
+            else:
+                found.extend((str(file), file.parent, file.read_text("utf-8")) for file in _files(Path(path)))
+        except OSError as error:
+            main.refuse(f"{path}: cannot be read: {error.strerror or error}")
+        except UnicodeDecodeError:
+            main.refuse(f"{path}: cannot be read: it is not UTF-8 text")
+    return found
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    return sorted(item for item in path.rglob("*") if item.suffix in (".yaml", ".yml", ".json"))

@@ -1,0 +1,127 @@
+"""The collection window of a place: what is new, when the window opens, and when it closes."""
+
+from __future__ import annotations
+
+from headgate.fleet import candidates, gates
+from headgate.fleet.brackets import shape
+from headgate.fleet.records import Group
+from headgate.fleet.state import State
+from headgate.fleet.targets import Hindrance
+from headgate.fleet.units import Place, Target, VersionNode
+from headgate.kernel import instants
+from headgate.kernel.instants import Instant
+
+Fresh = dict[str, list[VersionNode]]
+"""New versions of members that are not hooks, newest first, by deployment."""
+
+
+def fresh_versions(state: State, place: Place, now: Instant) -> Fresh:
+    form = shape.of_place(place)
+    found: Fresh = {}
+    for name, target in place.members.items():
+        if not form.is_hook(name):
+            versions = _new_for(state, place, target, now)
+            if versions:
+                found[name] = versions
+    return found
+
+
+def _new_for(state: State, place: Place, target: Target, now: Instant) -> list[VersionNode]:
+    """In scope, newer than what is deployed and than what any group here has locked, and not put back here.
+
+    When what runs was rejected, the newest remaining version is new again: that is the way back.
+    """
+    versions = target.deployment.versions
+    floor = state.version(place.record.floors.get(target.deployment.name))
+    if versions and floor is versions[-1] and target.record.deployed == floor.id and floor.is_ready:
+        return []
+    deployed = candidates.deployed_version(state, target)
+    if deployed is not None and deployed.object.status == "rejected":
+        return _way_back(state, target, deployed, now)
+    orders = [node.order for node in (deployed, floor) if node is not None]
+    newest_known = max(orders, default=None)
+    found = []
+    for version in candidates.newest_first(state, target, now):
+        if (newest_known is not None and version.order <= newest_known) or version.id in target.record.spent:
+            break
+        found.append(version)
+    return found
+
+
+def _way_back(state: State, target: Target, deployed: VersionNode, now: Instant) -> list[VersionNode]:
+    for version in candidates.newest_first(state, target, now):
+        if version.id in target.record.spent:
+            return []
+        return [version]
+    return []
+
+
+def opening(state: State, place: Place, fresh: Fresh, now: Instant, hindrance: Hindrance) -> Instant | None:
+    """The publication of the first new version; with `windowTrigger: eligible`, when one first passed its gates."""
+    if place.rule.spec.window_trigger == "published":
+        return min(version.published_at for versions in fresh.values() for version in versions)
+    moments = []
+    for name, versions in fresh.items():
+        for version in versions:
+            at = eligible_since(state, place.members[name], version, now, hindrance)
+            if at is not None:
+                moments.append(at)
+    return min(moments, default=None)
+
+
+def eligible_since(
+    state: State, target: Target, version: VersionNode, now: Instant, hindrance: Hindrance
+) -> Instant | None:
+    """When the last of the version's gates was satisfied; None while one is not."""
+    since = version.published_at
+    for judged in gates.of_version(state, target, version, now):
+        if not judged.is_allowed:
+            hindrance.add(judged)
+            return None
+        since = max(since, judged.verdict.satisfied_at or since)
+    return since
+
+
+def open_group(state: State, place: Place, opened_at: Instant, now: Instant) -> Group:
+    spec = place.rule.spec
+    window = 0 if spec.readiness_mode == "immediate" else instants.seconds(spec.readiness_window_seconds or 0)
+    group = Group(
+        id=state.new_id("group", place.order),
+        policy=place.rule.policy.name,
+        rule=place.rule.id,
+        environment=place.environment.name,
+        resource=place.resource.name,
+        status="collecting",
+        collection_started_at=opened_at,
+        collection_ends_at=opened_at + window,
+        created_at=now,
+    )
+    state.groups[group.id] = group
+    place.collecting = group
+    state.group_changed(group, "collecting", now)
+    return group
+
+
+def close_time(place: Place, group: Group, fresh: Fresh) -> Instant:
+    """When the window closes, as far as is known now; it may lie in the past for a place that joined late."""
+    spec = place.rule.spec
+    everyone_at = _everyone_has_one_at(place, fresh)
+    ends_at = group.collection_ends_at
+    if spec.readiness_mode == "wait_for_all" and everyone_at is not None:
+        return min(max(everyone_at, group.collection_started_at), ends_at)
+    if spec.unchanged_member_strategy == "require_all":
+        extra = spec.require_all_timeout_seconds
+        if extra is None:
+            extra = spec.readiness_window_seconds or 0
+        deadline = ends_at + instants.seconds(extra)
+        return deadline if everyone_at is None else min(max(ends_at, everyone_at), deadline)
+    return ends_at
+
+
+def _everyone_has_one_at(place: Place, fresh: Fresh) -> Instant | None:
+    """When the last member that is not a hook got its first new version; None while one has none."""
+    form = shape.of_place(place)
+    names = [name for name in place.members if not form.is_hook(name)]
+    if not names or any(name not in fresh for name in names):
+        return None
+    return max(fresh[name][-1].published_at for name in names)

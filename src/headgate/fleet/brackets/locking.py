@@ -1,0 +1,223 @@
+"""At the close of a window: which version each member gets, fixed from then on."""
+
+from __future__ import annotations
+
+from headgate.fleet import candidates, gates, variables
+from headgate.fleet.brackets import collecting, shape
+from headgate.fleet.records import Group, JobKind, Member
+from headgate.fleet.state import State
+from headgate.fleet.targets import Hindrance, has_failed
+from headgate.fleet.units import Place, Target, VersionNode
+from headgate.kernel.instants import Instant
+
+Locks = dict[str, VersionNode]
+
+
+def allowed_locks(
+    state: State, place: Place, fresh: collecting.Fresh, now: Instant, hindrance: Hindrance
+) -> tuple[Locks, Instant]:
+    """For each member the newest version that its gates allow now, and when the last of those gates was satisfied."""
+    locks: Locks = {}
+    satisfied_at = 0
+    for name, versions in fresh.items():
+        for version in versions:
+            since = collecting.eligible_since(state, place.members[name], version, now, hindrance)
+            if since is not None:
+                locks[name] = version
+                satisfied_at = max(satisfied_at, since)
+                break
+    return locks, satisfied_at
+
+
+def hook_locks(
+    state: State, place: Place, now: Instant, hindrance: Hindrance
+) -> tuple[Locks, list[str], Instant]:
+    """The newest allowed version of each hook, the hooks that have none, and since when the last was allowed."""
+    locks: Locks = {}
+    missing: list[str] = []
+    satisfied_at = 0
+    for name in shape.of_place(place).hooks():
+        target = place.members[name]
+        version = _newest_allowed(state, target, now, hindrance)
+        if version is None:
+            missing.append(name)
+        else:
+            locks[name] = version
+            satisfied_at = max(satisfied_at, version.published_at)
+    return locks, missing, satisfied_at
+
+
+def _newest_allowed(
+    state: State, target: Target, now: Instant, hindrance: Hindrance
+) -> VersionNode | None:
+    floor = candidates.floor_of(state, target)
+    for version in candidates.newest_first(state, target, now):
+        if floor is not None and version.order < floor:
+            break
+        if (
+            version.id == target.record.deployed
+            or collecting.eligible_since(state, target, version, now, hindrance) is not None
+        ):
+            return version
+    return None
+
+
+def lock(
+    state: State,
+    place: Place,
+    group: Group,
+    locks: Locks,
+    hooks: Locks,
+    clock_start: Instant,
+    now: Instant,
+    *,
+    changed_variables: frozenset[str] = frozenset(),
+) -> None:
+    """Fixes membership and versions; a waiting group gives way and hands over its locks and its clock."""
+    superseded = place.waiting
+    group.members = [
+        _member(place, name, locks, hooks, now, changed_variables) for name in sorted(place.members)
+    ]
+    if superseded is not None:
+        _carry_over(state, superseded, group)
+        clock_start = superseded.clock_start if superseded.clock_start is not None else clock_start
+        group.without_window = group.without_window and superseded.without_window
+    for name, version in locks.items():
+        place.record.floors[name] = version.id
+    group.locked_at = now
+    group.ready_at = now
+    group.clock_start = clock_start
+    place.collecting = None if place.collecting is group else place.collecting
+    place.waiting = group
+    state.journal.changed("place", *place.key)
+    if superseded is not None:
+        end_unstarted(state, superseded, "superseded", f"superseded by {group.id}", now)
+    state.group_changed(group, "ready", now)
+
+
+def _member(
+    place: Place,
+    name: str,
+    locks: Locks,
+    hooks: Locks,
+    now: Instant,
+    changed_variables: frozenset[str],
+) -> Member:
+    role = shape.of_place(place).roles[name]
+    record = place.members[name].record
+    if name in hooks:
+        return Member(name, role, hooks[name].id, now, kind="hook")
+    if name in locks:
+        return Member(name, role, locks[name].id, now)
+    if name in changed_variables:
+        return Member(name, role, record.deployed, now, kind="variable")
+    if place.rule.spec.unchanged_member_strategy == "redeploy_current" and record.deployed is not None:
+        return Member(name, role, record.deployed, now, kind="redeploy")
+    return Member(name, role, state="unchanged")
+
+
+def _carry_over(state: State, superseded: Group, group: Group) -> None:
+    for old in superseded.members:
+        member = group.member(old.deployment)
+        version = state.version(old.version)
+        if member is None or version is None or not version.is_ready or old.kind not in ("deploy", "variable"):
+            continue
+        if member.state == "unchanged" or member.kind in ("redeploy", "variable"):
+            member.version = old.version
+            member.locked_at = old.locked_at
+            member.state = "waiting"
+            member.kind = old.kind
+
+
+def end_unstarted(
+    state: State, group: Group, status: str, reason: str, now: Instant, *, merged_into: str | None = None
+) -> None:
+    group.reason = reason
+    group.completed_at = now
+    group.merged_into = merged_into
+    state.groups.pop(group.id, None)
+    state.group_changed(group, status, now)  # type: ignore[arg-type]  # callers pass a GroupStatus
+
+
+def drop_withdrawn(state: State, place: Place, group: Group, now: Instant) -> None:
+    """A locked version that was rejected or vetoed before its job started leaves the group."""
+    for member in group.members:
+        if member.state not in ("waiting", "retrying") or member.version is None:
+            continue
+        target = place.members.get(member.deployment)
+        if target is None:
+            _drop(state, group, member, f"{member.deployment} is no longer a member here", now)
+            continue
+        version = state.version(member.version)
+        if version is None or version.object.status in ("rejected", "failed"):
+            status = "deleted" if version is None else version.object.status
+            _drop(state, group, member, f"its version was {status}", now)
+        elif member.kind == "deploy" and _is_vetoed(state, target, version):
+            _drop(state, group, member, f"{version.tag} was vetoed", now)
+
+
+def _is_vetoed(state: State, target: Target, version: VersionNode) -> bool:
+    votes = state.approvals.get((version.id, target.environment.name))
+    if not votes or not any(vote.status == "rejected" for vote in votes.values()):
+        return False
+    return any(
+        judged.kind == "approval" and judged.verdict.outcome == "denied"
+        for judged in gates.of_version(state, target, version, 0)
+    )
+
+
+def _drop(state: State, group: Group, member: Member, note: str, now: Instant) -> None:
+    member.state = "dropped"
+    member.note = note
+    member.settled_at = now
+    state.journal.changed("group", group.id)
+
+
+def mark_unchanged(state: State, place: Place, group: Group) -> None:
+    """Judged when the group starts: what already runs here, with the same variables, is not run again."""
+    for member in group.members:
+        if member.state != "waiting" or member.kind not in ("deploy", "variable"):
+            continue
+        record = place.members[member.deployment].record
+        if record.deployed == member.version and record.deployed_variables == variables.resolve(
+            state, place.members[member.deployment]
+        ):
+            member.state = "unchanged"
+
+
+def has_work(group: Group) -> bool:
+    """Whether a member that is not a hook is still to run."""
+    return any(
+        member.role == "member" and member.state in ("waiting", "running", "retrying")
+        for member in group.members
+    )
+
+
+def changed_variables(state: State, place: Place) -> frozenset[str]:
+    """Members whose resolved values differ from those they run with, and that no group here is about to run."""
+    form = shape.of_place(place)
+    about_to_run = {
+        member.deployment
+        for group in (place.waiting, place.executing)
+        if group is not None
+        for member in group.members
+        if member.state in ("waiting", "retrying")
+    }
+    found = set()
+    for name, target in place.members.items():
+        record = target.record
+        if form.is_hook(name) or record.deployed is None or record.job is not None or name in about_to_run:
+            continue
+        resolved = variables.resolve(state, target)
+        version = state.version(record.deployed)
+        if (
+            record.deployed_variables != resolved
+            and version is not None
+            and not has_failed(target, version, resolved)
+        ):
+            found.add(name)
+    return frozenset(found)
+
+
+def kind_of(member: Member) -> JobKind:
+    return member.kind

@@ -1,0 +1,57 @@
+"""Which versions concern a target at all: ready, in scope, newest first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate import cel
+from headgate.fleet.state import State
+from headgate.fleet.units import Pair, Target, VersionNode
+from headgate.kernel.instants import Instant
+
+
+def in_scope(state: State, version: VersionNode, target: Target, now: Instant | None = None) -> bool:
+    """A scope that fails to evaluate keeps the version, with a warning: a typo must not silently drop it."""
+    if version.scope is None:
+        return True
+    try:
+        return version.scope.judge(target.bindings())
+    except cel.EvaluationError as error:
+        if now is not None:
+            state.warn(
+                now,
+                target,
+                version,
+                f"targetSelector of {version.tag} failed on {target.name}, so the version is kept: {error}",
+            )
+        return True
+
+
+def newest_first(state: State, target: Target, now: Instant) -> Iterator[VersionNode]:
+    for version in reversed(target.deployment.versions):
+        if version.is_ready and in_scope(state, version, target, now):
+            yield version
+
+
+def scoped_targets(state: State, pair: Pair, version: VersionNode) -> dict[str, Target]:
+    """Targets of the pair that count for the version, by resource name; cached until membership moves."""
+    if version.scope is None:
+        return pair.targets
+    key = ("scope", version.id)
+    cached = pair.caches.get(key)
+    if cached is None or cached[0] != pair.generation:
+        found = {name: target for name, target in pair.targets.items() if in_scope(state, version, target)}
+        cached = pair.caches[key] = (pair.generation, found)
+    return cached[1]  # type: ignore[no-any-return]  # the cache holds what each key's owner put there
+
+
+def deployed_version(state: State, target: Target) -> VersionNode | None:
+    return state.version(target.record.deployed)
+
+
+def floor_of(state: State, target: Target) -> tuple[Instant, str] | None:
+    """No candidate older than this: what runs, unless what runs was rejected."""
+    deployed = deployed_version(state, target)
+    if deployed is None or deployed.object.status == "rejected":
+        return None
+    return deployed.order

@@ -1,0 +1,377 @@
+"""Keeps the derived fleet in step with its objects: release targets, the rules that match them, places, slots.
+
+An object that changes touches the targets it can affect and no others.
+"""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Iterable
+
+from headgate.fleet import model, records
+from headgate.fleet.slots import SlotTable
+from headgate.fleet.state import State
+from headgate.fleet.units import (
+    DeploymentNode,
+    EnvironmentNode,
+    Pair,
+    Place,
+    PolicyNode,
+    ResourceNode,
+    RuleSet,
+    Target,
+    VersionNode,
+    optional_selector,
+)
+
+
+def put_resource(state: State, resource: model.Resource) -> None:
+    node = state.resources.get(resource.name)
+    if node is None:
+        node = state.resources[resource.name] = ResourceNode(resource)
+    else:
+        node.object = resource
+        node.view = resource.cel_view()
+    state.index.put(resource.name, node.view)
+    for table in state.slots.values():
+        _place_in_group(state, table, node)
+    for environment in state.environments.values():
+        _note_match(environment, node)
+    for deployment in state.deployments.values():
+        _note_match(deployment, node)
+        for environment in state.environments.values():
+            _settle_target(state, deployment, environment, node)
+    for target in node.targets.values():
+        target.hash_prefix = None
+        target.pair.membership_changed()
+        _bind_rules(state, target)
+        state.touch(target)
+    _ranks_moved(state)
+
+
+def remove_resource(state: State, node: ResourceNode) -> list[Target]:
+    """The targets that are gone with it."""
+    gone = list(node.targets.values())
+    for target in gone:
+        _remove_target(state, target)
+    state.index.remove(node.name)
+    for table in state.slots.values():
+        table.group.discard(node.name)
+        table.holders.pop(node.name, None)
+    for environment in state.environments.values():
+        environment.matched.discard(node.name)
+    for deployment in state.deployments.values():
+        deployment.matched.discard(node.name)
+    del state.resources[node.name]
+    _ranks_moved(state)
+    return gone
+
+
+def put_environment(state: State, environment: model.Environment) -> list[Target]:
+    node = state.environments.get(environment.name)
+    if node is None:
+        node = state.environments[environment.name] = EnvironmentNode(environment)
+    else:
+        node.object = environment
+        node.view = environment.cel_view()
+        node.selector = optional_selector(environment.resource_selector)
+    return _rematch(state, node, [(deployment, node) for deployment in state.deployments.values()])
+
+
+def put_deployment(state: State, deployment: model.Deployment) -> list[Target]:
+    node = state.deployments.get(deployment.name)
+    if node is None:
+        node = state.deployments[deployment.name] = DeploymentNode(deployment)
+    else:
+        node.object = deployment
+        node.view = deployment.cel_view()
+        node.selector = optional_selector(deployment.resource_selector)
+    state.rule_sets.clear()
+    gone = _rematch(state, node, [(node, environment) for environment in state.environments.values()])
+    for target in node.targets():
+        _bind_rules(state, target)
+    return gone
+
+
+def remove_pairs(state: State, pairs: Iterable[Pair]) -> list[Target]:
+    gone = [target for pair in pairs for target in pair.targets.values()]
+    for target in gone:
+        _remove_target(state, target)
+    _ranks_moved(state)
+    return gone
+
+
+def put_version(state: State, version: model.Version) -> VersionNode:
+    node = VersionNode(version)
+    deployment = state.deployments[version.deployment]
+    deployment.versions = [v for v in deployment.versions if v.id != version.id]
+    bisect.insort(deployment.versions, node, key=lambda v: v.order)
+    state.versions[version.id] = node
+    for target in deployment.targets():
+        state.touch(target)
+    for pair in deployment.pairs.values():
+        pair.caches.clear()
+    return node
+
+
+def remove_version(state: State, node: VersionNode) -> None:
+    deployment = state.deployments[node.object.deployment]
+    deployment.versions.remove(node)
+    del state.versions[node.id]
+    state.progress.pop(node.id, None)
+    for target in deployment.targets():
+        state.touch(target)
+
+
+def put_policy(state: State, policy: model.Policy) -> None:
+    node = PolicyNode(policy)
+    state.policies[policy.name] = node
+    for rule in node.rules:
+        if rule.kind == "resourceConcurrency":
+            table = state.slots[rule.id] = _slot_table(state, rule.id, node)
+            table.group = set(state.index.select(rule.selector(rule.spec.group_selector)))
+    _policies_changed(state, node)
+
+
+def remove_policy(state: State, node: PolicyNode) -> None:
+    del state.policies[node.object.name]
+    _policies_changed(state, node)
+
+
+def _slot_table(state: State, rule_id: str, node: PolicyNode) -> SlotTable:
+    rule = next(rule for rule in node.rules if rule.id == rule_id)
+    table = SlotTable(rule)
+    old = state.slots.get(rule_id)
+    if old is not None:
+        table.holders = old.holders
+    return table
+
+
+def _policies_changed(state: State, node: PolicyNode) -> None:
+    """Binds anew what the policy matches now or matched before; slots of rules that are gone go with them."""
+    state.rule_sets.clear()
+    state.shared.clear()
+    for deployment in state.deployments.values():
+        if (
+            node.reads_only_the_deployment()
+            and not node.matches({"deployment": deployment.view})
+            and not any(
+                node.object.name == policy.object.name
+                for target in _first(deployment.targets())
+                for policy in target.rules.policies
+            )
+        ):
+            continue
+        for target in deployment.targets():
+            _bind_rules(state, target)
+    live = {rule.id for policy in state.policies.values() for rule in policy.rules}
+    for rule_id in [rule_id for rule_id in state.slots if rule_id not in live]:
+        del state.slots[rule_id]
+    _ranks_moved(state)
+
+
+def _first(targets: Iterable[Target]) -> list[Target]:
+    return [target for target, _ in zip(targets, range(1))]
+
+
+def _note_match(node: EnvironmentNode | DeploymentNode, resource: ResourceNode) -> None:
+    own = "environment" if isinstance(node, EnvironmentNode) else "deployment"
+    if node.selector is not None and node.selector.matches({"resource": resource.view, own: node.view}):
+        node.matched.add(resource.name)
+    else:
+        node.matched.discard(resource.name)
+
+
+def _rematch(
+    state: State,
+    node: EnvironmentNode | DeploymentNode,
+    pairs: list[tuple[DeploymentNode, EnvironmentNode]],
+) -> list[Target]:
+    own = "environment" if isinstance(node, EnvironmentNode) else "deployment"
+    node.matched = (
+        set(state.index.select(node.selector, {own: node.view})) if node.selector is not None else set()
+    )
+    gone: list[Target] = []
+    for deployment, environment in pairs:
+        pair = deployment.pairs.get(environment.name)
+        wanted = _wanted(deployment, environment)
+        for target in [t for t in (pair.targets.values() if pair else ()) if t.resource.name not in wanted]:
+            _remove_target(state, target)
+            gone.append(target)
+        for name in sorted(wanted):
+            _settle_target(state, deployment, environment, state.resources[name])
+        if pair is not None:
+            pair.membership_changed()
+            for target in pair.targets.values():
+                _bind_rules(state, target)
+                state.touch(target)
+    _ranks_moved(state)
+    return gone
+
+
+def _wanted(deployment: DeploymentNode, environment: EnvironmentNode) -> set[str]:
+    if not set(deployment.object.systems) & set(environment.object.systems):
+        return set()
+    return deployment.matched & environment.matched
+
+
+def _settle_target(
+    state: State, deployment: DeploymentNode, environment: EnvironmentNode, resource: ResourceNode
+) -> None:
+    name = f"{deployment.name}/{environment.name}/{resource.name}"
+    wanted = (
+        resource.name in deployment.matched
+        and resource.name in environment.matched
+        and not set(deployment.object.systems).isdisjoint(environment.object.systems)
+    )
+    target = state.targets.get(name)
+    if wanted and target is None:
+        _add_target(state, deployment, environment, resource)
+    elif not wanted and target is not None:
+        _remove_target(state, target)
+
+
+def _add_target(
+    state: State, deployment: DeploymentNode, environment: EnvironmentNode, resource: ResourceNode
+) -> None:
+    pair = deployment.pairs.get(environment.name)
+    if pair is None:
+        pair = deployment.pairs[environment.name] = Pair(deployment, environment)
+    target = Target(pair, resource, NO_RULES, None)
+    state.targets[target.name] = target
+    pair.targets[resource.name] = target
+    resource.targets[target.name] = target
+    pair.membership_changed()
+    _bind_rules(state, target)
+    state.touch(target)
+
+
+def _remove_target(state: State, target: Target) -> None:
+    """Its live job is cancelled by the caller, who knows when; nothing of it is left here."""
+    _leave_place(state, target)
+    state.waiting.forget(target)
+    _leave_lines(state, target)
+    del state.targets[target.name]
+    del target.pair.targets[target.resource.name]
+    del target.resource.targets[target.name]
+    state.unfinished.discard(target.name)
+    target.pair.membership_changed()
+    if not target.pair.targets:
+        target.deployment.pairs.pop(target.environment.name, None)
+    state.journal.changed("target", target.name)
+
+
+def _leave_lines(state: State, unit: Target | Place) -> None:
+    if unit.start_key is not None:
+        for table in state.slots.values():
+            table.leave(unit.start_key, unit)
+        unit.start_key = None
+
+
+def _bind_rules(state: State, target: Target) -> None:
+    bindings = target.bindings()
+    policies = tuple(
+        sorted(
+            (policy for policy in state.policies.values() if policy.matches(bindings)),
+            key=lambda policy: (-policy.object.priority, policy.object.name),
+        )
+    )
+    rules = _rule_set(state, policies, target)
+    if rules is target.rules:
+        return
+    target.rules = rules
+    bracket = rules.bracket
+    place = target.place
+    if place is not None and (bracket is None or bracket is not place.rule):
+        _leave_place(state, target)
+    if bracket is not None and target.place is None:
+        _enter_place(state, target)
+    state.touch(target)
+
+
+def _rule_set(state: State, policies: tuple[PolicyNode, ...], target: Target) -> RuleSet:
+    """Dependency rules may name the resource in `appliesTo`; then the set is the target's own."""
+    if not policies:
+        return NO_RULES
+    if any(_reads_more_than_the_deployment(policy) for policy in policies):
+        return RuleSet(policies, target.bindings())
+    key = (target.deployment.name, *(policy.object.name for policy in policies))
+    rules = state.rule_sets.get(key)
+    if rules is None:
+        rules = state.rule_sets[key] = RuleSet(policies, {"deployment": target.deployment.view})
+    return rules
+
+
+def _reads_more_than_the_deployment(policy: PolicyNode) -> bool:
+    for rule in policy.rules:
+        if rule.kind == "deploymentDependency" and rule.spec.applies_to is not None:
+            text = rule.spec.applies_to
+        elif rule.kind == "deploymentBracket":
+            text = rule.spec.deployment_selector
+        else:
+            continue
+        if not rule.selector(text).roots <= {"deployment"}:
+            return True
+    return False
+
+
+def _enter_place(state: State, target: Target) -> None:
+    rule = target.rules.bracket
+    assert rule is not None
+    key = (rule.id, target.environment.name, target.resource.name)
+    place = state.places.get(key)
+    if place is None:
+        place = state.places[key] = Place(rule, target.environment, target.resource, None)
+        state.places_by_rule.setdefault(rule.id, {})[place] = None
+    place.rule = rule
+    place.members[target.deployment.name] = target
+    place.plan = None
+    target.place = place
+    state.waiting.forget(target)
+    _leave_lines(state, target)
+    state.waiting.touch(place)
+
+
+def _leave_place(state: State, target: Target) -> None:
+    place = target.place
+    if place is None:
+        return
+    target.place = None
+    place.members.pop(target.deployment.name, None)
+    place.plan = None
+    state.waiting.touch(place)
+
+
+def drop_empty_place(state: State, place: Place) -> None:
+    """A place without members and without groups is forgotten."""
+    if place.members or any(True for _ in place.groups()):
+        return
+    state.waiting.forget(place)
+    _leave_lines(state, place)
+    state.places.pop(place.key, None)
+    state.places_by_rule.get(place.rule.id, {}).pop(place, None)
+
+
+def _place_in_group(state: State, table: SlotTable, resource: ResourceNode) -> None:
+    rule = table.rule
+    if rule.selector(rule.spec.group_selector).matches({"resource": resource.view}):
+        table.group.add(resource.name)
+    else:
+        table.group.discard(resource.name)
+
+
+def _ranks_moved(state: State) -> None:
+    """Membership decides rollout ranks and limits: whoever waits for a turn looks again."""
+    state.totals.clear()
+    state.bracket_ranks.clear()
+    state.waiting.happened(("ranks",))
+
+
+def attach_record(state: State, name: str, record: records.TargetRecord) -> None:
+    """For loading: the target was derived already."""
+    target = state.targets.get(name)
+    if target is not None:
+        target.record = record
+
+
+NO_RULES = RuleSet((), {})

@@ -1,0 +1,143 @@
+"""Accepted changes: everything that can happen to a workspace, as data.
+
+The engine is a function of its state, one of these, and `now`. References are by name, or by id.
+"""
+
+from typing import Literal
+
+import msgspec
+
+from headgate.fleet import model
+
+Object = (
+    model.Resource
+    | model.Environment
+    | model.Deployment
+    | model.Version
+    | model.Policy
+    | model.JobAgent
+    | model.VariableSet
+    | model.Freeze
+    | model.Signal
+)
+
+
+class Put(msgspec.Struct, frozen=True):
+    """Creates an object, or replaces the one of the same kind and name. A new Version is published with it."""
+
+    object: Object
+
+
+class Delete(msgspec.Struct, frozen=True):
+    """`name` of a Version is `deployment/tag`."""
+
+    kind: str
+    name: str
+
+
+class SetVersionStatus(msgspec.Struct, frozen=True):
+    deployment: str
+    tag: str
+    status: str
+    message: str | None = None
+
+
+class Vote(msgspec.Struct, frozen=True):
+    deployment: str
+    tag: str
+    environment: str
+    user: str
+    status: Literal["approved", "rejected", "withdrawn"]
+    reason: str | None = None
+    roles: tuple[str, ...] = ()
+
+
+class PutSkip(msgspec.Struct, frozen=True):
+    """`rule` is an id, a name or an index within the policy; without a policy, an id or a unique name."""
+
+    reason: str
+    rule: str
+    policy: str | None = None
+    id: str | None = None
+    deployment: str | None = None
+    tag: str | None = None
+    environment: str | None = None
+    resource: str | None = None
+    user: str = ""
+    expires_at: int | None = None
+
+
+class DeleteSkip(msgspec.Struct, frozen=True):
+    id: str
+
+
+class SetVariable(msgspec.Struct, frozen=True):
+    """Sets one variable of a resource or of a deployment (its default); `value` None removes it."""
+
+    key: str
+    value: object
+    resource: str | None = None
+    deployment: str | None = None
+
+
+class GroupAction(msgspec.Struct, frozen=True):
+    """An operator acts on the unfinished group of a place; `group` alone names it too."""
+
+    action: Literal["retry", "abort", "release", "skipMember"]
+    environment: str | None = None
+    resource: str | None = None
+    group: str | None = None
+    member: str | None = None
+    post_hooks: bool = True
+    user: str = ""
+
+
+class TargetAction(msgspec.Struct, frozen=True):
+    action: Literal["retry", "rollback", "redeploy"]
+    target: str
+    user: str = ""
+
+
+class ResumeBudget(msgspec.Struct, frozen=True):
+    """A person resumes the line that a failure budget stopped; failures so far no longer count."""
+
+    rule: str
+    policy: str | None = None
+    environment: str | None = None
+    user: str = ""
+
+
+class JobReported(msgspec.Struct, frozen=True):
+    """An agent says how a job is. What arrives after a terminal status changes nothing."""
+
+    job: str
+    status: str
+    message: str | None = None
+    external_id: str | None = None
+    links: dict[str, str] = {}
+
+
+class Measured(msgspec.Struct, frozen=True):
+    """A verification provider answered, or failed to (`error`)."""
+
+    job: str
+    rule: str
+    metric: str
+    result: object = None
+    error: str | None = None
+
+
+Change = (
+    Put
+    | Delete
+    | SetVersionStatus
+    | Vote
+    | PutSkip
+    | DeleteSkip
+    | SetVariable
+    | GroupAction
+    | TargetAction
+    | ResumeBudget
+    | JobReported
+    | Measured
+)

@@ -1,0 +1,276 @@
+"""Every gate of a target, one verdict after another, in the order in which people read them.
+
+Deciding stops at the first that is not allowed; explaining asks them all. Both say the same sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate.fleet import candidates, items
+from headgate.fleet.rules import (
+    approval,
+    deployment_window,
+    environment_progression,
+    failure_budget,
+    gate,
+    scoped_version,
+    version_cooldown,
+    version_selector,
+)
+from headgate.fleet.state import Judged, State
+from headgate.fleet.units import BoundRule, Reason, Target, VersionNode
+from headgate.kernel import instants, verdicts
+from headgate.kernel.instants import Instant
+from headgate.kernel.verdicts import Verdict
+
+
+def of_version(state: State, target: Target, version: VersionNode, now: Instant) -> Iterator[Judged]:
+    """Gates that judge a version: in a bracket they decide what may be locked."""
+    rules = target.rules
+    if version.scope is not None:
+        for rule in rules.of("scopedVersion"):
+            yield _skippable(state, rule, version, target, now) or _scoped(state, rule, version, target)
+    for rule in rules.of("versionSelector"):
+        yield _skippable(state, rule, version, target, now) or _selected(rule, version, target)
+    for rule in rules.of("approval"):
+        yield _skippable(state, rule, version, target, now) or _approved(state, rule, version, target)
+    for rule in rules.of("environmentProgression"):
+        yield _skippable(state, rule, version, target, now) or _progressed(state, rule, version, target, now)
+    if version.dependencies:
+        yield _version_dependencies(state, version, target)
+    for rule in rules.of("versionCooldown"):
+        yield _skippable(state, rule, version, target, now) or _cooled_down(rule, version, target, now)
+
+
+def of_moment(
+    state: State, target: Target, version: VersionNode, now: Instant, *, in_group: bool = False
+) -> Iterator[Judged]:
+    """Gates that judge a moment, but for the rollout position and slots: in a bracket they decide when a group starts."""
+    yield frozen(state, target, now)
+    for rule in target.rules.of("deploymentWindow"):
+        yield _skippable(state, rule, version, target, now) or window(rule, target, now, in_group=in_group)
+    for rule in target.rules.of("failureBudget"):
+        yield _skippable(state, rule, version, target, now) or _within_budget(state, rule, target)
+    for rule in target.rules.of("gate"):
+        yield _skippable(state, rule, version, target, now) or _gate(state, rule, version, target, now)
+
+
+def _skippable(
+    state: State, rule: BoundRule, version: VersionNode | None, target: Target, now: Instant
+) -> Judged | None:
+    if rule.id not in state.skips_by_rule:
+        return None
+    skip = state.skip_for(rule, version.id if version else None, target, now)
+    if skip is None:
+        return None
+    verdict = verdicts.allowed(
+        f"skipped by {skip.user or 'an operator'}: {skip.reason}",
+        satisfied_at=skip.created_at,
+        next_evaluation_time=skip.expires_at,
+        skip=skip.id,
+    )
+    return Judged(rule, rule.kind, verdict)
+
+
+skipped = _skippable
+
+
+def frozen(state: State, target: Target, now: Instant) -> Judged:
+    freeze = state.freeze_on(target, now)
+    if freeze is None:
+        return NOT_FROZEN
+    until = f" until {instants.show(freeze.expires_at)}" if freeze.expires_at is not None else ""
+    who = f" by {freeze.user}" if freeze.user else ""
+    verdict = verdicts.pending(
+        f"frozen by {freeze.name}{who} since {instants.show(freeze.created_at)}{until}: {freeze.reason}",
+        next_evaluation_time=freeze.expires_at,
+        freeze=freeze.name,
+    )
+    return Judged(None, "freeze", verdict, (("freeze",),))
+
+
+def window(rule: BoundRule, target: Target, now: Instant, *, in_group: bool = False) -> Judged:
+    if rule.spec.first_deployment == "bypass" and target.record.deployed is None:
+        return Judged(rule, rule.kind, verdicts.allowed("first deployment of this target, windows do not apply"))
+    return Judged(rule, rule.kind, deployment_window.judge(rule.spec, now))
+
+
+def _scoped(state: State, rule: BoundRule, version: VersionNode, target: Target) -> Judged:
+    environment = target.environment.name
+    votes = tuple(state.approvals.get((version.id, environment), {}).values())
+    verdict = scoped_version.judge(rule.spec, True, votes, version.tag, environment, version.published_at)
+    return Judged(rule, rule.kind, verdict, (("votes", version.id, environment),))
+
+
+def _selected(rule: BoundRule, version: VersionNode, target: Target) -> Judged:
+    bindings = target.bindings()
+    bindings["version"] = version.view
+    return Judged(rule, rule.kind, version_selector.judge(rule.spec, bindings))
+
+
+def _approved(state: State, rule: BoundRule, version: VersionNode, target: Target) -> Judged:
+    environment = target.environment.name
+    key = (rule.id, version.id, environment)
+    shared = state.shared.get(key)
+    if shared is None:
+        votes = tuple(state.approvals.get((version.id, environment), {}).values())
+        verdict = approval.judge(rule.spec, votes, version.tag, environment, version.published_at)
+        shared = state.shared[key] = Judged(rule, rule.kind, verdict, (("votes", version.id, environment),))
+    return shared
+
+
+def _progressed(
+    state: State, rule: BoundRule, version: VersionNode, target: Target, now: Instant
+) -> Judged:
+    key = (rule.id, version.id, target.environment.name)
+    shared = state.shared.get(key)
+    if shared is not None:
+        again_at = shared.verdict.next_evaluation_time
+        if again_at is None or again_at > now:
+            return shared
+    shared = state.shared[key] = Judged(
+        rule,
+        rule.kind,
+        judge_progression(state, rule, version, target, now),
+        (("stages", version.id, target.environment.name),),
+    )
+    return shared
+
+
+def judge_progression(
+    state: State, rule: BoundRule, version: VersionNode, target: Target, now: Instant
+) -> Verdict:
+    """Counts, in each environment that the rule names, the targets of the version's scope that have succeeded."""
+    text = rule.spec.depends_on_environment_selector
+    selector = rule.selector(text)
+    stages = []
+    for environment in state.environments.values():
+        if environment.name == target.environment.name or set(environment.object.systems).isdisjoint(
+            target.deployment.object.systems
+        ):
+            continue
+        bindings = {**target.bindings(), "environment": environment.view}
+        if selector.matches(bindings):
+            pair = target.deployment.pairs.get(environment.name)
+            scoped = candidates.scoped_targets(state, pair, version) if pair is not None else {}
+            stages.append(
+                environment_progression.Stage(
+                    environment.name,
+                    len(scoped),
+                    tuple(sorted(_successes(state, rule, version, environment.name, scoped))),
+                )
+            )
+    return environment_progression.judge(rule.spec, stages, now, selector_text=text)
+
+
+def _successes(
+    state: State, rule: BoundRule, version: VersionNode, environment: str, scoped: dict[str, Target]
+) -> Iterator[Instant]:
+    succeeded = state.progress.get(version.id, {}).get(environment, {})
+    for target in scoped.values():
+        at = succeeded.get(target.name)
+        if at is None:
+            continue
+        if rule.spec.require_verification_passed and not _is_verified(target, version):
+            continue
+        yield at
+
+
+def _is_verified(target: Target, version: VersionNode) -> bool:
+    return target.record.deployed != version.id or target.record.verification in ("none", "passed")
+
+
+def _version_dependencies(state: State, version: VersionNode, target: Target) -> Judged:
+    """Always on: each named deployment must run a matching version on the same resource."""
+    missing: list[str] = []
+    latest = version.published_at
+    for name, selector in version.dependencies.items():
+        upstreams = same_resource(target, name)
+        matching = None
+        for upstream in upstreams:
+            deployed = candidates.deployed_version(state, upstream)
+            if deployed is not None and selector.matches({**upstream.bindings(), "version": deployed.view}):
+                matching = upstream
+        if matching is not None:
+            latest = max(latest, matching.record.deployed_at or latest)
+            continue
+        if upstreams:
+            runs = ", ".join(state.tag(upstream.record.deployed) for upstream in upstreams)
+            missing.append(f"{name} runs {runs}, needed is {selector.text}")
+        else:
+            missing.append(f"{name} has no target on {target.resource.name}")
+    reasons: tuple[Reason, ...] = (("resource", target.resource.name),)
+    if missing:
+        return Judged(None, "dependencies", verdicts.pending("waits for " + "; ".join(missing)), reasons)
+    return Judged(
+        None, "dependencies", verdicts.allowed("all versions it depends on run here", satisfied_at=latest), reasons
+    )
+
+
+def same_resource(target: Target, deployment: str) -> list[Target]:
+    """The deployment's targets on the same resource: that of the same environment, else all of them."""
+    own = target.resource.targets.get(f"{deployment}/{target.environment.name}/{target.resource.name}")
+    if own is not None:
+        return [own]
+    return [other for other in target.resource.targets.values() if other.deployment.name == deployment]
+
+
+def _cooled_down(rule: BoundRule, version: VersionNode, target: Target, now: Instant) -> Judged:
+    record = target.record
+    if record.deployed == version.id or record.failed_version == version.id or record.retry_at is not None:
+        return Judged(rule, rule.kind, verdicts.allowed("not a new version here, no cooldown"))
+    return Judged(rule, rule.kind, version_cooldown.judge(rule.spec, record.finished_at, now))
+
+
+def _within_budget(state: State, rule: BoundRule, target: Target) -> Judged:
+    scope = latch_scope(rule, target)
+    latch = state.latches.get((rule.id, scope))
+    verdict = failure_budget.judge(
+        rule.spec,
+        latch.stopped_at if latch else None,
+        tuple(latch.failed) if latch else (),
+        budget_total(state, rule, target),
+    )
+    return Judged(rule, rule.kind, verdict, (("latch", rule.id, scope),))
+
+
+def latch_scope(rule: BoundRule, target: Target) -> str:
+    return target.environment.name if rule.spec.per == "environment" else ""
+
+
+def budget_total(state: State, rule: BoundRule, target: Target) -> int:
+    """How many targets the budget covers: those of the policy, in the environment if it counts per environment."""
+    key = (rule.id, latch_scope(rule, target))
+    total = state.totals.get(key)
+    if total is None:
+        total = state.totals[key] = sum(
+            1
+            for other in state.targets.values()
+            if (not key[1] or other.environment.name == key[1])
+            and any(rule.id == one.id for one in other.rules.of("failureBudget"))
+        )
+    return total
+
+
+def _gate(state: State, rule: BoundRule, version: VersionNode, target: Target, now: Instant) -> Judged:
+    bindings = items.Bindings(state, target, version, now)
+    verdict = gate.judge(rule.spec, bindings, bindings.looked_at)
+    expiry = items.next_signal_expiry(state, now)
+    if expiry is not None and not verdict.is_allowed:
+        again = verdict.next_evaluation_time
+        verdict = verdicts.Verdict(
+            verdict.outcome,
+            verdict.message,
+            verdict.details,
+            verdict.satisfied_at,
+            expiry if again is None else min(again, expiry),
+        )
+    reasons: tuple[Reason, ...] = (
+        ("pair", target.deployment.name, target.environment.name),
+        ("signals",),
+    )
+    return Judged(rule, rule.kind, verdict, reasons)
+
+
+NOT_FROZEN = Judged(None, "freeze", verdicts.allowed("not frozen"))

@@ -1,0 +1,55 @@
+"""Taking and giving back slots: all rules that cover a resource or none, and who holds for how long."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from headgate.fleet.slots import SlotTable
+from headgate.fleet.state import State
+from headgate.fleet.units import Target
+from headgate.kernel.instants import Instant
+
+
+def tables_for(state: State, targets: Iterable[Target], now: Instant) -> list[SlotTable]:
+    """The slots that must be held to work on these targets of one resource, skipped rules left out."""
+    tables: dict[str, SlotTable] = {}
+    for target in targets:
+        for rule in target.rules.of("resourceConcurrency"):
+            table = state.slots.get(rule.id)
+            if table is None or rule.id in tables or not table.covers(target.resource.name):
+                continue
+            if state.skip_for(rule, None, target, now) is None:
+                tables[rule.id] = table
+    return list(tables.values())
+
+
+def take(state: State, tables: Iterable[SlotTable], resource: str, holder: str, now: Instant) -> None:
+    for table in tables:
+        if table.take(resource, holder, now):
+            state.observer.on_slot_taken(table.rule.id, resource, holder)
+            state.waiting.happened(("slot", resource))
+
+
+def give_back(state: State, resource: str, holder: str) -> None:
+    for table in state.slots.values():
+        if table.release(resource, holder):
+            state.observer.on_slot_freed(table.rule.id, resource)
+
+
+def needs_slot(target: Target) -> bool:
+    """Outside brackets a resource keeps its slot while a job lives or the next attempt or rollback is ahead."""
+    record = target.record
+    return target.place is None and (
+        record.job is not None or record.retry_at is not None or record.rollback_to is not None
+    )
+
+
+def settle_target(state: State, target: Target, now: Instant) -> None:
+    if not needs_slot(target):
+        give_back(state, target.resource.name, target.name)
+
+
+def restore_target(state: State, target: Target, since: Instant) -> None:
+    """After a load, or when rules changed while a job lives: what runs keeps its place in every rule that covers it."""
+    if needs_slot(target):
+        take(state, tables_for(state, (target,), since), target.resource.name, target.name, since)

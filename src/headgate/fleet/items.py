@@ -1,0 +1,147 @@
+"""What a gate's expression sees: the target, its siblings, the moment, and signals; each fetched when it is reached."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from headgate.fleet import candidates
+from headgate.fleet.state import State
+from headgate.fleet.units import Target, VersionNode
+from headgate.kernel import instants
+from headgate.kernel.instants import Instant
+
+LOOK_EVERY = instants.seconds(60)
+"""Gates see time move in whole minutes, so that a gate's value changes only at moments that can be announced."""
+
+
+class Item:
+    """A target as seen from a candidate version: on it or not, landed or in flight."""
+
+    __slots__ = ("state", "target", "version")
+
+    def __init__(self, state: State, target: Target, version: VersionNode) -> None:
+        self.state = state
+        self.target = target
+        self.version = version
+
+    def is_updated(self) -> bool:
+        """On the candidate version; a live job with it counts."""
+        record = self.target.record
+        if record.job is not None:
+            return self.state.jobs[record.job].version == self.version.id
+        return record.deployed == self.version.id
+
+    def is_ready(self) -> bool:
+        """Its newest release has succeeded and verification has passed."""
+        record = self.target.record
+        return (
+            record.job is None
+            and record.deployed is not None
+            and record.failed_at is None
+            and record.retry_at is None
+            and record.verification in ("none", "passed")
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Item) and other.target is self.target
+
+    def __hash__(self) -> int:
+        return hash(self.target.name)
+
+    def __cel_field__(self, name: str) -> Any:
+        return {
+            "name": self.target.name,
+            "resource": self.target.resource.view,
+            "environment": self.target.environment.view,
+            "deployment": self.target.deployment.view,
+            "version": self._current_version(),
+        }[name]
+
+    def _current_version(self) -> Any:
+        deployed = candidates.deployed_version(self.state, self.target)
+        if deployed is None:
+            raise KeyError("version")
+        return deployed.view
+
+
+class Items(list[Item]):
+    """Targets of the deployment in the environment and in scope, by name, with their counts."""
+
+    def __init__(self, state: State, target: Target, version: VersionNode) -> None:
+        scoped = candidates.scoped_targets(state, target.pair, version)
+        super().__init__(Item(state, scoped[name], version) for name in sorted(scoped))
+        self.landed = 0
+        self.in_flight = 0
+        self.ranks: dict[str, int] = {}
+        for item in self:
+            if not item.is_updated():
+                self.ranks[item.target.name] = len(self.ranks)
+            elif item.is_ready():
+                self.landed += 1
+            else:
+                self.in_flight += 1
+
+    def landed_count(self) -> int:
+        return self.landed
+
+    def in_flight_count(self) -> int:
+        return self.in_flight
+
+    def rank_among_not_updated(self, item: Item) -> int:
+        return self.ranks.get(item.target.name, len(self.ranks))
+
+
+class Bindings(Mapping[str, Any]):
+    """Lazy: an expression that reads no `targets` does not build them."""
+
+    def __init__(self, state: State, target: Target, version: VersionNode, now: Instant) -> None:
+        self.state = state
+        self.target = target
+        self.version = version
+        self.looked_at = now - now % LOOK_EVERY
+        self.now = now
+
+    def __getitem__(self, name: str) -> Any:
+        match name:
+            case "target":
+                return Item(self.state, self.target, self.version)
+            case "targets":
+                return self._targets()
+            case "now":
+                return instants.to_datetime(self.looked_at)
+            case "signals":
+                return signal_values(self.state, self.now)
+            case "version":
+                return self.version.view
+            case "resource":
+                return self.target.resource.view
+            case "environment":
+                return self.target.environment.view
+            case "deployment":
+                return self.target.deployment.view
+        raise KeyError(name)
+
+    def _targets(self) -> Items:
+        """Shared by all targets of the pair until one of them moves."""
+        pair = self.target.pair
+        key = ("items", self.version.id)
+        cached = pair.caches.get(key)
+        if cached is None or cached[0] != pair.progress:
+            cached = pair.caches[key] = (pair.progress, Items(self.state, self.target, self.version))
+        return cached[1]  # type: ignore[no-any-return]  # the cache holds what each key's owner put there
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(("target", "targets", "now", "signals", "version", "resource", "environment", "deployment"))
+
+    def __len__(self) -> int:
+        return 8
+
+
+def signal_values(state: State, now: Instant) -> dict[str, object]:
+    return {name: signal.value for name, signal in state.signals.items() if not signal.is_over(now)}
+
+
+def next_signal_expiry(state: State, now: Instant) -> Instant | None:
+    ends = [s.expires_at for s in state.signals.values() if s.expires_at is not None and s.expires_at > now]
+    return min(ends, default=None)

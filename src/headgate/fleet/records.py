@@ -1,0 +1,196 @@
+"""What the engine remembers of its own decisions: one record a row, written by the engine alone.
+
+Records are plain data that can be written out and read back at any step; everything else in the engine
+(indexes, timers, waiting lists, slots) is derived from them and from the objects.
+"""
+
+from typing import Literal
+
+import msgspec
+
+from headgate.kernel.instants import Instant
+
+JobKind = Literal["deploy", "hook", "redeploy", "rollback", "variable"]
+VerificationStatus = Literal["none", "running", "passed", "failed"]
+GroupStatus = Literal[
+    "collecting",
+    "ready",
+    "queued",
+    "executing",
+    "completed",
+    "failed",
+    "rolledBack",
+    "aborted",
+    "superseded",
+    "merged",
+]
+MemberRole = Literal["member", "preHook", "postHook"]
+MemberState = Literal[
+    "waiting",
+    "running",
+    "retrying",
+    "succeeded",
+    "failed",
+    "unchanged",
+    "dropped",
+    "skipped",
+    "rollingBack",
+    "rolledBack",
+]
+
+GROUP_ENDED: frozenset[str] = frozenset({"completed", "rolledBack", "aborted", "superseded", "merged"})
+MEMBER_SETTLED: frozenset[str] = frozenset({"succeeded", "unchanged", "dropped", "skipped", "rolledBack"})
+
+Variables = tuple[tuple[str, object], ...]
+
+
+class MetricProgress(msgspec.Struct, omit_defaults=True):
+    """One verification metric of one job: the measurements so far, and when the next is due."""
+
+    rule: str
+    metric: str
+    state: dict[str, object] = {}
+    status: Literal["running", "passed", "failed"] = "running"
+    due_at: Instant | None = None
+
+
+class Job(msgspec.Struct, omit_defaults=True, eq=False):
+    """One run of a release on a target by a job agent."""
+
+    id: str
+    deployment: str
+    environment: str
+    resource: str
+    version: str
+    """The version's id; `tag` is what people read."""
+    tag: str
+    variables: Variables
+    attempt: int
+    kind: JobKind
+    created_at: Instant
+    status: str = "pending"
+    reason: str = ""
+    agent: str | None = None
+    group: str | None = None
+    started_at: Instant | None = None
+    completed_at: Instant | None = None
+    external_id: str | None = None
+    message: str | None = None
+    links: dict[str, str] = {}
+    verification: VerificationStatus = "none"
+    verified_at: Instant | None = None
+    metrics: list[MetricProgress] = []
+
+    @property
+    def target(self) -> str:
+        return f"{self.deployment}/{self.environment}/{self.resource}"
+
+
+class TargetRecord(msgspec.Struct, omit_defaults=True, eq=False):
+    """What is known of one release target. `deployed` is the newest version that succeeded there."""
+
+    deployed: str | None = None
+    deployed_variables: Variables = ()
+    deployed_at: Instant | None = None
+    previous: str | None = None
+    """The version that ran before `deployed`: where a rollback goes."""
+    finished_at: Instant | None = None
+    """When the newest job ended, however it ended."""
+    job: str | None = None
+    """The live job."""
+    attempts: list[str] = []
+    """Ended jobs of the newest release, oldest first."""
+    spent: dict[str, str] = {}
+    """Releases that shall not be tried again by themselves: version id to why (failed, rolledBack, aborted)."""
+    retry_at: Instant | None = None
+    ordered: str | None = None
+    """An operator's command that is still to be carried out: retry, rollback or redeploy."""
+    rollback_to: str | None = None
+    """The version that an automatic or ordered rollback is going back to."""
+    verification: VerificationStatus = "none"
+    failed_at: Instant | None = None
+    """Set while the newest release has failed for good."""
+    failed_version: str | None = None
+    failed_variables: Variables = ()
+    """Resolved values of the release that failed: another set of values is another release."""
+
+
+class Member(msgspec.Struct, omit_defaults=True, eq=False):
+    """One deployment's part in a group."""
+
+    deployment: str
+    role: MemberRole = "member"
+    version: str | None = None
+    """The locked version's id; None for a member that runs nothing in this group."""
+    locked_at: Instant | None = None
+    state: MemberState = "waiting"
+    kind: JobKind = "deploy"
+    previous: str | None = None
+    """The version that ran here when the group started: where a rollback of this group goes."""
+    previous_variables: Variables = ()
+    ran: bool = False
+    job: str | None = None
+    attempts: list[str] = []
+    retry_at: Instant | None = None
+    next_version: str | None = None
+    next_locked_at: Instant | None = None
+    settled_at: Instant | None = None
+    note: str = ""
+
+
+class Transition(msgspec.Struct):
+    at: Instant
+    status: GroupStatus
+
+
+class Group(msgspec.Struct, omit_defaults=True, eq=False):
+    """One cycle of a bracket on one (rule, environment, resource)."""
+
+    id: str
+    policy: str
+    rule: str
+    environment: str
+    resource: str
+    status: GroupStatus
+    collection_started_at: Instant
+    collection_ends_at: Instant
+    created_at: Instant
+    locked_at: Instant | None = None
+    ready_at: Instant | None = None
+    started_at: Instant | None = None
+    completed_at: Instant | None = None
+    clock_start: Instant | None = None
+    """From when rollout offsets count; inherited from the group that this one superseded."""
+    merged_into: str | None = None
+    members: list[Member] = []
+    history: list[Transition] = []
+    without_window: bool = False
+    """A cycle for changed variables: no window, no rollout position."""
+    failed_at: Instant | None = None
+    stuck: bool = False
+    slot_released: bool = False
+    phase: Literal["forward", "rollingBack", "finishing"] = "forward"
+    """`finishing` runs what is left (post-hooks) and then ends the group as `outcome`."""
+    outcome: GroupStatus | None = None
+    reason: str = ""
+    run_post_hooks: bool = True
+
+    def member(self, deployment: str) -> Member | None:
+        for member in self.members:
+            if member.deployment == deployment:
+                return member
+        return None
+
+
+class PlaceRecord(msgspec.Struct, omit_defaults=True, eq=False):
+    """What a bracket has locked so far on one (rule, environment, resource), member by member."""
+
+    floors: dict[str, str] = {}
+    """Newest version ever locked here, by deployment: versions up to it are not new any more."""
+
+
+class Latch(msgspec.Struct, omit_defaults=True, eq=False):
+    """A failure budget: who has failed since a person last resumed, and since when the line is stopped."""
+
+    failed: dict[str, Instant] = {}
+    stopped_at: Instant | None = None

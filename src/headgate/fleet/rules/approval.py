@@ -1,0 +1,79 @@
+"""Somebody has to say yes. The last vote of each person counts, and one no is a veto until it is withdrawn."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import msgspec
+
+from headgate.fleet import model
+from headgate.kernel import instants, verdicts
+from headgate.kernel.instants import Instant
+from headgate.kernel.verdicts import Verdict
+
+
+class Approval(msgspec.Struct, frozen=True, rename="camel"):
+    """With `roles`, only votes of people who have one of them count."""
+
+    min_approvals: Annotated[int, msgspec.Meta(ge=0, le=1000)] = 1
+    roles: Annotated[tuple[model.Name, ...], msgspec.Meta(min_length=1)] | None = None
+
+
+def judge(
+    rule: Approval,
+    approvals: Sequence[model.Approval],
+    version_tag: str,
+    environment_name: str,
+    published_at: Instant,
+) -> Verdict:
+    votes = sorted(last_votes(approvals, rule.roles), key=lambda vote: (vote.at, vote.user))
+    vetoes = [vote for vote in votes if vote.status == "rejected"]
+    yes = [vote for vote in votes if vote.status == "approved"]
+    what = f"{version_tag} in {environment_name}"
+    if vetoes:
+        return verdicts.denied(
+            f"{what} was rejected by {' and '.join(_said(vote) for vote in vetoes)};"
+            " the version is held until the rejection is withdrawn",
+            rejectedBy=[vote.user for vote in vetoes],
+        )
+    if rule.min_approvals == 0:
+        return verdicts.allowed(f"{what} needs no approval", satisfied_at=published_at)
+    users = [vote.user for vote in yes]
+    if len(yes) >= rule.min_approvals:
+        return verdicts.allowed(
+            f"{what} approved by {_names(users)}",
+            satisfied_at=yes[rule.min_approvals - 1].at,
+            approvedBy=users,
+            minApprovals=rule.min_approvals,
+        )
+    return verdicts.pending(
+        _waiting(rule, what, users, published_at), approvedBy=users, minApprovals=rule.min_approvals
+    )
+
+
+def last_votes(
+    approvals: Sequence[model.Approval], roles: Sequence[str] | None = None
+) -> list[model.Approval]:
+    last: dict[str, model.Approval] = {}
+    for vote in sorted(approvals, key=lambda vote: vote.at):
+        if roles is None or set(roles) & set(vote.roles):
+            last[vote.user] = vote
+    return list(last.values())
+
+
+def _said(vote: model.Approval) -> str:
+    reason = f' ("{vote.reason}")' if vote.reason else ""
+    return f"{vote.user} at {instants.show_clock(vote.at, with_date=True)}{reason}"
+
+
+def _names(users: Sequence[str]) -> str:
+    return " and ".join([", ".join(users[:-1]), users[-1]]) if len(users) > 1 else users[0]
+
+
+def _waiting(rule: Approval, what: str, users: Sequence[str], published_at: Instant) -> str:
+    who = f" from {' or '.join(rule.roles)}" if rule.roles else ""
+    since = instants.show_clock(published_at, with_date=True)
+    if not users:
+        noun = "approval" if rule.min_approvals == 1 else "approvals"
+        return f"{what} waits for {rule.min_approvals} {noun}{who} since {since}"
+    progress = f"has {len(users)} of {rule.min_approvals} approvals ({_names(users)})"
+    return f"{what} {progress}, waits for {rule.min_approvals - len(users)} more{who} since {since}"

@@ -1,0 +1,126 @@
+"""Hours in which a change may start, or must not. An open window gates the start only: what runs, runs on."""
+
+from typing import Annotated, Literal
+
+import msgspec
+
+from headgate.fleet import recurrence
+from headgate.kernel import instants, verdicts
+from headgate.kernel.instants import Instant
+from headgate.kernel.problems import Problem
+from headgate.kernel.verdicts import Verdict
+
+_MOST_STEPS = 1_000
+
+
+class DeploymentWindow(msgspec.Struct, frozen=True, rename="camel"):
+    """`allow_window` false turns it round: the spans are those in which nothing starts.
+
+    A DTSTART with a zone of its own (TZID, or Z for UTC) wins over `timezone`.
+    """
+
+    rrule: str
+    duration_minutes: Annotated[int, msgspec.Meta(ge=1, le=366 * 1440)]
+    timezone: str = "UTC"
+    allow_window: bool = True
+    first_deployment: Literal["enforce", "bypass"] = "enforce"
+
+    @staticmethod
+    def check_document(given: dict[str, object], path: str, problems: list[Problem]) -> None:
+        zone_name = given.get("timezone")
+        if isinstance(zone_name, str):
+            try:
+                recurrence.zone(zone_name)
+            except ValueError as error:
+                problems.append(Problem(f"{path}.timezone", str(error)))
+                zone_name = "UTC"
+        text = given.get("rrule")
+        if isinstance(text, str):
+            _check_rule(text, str(zone_name or "UTC"), path, problems)
+
+
+def _check_rule(text: str, zone_name: str, path: str, problems: list[Problem]) -> None:
+    try:
+        ever = recurrence.Recurrence(text, zone_name, 1).ever_starts()
+    except ValueError as error:
+        problems.append(Problem(f"{path}.rrule", str(error)))
+        return
+    if not ever:
+        problems.append(Problem(f"{path}.rrule", f'"{text}" never happens within 100 years of its start'))
+
+
+def judge(rule: DeploymentWindow, now: Instant) -> Verdict:
+    windows = _windows(rule)
+    span = windows.open_at(now)
+    if rule.allow_window:
+        return _judge_allowing(rule, windows, span, now)
+    return _judge_denying(rule, windows, span, now)
+
+
+def _judge_allowing(
+    rule: DeploymentWindow,
+    windows: recurrence.Recurrence,
+    span: tuple[Instant, Instant] | None,
+    now: Instant,
+) -> Verdict:
+    if span is not None:
+        start, end = span
+        return verdicts.allowed(
+            f"the window is open since {_clock(start, now)}, until {_clock(end, now)} UTC",
+            satisfied_at=start,
+            next_evaluation_time=end,
+            timezone=rule.timezone,
+        )
+    opens_at = windows.next_start(now)
+    if opens_at is None:
+        return verdicts.denied(
+            "the window is over and does not open again; the owner of the policy can change it"
+        )
+    return verdicts.pending(
+        f"the window is closed, it opens at {_clock(opens_at, now)} UTC",
+        next_evaluation_time=opens_at,
+        timezone=rule.timezone,
+    )
+
+
+def _judge_denying(
+    rule: DeploymentWindow,
+    windows: recurrence.Recurrence,
+    span: tuple[Instant, Instant] | None,
+    now: Instant,
+) -> Verdict:
+    if span is not None:
+        start, end = span
+        return verdicts.pending(
+            f"nothing starts in this window, which is open since {_clock(start, now)}, until {_clock(end, now)} UTC",
+            next_evaluation_time=end,
+            timezone=rule.timezone,
+        )
+    closes_at = windows.next_start(now)
+    until = f" until {_clock(closes_at, now)} UTC" if closes_at is not None else ""
+    return verdicts.allowed(
+        f"outside of the window in which nothing starts{until}",
+        next_evaluation_time=closes_at,
+        timezone=rule.timezone,
+    )
+
+
+def shift(rule: DeploymentWindow, instant: Instant) -> Instant | None:
+    """The first moment at or after `instant` at which the rule allows, or None if there is none."""
+    windows = _windows(rule)
+    if rule.allow_window:
+        return instant if windows.open_at(instant) is not None else windows.next_start(instant)
+    for _ in range(_MOST_STEPS):
+        span = windows.open_at(instant)
+        if span is None:
+            return instant
+        instant = span[1]
+    return None
+
+
+def _windows(rule: DeploymentWindow) -> recurrence.Recurrence:
+    return recurrence.of(rule.rrule, rule.timezone, rule.duration_minutes)
+
+
+def _clock(instant: Instant, now: Instant) -> str:
+    return instants.show_clock(instant, near=now)

@@ -1,0 +1,145 @@
+"""A version must have proved itself in other environments first."""
+
+import math
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from typing import Annotated, Literal
+
+import msgspec
+
+from headgate.fleet import expressions
+from headgate.kernel import instants, verdicts
+from headgate.kernel.instants import Instant
+from headgate.kernel.problems import Problem
+from headgate.kernel.verdicts import Verdict
+
+
+class EnvironmentProgression(msgspec.Struct, frozen=True, rename="camel"):
+    depends_on_environment_selector: expressions.SelectorText
+    minimum_success_percentage: Annotated[float, msgspec.Meta(ge=0, le=100)] = 100
+    minimum_soak_time_minutes: Annotated[int, msgspec.Meta(ge=0, le=366 * 1440)] = 0
+    maximum_age_hours: Annotated[float, msgspec.Meta(gt=0, le=100 * 8784)] | None = None
+    require_verification_passed: bool = False
+    require: Literal["all", "any"] = "all"
+    scoped_versions: Literal["enforce", "exempt"] = "enforce"
+
+    @staticmethod
+    def check_document(given: dict[str, object], path: str, problems: list[Problem]) -> None:
+        soak, age = given.get("minimum_soak_time_minutes"), given.get("maximum_age_hours")
+        if isinstance(soak, int) and isinstance(age, float) and soak > age * 60:
+            problems.append(
+                Problem(
+                    f"{path}.maximumAgeHours",
+                    f"is {age:g} hours, shorter than minimumSoakTimeMinutes of {soak} minutes: nothing could pass",
+                )
+            )
+
+
+class Stage(msgspec.Struct, frozen=True):
+    """One environment the rule looks at. `succeeded_at` has the first success of each target in scope, in order."""
+
+    environment: str
+    total: int
+    succeeded_at: tuple[Instant, ...] = ()
+
+
+def judge(
+    rule: EnvironmentProgression, stages: Sequence[Stage], now: Instant, *, selector_text: str | None = None
+) -> Verdict:
+    if not stages:
+        text = selector_text or rule.depends_on_environment_selector
+        return verdicts.denied(f"no environment matches {text}", selector=text)
+    judged = [_judge_stage(rule, stage, now) for stage in sorted(stages, key=lambda stage: stage.environment)]
+    return _any_of(judged) if rule.require == "any" else _all_of(judged)
+
+
+def required_count(rule: EnvironmentProgression, total: int) -> int:
+    """At least one: an environment that has not seen the version has proved nothing, even at 0 %."""
+    return max(1, math.ceil(Fraction(str(rule.minimum_success_percentage)) * total / 100))
+
+
+def _judge_stage(rule: EnvironmentProgression, stage: Stage, now: Instant) -> Verdict:
+    if stage.total == 0:
+        return _judge_empty(rule, stage)
+    needed = required_count(rule, stage.total)
+    done = len(stage.succeeded_at)
+    percentage = f"{rule.minimum_success_percentage:g}%"
+    if done < needed:
+        return verdicts.pending(
+            f"{stage.environment}: {done} of {stage.total} targets succeeded, needs {needed} ({percentage})"
+        )
+    reached_at = stage.succeeded_at[needed - 1]
+    soaked_at = reached_at + instants.minutes(rule.minimum_soak_time_minutes)
+    if now < soaked_at:
+        return verdicts.pending(
+            f"{stage.environment}: soaks since {instants.show_clock(reached_at, near=now)},"
+            f" until {instants.show_clock(soaked_at, near=now)}",
+            next_evaluation_time=soaked_at,
+        )
+    return _judge_age(rule, stage, soaked_at, now)
+
+
+def _judge_age(rule: EnvironmentProgression, stage: Stage, soaked_at: Instant, now: Instant) -> Verdict:
+    succeeded = f"{stage.environment}: {len(stage.succeeded_at)} of {stage.total} targets succeeded"
+    if rule.maximum_age_hours is None:
+        return verdicts.allowed(succeeded, satisfied_at=soaked_at)
+    last = stage.succeeded_at[-1]
+    too_old_at = last + instants.hours(rule.maximum_age_hours)
+    if now > too_old_at:
+        return verdicts.denied(
+            f"{stage.environment}: the last success at {instants.show_clock(last, with_date=True)} is older than"
+            f" {rule.maximum_age_hours:g} hours; deploy the version there again or publish a newer one"
+        )
+    return verdicts.allowed(succeeded, satisfied_at=soaked_at, next_evaluation_time=too_old_at + 1)
+
+
+def _judge_empty(rule: EnvironmentProgression, stage: Stage) -> Verdict:
+    if rule.scoped_versions == "exempt":
+        return verdicts.allowed(f"{stage.environment}: has no target in the version's scope, which is exempt")
+    return verdicts.denied(
+        f"{stage.environment}: has no target in the version's scope, so the version cannot prove itself there;"
+        " widen the targetSelector, set scopedVersions to exempt, or skip this rule"
+    )
+
+
+def _all_of(judged: Sequence[Verdict]) -> Verdict:
+    denied = [verdict for verdict in judged if verdict.outcome == "denied"]
+    pending = [verdict for verdict in judged if verdict.outcome == "pending"]
+    if denied:
+        return verdicts.denied(_sentences(denied))
+    if pending:
+        return verdicts.pending(_sentences(pending), next_evaluation_time=_last_if_all_known(pending))
+    return verdicts.allowed(
+        _sentences(judged),
+        satisfied_at=max(_known(verdict.satisfied_at for verdict in judged), default=None),
+        next_evaluation_time=min(_known(verdict.next_evaluation_time for verdict in judged), default=None),
+    )
+
+
+def _any_of(judged: Sequence[Verdict]) -> Verdict:
+    allowed = [verdict for verdict in judged if verdict.is_allowed]
+    pending = [verdict for verdict in judged if verdict.outcome == "pending"]
+    if allowed:
+        return verdicts.allowed(
+            _sentences(allowed[:1]),
+            satisfied_at=min(_known(verdict.satisfied_at for verdict in allowed), default=None),
+            next_evaluation_time=_last_if_all_known(allowed),
+        )
+    if pending:
+        first = min(_known(verdict.next_evaluation_time for verdict in pending), default=None)
+        return verdicts.pending(_sentences(pending), next_evaluation_time=first)
+    return verdicts.denied(_sentences(judged))
+
+
+def _last_if_all_known(judged: Sequence[Verdict]) -> Instant | None:
+    """Time alone changes the outcome only if it changes every one of these."""
+    known = _known(verdict.next_evaluation_time for verdict in judged)
+    return max(known) if len(known) == len(judged) else None
+
+
+def _known(moments: Iterable[Instant | None]) -> list[Instant]:
+    return [moment for moment in moments if moment is not None]
+
+
+def _sentences(judged: Sequence[Verdict]) -> str:
+    return "; ".join(verdict.message for verdict in judged)

@@ -1,0 +1,46 @@
+"""How many targets may fail before the line stops and a person has to look."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+
+from headgate.kernel import instants, verdicts
+from headgate.kernel.instants import Instant
+from headgate.kernel.quantities import Quantity
+from headgate.kernel.verdicts import Verdict
+
+LONGEST_LIST = 10
+
+
+class FailureBudget(msgspec.Struct, frozen=True, rename="camel"):
+    max_failed: Quantity
+    per: Literal["environment", "policy"] = "environment"
+
+
+def allowance(rule: FailureBudget, total: int) -> int:
+    """Rounded down: ten percent of nine targets is none."""
+    return rule.max_failed.resolve(total, "down")
+
+
+def exceeded(rule: FailureBudget, failed: int, total: int) -> bool:
+    return failed > allowance(rule, total)
+
+
+def judge(
+    rule: FailureBudget, stopped_at: Instant | None, failed_names: Sequence[str], total: int
+) -> Verdict:
+    """`stopped_at` stays set until a person resumes, whatever has become of the failures."""
+    share = f" ({rule.max_failed})" if rule.max_failed.is_percentage else ""
+    budget = f"{len(failed_names)} of {total} targets failed, allowed {allowance(rule, total)}{share}"
+    names = ", ".join(failed_names[:LONGEST_LIST])
+    more = f" and {len(failed_names) - LONGEST_LIST} more" if len(failed_names) > LONGEST_LIST else ""
+    which = f": {names}{more}" if failed_names else ""
+    if stopped_at is None:
+        return verdicts.allowed(f"{budget}{which}", failed=list(failed_names))
+    since = instants.show_clock(stopped_at, with_date=True)
+    return verdicts.pending(
+        f"the line is stopped since {since}, until a person resumes it; {budget}{which}",
+        failed=list(failed_names),
+        stoppedAt=instants.show(stopped_at),
+    )

@@ -1,0 +1,63 @@
+"""Conditions of the user's own, over the target, its siblings, time and signals from outside."""
+
+from collections import ChainMap
+from collections.abc import Mapping
+from typing import Literal
+
+import msgspec
+
+from headgate import cel
+from headgate.fleet import expressions
+from headgate.kernel import instants, verdicts
+from headgate.kernel.instants import Instant
+from headgate.kernel.verdicts import Verdict
+
+_COMPARISONS = frozenset({"_<_", "_<=_", "_>_", "_>=_", "_==_", "_!=_", "_&&_", "_||_", "!_", "timestamp"})
+
+
+class Gate(msgspec.Struct, frozen=True, rename="camel"):
+    when: tuple[expressions.GateText, ...]
+    on_error: Literal["block"] = "block"
+
+
+def judge(rule: Gate, bindings: Mapping[str, object], now: Instant) -> Verdict:
+    """All must be true. An error blocks and is shown; it can go away with the data, so it waits rather than refuses."""
+    readable = bindings if "now" in bindings else ChainMap({"now": instants.to_datetime(now)}, bindings)  # type: ignore[arg-type]
+    for text in rule.when:
+        program = expressions.GATE.compile(text, expect=cel.BOOL)
+        try:
+            value = program.evaluate(readable)
+        except cel.EvaluationError as error:
+            return verdicts.pending(
+                f"the gate cannot be evaluated: {text}: {error}",
+                next_evaluation_time=_next_look(program, now),
+                expression=text,
+                error=str(error),
+            )
+        if value is not True:
+            said = "is false" if value is False else "is not true or false"
+            return verdicts.pending(
+                f"the gate {said}: {text}", next_evaluation_time=_next_look(program, now), expression=text
+            )
+    programs = [expressions.GATE.compile(text, expect=cel.BOOL) for text in rule.when]
+    looks = [look for program in programs if (look := _next_look(program, now)) is not None]
+    return verdicts.allowed(
+        "all conditions of the gate are true", next_evaluation_time=min(looks, default=None)
+    )
+
+
+def reads(rule: Gate) -> frozenset[str]:
+    """The variables its conditions read, so that a change elsewhere does not ask the gate again."""
+    return expressions.roots(expressions.GATE, rule.when)
+
+
+def _next_look(program: cel.Program, now: Instant) -> Instant | None:
+    """When time alone can change the value: at the constants that `now` is compared with, else at the next minute."""
+    if "now" not in program.roots:
+        return None
+    if program.functions <= _COMPARISONS and program.timestamps:
+        ahead = [moment for moment in map(instants.from_datetime, program.timestamps) if moment >= now]
+        # A comparison with > or <= changes just after its constant.
+        return min((moment if moment > now else moment + 1 for moment in ahead), default=None)
+    minute = instants.minutes(1)
+    return (now // minute + 1) * minute

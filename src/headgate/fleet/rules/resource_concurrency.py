@@ -1,0 +1,40 @@
+"""How many resources of a group may be in the middle of a change at the same time."""
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+import msgspec
+
+from headgate.fleet import expressions
+from headgate.kernel import quantities
+from headgate.kernel.problems import Problem
+
+LONGEST_LIST = 10
+
+
+class ResourceConcurrency(msgspec.Struct, frozen=True, rename="camel"):
+    group_selector: expressions.SelectorText
+    limit_type: Literal["percentage", "count"]
+    limit_value: Annotated[int, msgspec.Meta(ge=1, le=2**31 - 1)]
+
+    @staticmethod
+    def check_document(given: dict[str, object], path: str, problems: list[Problem]) -> None:
+        value = given.get("limit_value")
+        if given.get("limit_type") == "percentage" and isinstance(value, int) and value > 100:
+            problems.append(
+                Problem(f"{path}.limitValue", f"must be from 1 to 100 for a percentage, not {value}")
+            )
+
+
+def limit(rule: ResourceConcurrency, total: int) -> int:
+    """Rounded up: a small group can still move one at a time."""
+    amount = quantities.Quantity(rule.limit_value, is_percentage=rule.limit_type == "percentage")
+    return amount.resolve(total, "up")
+
+
+def sentence(active: Sequence[tuple[str, str]], total: int, limit: int) -> str:
+    """`active` are the resources that hold a slot, each with what it does."""
+    shown = ", ".join(f"{resource} ({what})" for resource, what in active[:LONGEST_LIST])
+    more = f" and {len(active) - LONGEST_LIST} more" if len(active) > LONGEST_LIST else ""
+    holders = f": {shown}{more}" if active else ""
+    return f"{len(active)} of {total} resources active, limit {limit}{holders}"

@@ -1,0 +1,32 @@
+"""When a failure sends a target back to what it ran before."""
+
+import msgspec
+
+from headgate.fleet.rules.retry import DEFAULT_STATUSES, UnsuccessfulStatus
+
+
+class Rollback(msgspec.Struct, frozen=True, rename="camel"):
+    """Left empty, it fires for the statuses that retry takes by default and for a failed verification.
+
+    Who names one of the two causes means that one: the other is then off unless it is named too. A cancelled job is
+    never a default cause, because a person has decided something else.
+    """
+
+    on_job_statuses: tuple[UnsuccessfulStatus, ...] | None = None
+    on_verification_failure: bool | None = None
+
+
+def fires(rule: Rollback, job_status: str, verification_failed: bool) -> bool:
+    return job_status in job_statuses(rule) or (verification_failed and on_verification_failure(rule))
+
+
+def job_statuses(rule: Rollback) -> tuple[str, ...]:
+    if rule.on_job_statuses is not None:
+        return rule.on_job_statuses
+    return DEFAULT_STATUSES if rule.on_verification_failure is not True else ()
+
+
+def on_verification_failure(rule: Rollback) -> bool:
+    if rule.on_verification_failure is not None:
+        return rule.on_verification_failure
+    return rule.on_job_statuses is None

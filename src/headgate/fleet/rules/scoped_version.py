@@ -1,0 +1,40 @@
+"""What a version must pass that was made for some targets only and so leaves the usual path."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import msgspec
+
+from headgate.fleet import model
+from headgate.fleet.rules import approval
+from headgate.kernel import verdicts
+from headgate.kernel.instants import Instant
+from headgate.kernel.verdicts import Verdict
+
+
+class ScopedVersion(msgspec.Struct, frozen=True, rename="camel"):
+    allow: bool = True
+    require_approvals: Annotated[int, msgspec.Meta(ge=0, le=1000)] = 0
+
+
+def judge(
+    rule: ScopedVersion,
+    is_scoped: bool,
+    approvals: Sequence[model.Approval],
+    version_tag: str,
+    environment_name: str,
+    published_at: Instant,
+) -> Verdict:
+    if not is_scoped:
+        return verdicts.allowed(f"{version_tag} is for all targets", satisfied_at=published_at)
+    if not rule.allow:
+        return verdicts.denied(
+            f"{version_tag} has a targetSelector, and this policy takes no such versions;"
+            " publish it for all targets or ask the owner of the policy for a skip"
+        )
+    if rule.require_approvals == 0:
+        return verdicts.allowed(
+            f"{version_tag} is scoped, which this policy takes", satisfied_at=published_at
+        )
+    needed = approval.Approval(min_approvals=rule.require_approvals)
+    return approval.judge(needed, approvals, f"scoped version {version_tag}", environment_name, published_at)

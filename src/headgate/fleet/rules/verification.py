@@ -1,0 +1,172 @@
+"""Measurements after a job that say whether the change is good."""
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+import msgspec
+
+from headgate import cel
+from headgate.fleet import expressions, model
+from headgate.kernel import instants
+from headgate.kernel.documents import Checked
+from headgate.kernel.instants import Instant
+from headgate.kernel.problems import Problem
+
+Status = Literal["running", "passed", "failed"]
+Finding = Literal["passed", "failed", "inconclusive"]
+
+
+def _check_address(text: str, path: str, problems: list[Problem]) -> None:
+    scheme, separator, rest = text.partition("://")
+    if scheme not in ("http", "https") or not separator or not rest or any(c.isspace() for c in text):
+        problems.append(
+            Problem(path, f'is "{text[:80]}"; allowed are addresses that begin with http:// or https://')
+        )
+
+
+Address = Annotated[str, Checked(_check_address)]
+
+
+class Http(msgspec.Struct, frozen=True, rename="camel", tag="http", tag_field="type"):
+    url: Address
+    method: Literal["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"] = "GET"
+    headers: dict[str, str] = {}
+    body: str | None = None
+    timeout_seconds: Annotated[int, msgspec.Meta(ge=1, le=300)] = 30
+
+
+class Prometheus(msgspec.Struct, frozen=True, rename="camel", tag="prometheus", tag_field="type"):
+    address: Address
+    query: Annotated[str, msgspec.Meta(min_length=1)]
+    timeout_seconds: Annotated[int, msgspec.Meta(ge=1, le=300)] = 30
+
+
+class Sleep(msgspec.Struct, frozen=True, rename="camel", tag="sleep", tag_field="type"):
+    duration_seconds: Annotated[int, msgspec.Meta(ge=0, le=7 * 86_400)]
+
+
+class Metric(msgspec.Struct, frozen=True, rename="camel"):
+    """It passes after `success_threshold` passes in a row, or without one after `count` measurements, and fails with
+    more than `failure_threshold` failures. A measurement that neither condition decides is a failure, unless there is a
+    `failure_condition`: then it decides nothing."""
+
+    name: model.Name
+    provider: Http | Prometheus | Sleep
+    success_condition: expressions.ConditionText | None = None
+    interval_seconds: Annotated[int, msgspec.Meta(ge=1, le=7 * 86_400)] = 60
+    count: Annotated[int, msgspec.Meta(ge=1, le=10_000)] = 1
+    success_threshold: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    failure_condition: expressions.ConditionText | None = None
+    failure_threshold: Annotated[int, msgspec.Meta(ge=0)] = 0
+
+    @staticmethod
+    def check_document(given: dict[str, object], path: str, problems: list[Problem]) -> None:
+        count, threshold = given.get("count"), given.get("success_threshold")
+        if isinstance(count, int) and isinstance(threshold, int) and threshold > count:
+            problems.append(
+                Problem(
+                    f"{path}.successThreshold",
+                    f"is {threshold}, more than count ({count}): it could never pass",
+                )
+            )
+        provider = given.get("provider")
+        if (
+            provider is not None
+            and not isinstance(provider, Sleep)
+            and given.get("success_condition", "") is None
+        ):
+            problems.append(Problem(f"{path}.successCondition", "is required for this provider"))
+
+
+def _check_metric_names(metrics: Sequence[Metric], path: str, problems: list[Problem]) -> None:
+    names: set[str] = set()
+    for index, metric in enumerate(metrics):
+        if metric.name in names:
+            problems.append(Problem(f"{path}[{index}].name", f'is "{metric.name}" a second time'))
+        names.add(metric.name)
+
+
+class Verification(msgspec.Struct, frozen=True, rename="camel"):
+    metrics: Annotated[tuple[Metric, ...], msgspec.Meta(min_length=1), Checked(_check_metric_names)]
+    trigger_on: Literal["jobCreated", "jobStarted", "jobSuccess", "jobFailure"] = "jobSuccess"
+
+
+class ProviderError(msgspec.Struct, frozen=True):
+    """The provider gave no result."""
+
+    message: str
+
+
+class MetricState(msgspec.Struct, frozen=True):
+    passed: int = 0
+    failed: int = 0
+    inconclusive: int = 0
+    passed_in_a_row: int = 0
+    last_measured_at: Instant | None = None
+    message: str = ""
+
+
+def measure(metric: Metric, state: MetricState, result: object, now: Instant) -> MetricState:
+    """The state after one more measurement; `result` is what the provider gave, or a ProviderError."""
+    if status(metric, state) != "running":
+        return state
+    finding, message = _find(metric, result)
+    return MetricState(
+        passed=state.passed + (finding == "passed"),
+        failed=state.failed + (finding == "failed"),
+        inconclusive=state.inconclusive + (finding == "inconclusive"),
+        passed_in_a_row=state.passed_in_a_row + 1 if finding == "passed" else 0,
+        last_measured_at=now,
+        message=message,
+    )
+
+
+def _find(metric: Metric, result: object) -> tuple[Finding, str]:
+    if isinstance(result, ProviderError):
+        return "inconclusive", f"{metric.name}: no result: {result.message}"
+    try:
+        if metric.failure_condition is not None and _holds(metric.failure_condition, result):
+            return "failed", f"{metric.name}: {metric.failure_condition} is true"
+        if _holds(metric.success_condition or "true", result):
+            return "passed", f"{metric.name}: {metric.success_condition or 'waited'}"
+    except cel.EvaluationError as error:
+        return "inconclusive", f"{metric.name}: {error}"
+    if metric.failure_condition is not None:
+        return "inconclusive", f"{metric.name}: neither condition is true"
+    return "failed", f"{metric.name}: {metric.success_condition} is false"
+
+
+def _holds(condition: str, result: object) -> bool:
+    value = expressions.RESULT.compile(condition, expect=cel.BOOL).evaluate({"result": result})
+    if not isinstance(value, bool):
+        raise cel.EvaluationError(f"{condition} is not true or false")
+    return value
+
+
+def status(metric: Metric, state: MetricState) -> Status:
+    """What decides nothing does not use up `count`, but there are no more than `count` of those either."""
+    if state.failed > metric.failure_threshold:
+        return "failed"
+    if metric.success_threshold is not None and state.passed_in_a_row >= metric.success_threshold:
+        return "passed"
+    if state.inconclusive >= metric.count:
+        return "failed"
+    if state.passed + state.failed >= metric.count:
+        return "failed" if metric.success_threshold is not None or state.passed == 0 else "passed"
+    return "running"
+
+
+def overall(metrics: Sequence[Metric], states: Sequence[MetricState]) -> Status:
+    found = [status(metric, state) for metric, state in zip(metrics, states, strict=True)]
+    if "failed" in found:
+        return "failed"
+    return "running" if "running" in found else "passed"
+
+
+def next_measurement_at(metric: Metric, state: MetricState, started_at: Instant) -> Instant | None:
+    if status(metric, state) != "running":
+        return None
+    if state.last_measured_at is not None:
+        return state.last_measured_at + instants.seconds(metric.interval_seconds)
+    wait = metric.provider.duration_seconds if isinstance(metric.provider, Sleep) else 0
+    return started_at + instants.seconds(wait)

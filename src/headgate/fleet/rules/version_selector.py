@@ -1,0 +1,23 @@
+"""Which versions may come here at all."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from headgate.fleet import expressions
+from headgate.kernel import verdicts
+from headgate.kernel.verdicts import Verdict
+
+
+class VersionSelector(msgspec.Struct, frozen=True, rename="camel"):
+    selector: expressions.VersionSelectorText
+    description: str | None = None
+
+
+def judge(rule: VersionSelector, bindings: Mapping[str, object]) -> Verdict:
+    if expressions.VERSION_SELECTOR.selector(rule.selector).matches(bindings):
+        return verdicts.allowed("the version selector matches", selector=rule.selector)
+    because = f" ({rule.description})" if rule.description else ""
+    return verdicts.denied(
+        f"the version selector does not match: {rule.selector}{because}", selector=rule.selector
+    )

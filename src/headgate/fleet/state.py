@@ -1,0 +1,200 @@
+"""Everything the engine knows of one workspace: objects, records of its decisions, and what is derived from both."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import msgspec
+
+from headgate import cel
+from headgate.fleet import expressions, model, records
+from headgate.fleet.ranks import BracketRanks
+from headgate.fleet.slots import SlotTable
+from headgate.fleet.units import (
+    BoundRule,
+    DeploymentNode,
+    EnvironmentNode,
+    Place,
+    PolicyNode,
+    ResourceNode,
+    RuleSet,
+    Target,
+    Unit,
+    VersionNode,
+)
+from headgate.fleet.waiting import Waiting
+from headgate.kernel import identifiers
+from headgate.kernel.instants import Instant
+from headgate.kernel.verdicts import Verdict
+
+
+class Judged(msgspec.Struct, frozen=True):
+    """One gate's verdict, and what can change it. `rule` is None for the gates that are always on."""
+
+    rule: BoundRule | None
+    kind: str
+    verdict: Verdict
+    reasons: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def is_allowed(self) -> bool:
+        return self.verdict.outcome == "allowed"
+
+
+class Warning(msgspec.Struct, frozen=True):
+    at: Instant
+    target: str
+    version: str
+    message: str
+
+
+class Observer(Protocol):
+    """Told of every decision at the moment it takes effect; used to check promises."""
+
+    def on_job_created(self, job: records.Job, verdicts: tuple[Judged, ...]) -> None: ...
+    def on_job_changed(self, job: records.Job, old_status: str) -> None: ...
+    def on_group_changed(self, group: records.Group) -> None: ...
+    def on_slot_taken(self, rule: str, resource: str, holder: str) -> None: ...
+    def on_slot_freed(self, rule: str, resource: str) -> None: ...
+
+
+class Unobserved:
+    def on_job_created(self, job: records.Job, verdicts: tuple[Judged, ...]) -> None: ...
+    def on_job_changed(self, job: records.Job, old_status: str) -> None: ...
+    def on_group_changed(self, group: records.Group) -> None: ...
+    def on_slot_taken(self, rule: str, resource: str, holder: str) -> None: ...
+    def on_slot_freed(self, rule: str, resource: str) -> None: ...
+
+
+class Journal:
+    """What changed since the last decision was handed out: the rows that a store has to write, and what to do."""
+
+    def __init__(self) -> None:
+        self.created: list[records.Job] = []
+        self.cancelled: list[records.Job] = []
+        self.measurements: list[tuple[records.Job, str, str]] = []
+        self.groups: dict[str, records.Group] = {}
+        self.warnings: list[Warning] = []
+        self.rows: dict[tuple[str, ...], None] = {}
+
+    def changed(self, table: str, *key: str) -> None:
+        self.rows[(table, *key)] = None
+
+
+class State:
+    def __init__(self, ids: identifiers.IdSource, workspace: str) -> None:
+        self.ids = ids
+        self.workspace = workspace
+
+        self.resources: dict[str, ResourceNode] = {}
+        self.environments: dict[str, EnvironmentNode] = {}
+        self.deployments: dict[str, DeploymentNode] = {}
+        self.policies: dict[str, PolicyNode] = {}
+        self.versions: dict[str, VersionNode] = {}
+        self.job_agents: dict[str, model.JobAgent] = {}
+        self.variable_sets: dict[str, tuple[model.VariableSet, cel.Selector | None]] = {}
+        self.freezes: dict[str, tuple[model.Freeze, cel.Selector | None]] = {}
+        self.signals: dict[str, model.Signal] = {}
+        self.approvals: dict[tuple[str, str], dict[str, model.Approval]] = {}
+        self.skips: dict[str, model.Skip] = {}
+
+        self.targets: dict[str, Target] = {}
+        self.places: dict[tuple[str, str, str], Place] = {}
+        self.sites: dict[tuple[str, str], Place] = {}
+        """Where a group is executing or has failed: (rule id, resource) to its place."""
+        self.jobs: dict[str, records.Job] = {}
+        self.groups: dict[str, records.Group] = {}
+        self.progress: dict[str, dict[str, dict[str, Instant]]] = {}
+        """First successes: version id, environment, target to time."""
+        self.latches: dict[tuple[str, str], records.Latch] = {}
+        self.sequence = 0
+
+        self.index = cel.SelectorIndex("resource")
+        self.slots: dict[str, SlotTable] = {}
+        self.skips_by_rule: dict[str, dict[str, model.Skip]] = {}
+        self.shared: dict[tuple[str, str, str], Judged] = {}
+        """Verdicts that all targets of a version in an environment share: (rule id, version id, environment)."""
+        self.totals: dict[tuple[str, str], int] = {}
+        """Targets that a failure budget covers: (rule id, environment or '')."""
+        self.bracket_ranks: dict[str, BracketRanks] = {}
+        self.places_by_rule: dict[str, dict[Place, None]] = {}
+        self.rule_sets: dict[tuple[str, ...], RuleSet] = {}
+        self.warned: set[tuple[str, str]] = set()
+        self.measurements: list[tuple[Instant, str, str, str]] = []
+        """Heap of (due at, job, rule, metric)."""
+        self.measuring: set[str] = set()
+        """Jobs whose verification is running."""
+        self.unfinished: set[str] = set()
+        """Targets that have a live job, a retry, a rollback or an operator's order ahead."""
+
+        self.waiting = Waiting()
+        self.journal = Journal()
+        self.observer: Observer = Unobserved()
+
+    def new_id(self, kind: str, name: str) -> str:
+        """Ids of decisions follow the sequence of decisions, so that a replay gives the same ones."""
+        self.sequence += 1
+        return self.ids.new(kind, f"{self.workspace}/{name}#{self.sequence}")
+
+    def unit_of(self, target: Target) -> Unit:
+        return target.place if target.place is not None else target
+
+    def touch(self, target: Target) -> None:
+        self.waiting.touch(target.place if target.place is not None else target)
+
+    def version(self, version_id: str | None) -> VersionNode | None:
+        return None if version_id is None else self.versions.get(version_id)
+
+    def tag(self, version_id: str | None) -> str:
+        version = self.version(version_id)
+        return version.tag if version is not None else "none"
+
+    def skip_for(self, rule: BoundRule, version: str | None, target: Target, now: Instant) -> model.Skip | None:
+        """The oldest skip that names this rule for this version, environment and resource and is not over."""
+        for skip in self.skips_by_rule.get(rule.id, {}).values():
+            if skip.is_over(now):
+                continue
+            if skip.version_id is not None and skip.version_id != version:
+                continue
+            if skip.environment is not None and skip.environment != target.environment.name:
+                continue
+            if skip.resource is not None and skip.resource != target.resource.name:
+                continue
+            return skip
+        return None
+
+    def freeze_on(self, target: Target, now: Instant) -> model.Freeze | None:
+        if not self.freezes:
+            return None
+        bindings = target.bindings()
+        for freeze, selector in self.freezes.values():
+            if not freeze.is_over(now) and (selector is None or selector.matches(bindings)):
+                return freeze
+        return None
+
+    def target_changed(self, target: Target) -> None:
+        """The target's record moved: gates that count targets look again."""
+        record = target.record
+        if record.job or record.retry_at is not None or record.rollback_to or record.ordered:
+            self.unfinished.add(target.name)
+        else:
+            self.unfinished.discard(target.name)
+        target.pair.progress += 1
+        self.journal.changed("target", target.name)
+        self.waiting.happened(("pair", target.deployment.name, target.environment.name))
+
+    def group_changed(self, group: records.Group, status: records.GroupStatus, now: Instant) -> None:
+        group.status = status
+        group.history.append(records.Transition(now, status))
+        self.journal.groups[group.id] = group
+        self.journal.changed("group", group.id)
+        self.observer.on_group_changed(group)
+
+    def warn(self, now: Instant, target: Target, version: VersionNode, message: str) -> None:
+        if (target.name, version.id) not in self.warned:
+            self.warned.add((target.name, version.id))
+            self.journal.warnings.append(Warning(now, target.name, version.tag, message))
+
+
+def gate_program(text: str) -> cel.Program:
+    return expressions.GATE.compile(text, expect=cel.BOOL)

@@ -1,0 +1,283 @@
+"""A release target outside brackets: which release it should get next, and whether it may start now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from headgate.fleet import candidates, dependencies, gates, holds, jobs, rollouts, variables
+from headgate.fleet.records import JobKind, Variables
+from headgate.fleet.rules import gradual_rollout
+from headgate.fleet.state import Judged, State
+from headgate.fleet.units import Reason, StartKey, Target, VersionNode
+from headgate.kernel import verdicts
+from headgate.kernel.instants import Instant
+
+
+class Release(msgspec.Struct, frozen=True):
+    """What a target would get, decided on the state of this moment."""
+
+    version: VersionNode
+    kind: JobKind
+    attempt: int
+    variables: Variables
+    judged: tuple[Judged, ...]
+    key: StartKey
+    reason: str = ""
+
+
+class Hindrance(msgspec.Struct):
+    """What keeps a unit from starting, collected over the candidates that were tried."""
+
+    reasons: list[Reason] = []
+    wake_at: Instant | None = None
+
+    def add(self, judged: Judged) -> None:
+        self.reasons.extend(judged.reasons)
+        if judged.rule is not None:
+            self.reasons.append(("skips", judged.rule.id))
+        self.look_again(judged.verdict.next_evaluation_time)
+
+    def look_again(self, at: Instant | None) -> None:
+        if at is not None and (self.wake_at is None or at < self.wake_at):
+            self.wake_at = at
+
+
+def next_release(state: State, target: Target, now: Instant) -> Release | Hindrance:
+    """The release to start now, or what hinders it (nothing at all, for a target that has converged)."""
+    record = target.record
+    hindrance = Hindrance()
+    if record.job is not None or target.rules.of("deploymentBracket"):
+        return hindrance
+    if record.rollback_to is not None:
+        return _ordered(state, target, record.rollback_to, "rollback", now, hindrance)
+    if record.ordered == "redeploy" and record.deployed is not None:
+        return _ordered(state, target, record.deployed, "redeploy", now, hindrance)
+    resolved = variables.resolve(state, target)
+    for version in contenders(state, target, now):
+        if version.id == record.deployed:
+            if record.deployed_variables == resolved:
+                break
+            found = _same_version(state, target, version, resolved, now, hindrance)
+        else:
+            found = _new_version(state, target, version, resolved, now, hindrance)
+        if found is not None:
+            return found
+        if has_failed(target, version, resolved) or record.deployed == version.id:
+            break
+    else:
+        record.retry_at = None
+    return hindrance
+
+
+def contenders(state: State, target: Target, now: Instant) -> Iterator[VersionNode]:
+    """Candidates newest first, down to what is deployed; nothing below a version that was rolled back here."""
+    floor = candidates.floor_of(state, target)
+    for version in candidates.newest_first(state, target, now):
+        if floor is not None and version.order < floor:
+            return
+        if version.id in target.record.spent:
+            return
+        yield version
+
+
+def has_failed(target: Target, version: VersionNode, resolved: Variables) -> bool:
+    record = target.record
+    return (
+        record.failed_at is not None
+        and record.failed_version == version.id
+        and record.failed_variables == resolved
+    )
+
+
+def _new_version(
+    state: State,
+    target: Target,
+    version: VersionNode,
+    resolved: Variables,
+    now: Instant,
+    hindrance: Hindrance,
+) -> Release | None:
+    if has_failed(target, version, resolved):
+        return None
+    judged: list[Judged] = []
+    for one in verdicts_of(state, target, version, now):
+        if not one.is_allowed:
+            hindrance.add(one)
+            if one.verdict.outcome == "denied":
+                _give_up_retry_of(target, version, state)
+            return None
+        judged.append(one)
+    record = target.record
+    deployed = candidates.deployed_version(state, target)
+    going_back = deployed is not None and version.order < deployed.order
+    attempt, retry_at = _attempt(state, target, version, resolved)
+    if retry_at is not None and retry_at > now:
+        hindrance.look_again(retry_at)
+        return None
+    return Release(
+        version,
+        "rollback" if going_back else "deploy",
+        attempt,
+        resolved,
+        tuple(judged),
+        start_key(state, target, version, judged),
+        f"{deployed.tag} was rejected" if going_back and deployed is not None else record.ordered or "",
+    )
+
+
+def _attempt(
+    state: State, target: Target, version: VersionNode, resolved: Variables
+) -> tuple[int, Instant | None]:
+    """The number of the next attempt of this release, and from when it may be made."""
+    record = target.record
+    if record.retry_at is None or not record.attempts:
+        return 1, None
+    last = state.jobs[record.attempts[-1]]
+    if last.version != version.id or last.variables != resolved:
+        return 1, None
+    return last.attempt + 1, record.retry_at
+
+
+def _give_up_retry_of(target: Target, version: VersionNode, state: State) -> None:
+    record = target.record
+    if record.retry_at is not None and record.attempts:
+        last = state.jobs.get(record.attempts[-1])
+        if last is not None and last.version == version.id:
+            record.retry_at = None
+
+
+def _same_version(
+    state: State,
+    target: Target,
+    version: VersionNode,
+    resolved: Variables,
+    now: Instant,
+    hindrance: Hindrance,
+) -> Release | None:
+    """Changed variables: a new release of the same version, past the version's gates, not past windows and freezes."""
+    if has_failed(target, version, resolved):
+        return None
+    judged: list[Judged] = []
+    windows = (gates.window(rule, target, now) for rule in target.rules.of("deploymentWindow"))
+    for one in (gates.frozen(state, target, now), *windows):
+        if not one.is_allowed:
+            hindrance.add(one)
+            return None
+        judged.append(one)
+    attempt, retry_at = _attempt(state, target, version, resolved)
+    if retry_at is not None and retry_at > now:
+        hindrance.look_again(retry_at)
+        return None
+    key = (0, now, target.resource.name, target.name)
+    return Release(version, "variable", attempt, resolved, tuple(judged), key, "variables changed")
+
+
+def _ordered(
+    state: State, target: Target, version_id: str, kind: JobKind, now: Instant, hindrance: Hindrance
+) -> Release | Hindrance:
+    """A rollback or a redeploy: it needs no gate but the freeze, a slot and a free target."""
+    version = state.version(version_id)
+    if version is None:
+        target.record.rollback_to = None
+        target.record.ordered = None
+        return hindrance
+    one = gates.frozen(state, target, now)
+    if not one.is_allowed:
+        hindrance.add(one)
+        return hindrance
+    key = (0, target.record.finished_at or now, target.resource.name, target.name)
+    return Release(version, kind, 1, variables.resolve(state, target), (one,), key, kind)
+
+
+def verdicts_of(state: State, target: Target, version: VersionNode, now: Instant) -> Iterator[Judged]:
+    """Every gate but the slots, in order; the caller stops where it likes."""
+    clock: Instant | None = version.published_at
+    waiting_for: list[str] = []
+    for one in gates.of_version(state, target, version, now):
+        if one.kind in CLOCK_KINDS:
+            if not one.is_allowed:
+                waiting_for.append(one.kind)
+            elif one.verdict.satisfied_at is not None and clock is not None:
+                clock = max(clock, one.verdict.satisfied_at)
+        yield one
+    yield from dependencies_of(state, target, version, now)
+    if target.rules.of("gradualRollout"):
+        yield from rollout_of(state, target, version, now, clock, waiting_for)
+    yield from gates.of_moment(state, target, version, now)
+
+
+def dependencies_of(state: State, target: Target, version: VersionNode, now: Instant) -> Iterator[Judged]:
+    for rule in target.rules.of("deploymentDependency"):
+        skip = gates.skipped(state, rule, version, target, now)
+        yield skip if skip is not None else dependencies.judge_outside(state, rule, target)
+
+
+def rollout_of(
+    state: State,
+    target: Target,
+    version: VersionNode,
+    now: Instant,
+    clock: Instant | None,
+    waiting_for: list[str],
+) -> Iterator[Judged]:
+    position, total = rollouts.position_of_target(state, target, version)
+    start = None if waiting_for or clock is None else rollouts.shifted_by_windows(windows_for(target), clock)
+    for rule in target.rules.of("gradualRollout"):
+        skip = gates.skipped(state, rule, version, target, now)
+        if skip is not None:
+            yield skip
+            continue
+        verdict = gradual_rollout.judge(
+            rule.spec, position, total, start, now, " and ".join(waiting_for) or None
+        )
+        yield Judged(rule, rule.kind, verdict, (("ranks",),))
+
+
+def windows_for(target: Target) -> tuple[object, ...]:
+    """Window rules that this target has to respect."""
+    return tuple(
+        rule
+        for rule in target.rules.of("deploymentWindow")
+        if rule.spec.first_deployment != "bypass" or target.record.deployed is not None
+    )
+
+
+def start_key(state: State, target: Target, version: VersionNode, judged: list[Judged]) -> StartKey:
+    """In rollout order, else by the time at which the last gate was satisfied, then by name."""
+    ready_at = max(
+        (one.verdict.satisfied_at for one in judged if one.verdict.satisfied_at is not None),
+        default=version.published_at,
+    )
+    position = 0
+    if target.rules.of("gradualRollout"):
+        position, _ = rollouts.position_of_target(state, target, version)
+    return (position, max(ready_at, version.published_at), target.resource.name, target.name)
+
+
+def launch(state: State, target: Target, release: Release, now: Instant) -> None:
+    jobs.create(
+        state,
+        target,
+        release.version,
+        now,
+        kind=release.kind,
+        attempt=release.attempt,
+        variables=release.variables,
+        judged=release.judged,
+        reason=release.reason,
+    )
+    holds.settle_target(state, target, now)
+
+
+def denied_by_two_brackets(target: Target) -> Judged | None:
+    brackets = target.rules.of("deploymentBracket")
+    if len(brackets) < 2:
+        return None
+    names = " and ".join(f"{rule.policy.name}: {rule.label}" for rule in brackets)
+    verdict = verdicts.denied(f"two bracket rules apply to this target, allowed is one: {names}")
+    return Judged(brackets[0], "deploymentBracket", verdict)
+
+
+CLOCK_KINDS = frozenset({"approval", "environmentProgression"})

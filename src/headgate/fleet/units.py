@@ -1,0 +1,298 @@
+"""The nodes of the fleet in memory: objects with their compiled expressions, and the units that change.
+
+A unit is what the engine looks at as a whole: a release target outside brackets, or a place (one bracket rule
+on one resource of one environment). Everything here is derived from objects and records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from headgate import cel
+from headgate.fleet import expressions, model, records
+from headgate.kernel import positions
+from headgate.kernel.instants import Instant
+
+Reason = tuple[str, ...]
+"""What a unit waits for, as a key of the waiting lists: ('votes', version id, environment), ('freeze',) ..."""
+
+Bindings = dict[str, Any]
+
+
+class Unit:
+    """Something that may have to change. `order` makes every walk over units the same walk."""
+
+    __slots__ = ("order", "start_key", "wake_at", "waits")
+
+    def __init__(self, order: str) -> None:
+        self.order = order
+        self.waits: tuple[Reason, ...] = ()
+        self.wake_at: Instant | None = None
+        self.start_key: StartKey | None = None
+        """Set while the unit stands in line for a slot."""
+
+    def __lt__(self, other: Unit) -> bool:
+        return self.order < other.order
+
+
+StartKey = tuple[int, Instant, str, str]
+"""Who goes first: rollout position, time of readiness, resource, unit."""
+
+
+class ResourceNode:
+    __slots__ = ("object", "targets", "view")
+
+    def __init__(self, resource: model.Resource) -> None:
+        self.object = resource
+        self.view = resource.cel_view()
+        self.targets: dict[str, Target] = {}
+
+    @property
+    def name(self) -> str:
+        return self.object.name
+
+
+class EnvironmentNode:
+    __slots__ = ("matched", "object", "selector", "view")
+
+    def __init__(self, environment: model.Environment) -> None:
+        self.object = environment
+        self.view = environment.cel_view()
+        self.selector = optional_selector(environment.resource_selector)
+        self.matched: set[str] = set()
+
+    @property
+    def name(self) -> str:
+        return self.object.name
+
+
+class VersionNode:
+    """`order` is newest last: creation time, then id."""
+
+    __slots__ = ("dependencies", "object", "order", "scope", "view")
+
+    def __init__(self, version: model.Version) -> None:
+        self.object = version
+        self.view = version.cel_view()
+        self.order = (version.created_at, version.id)
+        self.scope = optional_selector(version.target_selector)
+        self.dependencies = {
+            name: expressions.VERSION_SELECTOR.selector(dependency.version_selector)
+            for name, dependency in sorted(version.dependencies.items())
+        }
+
+    @property
+    def id(self) -> str:
+        return self.object.id
+
+    @property
+    def tag(self) -> str:
+        return self.object.tag
+
+    @property
+    def is_ready(self) -> bool:
+        return self.object.status == "ready"
+
+    @property
+    def published_at(self) -> Instant:
+        return self.object.published_at if self.object.published_at is not None else self.object.created_at
+
+
+class DeploymentNode:
+    """`versions` are ordered oldest first."""
+
+    __slots__ = ("matched", "object", "pairs", "selector", "versions", "view")
+
+    def __init__(self, deployment: model.Deployment) -> None:
+        self.object = deployment
+        self.view = deployment.cel_view()
+        self.selector = optional_selector(deployment.resource_selector)
+        self.matched: set[str] = set()
+        self.versions: list[VersionNode] = []
+        self.pairs: dict[str, Pair] = {}
+
+    @property
+    def name(self) -> str:
+        return self.object.name
+
+    def targets(self) -> Iterator[Target]:
+        for pair in self.pairs.values():
+            yield from pair.targets.values()
+
+    def version(self, tag: str) -> VersionNode | None:
+        return next((v for v in self.versions if tag in (v.tag, v.id)), None)
+
+
+class Pair:
+    """A deployment in an environment. `generation` moves with its membership, `progress` with any of its states."""
+
+    __slots__ = ("caches", "deployment", "environment", "generation", "progress", "targets")
+
+    def __init__(self, deployment: DeploymentNode, environment: EnvironmentNode) -> None:
+        self.deployment = deployment
+        self.environment = environment
+        self.targets: dict[str, Target] = {}
+        self.generation = 0
+        self.progress = 0
+        self.caches: dict[tuple[str, ...], tuple[int, Any]] = {}
+
+    def membership_changed(self) -> None:
+        self.generation += 1
+        self.progress += 1
+        self.caches.clear()
+
+
+class Target(Unit):
+    """A release target: deployment x environment x resource."""
+
+    __slots__ = ("deployment", "environment", "hash_prefix", "pair", "place", "record", "resource", "rules")
+
+    def __init__(
+        self, pair: Pair, resource: ResourceNode, rules: RuleSet, record: records.TargetRecord | None
+    ) -> None:
+        super().__init__(f"{pair.deployment.name}/{pair.environment.name}/{resource.name}")
+        self.pair = pair
+        self.deployment = pair.deployment
+        self.environment = pair.environment
+        self.resource = resource
+        self.rules = rules
+        self.record = record or records.TargetRecord()
+        self.place: Place | None = None
+        self.hash_prefix: int | None = None
+
+    @property
+    def name(self) -> str:
+        return self.order
+
+    def bindings(self) -> Bindings:
+        return {
+            "resource": self.resource.view,
+            "environment": self.environment.view,
+            "deployment": self.deployment.view,
+        }
+
+    def rollout_hash(self, version_id: str) -> int:
+        """FNV-1a of the target's key and the version, continued from the target's own prefix."""
+        if self.hash_prefix is None:
+            self.hash_prefix = positions.fnv1a_64(self.key())
+        return positions.fnv1a_64(version_id, self.hash_prefix)
+
+    def key(self) -> str:
+        return f"{self.resource.object.id}-{self.environment.object.id}-{self.deployment.object.id}"
+
+
+class BoundRule:
+    """A rule of a policy, with what is compiled from it once."""
+
+    __slots__ = ("compiled", "id", "kind", "policy", "rule", "spec")
+
+    def __init__(self, policy: model.Policy, rule: model.Rule) -> None:
+        self.policy = policy
+        self.rule = rule
+        self.id = rule.id
+        self.kind = rule.kind
+        self.spec: Any = rule.spec
+        self.compiled: dict[str, cel.Selector] = {}
+
+    @property
+    def label(self) -> str:
+        return self.rule.label
+
+    def selector(self, text: str) -> cel.Selector:
+        found = self.compiled.get(text)
+        if found is None:
+            found = self.compiled[text] = expressions.SELECTOR.selector(text)
+        return found
+
+
+class PolicyNode:
+    __slots__ = ("object", "rules", "selector")
+
+    def __init__(self, policy: model.Policy) -> None:
+        self.object = policy
+        self.selector = optional_selector(policy.selector)
+        self.rules = tuple(BoundRule(policy, rule) for rule in policy.rules)
+
+    def matches(self, bindings: Bindings) -> bool:
+        return self.object.enabled and (self.selector is None or self.selector.matches(bindings))
+
+    def reads_only_the_deployment(self) -> bool:
+        return self.selector is None or self.selector.roots <= {"deployment"}
+
+
+class RuleSet:
+    """The rules of all policies that match a target, by kind; shared by the targets that have the same ones."""
+
+    __slots__ = ("by_kind", "policies")
+
+    def __init__(self, policies: tuple[PolicyNode, ...], bindings: Bindings) -> None:
+        self.policies = policies
+        self.by_kind: dict[str, tuple[BoundRule, ...]] = {}
+        for policy in policies:
+            for rule in policy.rules:
+                if rule.kind == "deploymentDependency" and not _applies(rule, bindings):
+                    continue
+                if rule.kind == "deploymentBracket" and not rule.selector(
+                    rule.spec.deployment_selector
+                ).matches(bindings):
+                    continue
+                self.by_kind[rule.kind] = (*self.by_kind.get(rule.kind, ()), rule)
+
+    def of(self, kind: str) -> tuple[BoundRule, ...]:
+        return self.by_kind.get(kind, ())
+
+    @property
+    def bracket(self) -> BoundRule | None:
+        """The one bracket rule; None also when there are two, which denies the target."""
+        brackets = self.by_kind.get("deploymentBracket", ())
+        return brackets[0] if len(brackets) == 1 else None
+
+
+class Place(Unit):
+    """One bracket rule on one resource of one environment: where its groups run."""
+
+    __slots__ = ("collecting", "environment", "executing", "members", "plan", "record", "resource", "rule", "waiting")
+
+    def __init__(
+        self,
+        rule: BoundRule,
+        environment: EnvironmentNode,
+        resource: ResourceNode,
+        record: records.PlaceRecord | None,
+    ) -> None:
+        super().__init__(f"{resource.name}/{environment.name}/{rule.id}")
+        self.rule = rule
+        self.environment = environment
+        self.resource = resource
+        self.members: dict[str, Target] = {}
+        self.record = record or records.PlaceRecord()
+        self.collecting: records.Group | None = None
+        self.waiting: records.Group | None = None
+        """Locked, not started: ready or queued."""
+        self.executing: records.Group | None = None
+        """Started, not ended: executing or failed."""
+        self.plan: Any = None
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        return (self.rule.id, self.environment.name, self.resource.name)
+
+    @property
+    def site(self) -> tuple[str, str]:
+        """At most one group of a rule executes on a resource, whatever the environment."""
+        return (self.rule.id, self.resource.name)
+
+    def groups(self) -> Iterator[records.Group]:
+        for group in (self.executing, self.waiting, self.collecting):
+            if group is not None:
+                yield group
+
+
+def _applies(rule: BoundRule, bindings: Bindings) -> bool:
+    text = rule.spec.applies_to
+    return text is None or rule.selector(text).matches(bindings)
+
+
+def optional_selector(text: str | None) -> cel.Selector | None:
+    return None if text is None else expressions.SELECTOR.selector(text)

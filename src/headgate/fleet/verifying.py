@@ -1,0 +1,116 @@
+"""Verification of jobs: when measurements are due, and what their results mean for the target."""
+
+from __future__ import annotations
+
+import heapq
+from typing import Literal
+
+import msgspec
+
+from headgate.fleet.changes import Measured
+from headgate.fleet.records import Job, MetricProgress
+from headgate.fleet.rules import verification
+from headgate.fleet.state import State
+from headgate.fleet.units import Target
+from headgate.kernel.instants import Instant
+
+Trigger = Literal["jobCreated", "jobStarted", "jobSuccess", "jobFailure"]
+
+
+def begin(state: State, target: Target, job: Job, trigger: Trigger, now: Instant) -> None:
+    for rule in target.rules.of("verification"):
+        if rule.spec.trigger_on != trigger or any(progress.rule == rule.id for progress in job.metrics):
+            continue
+        for metric in rule.spec.metrics:
+            fresh = verification.MetricState()
+            job.metrics.append(
+                MetricProgress(
+                    rule.id,
+                    metric.name,
+                    msgspec.to_builtins(fresh),
+                    due_at=verification.next_measurement_at(metric, fresh, now),
+                )
+            )
+    if any(progress.status == "running" for progress in job.metrics):
+        job.verification = "running"
+        state.measuring.add(job.id)
+        schedule(state, job)
+        if trigger == "jobSuccess":
+            target.record.verification = "running"
+        state.journal.changed("job", job.id)
+
+
+def schedule(state: State, job: Job) -> None:
+    for progress in job.metrics:
+        if progress.status == "running" and progress.due_at is not None:
+            heapq.heappush(state.measurements, (progress.due_at, job.id, progress.rule, progress.metric))
+
+
+def ask(state: State, now: Instant) -> None:
+    """Puts the measurements that are due on the list of things to do."""
+    while state.measurements and state.measurements[0][0] <= now:
+        due_at, job_id, rule, metric = heapq.heappop(state.measurements)
+        job = state.jobs.get(job_id)
+        progress = None if job is None else _progress(job, rule, metric)
+        if job is not None and progress is not None and progress.status == "running" and progress.due_at == due_at:
+            state.journal.measurements.append((job, rule, metric))
+
+
+def next_time(state: State) -> Instant | None:
+    return state.measurements[0][0] if state.measurements else None
+
+
+def metric_of(state: State, target: Target, rule_id: str, name: str) -> verification.Metric | None:
+    for rule in target.rules.of("verification"):
+        if rule.id == rule_id:
+            return next((metric for metric in rule.spec.metrics if metric.name == name), None)
+    return None
+
+
+def measured(state: State, change: Measured, now: Instant) -> bool:
+    """Whether the job's verification ended with this measurement."""
+    job = state.jobs.get(change.job)
+    target = None if job is None else state.targets.get(job.target)
+    if job is None or target is None:
+        return False
+    progress = _progress(job, change.rule, change.metric)
+    metric = metric_of(state, target, change.rule, change.metric)
+    if progress is None or progress.status != "running" or metric is None:
+        return False
+    before = msgspec.convert(progress.state, verification.MetricState)
+    result = change.result if change.error is None else verification.ProviderError(change.error)
+    after = verification.measure(metric, before, result, now)
+    progress.state = msgspec.to_builtins(after)
+    progress.status = verification.status(metric, after)
+    progress.due_at = (
+        verification.next_measurement_at(metric, after, now) if progress.status == "running" else None
+    )
+    if progress.due_at is not None:
+        heapq.heappush(state.measurements, (progress.due_at, job.id, progress.rule, progress.metric))
+    state.journal.changed("job", job.id)
+    return _conclude(state, target, job, now)
+
+
+def _conclude(state: State, target: Target, job: Job, now: Instant) -> bool:
+    statuses = {progress.status for progress in job.metrics}
+    if "failed" in statuses:
+        outcome: Literal["passed", "failed"] = "failed"
+    elif "running" in statuses:
+        return False
+    else:
+        outcome = "passed"
+    job.verification = outcome
+    job.verified_at = now
+    state.measuring.discard(job.id)
+    for progress in job.metrics:
+        progress.due_at = None
+    if target.record.deployed == job.version and job.status == "successful":
+        target.record.verification = outcome
+    state.target_changed(target)
+    state.touch(target)
+    state.waiting.happened(("resource", target.resource.name))
+    return True
+
+
+def _progress(job: Job, rule: str, metric: str) -> MetricProgress | None:
+    return next((p for p in job.metrics if p.rule == rule and p.metric == metric), None)

@@ -1,0 +1,68 @@
+"""Who waits for what, and until when. Timers are data: nothing here sleeps or asks a clock."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable
+
+from headgate.fleet.units import Reason, Unit
+from headgate.kernel.instants import Instant
+
+
+class Waiting:
+    """Every unit that has not converged stands here under each thing that can wake it, and has its next time."""
+
+    def __init__(self) -> None:
+        self._by_reason: dict[Reason, dict[Unit, None]] = {}
+        self._timers: list[tuple[Instant, str, Unit]] = []
+        self.dirty: dict[Unit, None] = {}
+
+    def touch(self, unit: Unit) -> None:
+        """The unit is looked at in the next decision."""
+        self.dirty[unit] = None
+
+    def wait(self, unit: Unit, reasons: Iterable[Reason], wake_at: Instant | None) -> None:
+        """Replaces what the unit waited for."""
+        reasons = tuple(dict.fromkeys(reasons))
+        if reasons != unit.waits:
+            self._leave(unit)
+            for reason in reasons:
+                self._by_reason.setdefault(reason, {})[unit] = None
+            unit.waits = reasons
+        if wake_at != unit.wake_at:
+            unit.wake_at = wake_at
+            if wake_at is not None:
+                heapq.heappush(self._timers, (wake_at, unit.order, unit))
+
+    def forget(self, unit: Unit) -> None:
+        self._leave(unit)
+        unit.waits = ()
+        unit.wake_at = None
+        self.dirty.pop(unit, None)
+
+    def _leave(self, unit: Unit) -> None:
+        for reason in unit.waits:
+            units = self._by_reason.get(reason)
+            if units is not None:
+                units.pop(unit, None)
+                if not units:
+                    del self._by_reason[reason]
+
+    def happened(self, reason: Reason) -> None:
+        for unit in self._by_reason.get(reason, ()):
+            self.dirty[unit] = None
+
+    def anyone_for(self, reason: Reason) -> bool:
+        return reason in self._by_reason
+
+    def fire(self, now: Instant) -> None:
+        while self._timers and self._timers[0][0] <= now:
+            at, _, unit = heapq.heappop(self._timers)
+            if unit.wake_at == at:
+                unit.wake_at = None
+                self.dirty[unit] = None
+
+    def next_time(self) -> Instant | None:
+        while self._timers and self._timers[0][2].wake_at != self._timers[0][0]:
+            heapq.heappop(self._timers)
+        return self._timers[0][0] if self._timers else None

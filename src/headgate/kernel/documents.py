@@ -1,0 +1,408 @@
+"""Reads JSON-like values into Structs by the Struct's own annotations, and says everything that is wrong at once.
+
+A field is declared once, on its Struct: type, default, `msgspec.Meta` bounds, and the markers below. Hooks a type may have:
+`from_document(value)` and `to_document()` for a value with its own notation, `expand_shorthand(value)` for a Struct
+that may be written shorter, `check_document(given, path, problems)` for rules between fields. The last one is called
+with the fields that could be read even when others could not, because a person wants all problems in one go.
+"""
+
+import difflib
+import functools
+import math
+import types
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+
+import msgspec
+from msgspec import NODEFAULT
+
+from headgate.kernel import instants
+from headgate.kernel.problems import Problem, Rejected
+
+T = TypeVar("T")
+Check = Callable[[Any, str, list[Problem]], None]
+
+DEEPEST_NESTING = 64
+_INT64 = 2**63
+
+
+class Checked:
+    """Marks a field whose value is looked at further once its type is right."""
+
+    def __init__(self, check: Check) -> None:
+        self.check = check
+
+
+class Aliases:
+    """Marks a field that accepts other spellings of its values."""
+
+    def __init__(self, spellings: Mapping[str, str]) -> None:
+        self.spellings = spellings
+
+
+class _InstantFormat:
+    pass
+
+
+Moment = Annotated[int, _InstantFormat()]
+"""An instant that documents write in RFC 3339."""
+
+
+class _Invalid:
+    def __repr__(self) -> str:
+        return "INVALID"
+
+
+INVALID = _Invalid()
+"""Stands for a value whose problems have been reported."""
+
+
+def read(kind: type[T], value: object, path: str = "") -> T:
+    problems: list[Problem] = []
+    result = read_into(kind, value, path, problems)
+    if problems:
+        raise Rejected(problems)
+    return typing.cast(T, result)
+
+
+def read_into(kind: Any, value: object, path: str, problems: list[Problem]) -> object:
+    """The value, or INVALID when it added at least one problem."""
+    count_before = len(problems)
+    result = _read(kind, value, path, problems)
+    return result if len(problems) == count_before else INVALID
+
+
+def field_path(path: str, key: str) -> str:
+    if not key.replace("-", "_").isidentifier():
+        return f"{path}[{key!r}]"
+    return f"{path}.{key}" if path else key
+
+
+def item_path(path: str, index: int) -> str:
+    return f"{path}[{index}]"
+
+
+def _read(kind: Any, value: object, path: str, problems: list[Problem]) -> object:
+    origin = get_origin(kind)
+    if origin is Annotated:
+        return _read_annotated(kind, value, path, problems)
+    if origin is Union or origin is types.UnionType:
+        return _read_union(get_args(kind), value, path, problems)
+    if origin is Literal:
+        return read_choice(get_args(kind), value, path, problems)
+    if origin in (tuple, list, Sequence):
+        return _read_items(get_args(kind)[0], value, path, problems)
+    if origin in (dict, Mapping):
+        return _read_map(get_args(kind)[1], value, path, problems)
+    if hasattr(kind, "from_document"):
+        return _read_own_notation(kind, value, path, problems)
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        return _read_struct(kind, value, path, problems)
+    return _read_plain(kind, value, path, problems)
+
+
+def _read_plain(kind: Any, value: object, path: str, problems: list[Problem]) -> object:
+    if kind is object or kind is Any:
+        check_json(value, path, problems)
+        return value
+    if kind is str:
+        return _read_text(value, path, problems)
+    if kind is bool:
+        if isinstance(value, bool):
+            return value
+        return _refuse(problems, path, f"must be true or false, not {describe(value)}")
+    if kind is int:
+        return _read_whole_number(value, path, problems)
+    if kind is float:
+        return _read_number(value, path, problems)
+    raise TypeError(f"{path}: no way to read {kind!r} from a document")
+
+
+def _read_text(value: object, path: str, problems: list[Problem]) -> object:
+    if not isinstance(value, str):
+        hint = "; write it in quotes" if isinstance(value, bool | int | float) else ""
+        return _refuse(problems, path, f"must be a string, not {describe(value)}{hint}")
+    flaw = text_flaw(value)
+    return _refuse(problems, path, flaw) if flaw else value
+
+
+def text_flaw(text: str) -> str | None:
+    """Text that cannot be stored everywhere: databases refuse NUL, UTF-8 refuses lone surrogates."""
+    if "\x00" in text:
+        return "must not contain the character NUL"
+    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+        return "must be valid Unicode text; it contains half of a surrogate pair"
+    return None
+
+
+def _read_whole_number(value: object, path: str, problems: list[Problem]) -> object:
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int):
+        return _refuse(problems, path, f"must be a whole number, not {describe(value)}")
+    if not -_INT64 <= value < _INT64:
+        return _refuse(problems, path, "is too large; allowed are 64-bit integers")
+    return value
+
+
+def _read_number(value: object, path: str, problems: list[Problem]) -> object:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return _refuse(problems, path, f"must be a number, not {describe(value)}")
+    if isinstance(value, int) and not -_INT64 <= value < _INT64:
+        return _refuse(problems, path, "is too large; allowed are 64-bit integers")
+    if not math.isfinite(value):
+        return _refuse(problems, path, f"must be a finite number, not {value}")
+    return float(value)
+
+
+def _read_annotated(kind: Any, value: object, path: str, problems: list[Problem]) -> object:
+    base, *markers = get_args(kind)
+    if any(isinstance(marker, _InstantFormat) for marker in markers):
+        return _read_instant(value, path, problems)
+    for marker in markers:
+        if isinstance(marker, Aliases) and isinstance(value, str):
+            value = marker.spellings.get(value, value)
+    result = read_into(base, value, path, problems)
+    if result is INVALID:
+        return INVALID
+    for marker in markers:
+        if isinstance(marker, msgspec.Meta):
+            _check_bounds(marker, result, path, problems)
+        elif isinstance(marker, Checked):
+            marker.check(result, path, problems)
+    return result
+
+
+def _read_instant(value: object, path: str, problems: list[Problem]) -> object:
+    if not isinstance(value, str):
+        return _refuse(problems, path, f"must be a time such as 2026-03-01T09:00:00Z, not {describe(value)}")
+    try:
+        return instants.parse(value)
+    except ValueError as error:
+        return _refuse(problems, path, str(error))
+
+
+def _check_bounds(bounds: msgspec.Meta, value: Any, path: str, problems: list[Problem]) -> None:
+    if bounds.ge is not None and value < bounds.ge:
+        _refuse(problems, path, f"must be at least {bounds.ge}, not {value}")
+    if bounds.gt is not None and value <= bounds.gt:
+        _refuse(problems, path, f"must be more than {bounds.gt}, not {value}")
+    if bounds.le is not None and value > bounds.le:
+        _refuse(problems, path, f"must be at most {bounds.le}, not {value}")
+    if bounds.min_length is not None and len(value) < bounds.min_length:
+        at_least = "must not be empty" if bounds.min_length == 1 else f"needs at least {bounds.min_length}"
+        _refuse(problems, path, at_least)
+    if bounds.max_length is not None and len(value) > bounds.max_length:
+        _refuse(problems, path, f"is too long: {len(value)}, allowed are {bounds.max_length}")
+
+
+def _read_union(kinds: Sequence[Any], value: object, path: str, problems: list[Problem]) -> object:
+    if value is None and types.NoneType in kinds:
+        return None
+    others = [kind for kind in kinds if kind is not types.NoneType]
+    if len(others) == 1:
+        return _read(others[0], value, path, problems)
+    return _read_tagged(others, value, path, problems)
+
+
+def _read_tagged(kinds: Sequence[Any], value: object, path: str, problems: list[Problem]) -> object:
+    """A union of Structs is told apart by msgspec's tag, so that a problem can name the one that was meant."""
+    configurations = {kind.__struct_config__.tag: kind for kind in kinds}
+    tag_field = kinds[0].__struct_config__.tag_field
+    if not isinstance(value, dict):
+        return _refuse(problems, path, f"must be a map with {tag_field}, not {describe(value)}")
+    rest = {key: item for key, item in value.items() if key != tag_field}
+    if tag_field not in value:
+        return _refuse(
+            problems, field_path(path, tag_field), f"is required; allowed are {_listed(configurations)}"
+        )
+    tag = value[tag_field]
+    if not isinstance(tag, str) or tag not in configurations:
+        return read_choice(tuple(configurations), tag, field_path(path, tag_field), problems)
+    return _read_struct(configurations[tag], rest, path, problems)
+
+
+def read_choice(choices: Sequence[Any], value: object, path: str, problems: list[Problem]) -> object:
+    if isinstance(value, str) and value in choices:
+        return value
+    return _refuse(
+        problems, path, f"is {describe(value)}; allowed are {_listed(choices)}{_suggest(value, choices)}"
+    )
+
+
+def _read_items(kind: Any, value: object, path: str, problems: list[Problem]) -> object:
+    if not isinstance(value, list | tuple):
+        return _refuse(problems, path, f"must be a list, not {describe(value)}")
+    return tuple(_read(kind, item, item_path(path, index), problems) for index, item in enumerate(value))
+
+
+def _read_map(kind: Any, value: object, path: str, problems: list[Problem]) -> object:
+    if not isinstance(value, dict):
+        return _refuse(problems, path, f"must be a map, not {describe(value)}")
+    result: dict[str, object] = {}
+    for key, item in value.items():
+        if not isinstance(key, str):
+            _refuse(
+                problems,
+                path,
+                f"has the key {key!r}, which is {describe(key)}; keys are strings, write it in quotes",
+            )
+            continue
+        flaw = text_flaw(key)
+        if flaw:
+            _refuse(problems, path, f"has a key that {flaw}")
+            continue
+        result[key] = _read(kind, item, field_path(path, key), problems)
+    return result
+
+
+def _read_own_notation(kind: Any, value: object, path: str, problems: list[Problem]) -> object:
+    try:
+        return kind.from_document(value)
+    except ValueError as error:
+        return _refuse(problems, path, str(error))
+
+
+def _read_struct(kind: type[msgspec.Struct], value: object, path: str, problems: list[Problem]) -> object:
+    expand = getattr(kind, "expand_shorthand", None)
+    if expand is not None:
+        value = expand(value)
+    if not isinstance(value, dict):
+        return _refuse(problems, path, f"must be a map, not {describe(value)}")
+    fields = fields_of(kind)
+    refuse_unknown_keys(value, fields, path, problems)
+    given: dict[str, object] = {}
+    for key, field in fields.items():
+        if key in value:
+            result = read_into(field.type, value[key], field_path(path, key), problems)
+            if result is not INVALID:
+                given[field.name] = result
+        elif field.required:
+            _refuse(problems, field_path(path, key), "is required")
+        else:
+            given[field.name] = _default(field)
+    check = getattr(kind, "check_document", None)
+    if check is not None:
+        check(given, path, problems)
+    return kind(**given) if len(given) == len(fields) else INVALID
+
+
+def _default(field: msgspec.structs.FieldInfo) -> object:
+    if field.default_factory is not NODEFAULT:
+        return field.default_factory()
+    return field.default
+
+
+@functools.cache
+def fields_of(kind: Any) -> dict[str, msgspec.structs.FieldInfo]:
+    return {field.encode_name: field for field in msgspec.structs.fields(kind)}
+
+
+def refuse_unknown_keys(
+    value: Mapping[Any, object],
+    allowed: Mapping[str, object] | Sequence[str],
+    path: str,
+    problems: list[Problem],
+) -> None:
+    for key in value:
+        if key not in allowed:
+            place = field_path(path, key) if isinstance(key, str) else path
+            message = (
+                f"is not a known key; allowed are {_listed(tuple(allowed))}{_suggest(key, tuple(allowed))}"
+            )
+            _refuse(problems, place, message if isinstance(key, str) else f"the key {key!r} {message}")
+
+
+def check_json(value: object, path: str, problems: list[Problem], depth: int = 0) -> None:
+    """Any JSON value, within what every store and every reader can hold."""
+    if depth > DEEPEST_NESTING:
+        _refuse(problems, path, f"is nested more than {DEEPEST_NESTING} levels deep")
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if not isinstance(key, str):
+                _refuse(problems, path, f"has the key {key!r}; keys are strings, write it in quotes")
+            elif flaw := text_flaw(key):
+                _refuse(problems, path, f"has a key that {flaw}")
+            else:
+                check_json(item, field_path(path, key), problems, depth + 1)
+    elif isinstance(value, list | tuple):
+        for index, item in enumerate(value):
+            check_json(item, item_path(path, index), problems, depth + 1)
+    elif isinstance(value, str):
+        _read_text(value, path, problems)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        _read_number(value, path, problems)
+    elif value is not None and not isinstance(value, bool):
+        _refuse(problems, path, f"must be a JSON value, not {describe(value)}")
+
+
+def describe(value: object) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return f"the number {str(value)[:40]}"
+    if isinstance(value, str):
+        return f'"{value}"' if len(value) <= 60 else f'"{value[:57]}..."'
+    if isinstance(value, dict):
+        return "a map"
+    if isinstance(value, list | tuple):
+        return "a list"
+    return f"a {type(value).__name__}"
+
+
+def _listed(choices: Sequence[str] | Mapping[str, object]) -> str:
+    return ", ".join(choices)
+
+
+def _suggest(value: object, choices: Sequence[str]) -> str:
+    if not isinstance(value, str):
+        return ""
+    by_lower_case = {choice.lower(): choice for choice in choices}
+    close = difflib.get_close_matches(value.lower()[:80], by_lower_case, n=1, cutoff=0.7)
+    return f"; did you mean {by_lower_case[close[0]]}?" if close else ""
+
+
+def _refuse(problems: list[Problem], path: str, message: str) -> _Invalid:
+    problems.append(Problem(path, message))
+    return INVALID
+
+
+def write(value: msgspec.Struct, *, omit_defaults: bool = True) -> dict[str, object]:
+    """The document that reads back as this value. Fields that hold their default are left out unless asked for."""
+    document: dict[str, object] = {}
+    configuration = value.__struct_config__
+    if configuration.tag_field is not None and configuration.tag is not None:
+        document[configuration.tag_field] = configuration.tag
+    for key, field in fields_of(type(value)).items():
+        item = getattr(value, field.name)
+        if omit_defaults and not field.required and item == _default(field):
+            continue
+        document[key] = _write(field.type, item, omit_defaults)
+    return document
+
+
+def _write(kind: Any, value: Any, omit_defaults: bool) -> object:
+    origin = get_origin(kind)
+    if origin is Union or origin is types.UnionType:
+        if value is None:
+            return None
+        others = [other for other in get_args(kind) if other is not types.NoneType]
+        kind = others[0] if len(others) == 1 else type(value)
+        return _write(kind, value, omit_defaults)
+    if origin is Annotated:
+        base, *markers = get_args(kind)
+        if any(isinstance(marker, _InstantFormat) for marker in markers):
+            return instants.show(value)
+        return _write(base, value, omit_defaults)
+    if origin in (tuple, list, Sequence):
+        return [_write(get_args(kind)[0], item, omit_defaults) for item in value]
+    if origin in (dict, Mapping):
+        return {key: _write(get_args(kind)[1], item, omit_defaults) for key, item in value.items()}
+    if hasattr(value, "to_document"):
+        return value.to_document()
+    if isinstance(value, msgspec.Struct):
+        return write(value, omit_defaults=omit_defaults)
+    return value

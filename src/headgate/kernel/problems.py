@@ -1,0 +1,21 @@
+"""Why a document is refused: every reason at once, each with the place it is about."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+
+class Problem(msgspec.Struct, frozen=True, order=True):
+    path: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.message}" if self.path else self.message
+
+
+class Rejected(Exception):  # noqa: N818 - it reads as what happened to the document
+    """Nothing of the document was taken: `problems` is never empty."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems: tuple[Problem, ...] = tuple(problems)
+        super().__init__("\n".join(str(problem) for problem in self.problems))

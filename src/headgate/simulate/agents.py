@@ -1,0 +1,137 @@
+"""Simulated job agents: how long each job takes and how it ends, by the first entry that matches."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from headgate import cel
+from headgate.fleet import expressions, records
+from headgate.kernel import instants
+from headgate.simulate.mirror import Mirror
+from headgate.simulate.scenario import AgentEntry
+
+UNMATCHED = AgentEntry()
+"""What a job that no entry matches gets: one minute, and success."""
+
+_PLAUSIBLE: tuple[object, ...] = (
+    {},
+    *(
+        {
+            "ok": True,
+            "success": True,
+            "healthy": True,
+            "ready": True,
+            "status": status,
+            "state": status,
+            "statusCode": 200,
+            "code": 200,
+            "body": {"status": status, "ok": True, "value": value},
+            "json": {"status": status, "ok": True, "value": value},
+            "value": value,
+        }
+        for value in (0, 1, 100, 0.0, 1.0, True)
+        for status in ("ok", 200)
+    ),
+    *(0, 1, 100, 0.0, 1.0, True, "ok"),
+)
+"""Answers tried, in order, for a metric that the scenario says nothing about."""
+
+
+class Ending(msgspec.Struct, frozen=True):
+    """How a job ends and after how long; `status` None: the agent never says."""
+
+    status: str | None
+    after: int
+    message: str | None = None
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What a verification provider says; not `is_known`: no ordinary answer meets the metric's conditions."""
+
+    result: object = None
+    error: str | None = None
+    is_known: bool = True
+
+
+class Agents:
+    def __init__(self, entries: Sequence[AgentEntry], mirror: Mirror) -> None:
+        self._mirror = mirror
+        self._entries = tuple(
+            (entry, expressions.SCENARIO_MATCH.selector(entry.match), entry.match.strip() == "true")
+            for entry in entries
+        )
+        self._served: dict[str, AgentEntry] = {}
+        self._measured: dict[tuple[str, str, str], int] = {}
+
+    def entry_for(self, job: records.Job) -> AgentEntry:
+        """Chosen when the job starts and kept, whatever changes while it runs."""
+        served = self._served.get(job.id)
+        if served is None:
+            served = self._served[job.id] = self._choose(job)
+        return served
+
+    def forget(self, job: str) -> None:
+        self._served.pop(job, None)
+
+    def _choose(self, job: records.Job) -> AgentEntry:
+        bindings: dict[str, object] | None = None
+        for entry, selector, always in self._entries:
+            if always:
+                return entry
+            if bindings is None:
+                bindings = self._bindings(job)
+            if selector.matches(bindings):
+                return entry
+        return UNMATCHED
+
+    def _bindings(self, job: records.Job) -> dict[str, object]:
+        bindings = self._mirror.bindings(job.deployment, job.environment, job.resource)
+        version = self._mirror.view("Version", f"{job.deployment}/{job.tag}")
+        if version is not None:
+            bindings["version"] = version
+        bindings["attempt"] = job.attempt
+        return bindings
+
+    def ending(self, job: records.Job) -> Ending:
+        entry = self.entry_for(job)
+        outcome = entry.outcomes[min(max(job.attempt, 1), len(entry.outcomes)) - 1]
+        timeout = entry.timeout.microseconds if entry.timeout is not None else None
+        duration = entry.duration.microseconds
+        if outcome != "never" and (timeout is None or duration <= timeout):
+            return Ending(outcome, duration, entry.message)
+        if timeout is None:
+            return Ending(None, 0)
+        return Ending("timedOut", timeout, f"no answer within {instants.show_duration(timeout)}")
+
+    def measure(self, job: records.Job, rule: str, metric: Any) -> Answer:
+        """The n-th measurement of a metric on a job gets the n-th answer; the last one repeats."""
+        answers = self.entry_for(job).measurements.get(metric.name)
+        if answers is None:
+            return plausible(metric)
+        key = (job.id, rule, metric.name)
+        count = self._measured.get(key, 0)
+        self._measured[key] = count + 1
+        answer = answers[min(count, len(answers) - 1)]
+        if isinstance(answer, dict) and answer.keys() == {"error"}:
+            return Answer(error=str(answer["error"]))
+        return Answer(result=answer)
+
+
+def plausible(metric: Any) -> Answer:
+    """A metric without an entry passes: some ordinary answer that meets its conditions is looked for."""
+    success = getattr(metric, "success_condition", None)
+    failure = getattr(metric, "failure_condition", None)
+    for candidate in _PLAUSIBLE:
+        if _holds(success, candidate, absent=True) and not _holds(failure, candidate, absent=False):
+            return Answer(result=candidate)
+    return Answer(result=None, is_known=False)
+
+
+def _holds(condition: str | None, candidate: object, *, absent: bool) -> bool:
+    if condition is None:
+        return absent
+    try:
+        return expressions.RESULT.compile(condition).evaluate({"result": candidate}) is True
+    except cel.EvaluationError:
+        return False

@@ -1,0 +1,46 @@
+"""Room for the levels below the fleet: a part of the simulated world brings the steps and objects it serves.
+
+A part has its own events in virtual time. At one instant the run first lets every part and the agents do what is
+due, then plays the timeline, then lets the engine and every part decide once.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from headgate.fleet import manifests
+from headgate.kernel.instants import Instant
+from headgate.simulate import steps
+
+
+class Part(Protocol):
+    """One level of the simulated world. A refused step or object raises `Rejected`."""
+
+    step_kinds: frozenset[str]
+
+    def serves(self, api_version: str | None, kind: str) -> bool: ...
+
+    def apply(self, item: manifests.ForeignObject, now: Instant) -> None: ...
+
+    def play(self, step: steps.Step, now: Instant) -> None: ...
+
+    def next_event(self) -> Instant | None:
+        """When something is due that needs no decision: a pod becomes ready, an object is gone."""
+
+    def advance(self, now: Instant) -> None: ...
+
+    def decide(self, now: Instant) -> None: ...
+
+    def crash(self, now: Instant) -> None: ...
+
+    def is_converged(self, now: Instant) -> bool: ...
+
+    def fill(self, document: dict[str, Any]) -> None:
+        """Adds to the lists of the output document that this part knows about."""
+
+
+def serving_step(parts: Sequence[Part], kind: str) -> Part | None:
+    return next((part for part in parts if kind in part.step_kinds), None)
+
+
+def serving_kind(parts: Sequence[Part], api_version: str | None, kind: str) -> Part | None:
+    return next((part for part in parts if part.serves(api_version, kind)), None)

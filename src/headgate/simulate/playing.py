@@ -1,0 +1,158 @@
+"""Turns a step of the timeline into the change it asks for, judged as an API would judge it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from headgate.fleet import changes, manifests, records
+from headgate.kernel import instants
+from headgate.kernel.identifiers import IdSource
+from headgate.kernel.instants import Instant
+from headgate.kernel.problems import Problem, Rejected
+from headgate.simulate import steps
+from headgate.simulate.scenario import API_VERSION
+
+_VOTES = {"approve": "approved", "reject": "rejected", "withdraw": "withdrawn"}
+
+
+class Desk:
+    """Where steps are handed in. `jobs` are all jobs so far, so that a report can name one by its target."""
+
+    def __init__(self, ids: IdSource, start: Instant, jobs: Mapping[str, records.Job]) -> None:
+        self._ids = ids
+        self._start = start
+        self._jobs = jobs
+
+    def object_from(self, document: object, now: Instant) -> Any:
+        return manifests.parse(document, self._ids, now)
+
+    def change_for(self, step: steps.Step, now: Instant) -> changes.Change | None:
+        """None for a step that is not a change of the fleet."""
+        payload = step.payload
+        match step.kind:
+            case "publish":
+                return changes.Put(self._from_spec("Version", _version_name(payload), _version(payload), now))
+            case "freeze":
+                return changes.Put(self._from_spec("Freeze", payload.name, self._spec_of(payload), now))
+            case "signal":
+                return changes.Put(self._from_spec("Signal", payload.name, self._spec_of(payload), now))
+            case "approve" | "reject" | "withdraw":
+                return _vote(payload, _VOTES[step.kind])
+            case "delete":
+                return changes.Delete(payload.kind, payload.name)
+            case "unfreeze":
+                return changes.Delete("Freeze", payload)
+            case "unskip":
+                return changes.DeleteSkip(payload)
+            case "setVersion":
+                return changes.SetVersionStatus(
+                    payload.deployment, payload.tag, payload.status, payload.message
+                )
+            case "skip":
+                return self._skip(payload)
+            case "setVariable":
+                return changes.SetVariable(payload.key, payload.value, payload.resource, payload.deployment)
+            case "group":
+                return _group_action(payload)
+            case "target":
+                return changes.TargetAction(payload.action, payload.target, payload.user)
+            case "resume":
+                return changes.ResumeBudget(
+                    str(payload.rule), payload.policy, payload.environment, payload.user
+                )
+            case "report":
+                return self._report(payload)
+            case _:
+                return None
+
+    def _from_spec(self, kind: str, name: object, spec: dict[str, object], now: Instant) -> Any:
+        """Problems are named by the keys of the step, which are those of the object's spec."""
+        metadata: dict[str, object] = {"name": name}
+        if "id" in spec:
+            metadata["id"] = spec.pop("id")
+        document = {"apiVersion": API_VERSION, "kind": kind, "metadata": metadata, "spec": spec}
+        try:
+            return self.object_from(document, now)
+        except Rejected as rejected:
+            raise Rejected(
+                Problem(_without_wrapping(problem.path), problem.message) for problem in rejected.problems
+            ) from None
+
+    def _spec_of(self, payload: Any) -> dict[str, object]:
+        spec: dict[str, object] = {}
+        for field in payload.__struct_fields__:
+            value = getattr(payload, field)
+            if field == "expires_at" and value is not None:
+                spec["expiresAt"] = instants.show(value.resolve(self._start))
+            elif field not in ("name", "expires_at") and (value is not None or field == "value"):
+                spec[field] = value
+        return {key: value for key, value in spec.items() if not (key == "user" and value == "")}
+
+    def _skip(self, payload: steps.Skip) -> changes.PutSkip:
+        until = payload.expires_at.resolve(self._start) if payload.expires_at is not None else None
+        return changes.PutSkip(
+            reason=payload.reason,
+            rule=str(payload.rule),
+            policy=payload.policy,
+            id=payload.id or payload.name,
+            deployment=payload.deployment,
+            tag=payload.tag,
+            environment=payload.environment,
+            resource=payload.resource,
+            user=payload.user,
+            expires_at=until,
+        )
+
+    def _report(self, payload: steps.Report) -> changes.JobReported:
+        found = [
+            job
+            for job in self._jobs.values()
+            if job.target == payload.target and payload.attempt in (None, job.attempt)
+        ]
+        if not found:
+            which = f" with attempt {payload.attempt}" if payload.attempt is not None else ""
+            raise Rejected([Problem("target", f"{payload.target} has no job{which} to report on")])
+        return changes.JobReported(found[-1].id, payload.status, payload.message)
+
+
+def _version_name(payload: steps.Publish) -> object:
+    return payload.name if payload.name is not None else f"{payload.deployment}/{payload.tag}"
+
+
+def _version(payload: steps.Publish) -> dict[str, object]:
+    keys = {"job_agent_config": "jobAgentConfig", "target_selector": "targetSelector"}
+    return {
+        keys.get(field, field): value
+        for field in payload.__struct_fields__
+        if field != "name" and (value := getattr(payload, field)) is not None
+    }
+
+
+def _vote(payload: steps.Vote, status: Any) -> changes.Vote:
+    return changes.Vote(
+        payload.deployment,
+        payload.tag,
+        payload.environment,
+        payload.user,
+        status,
+        payload.reason,
+        payload.roles,
+    )
+
+
+def _group_action(payload: steps.Group) -> changes.GroupAction:
+    return changes.GroupAction(
+        action=payload.action,
+        environment=payload.environment,
+        resource=payload.resource,
+        group=payload.group,
+        member=payload.member,
+        post_hooks=payload.post_hooks,
+        user=payload.user,
+    )
+
+
+def _without_wrapping(path: str) -> str:
+    for wrapping in ("spec.", "metadata."):
+        if path.startswith(wrapping):
+            return path[len(wrapping) :]
+    return path

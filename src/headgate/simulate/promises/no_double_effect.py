@@ -1,0 +1,61 @@
+"""Two ways to have an effect twice: a report that counts again when it is repeated, a release that runs again."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from headgate.fleet import changes, records
+from headgate.kernel.instants import Instant
+from headgate.simulate.mirror import Mirror
+from headgate.simulate.promises.base import Broken, Promise
+
+Release = tuple[str, str]
+
+
+class NoDoubleEffect(Promise):
+    name = "NoDoubleEffect"
+    sentence = "starting a job twice has the effect of once"
+
+    def __init__(self, mirror: Mirror, broken: Broken) -> None:
+        super().__init__(mirror, broken)
+        self._ids: set[str] = set()
+        self._deployed: dict[str, Release] = {}
+
+    def changed(self, change: changes.Change, now: Instant) -> None:
+        """A person may ask for the same again."""
+        if isinstance(change, changes.TargetAction):
+            self._deployed.pop(change.target, None)
+        elif isinstance(change, changes.GroupAction):
+            self._deployed.clear()
+        elif isinstance(change, changes.Delete):
+            self._forget(change.kind, change.name)
+
+    def _forget(self, kind: str, name: str) -> None:
+        """What is made again under an old name is a new target."""
+        part = {"Deployment": 0, "Environment": 1, "Resource": 2}.get(kind)
+        if part is not None:
+            self._deployed = {
+                target: release
+                for target, release in self._deployed.items()
+                if target.split("/")[part] != name
+            }
+
+    def job_created(self, job: records.Job, verdicts: Sequence[Any], now: Instant) -> None:
+        if job.id in self._ids:
+            self.broken(now, f"{job.target} {job.tag} was started twice under the id {job.id}")
+        self._ids.add(job.id)
+        if job.kind == "deploy" and self._deployed.get(job.target) == _release(job):
+            self.broken(now, f"{job.target} {job.tag} runs already and was started again")
+
+    def job_changed(self, job: records.Job, old_status: str, now: Instant) -> None:
+        if job.status == "successful":
+            self._deployed[job.target] = _release(job)
+        elif job.status not in ("pending", "queued", "inProgress", "actionRequired"):
+            self._deployed.pop(job.target, None)
+
+    def repeated(self, job: records.Job, was_changed: bool, now: Instant) -> None:
+        if was_changed:
+            self.broken(now, f"the second report for {job.target} {job.tag} changed it to {job.status}")
+
+
+def _release(job: records.Job) -> Release:
+    return job.version, repr(job.variables)

@@ -1,0 +1,47 @@
+"""A crash may lose nothing: the engine that comes back decides as the one that went on would have decided."""
+
+from headgate.fleet import changes, model, records
+from headgate.kernel.instants import Instant
+from headgate.simulate.mirror import Mirror
+from headgate.simulate.promises.base import Broken, Promise
+
+
+class NoLostEvent(Promise):
+    name = "NoLostEvent"
+    sentence = "every accepted change is reflected in a decision or is still queued after a crash"
+
+    def __init__(self, mirror: Mirror, broken: Broken) -> None:
+        super().__init__(mirror, broken)
+        self._reported: dict[str, str] = {}
+        self._ended: set[str] = set()
+
+    def changed(self, change: changes.Change, now: Instant) -> None:
+        if not isinstance(change, changes.JobReported) or change.job in self._ended:
+            return
+        if change.status in model.JOB_TERMINAL:
+            self._reported[change.job] = change.status
+
+    def job_changed(self, job: records.Job, old_status: str, now: Instant) -> None:
+        if job.status in model.JOB_TERMINAL:
+            self._ended.add(job.id)
+            self._reported.pop(job.id, None)
+
+    def decided(self, now: Instant) -> None:
+        for job, status in self._reported.items():
+            self.broken(now, f"the report {status} for job {job} was accepted and changed nothing")
+        self._reported.clear()
+
+    def compared(self, survivor: bytes, reloaded: bytes, now: Instant) -> None:
+        if survivor != reloaded:
+            self.broken(now, f"after the crash {_first_difference(survivor, reloaded)}")
+
+
+def _first_difference(survivor: bytes, reloaded: bytes) -> str:
+    place = next(
+        (index for index, (one, other) in enumerate(zip(survivor, reloaded)) if one != other),
+        min(len(survivor), len(reloaded)),
+    )
+    start = max(0, place - 40)
+    expected = survivor[start : place + 40].decode("utf-8", "replace")
+    found = reloaded[start : place + 40].decode("utf-8", "replace")
+    return f"the decisions differ: ...{expected}... became ...{found}..."

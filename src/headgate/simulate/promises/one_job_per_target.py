@@ -1,0 +1,28 @@
+from collections.abc import Sequence
+from typing import Any
+
+from headgate.fleet import model, records
+from headgate.kernel.instants import Instant
+from headgate.simulate.mirror import Mirror
+from headgate.simulate.promises.base import Broken, Promise
+
+
+class OneJobPerTarget(Promise):
+    name = "OneJobPerTarget"
+    sentence = "a release target has at most one live job"
+
+    def __init__(self, mirror: Mirror, broken: Broken) -> None:
+        super().__init__(mirror, broken)
+        self._live: dict[tuple[str, str, str], str] = {}
+
+    def job_created(self, job: records.Job, verdicts: Sequence[Any], now: Instant) -> None:
+        place = (job.deployment, job.environment, job.resource)
+        other = self._live.get(place)
+        if other is not None and other != job.id:
+            self.broken(now, f"{job.target} has the jobs {other} and {job.id}")
+        self._live[place] = job.id
+
+    def job_changed(self, job: records.Job, old_status: str, now: Instant) -> None:
+        place = (job.deployment, job.environment, job.resource)
+        if job.status not in model.JOB_LIVE and self._live.get(place) == job.id:
+            del self._live[place]

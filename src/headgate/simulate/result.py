@@ -1,0 +1,249 @@
+"""The output document of a run: its keys, its order and its bytes are fixed for tools outside this project."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from headgate.fleet import records
+from headgate.kernel import instants
+from headgate.kernel.instants import Instant
+from headgate.kernel.problems import Problem
+from headgate.simulate.usage import Usage
+from headgate.simulate.watch import Violation
+
+Document = dict[str, Any]
+_NEVER = 2**62
+
+
+class RuleLine(msgspec.Struct, frozen=True):
+    policy: str | None
+    rule: str
+    type: str
+    version: str | None
+    verdict: str
+    message: str
+    next_evaluation_time: Instant | None = None
+
+
+class Explained(msgspec.Struct, frozen=True):
+    at: Instant
+    target: str
+    state: str
+    rules: tuple[RuleLine, ...] = ()
+
+
+class Refused(msgspec.Struct, frozen=True):
+    at: Instant
+    step: str
+    errors: tuple[Problem, ...]
+
+
+class Warned(msgspec.Struct, frozen=True):
+    at: Instant
+    target: str
+    version: str
+    message: str
+
+
+class Snapshot(msgspec.Struct, frozen=True):
+    at: Instant
+    objects: tuple[Document, ...]
+
+
+class Judged(msgspec.Struct, frozen=True):
+    """One expectation after the run; `message` is empty when it passed."""
+
+    name: str
+    passed: bool
+    message: str = ""
+
+
+class Waiting(msgspec.Struct, frozen=True):
+    target: str
+    state: str
+    reason: str
+
+
+class Result(msgspec.Struct):
+    """Everything a run leaves behind. `tags` names versions by id, `waiting` is what had not converged."""
+
+    scenario: str
+    seed: int
+    start: Instant
+    end: Instant
+    converged: bool
+    was_cut: bool
+    jobs: list[records.Job]
+    groups: list[records.Group]
+    usage: list[Usage]
+    tags: Mapping[str, str]
+    explanations: list[Explained] = []
+    snapshots: list[Snapshot] = []
+    rejected: list[Refused] = []
+    warnings: list[Warned] = []
+    violations: list[Violation] = []
+    expectations: list[Judged] = []
+    waiting: list[Waiting] = []
+    pods: list[Document] = []
+    objects: list[Document] = []
+    conditions: list[Document] = []
+
+    def ordered_jobs(self) -> list[records.Job]:
+        return sorted(self.jobs, key=lambda job: (job.created_at, job.target, job.attempt, job.id))
+
+    def ordered_groups(self) -> list[records.Group]:
+        return sorted(
+            self.groups,
+            key=lambda group: (
+                group.collection_started_at,
+                group.policy,
+                group.environment,
+                group.resource,
+                group.created_at,
+                group.id,
+            ),
+        )
+
+    def ordered_usage(self) -> list[Usage]:
+        return sorted(self.usage, key=lambda usage: (_time_key(usage.peak_at), usage.policy, usage.rule))
+
+    def document(self) -> Document:
+        return {
+            "scenario": self.scenario,
+            "seed": self.seed,
+            "start": instants.show(self.start),
+            "end": instants.show(self.end),
+            "converged": self.converged,
+            "jobs": [_job(job) for job in self.ordered_jobs()],
+            "groups": [self._group(group) for group in self.ordered_groups()],
+            "budgets": [_budget(usage) for usage in self.ordered_usage()],
+            "pods": self.pods,
+            "objects": self.objects,
+            "conditions": self.conditions,
+            "explanations": [_explained(item) for item in _by_time(self.explanations, "target")],
+            "snapshots": [
+                {"at": instants.show(snapshot.at), "objects": list(snapshot.objects)}
+                for snapshot in _by_time(self.snapshots)
+            ],
+            "rejected": [_refused(item) for item in _by_time(self.rejected)],
+            "warnings": [_warned(item) for item in _by_time(self.warnings, "target", "version")],
+            "violations": [
+                {"promise": item.promise, "at": instants.show(item.at), "message": item.message}
+                for item in _by_time(self.violations, "promise")
+            ],
+            "expectations": [
+                {"name": item.name, "passed": item.passed, "message": item.message}
+                for item in self.expectations
+            ],
+        }
+
+    def to_json(self) -> str:
+        return json.dumps(self.document(), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+    def _group(self, group: records.Group) -> Document:
+        members = sorted(group.members, key=lambda member: (_time_key(member.locked_at), member.deployment))
+        return {
+            "id": group.id,
+            "policy": group.policy,
+            "environment": group.environment,
+            "resource": group.resource,
+            "status": group.status,
+            "mergedInto": group.merged_into,
+            "collectionStartedAt": instants.show(group.collection_started_at),
+            "collectionEndsAt": instants.show(group.collection_ends_at),
+            "lockedAt": _time(group.locked_at),
+            "startedAt": _time(group.started_at),
+            "completedAt": _time(group.completed_at),
+            "members": [
+                {
+                    "deployment": member.deployment,
+                    "role": member.role,
+                    "version": self.tags.get(member.version, member.version) if member.version else None,
+                    "lockedAt": _time(member.locked_at),
+                    "state": member.state,
+                }
+                for member in members
+            ],
+            "history": [{"at": instants.show(step.at), "status": step.status} for step in group.history],
+        }
+
+
+def _job(job: records.Job) -> Document:
+    return {
+        "id": job.id,
+        "deployment": job.deployment,
+        "environment": job.environment,
+        "resource": job.resource,
+        "version": job.tag,
+        "attempt": job.attempt,
+        "status": job.status,
+        "createdAt": instants.show(job.created_at),
+        "startedAt": _time(job.started_at),
+        "completedAt": _time(job.completed_at),
+        "group": job.group,
+        "kind": job.kind,
+    }
+
+
+def _budget(usage: Usage) -> Document:
+    return {
+        "policy": usage.policy,
+        "rule": usage.rule,
+        "kind": "resourceConcurrency",
+        "scope": usage.scope,
+        "limit": usage.limit,
+        "peak": usage.peak,
+        "peakAt": _time(usage.peak_at),
+    }
+
+
+def _explained(item: Explained) -> Document:
+    return {
+        "at": instants.show(item.at),
+        "target": item.target,
+        "state": item.state,
+        "rules": [
+            {
+                "policy": line.policy,
+                "rule": line.rule,
+                "type": line.type,
+                "version": line.version,
+                "verdict": line.verdict,
+                "message": line.message,
+                "nextEvaluationTime": _time(line.next_evaluation_time),
+            }
+            for line in item.rules
+        ],
+    }
+
+
+def _refused(item: Refused) -> Document:
+    return {
+        "at": instants.show(item.at),
+        "step": item.step,
+        "errors": [{"path": problem.path, "message": problem.message} for problem in item.errors],
+    }
+
+
+def _warned(item: Warned) -> Document:
+    return {
+        "at": instants.show(item.at),
+        "target": item.target,
+        "version": item.version,
+        "message": item.message,
+    }
+
+
+def _time(instant: Instant | None) -> str | None:
+    return None if instant is None else instants.show(instant)
+
+
+def _time_key(instant: Instant | None) -> int:
+    return _NEVER if instant is None else instant
+
+
+def _by_time(items: Iterable[Any], *names: str) -> list[Any]:
+    """Stable: what is equal in all of this stays in the order in which it happened."""
+    return sorted(items, key=lambda item: (item.at, *(getattr(item, name) for name in names)))

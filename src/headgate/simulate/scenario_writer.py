@@ -1,0 +1,49 @@
+"""Writes a scenario back as the file that repeats it."""
+
+from typing import Any
+
+import msgspec
+import yaml
+
+from headgate.kernel import documents, instants
+from headgate.simulate import steps
+from headgate.simulate.scenario import API_VERSION, KIND, Cluster, Scenario
+
+LINE_LENGTH = 110
+
+
+class _Dumper(yaml.SafeDumper):
+    """Never anchors: a reader should not have to look elsewhere, and equal values give equal text."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def to_document(scenario: Scenario) -> dict[str, Any]:
+    """Objects that came from files are written inline, so that the file stands alone."""
+    spec: dict[str, Any] = {"start": instants.show(scenario.start)}
+    if scenario.until is not None:
+        spec["until"] = "+" + instants.show_duration(scenario.until - scenario.start)
+    spec["seed"] = scenario.seed
+    spec["objects"] = [source.document for source in scenario.objects]
+    if scenario.agents:
+        spec["agents"] = [documents.write(entry) for entry in scenario.agents]
+    if scenario.cluster != Cluster():
+        spec["cluster"] = documents.write(scenario.cluster)
+    spec["timeline"] = [_step(step) for step in scenario.timeline]
+    if scenario.expect:
+        spec["expect"] = [documents.write(expectation) for expectation in scenario.expect]
+    return {"apiVersion": API_VERSION, "kind": KIND, "metadata": {"name": scenario.name}, "spec": spec}
+
+
+def to_yaml(scenario: Scenario) -> str:
+    return yaml.dump(
+        to_document(scenario), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=LINE_LENGTH
+    )
+
+
+def _step(step: steps.Step) -> dict[str, Any]:
+    payload = step.payload
+    if isinstance(payload, msgspec.Struct):
+        payload = documents.write(payload)
+    return {"at": step.at.to_document(), step.kind: payload}

@@ -1,0 +1,55 @@
+"""All objects' status at one moment: what exists, and how every release target stands."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from headgate.fleet import model, records
+from headgate.fleet.engine import Engine
+from headgate.kernel import instants
+from headgate.kernel.instants import Instant
+from headgate.simulate.mirror import KINDS, Mirror
+from headgate.simulate.scenario import API_VERSION
+
+
+def take(engine: Engine, mirror: Mirror, now: Instant) -> Iterator[dict[str, Any]]:
+    for kind in KINDS:
+        for name in sorted(mirror.objects[kind]):
+            yield _entry(kind, name, _status(mirror.objects[kind][name], now))
+    for target in sorted(engine.targets):
+        explanation = engine.explain(target, now)
+        status = {
+            "state": explanation.state,
+            "desired": explanation.desired,
+            "current": explanation.current,
+        }
+        yield _entry("ReleaseTarget", target, status)
+    for group in sorted(
+        engine.groups.values(), key=lambda group: (group.environment, group.resource, group.id)
+    ):
+        if group.status not in records.GROUP_ENDED:
+            yield _entry("Group", group.id, _group_status(group))
+
+
+def _entry(kind: str, name: str, status: dict[str, Any]) -> dict[str, Any]:
+    return {"apiVersion": API_VERSION, "kind": kind, "name": name, "status": status}
+
+
+def _status(item: Any, now: Instant) -> dict[str, Any]:
+    if isinstance(item, model.Version):
+        return {"status": item.status}
+    if isinstance(item, model.Freeze | model.Signal):
+        return {"active": not item.is_over(now)}
+    if isinstance(item, model.Policy):
+        return {"enabled": item.enabled}
+    return {}
+
+
+def _group_status(group: records.Group) -> dict[str, Any]:
+    return {
+        "policy": group.policy,
+        "environment": group.environment,
+        "resource": group.resource,
+        "status": group.status,
+        "collectionEndsAt": instants.show(group.collection_ends_at),
+        "members": {member.deployment: member.state for member in group.members},
+    }

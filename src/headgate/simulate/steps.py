@@ -1,0 +1,185 @@
+"""What can happen on a timeline: the keys of each step, as the scenario format fixes them.
+
+Reading a scenario judges keys and shapes. Values that an API would judge (a selector, a status, a name that nobody
+has) are left as they are and refused when the step is played, because the run then records the refusal and goes on.
+"""
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from headgate.simulate.times import When
+
+Text = Annotated[str, Meta(min_length=1)]
+
+
+class Publish(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """A new version of a deployment; all but `deployment` and `tag` is judged as a Version manifest is."""
+
+    deployment: Text
+    tag: object
+    status: object = None
+    id: object = None
+    name: object = None
+    metadata: object = None
+    config: object = None
+    job_agent_config: object = None
+    message: object = None
+    target_selector: object = None
+    dependencies: object = None
+
+
+class Vote(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    deployment: Text
+    tag: Text
+    environment: Text
+    user: Text
+    reason: str | None = None
+    roles: tuple[str, ...] = ()
+
+
+class Delete(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """`name` of a Version is `deployment/tag`."""
+
+    kind: Text
+    name: Text
+    api_version: str | None = None
+    namespace: str | None = None
+
+
+class Patch(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    kind: Text
+    name: Text
+    patch: dict[str, object]
+    api_version: str | None = None
+    namespace: str | None = None
+
+
+class SetVersion(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    deployment: Text
+    tag: Text
+    status: Text
+    message: str | None = None
+
+
+class Skip(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    rule: object
+    policy: str | None = None
+    deployment: str | None = None
+    tag: str | None = None
+    environment: str | None = None
+    resource: str | None = None
+    reason: str = ""
+    user: str = ""
+    id: str | None = None
+    name: str | None = None
+    expires_at: When | None = None
+
+
+class Freeze(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    name: Text
+    selector: object = None
+    reason: str = ""
+    user: str = ""
+    expires_at: When | None = None
+
+
+class Signal(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    name: Text
+    value: object
+    expires_at: When | None = None
+
+
+class Group(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    action: Literal["retry", "abort", "release", "skipMember"]
+    environment: str | None = None
+    resource: str | None = None
+    group: str | None = None
+    member: str | None = None
+    post_hooks: bool = True
+    user: str = ""
+
+
+class Target(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    action: Literal["retry", "rollback", "redeploy"]
+    target: Text
+    user: str = ""
+
+
+class Resume(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    rule: object
+    policy: str | None = None
+    environment: str | None = None
+    user: str = ""
+
+
+class SetVariable(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    key: Text
+    value: object
+    resource: str | None = None
+    deployment: str | None = None
+
+
+class Report(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """An agent's report beside the simulated ones: late, repeated or out of order."""
+
+    target: Text
+    status: Text
+    attempt: int | None = None
+    message: str | None = None
+
+
+class Explain(msgspec.Struct, frozen=True, rename="camel"):
+    target: Text
+
+
+class Nothing(msgspec.Struct, frozen=True):
+    pass
+
+
+class KillPod(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    match: Text
+    count: Annotated[int, Meta(ge=1)] = 1
+
+
+class Nodes(msgspec.Struct, frozen=True, rename="camel"):
+    nodes: Annotated[int, Meta(ge=0)]
+
+
+KINDS: dict[str, Any] = {
+    "publish": Publish,
+    "approve": Vote,
+    "reject": Vote,
+    "withdraw": Vote,
+    "apply": object,
+    "delete": Delete,
+    "patch": Patch,
+    "setVersion": SetVersion,
+    "skip": Skip,
+    "unskip": Text,
+    "freeze": Freeze,
+    "unfreeze": Text,
+    "signal": Signal,
+    "group": Group,
+    "target": Target,
+    "resume": Resume,
+    "setVariable": SetVariable,
+    "report": Report,
+    "killPod": KillPod,
+    "cordon": Nodes,
+    "uncordon": Nodes,
+    "crash": Literal["engine"],
+    "explain": Explain,
+    "snapshot": Nothing,
+}
+"""Every step kind with what is written under it."""
+
+
+class Step(msgspec.Struct, frozen=True):
+    """`place` is where the step stands in its file, for the people who have to find it."""
+
+    at: When
+    kind: str
+    payload: Any
+    place: str
