@@ -3,6 +3,7 @@
 from headgate.cel.environment import Environment
 from headgate.cel.errors import BudgetExceeded, CompileError, EvaluationError, MissingKey, Problem
 from headgate.cel.functions import Function
+from headgate.cel.index import SelectorIndex
 from headgate.cel.meter import DEFAULT_STEPS
 from headgate.cel.program import Program, Selector
 from headgate.cel.types import (
@@ -46,6 +47,7 @@ __all__ = [
     "Problem",
     "Program",
     "Selector",
+    "SelectorIndex",
     "Timestamp",
     "Type",
     "TypeValue",

@@ -39,7 +39,7 @@ def _field(operand: object, name: str) -> object:
     if type(operand) is dict:
         return operand.get(name, MISSING)
     if isinstance(operand, Mapping):
-        return operand[name] if name in operand else MISSING
+        return operand.get(name, MISSING)
     if isinstance(operand, Optional):
         return optional_field(operand.content, name) if operand.present else NONE
     reader = getattr(operand, "__cel_field__", None)
@@ -143,5 +143,5 @@ def _entries(operand: object) -> Iterable[tuple[object, object]]:
 def truth(value: object) -> bool:
     """The value, if it is a bool."""
     if value is True or value is False:
-        return cast(bool, value)
+        return value
     raise EvaluationError(f"no such overload: a bool is needed, not {values.kind(value)}")

@@ -52,7 +52,9 @@ def add(meter: Meter, left: Any, right: Any) -> object:
         case values.DURATION, values.TIMESTAMP:
             return values.timestamp(values.duration_nanoseconds(left) + values.timestamp_nanoseconds(right))
         case values.DURATION, values.DURATION:
-            return values.duration(values.duration_nanoseconds(left) + values.duration_nanoseconds(right))
+            return values.duration_difference(
+                values.duration_nanoseconds(left) + values.duration_nanoseconds(right)
+            )
     raise values.no_overload("_+_", left, right)
 
 
@@ -65,11 +67,15 @@ def subtract(left: Any, right: Any) -> object:
         case "double", "double":
             return left - right
         case values.TIMESTAMP, values.TIMESTAMP:
-            return values.duration(values.timestamp_nanoseconds(left) - values.timestamp_nanoseconds(right))
+            return values.duration_difference(
+                values.timestamp_nanoseconds(left) - values.timestamp_nanoseconds(right)
+            )
         case values.TIMESTAMP, values.DURATION:
             return values.timestamp(values.timestamp_nanoseconds(left) - values.duration_nanoseconds(right))
         case values.DURATION, values.DURATION:
-            return values.duration(values.duration_nanoseconds(left) - values.duration_nanoseconds(right))
+            return values.duration_difference(
+                values.duration_nanoseconds(left) - values.duration_nanoseconds(right)
+            )
     raise values.no_overload("_-_", left, right)
 
 

@@ -94,7 +94,7 @@ class _Decoder:
         if name in scope:
             return syntax.Local(scope[name])
         if identity in self.references:
-            name = wire.text(self.references[identity], 1)
+            name = wire.text(self.references[identity], 1).removeprefix(".")
         elif not self.checked:
             name = self._resolved(name) or name.removeprefix(".")
         return _variable_or_type(name, self.declared)
@@ -115,7 +115,8 @@ class _Decoder:
     ) -> Node:
         field_name = wire.text(body, 2)
         if identity in self.references:
-            return _variable_or_type(wire.text(self.references[identity], 1), self.declared)
+            name = wire.text(self.references[identity], 1).removeprefix(".")
+            return _variable_or_type(name, self.declared)
         if not self.checked:
             qualified = _qualified_name(wire.octets(body, 1))
             if qualified is not None and qualified.split(".")[0] not in scope:
@@ -166,8 +167,8 @@ class _Decoder:
         if wire.text(body, 1) == "#unused":
             value = self.node(wire.octets(body, 4), scope, depth, loops)
             slot = self._slot()
-            result = self.node(wire.octets(body, 7), {**scope, accumulator: slot}, depth, loops)
-            return syntax.Bind(slot, value, result)
+            bound = self.node(wire.octets(body, 7), {**scope, accumulator: slot}, depth, loops)
+            return syntax.Bind(slot, value, bound)
         if loops >= LOOPS_LIMIT:
             message = f"macros over lists and maps nest more than {LOOPS_LIMIT} deep"
             raise RefusalError(message, self.positions.get(identity, 0))

@@ -32,7 +32,15 @@ Evaluator = Callable[[Frame], Any]
 
 
 def evaluator(node: Node, callees: Callees) -> Evaluator:
-    return _Builder(callees).build(node)
+    build = _Builder(callees).build(node)
+
+    def evaluate(frame: Frame) -> object:
+        try:
+            return build(frame)
+        except RecursionError:
+            raise BudgetExceeded("a value nests too deep to be evaluated") from None
+
+    return evaluate
 
 
 class _Builder:
@@ -150,7 +158,7 @@ def _strict(call: Callable[..., Any], arguments: list[Evaluator], metered: bool)
 def _decided_by(decisive: bool, left: Evaluator, right: Evaluator) -> Evaluator:
     """`&&`, which false decides, or `||`, which true decides, on either side and whatever the other is."""
 
-    def combined(frame: Frame) -> bool:
+    def combined(frame: Frame) -> object:
         try:
             first = access.truth(left(frame))
         except BudgetExceeded:

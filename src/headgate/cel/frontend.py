@@ -34,7 +34,7 @@ _TOO_DEEP = (
     "split it with cel.bind, or use lists and macros"
 )
 
-_CONFIGURATION = "name: headgate\nextensions:\n" + "".join(
+CONFIGURATION = "name: headgate\nextensions:\n" + "".join(
     f"  - name: {name}\n    version: latest\n" for name in EXTENSIONS
 )
 
@@ -52,7 +52,7 @@ class FrontEnd:
         if mixed_numbers:
             extensions.append(cel.CelExtension("mixed numbers", list(_mixed_number_declarations())))
         self._environment = cel.NewEnv(
-            config=cel.NewEnvConfigFromYaml(_CONFIGURATION),
+            config=cel.NewEnvConfigFromYaml(CONFIGURATION),
             variables={name: _front_end_type(type_) for name, type_ in variables.items()},
             extensions=extensions,
             container=container,
@@ -71,12 +71,8 @@ class FrontEnd:
 def _refuse_oversized(text: str) -> None:
     if len(text) > words.LENGTH_LIMIT:
         message = f"the expression has {len(text)} characters; at most {words.LENGTH_LIMIT} are allowed"
-    elif "\0" in text or (
-        not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text)
-    ):
-        message = (
-            "the expression holds a character that is not allowed in text (NUL or half of a surrogate pair)"
-        )
+    elif not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+        message = "the expression holds half of a surrogate pair, which is not text"
     elif words.expansion(text) > words.EXPANSION_LIMIT:
         message = "too many chained optMap or optFlatMap: each repeats its whole target; split the chain with cel.bind"
     else:

@@ -28,8 +28,23 @@ Test = Callable[[Mapping[str, object]], bool]
 
 # Calls whose result is a Python bool or an exception, so that it needs no check where a bool is wanted.
 _CERTAIN_BOOL = frozenset(
-    ("_==_", "_!=_", "_<_", "_<=_", "_>_", "_>=_", "@in", "!_", "_&&_", "_||_")
-    + ("startsWith", "endsWith", "contains", "matches", "hasValue")
+    [
+        "_==_",
+        "_!=_",
+        "_<_",
+        "_<=_",
+        "_>_",
+        "_>=_",
+        "@in",
+        "!_",
+        "_&&_",
+        "_||_",
+        "startsWith",
+        "endsWith",
+        "contains",
+        "matches",
+        "hasValue",
+    ]
 )
 _COMPARISONS = {"_<_": "<", "_<=_": "<=", "_>_": ">", "_>=_": ">="}
 _ABSORBING = frozenset(("_&&_", "_||_"))
@@ -46,7 +61,8 @@ def value_function(root: Node, callees: Callees) -> Fast | None:
         body = source.value(root)
     except NotGeneratedError:
         return None
-    return source.compiled(f"def run(e, m):\n return {body}\n")
+    function: Fast = source.compiled(f"def run(e, m):\n return {body}\n")
+    return function
 
 
 def truth_function(root: Node, callees: Callees, exactly: Test, *, wanted: bool = True) -> Test:
@@ -57,7 +73,7 @@ def truth_function(root: Node, callees: Callees, exactly: Test, *, wanted: bool 
         terms = syntax.terms(root, "_||_" if wanted else "_&&_")
         for term in terms:
             test = source.is_true(term) if wanted else source.is_false(term)
-            body += _attempt(test, certain=not _absorbs(term))
+            body += _attempt(test, certain=not _absorbs(term, "_&&_" if wanted else "_||_"))
     except NotGeneratedError:
         return exactly
     lines = ["def run(e):", *([" m = Meter()"] if source.metered else []), *body, " return False"]
@@ -74,15 +90,17 @@ def _attempt(test: str, *, certain: bool) -> list[str]:
     return [*lines, " except Exception: return exactly(e)"]
 
 
-def _absorbs(node: Node) -> bool:
+def _absorbs(node: Node, chain: str) -> bool:
     """Whether an error in the node can be outvoted by another part of it.
 
-    In a conjunction that is to be true none can: it takes all of its terms.
+    In a conjunction that is to be true, or a disjunction that is to be false, none can: it takes all of its terms.
+    An error in a bound value does not count where the name is not read.
     """
     return any(
         (isinstance(part, syntax.Call) and part.function in _ABSORBING)
         or (isinstance(part, syntax.Fold) and part.loop in (Loop.ALL, Loop.EXISTS))
-        for term in syntax.terms(node, "_&&_")
+        or isinstance(part, syntax.Bind)
+        for term in syntax.terms(node, chain)
         for part in syntax.walk(term)
     )
 
@@ -91,6 +109,7 @@ class _Source:
     def __init__(self, callees: Callees) -> None:
         self._callees = callees
         self._depth = 0
+        self._loops = 0
         self.metered = False
         self.names: dict[str, Any] = {
             "index": access.index,
@@ -204,8 +223,7 @@ class _Source:
                 return self._membership(element, container)
             case (("startsWith" | "endsWith" as method), (operand, syntax.Constant(value=str(text)))):
                 return f"str.{method.lower()}({self.value(operand)}, {text!r})"
-            case "contains", (operand, syntax.Constant(value=str(text))):
-                self._meter()
+            case "contains", (operand, syntax.Constant(value=str(text))) if not self._loops:
                 return f"str.__contains__({self.value(operand)}, {text!r})"
             case "orValue", (operand, syntax.Constant(value=value)):
                 return f"or_value({self.value(operand)}, {self._constant(value)})"
@@ -248,6 +266,12 @@ class _Source:
             loop = f"for v{node.slots[0]} in elements({source})"
         else:
             loop = f"for v{node.slots[0]}, v{node.slots[1]} in pairs({source})"
+        self._loops += 1
+        made = self._loop(node, loop)
+        self._loops -= 1
+        return made
+
+    def _loop(self, node: syntax.Fold, loop: str) -> str:
         condition = self.condition(node.condition) if node.condition is not None else ""
         chosen = f"{loop} if {condition}" if condition else loop
         match node.loop:
@@ -281,7 +305,7 @@ def _is_distinctive(value: object) -> bool:
     """Whether Python's equality with this constant is CEL's, whatever the other side; 0 and 1 also equal bools."""
     if type(value) in (str, bytes, bool, type(None)):
         return True
-    return type(value) in (int, float) and value not in (0, 1)
+    return isinstance(value, int | float) and value not in (0, 1) and abs(value) < 2**53
 
 
 def _distinctive(container: syntax.ListLiteral) -> bool:

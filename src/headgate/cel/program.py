@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import cached_property
+from typing import Any
 
 from headgate.cel import access, exact, generate, reading, syntax
 from headgate.cel.calls import Callees
@@ -21,9 +22,8 @@ class Program:
         self.root = root
         self.callees = callees
         self.result_type = str(root.type)
-        self._slots = slots
+        self.slots = slots
         self._cost = _cost_outside_loops(root)
-        self._fast = generate.value_function(root, callees)
 
     def __repr__(self) -> str:
         return f"Program({self.text!r})"
@@ -45,6 +45,10 @@ class Program:
         return reading.timestamps(self.root)
 
     @cached_property
+    def _fast(self) -> generate.Fast | None:
+        return generate.value_function(self.root, self.callees)
+
+    @cached_property
     def _exact(self) -> exact.Evaluator:
         return exact.evaluator(self.root, self.callees)
 
@@ -62,12 +66,9 @@ class Program:
         self, bindings: Mapping[str, object], *, steps: int = DEFAULT_STEPS
     ) -> tuple[object, int]:
         """The value and the steps that it took."""
-        frame = exact.Frame(bindings, self._slots, steps)
-        try:
-            frame.charge(self._cost)
-            return self._exact(frame), frame.used
-        except RecursionError:
-            raise BudgetExceeded("a value nests too deep to be evaluated") from None
+        frame = exact.Frame(bindings, self.slots, steps)
+        frame.charge(self._cost)
+        return self._exact(frame), frame.used
 
 
 class Selector:
@@ -83,7 +84,7 @@ class Selector:
         self.text = program.text
         self.paths = program.paths
         self.roots = program.roots
-        self.plans: dict[str, object] = {}
+        self.plans: dict[str, Any] = {}
         self.matches = generate.truth_function(program.root, program.callees, self._matches_exactly)
 
     def __repr__(self) -> str:

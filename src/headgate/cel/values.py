@@ -198,6 +198,11 @@ def duration(nanoseconds: int) -> timedelta:
     return exact
 
 
+def duration_difference(nanoseconds: int) -> timedelta:
+    """A duration that arithmetic made: it is held to 64 bits of nanoseconds, about 292 years."""
+    return duration(checked_int(nanoseconds))
+
+
 class _Missing:
     __slots__ = ()
 

@@ -45,7 +45,7 @@ def command(expression: str, binds: tuple[str, ...], output: str) -> None:
     from headgate.fleet import expressions
 
     bindings = _bindings(binds)
-    variables = {name: cel.DYN for name in (*_NAMES, *bindings)}
+    variables = dict.fromkeys((*_NAMES, *bindings), cel.DYN)
     environment = cel.Environment(variables, expressions.GATE.functions)
     try:
         program = environment.compile(expression)
@@ -81,11 +81,11 @@ def _bindings(binds: tuple[str, ...]) -> dict[str, object]:
     for bind in binds:
         name, separator, text = bind.partition("=")
         if not separator or not name.isidentifier():
-            main.refuse(f"--bind {bind}: must be NAME=JSON, such as resource={{\"kind\":\"Node\"}}")
+            main.refuse(f'--bind {bind}: must be NAME=JSON, such as resource={{"kind":"Node"}}')
         try:
             bindings[name] = json.loads(text)
         except ValueError:
-            if text[:1] in ('{', '[', '"'):
+            if text[:1] in ("{", "[", '"'):
                 main.refuse(f"--bind {name}: is not JSON: {text}")
             bindings[name] = text
     return bindings

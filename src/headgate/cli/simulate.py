@@ -41,7 +41,9 @@ def command(file: Path, output: str, until: str | None, seed: int | None, output
     main.write_output(_rendered(result, output), output_file)
     if result.violations:
         for violation in result.violations[:10]:
-            click.echo(f"promise {violation.promise} broken (seed {result.seed}): {violation.message}", err=True)
+            click.echo(
+                f"promise {violation.promise} broken (seed {result.seed}): {violation.message}", err=True
+            )
         raise SystemExit(main.PROMISE_BROKEN)
 
 

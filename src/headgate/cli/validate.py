@@ -1,4 +1,5 @@
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -18,7 +19,9 @@ from headgate.cli import main
 )
 @click.argument("more", nargs=-1, metavar="[PATH]...")
 def command(paths: tuple[str, ...], more: tuple[str, ...]) -> None:
-    """Checks manifests and scenarios without applying them, all files as one set.
+    """Checks manifests and scenarios without applying them.
+
+    Manifests are one set, in which references and names have to fit; those of a scenario are a set of their own.
 
     Exit codes: 0 nothing is wrong; 1 every problem was printed; 2 an input cannot be read.
     """
@@ -26,19 +29,32 @@ def command(paths: tuple[str, ...], more: tuple[str, ...]) -> None:
     from headgate.kernel.problems import Problem, Rejected
     from headgate.simulate import scenario
 
-    problems: list[Problem] = []
-    objects: list[manifests.Document] = []
+    problems: dict[Problem, None] = {}
+    objects: dict[str, list[manifests.Document]] = {}
+    used_by_scenarios: set[str] = set()
     count = 0
     for source, folder, text in _texts([*paths, *more]):
         try:
             contents = manifests.read_documents(text, source=source)
             count += len(contents)
-            objects.extend(document for document in contents if not scenario.is_scenario(document.value))
-            for loaded in scenario.read_all(contents, folder):
-                problems.extend(_of_objects(loaded, source))
+            objects[source] = [item for item in contents if not scenario.is_scenario(item.value)]
+            scenario.read_all(contents, folder)
         except Rejected as rejected:
-            problems.extend(rejected.problems)
-    problems.extend(manifest_checks.validate(objects))
+            problems.update(dict.fromkeys(rejected.problems))
+            continue
+        for document in contents:
+            if scenario.is_scenario(document.value):
+                brought, files = scenario.manifests_of(document, folder)
+                problems.update(dict.fromkeys(manifest_checks.validate(brought)))
+                used_by_scenarios.update(str(file) for file in files)
+    together = [
+        item for source, items in objects.items() if source not in used_by_scenarios for item in items
+    ]
+    problems.update(dict.fromkeys(manifest_checks.validate(together)))
+    _report(list(problems), count, [*paths, *more])
+
+
+def _report(problems: Sequence[object], count: int, paths: list[str]) -> None:
     if problems:
         for problem in problems:
             click.echo(str(problem))
@@ -46,13 +62,8 @@ def command(paths: tuple[str, ...], more: tuple[str, ...]) -> None:
         click.echo(f"{len(problems)} {noun}", err=True)
         raise SystemExit(main.FAILED)
     if not count:
-        main.refuse(f"nothing to check in {', '.join([*paths, *more])}")
+        main.refuse(f"nothing to check in {', '.join(paths)}")
     click.echo(f"{count} {'document' if count == 1 else 'documents'}, no problem")
-
-
-def _of_objects(loaded: object, source: str) -> list[object]:
-    """A run records a refused object and goes on; here it is a problem like any other."""
-    raise NotImplementedError
 
 
 def _texts(paths: list[str]) -> list[tuple[str, Path | None, str]]:

@@ -18,13 +18,23 @@ def in_scope(state: State, version: VersionNode, target: Target, now: Instant | 
         return version.scope.judge(target.bindings())
     except cel.EvaluationError as error:
         if now is not None:
-            state.warn(
-                now,
-                target,
-                version,
-                f"targetSelector of {version.tag} failed on {target.name}, so the version is kept: {error}",
-            )
+            state.warn(now, target, version, _flaw(version, target, error))
         return True
+
+
+def scope_flaw(version: VersionNode, target: Target) -> str | None:
+    """Why the version's scope could not be evaluated on the target."""
+    if version.scope is None:
+        return None
+    try:
+        version.scope.judge(target.bindings())
+    except cel.EvaluationError as error:
+        return _flaw(version, target, error)
+    return None
+
+
+def _flaw(version: VersionNode, target: Target, error: cel.EvaluationError) -> str:
+    return f"targetSelector of {version.tag} failed on {target.name}, so the version is kept: {error}"
 
 
 def newest_first(state: State, target: Target, now: Instant) -> Iterator[VersionNode]:
@@ -42,7 +52,7 @@ def scoped_targets(state: State, pair: Pair, version: VersionNode) -> dict[str, 
     if cached is None or cached[0] != pair.generation:
         found = {name: target for name, target in pair.targets.items() if in_scope(state, version, target)}
         cached = pair.caches[key] = (pair.generation, found)
-    return cached[1]  # type: ignore[no-any-return]  # the cache holds what each key's owner put there
+    return cached[1]
 
 
 def deployed_version(state: State, target: Target) -> VersionNode | None:

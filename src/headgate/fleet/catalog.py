@@ -8,7 +8,7 @@ from __future__ import annotations
 import bisect
 from collections.abc import Iterable
 
-from headgate.fleet import model, records
+from headgate.fleet import model
 from headgate.fleet.slots import SlotTable
 from headgate.fleet.state import State
 from headgate.fleet.units import (
@@ -27,6 +27,9 @@ from headgate.fleet.units import (
 
 def put_resource(state: State, resource: model.Resource) -> None:
     node = state.resources.get(resource.name)
+    if node is not None:
+        state.identifiers.pop(node.object.identifier or node.name, None)
+    state.identifiers[resource.identifier or resource.name] = resource.name
     if node is None:
         node = state.resources[resource.name] = ResourceNode(resource)
     else:
@@ -49,10 +52,8 @@ def put_resource(state: State, resource: model.Resource) -> None:
     _ranks_moved(state)
 
 
-def remove_resource(state: State, node: ResourceNode) -> list[Target]:
-    """The targets that are gone with it."""
-    gone = list(node.targets.values())
-    for target in gone:
+def remove_resource(state: State, node: ResourceNode) -> None:
+    for target in list(node.targets.values()):
         _remove_target(state, target)
     state.index.remove(node.name)
     for table in state.slots.values():
@@ -62,12 +63,12 @@ def remove_resource(state: State, node: ResourceNode) -> list[Target]:
         environment.matched.discard(node.name)
     for deployment in state.deployments.values():
         deployment.matched.discard(node.name)
+    state.identifiers.pop(node.object.identifier or node.name, None)
     del state.resources[node.name]
     _ranks_moved(state)
-    return gone
 
 
-def put_environment(state: State, environment: model.Environment) -> list[Target]:
+def put_environment(state: State, environment: model.Environment) -> None:
     node = state.environments.get(environment.name)
     if node is None:
         node = state.environments[environment.name] = EnvironmentNode(environment)
@@ -75,10 +76,10 @@ def put_environment(state: State, environment: model.Environment) -> list[Target
         node.object = environment
         node.view = environment.cel_view()
         node.selector = optional_selector(environment.resource_selector)
-    return _rematch(state, node, [(deployment, node) for deployment in state.deployments.values()])
+    _rematch(state, node, [(deployment, node) for deployment in state.deployments.values()])
 
 
-def put_deployment(state: State, deployment: model.Deployment) -> list[Target]:
+def put_deployment(state: State, deployment: model.Deployment) -> None:
     node = state.deployments.get(deployment.name)
     if node is None:
         node = state.deployments[deployment.name] = DeploymentNode(deployment)
@@ -87,18 +88,15 @@ def put_deployment(state: State, deployment: model.Deployment) -> list[Target]:
         node.view = deployment.cel_view()
         node.selector = optional_selector(deployment.resource_selector)
     state.rule_sets.clear()
-    gone = _rematch(state, node, [(node, environment) for environment in state.environments.values()])
+    _rematch(state, node, [(node, environment) for environment in state.environments.values()])
     for target in node.targets():
         _bind_rules(state, target)
-    return gone
 
 
-def remove_pairs(state: State, pairs: Iterable[Pair]) -> list[Target]:
-    gone = [target for pair in pairs for target in pair.targets.values()]
-    for target in gone:
+def remove_pairs(state: State, pairs: Iterable[Pair]) -> None:
+    for target in [target for pair in pairs for target in pair.targets.values()]:
         _remove_target(state, target)
     _ranks_moved(state)
-    return gone
 
 
 def put_version(state: State, version: model.Version) -> VersionNode:
@@ -186,18 +184,16 @@ def _rematch(
     state: State,
     node: EnvironmentNode | DeploymentNode,
     pairs: list[tuple[DeploymentNode, EnvironmentNode]],
-) -> list[Target]:
+) -> None:
     own = "environment" if isinstance(node, EnvironmentNode) else "deployment"
     node.matched = (
         set(state.index.select(node.selector, {own: node.view})) if node.selector is not None else set()
     )
-    gone: list[Target] = []
     for deployment, environment in pairs:
         pair = deployment.pairs.get(environment.name)
         wanted = _wanted(deployment, environment)
         for target in [t for t in (pair.targets.values() if pair else ()) if t.resource.name not in wanted]:
             _remove_target(state, target)
-            gone.append(target)
         for name in sorted(wanted):
             _settle_target(state, deployment, environment, state.resources[name])
         if pair is not None:
@@ -206,7 +202,6 @@ def _rematch(
                 _bind_rules(state, target)
                 state.touch(target)
     _ranks_moved(state)
-    return gone
 
 
 def _wanted(deployment: DeploymentNode, environment: EnvironmentNode) -> set[str]:
@@ -247,7 +242,8 @@ def _add_target(
 
 
 def _remove_target(state: State, target: Target) -> None:
-    """Its live job is cancelled by the caller, who knows when; nothing of it is left here."""
+    """Its live job is cancelled by whoever applies the change and knows when; nothing of it is left here."""
+    state.removed.append(target)
     _leave_place(state, target)
     state.waiting.forget(target)
     _leave_lines(state, target)
@@ -365,13 +361,6 @@ def _ranks_moved(state: State) -> None:
     state.totals.clear()
     state.bracket_ranks.clear()
     state.waiting.happened(("ranks",))
-
-
-def attach_record(state: State, name: str, record: records.TargetRecord) -> None:
-    """For loading: the target was derived already."""
-    target = state.targets.get(name)
-    if target is not None:
-        target.record = record
 
 
 NO_RULES = RuleSet((), {})

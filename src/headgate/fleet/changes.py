@@ -23,9 +23,13 @@ Object = (
 
 
 class Put(msgspec.Struct, frozen=True):
-    """Creates an object, or replaces the one of the same kind and name. A new Version is published with it."""
+    """Creates an object, or replaces the one of the same kind and name. A new Version is published with it.
+
+    `create_only` refuses a tag that is there already: publishing twice is a mistake, applying twice is not.
+    """
 
     object: Object
+    create_only: bool = False
 
 
 class Delete(msgspec.Struct, frozen=True):

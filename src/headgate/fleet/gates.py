@@ -92,7 +92,9 @@ def frozen(state: State, target: Target, now: Instant) -> Judged:
 
 def window(rule: BoundRule, target: Target, now: Instant, *, in_group: bool = False) -> Judged:
     if rule.spec.first_deployment == "bypass" and target.record.deployed is None:
-        return Judged(rule, rule.kind, verdicts.allowed("first deployment of this target, windows do not apply"))
+        return Judged(
+            rule, rule.kind, verdicts.allowed("first deployment of this target, windows do not apply")
+        )
     return Judged(rule, rule.kind, deployment_window.judge(rule.spec, now))
 
 
@@ -120,9 +122,7 @@ def _approved(state: State, rule: BoundRule, version: VersionNode, target: Targe
     return shared
 
 
-def _progressed(
-    state: State, rule: BoundRule, version: VersionNode, target: Target, now: Instant
-) -> Judged:
+def _progressed(state: State, rule: BoundRule, version: VersionNode, target: Target, now: Instant) -> Judged:
     key = (rule.id, version.id, target.environment.name)
     shared = state.shared.get(key)
     if shared is not None:
@@ -204,7 +204,10 @@ def _version_dependencies(state: State, version: VersionNode, target: Target) ->
     if missing:
         return Judged(None, "dependencies", verdicts.pending("waits for " + "; ".join(missing)), reasons)
     return Judged(
-        None, "dependencies", verdicts.allowed("all versions it depends on run here", satisfied_at=latest), reasons
+        None,
+        "dependencies",
+        verdicts.allowed("all versions it depends on run here", satisfied_at=latest),
+        reasons,
     )
 
 

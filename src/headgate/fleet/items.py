@@ -129,10 +129,12 @@ class Bindings(Mapping[str, Any]):
         cached = pair.caches.get(key)
         if cached is None or cached[0] != pair.progress:
             cached = pair.caches[key] = (pair.progress, Items(self.state, self.target, self.version))
-        return cached[1]  # type: ignore[no-any-return]  # the cache holds what each key's owner put there
+        return cached[1]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(("target", "targets", "now", "signals", "version", "resource", "environment", "deployment"))
+        return iter(
+            ("target", "targets", "now", "signals", "version", "resource", "environment", "deployment")
+        )
 
     def __len__(self) -> int:
         return 8

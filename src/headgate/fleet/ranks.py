@@ -29,7 +29,10 @@ class BracketRanks:
         if ranks is None:
             ordered = sorted(
                 {
-                    (positions.fnv1a_64(other.resource.object.id + other.rule.id), other.resource.object.id): None
+                    (
+                        positions.fnv1a_64(other.resource.object.id + other.rule.id),
+                        other.resource.object.id,
+                    ): None
                     for other in places
                     if concerns(other)
                 }

@@ -20,7 +20,10 @@ def position_of_target(state: State, target: Target, version: VersionNode) -> tu
     if cached is None or cached[0] != pair.generation:
         scoped = candidates.scoped_targets(state, pair, version)
         ordered = sorted((t.rollout_hash(version.id), t.key(), name) for name, t in scoped.items())
-        cached = pair.caches[key] = (pair.generation, {name: rank for rank, (_, _, name) in enumerate(ordered)})
+        cached = pair.caches[key] = (
+            pair.generation,
+            {name: rank for rank, (_, _, name) in enumerate(ordered)},
+        )
     ranks: dict[str, int] = cached[1]
     return ranks.get(target.resource.name, len(ranks)), len(ranks)
 

@@ -109,6 +109,8 @@ class State:
         self.latches: dict[tuple[str, str], records.Latch] = {}
         self.sequence = 0
 
+        self.identifiers: dict[str, str] = {}
+        """Resource identifiers to names."""
         self.index = cel.SelectorIndex("resource")
         self.slots: dict[str, SlotTable] = {}
         self.skips_by_rule: dict[str, dict[str, model.Skip]] = {}
@@ -126,6 +128,9 @@ class State:
         """Jobs whose verification is running."""
         self.unfinished: set[str] = set()
         """Targets that have a live job, a retry, a rollback or an operator's order ahead."""
+
+        self.removed: list[Target] = []
+        """Targets that ceased to be since the last change; their jobs are still to be cancelled."""
 
         self.waiting = Waiting()
         self.journal = Journal()
@@ -149,7 +154,9 @@ class State:
         version = self.version(version_id)
         return version.tag if version is not None else "none"
 
-    def skip_for(self, rule: BoundRule, version: str | None, target: Target, now: Instant) -> model.Skip | None:
+    def skip_for(
+        self, rule: BoundRule, version: str | None, target: Target, now: Instant
+    ) -> model.Skip | None:
         """The oldest skip that names this rule for this version, environment and resource and is not over."""
         for skip in self.skips_by_rule.get(rule.id, {}).values():
             if skip.is_over(now):

@@ -10,7 +10,7 @@ from headgate.fleet import candidates, dependencies, gates, holds, jobs, rollout
 from headgate.fleet.records import JobKind, Variables
 from headgate.fleet.rules import gradual_rollout
 from headgate.fleet.state import Judged, State
-from headgate.fleet.units import Reason, StartKey, Target, VersionNode
+from headgate.fleet.units import BoundRule, Reason, StartKey, Target, VersionNode
 from headgate.kernel import verdicts
 from headgate.kernel.instants import Instant
 
@@ -55,20 +55,33 @@ def next_release(state: State, target: Target, now: Instant) -> Release | Hindra
     if record.ordered == "redeploy" and record.deployed is not None:
         return _ordered(state, target, record.deployed, "redeploy", now, hindrance)
     resolved = variables.resolve(state, target)
+    retried = _retried_version(state, target)
     for version in contenders(state, target, now):
+        if version.id == retried:
+            retried = None
+        if version.id == record.deployed and record.deployed_variables == resolved:
+            break
+        if has_failed(target, version, resolved):
+            break
         if version.id == record.deployed:
-            if record.deployed_variables == resolved:
-                break
             found = _same_version(state, target, version, resolved, now, hindrance)
         else:
             found = _new_version(state, target, version, resolved, now, hindrance)
         if found is not None:
             return found
-        if has_failed(target, version, resolved) or record.deployed == version.id:
+        if version.id == record.deployed:
             break
-    else:
+    if retried is not None:
         record.retry_at = None
     return hindrance
+
+
+def _retried_version(state: State, target: Target) -> str | None:
+    """The version that waits for its next attempt here; if it is no candidate any more, the attempt is off."""
+    record = target.record
+    if record.retry_at is None or not record.attempts:
+        return None
+    return state.jobs[record.attempts[-1]].version
 
 
 def contenders(state: State, target: Target, now: Instant) -> Iterator[VersionNode]:
@@ -99,8 +112,6 @@ def _new_version(
     now: Instant,
     hindrance: Hindrance,
 ) -> Release | None:
-    if has_failed(target, version, resolved):
-        return None
     judged: list[Judged] = []
     for one in verdicts_of(state, target, version, now):
         if not one.is_allowed:
@@ -132,10 +143,8 @@ def _attempt(
 ) -> tuple[int, Instant | None]:
     """The number of the next attempt of this release, and from when it may be made."""
     record = target.record
-    if record.retry_at is None or not record.attempts:
-        return 1, None
-    last = state.jobs[record.attempts[-1]]
-    if last.version != version.id or last.variables != resolved:
+    last = state.jobs.get(record.attempts[-1]) if record.attempts else None
+    if last is None or last.version != version.id or last.variables != resolved or last.kind == "rollback":
         return 1, None
     return last.attempt + 1, record.retry_at
 
@@ -157,8 +166,6 @@ def _same_version(
     hindrance: Hindrance,
 ) -> Release | None:
     """Changed variables: a new release of the same version, past the version's gates, not past windows and freezes."""
-    if has_failed(target, version, resolved):
-        return None
     judged: list[Judged] = []
     windows = (gates.window(rule, target, now) for rule in target.rules.of("deploymentWindow"))
     for one in (gates.frozen(state, target, now), *windows):
@@ -235,7 +242,7 @@ def rollout_of(
         yield Judged(rule, rule.kind, verdict, (("ranks",),))
 
 
-def windows_for(target: Target) -> tuple[object, ...]:
+def windows_for(target: Target) -> tuple[BoundRule, ...]:
     """Window rules that this target has to respect."""
     return tuple(
         rule

@@ -23,7 +23,7 @@ Bindings = dict[str, Any]
 class Unit:
     """Something that may have to change. `order` makes every walk over units the same walk."""
 
-    __slots__ = ("order", "start_key", "wake_at", "waits")
+    __slots__ = ("order", "start_key", "waits", "wake_at")
 
     def __init__(self, order: str) -> None:
         self.order = order
@@ -252,7 +252,17 @@ class RuleSet:
 class Place(Unit):
     """One bracket rule on one resource of one environment: where its groups run."""
 
-    __slots__ = ("collecting", "environment", "executing", "members", "plan", "record", "resource", "rule", "waiting")
+    __slots__ = (
+        "collecting",
+        "environment",
+        "executing",
+        "members",
+        "plan",
+        "record",
+        "resource",
+        "rule",
+        "waiting",
+    )
 
     def __init__(
         self,

@@ -52,7 +52,12 @@ def ask(state: State, now: Instant) -> None:
         due_at, job_id, rule, metric = heapq.heappop(state.measurements)
         job = state.jobs.get(job_id)
         progress = None if job is None else _progress(job, rule, metric)
-        if job is not None and progress is not None and progress.status == "running" and progress.due_at == due_at:
+        if (
+            job is not None
+            and progress is not None
+            and progress.status == "running"
+            and progress.due_at == due_at
+        ):
             state.journal.measurements.append((job, rule, metric))
 
 

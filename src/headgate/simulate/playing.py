@@ -1,6 +1,7 @@
 """Turns a step of the timeline into the change it asks for, judged as an API would judge it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from headgate.fleet import changes, manifests, records
@@ -30,7 +31,8 @@ class Desk:
         payload = step.payload
         match step.kind:
             case "publish":
-                return changes.Put(self._from_spec("Version", _version_name(payload), _version(payload), now))
+                version = self._from_spec("Version", _version_name(payload), _version(payload), now)
+                return changes.Put(version, create_only=True)
             case "freeze":
                 return changes.Put(self._from_spec("Freeze", payload.name, self._spec_of(payload), now))
             case "signal":
@@ -65,17 +67,12 @@ class Desk:
                 return None
 
     def _from_spec(self, kind: str, name: object, spec: dict[str, object], now: Instant) -> Any:
-        """Problems are named by the keys of the step, which are those of the object's spec."""
         metadata: dict[str, object] = {"name": name}
         if "id" in spec:
             metadata["id"] = spec.pop("id")
         document = {"apiVersion": API_VERSION, "kind": kind, "metadata": metadata, "spec": spec}
-        try:
+        with step_paths():
             return self.object_from(document, now)
-        except Rejected as rejected:
-            raise Rejected(
-                Problem(_without_wrapping(problem.path), problem.message) for problem in rejected.problems
-            ) from None
 
     def _spec_of(self, payload: Any) -> dict[str, object]:
         spec: dict[str, object] = {}
@@ -149,6 +146,17 @@ def _group_action(payload: steps.Group) -> changes.GroupAction:
         post_hooks=payload.post_hooks,
         user=payload.user,
     )
+
+
+@contextmanager
+def step_paths() -> Iterator[None]:
+    """Problems of an object that a step spelled out are named by the step's own keys."""
+    try:
+        yield
+    except Rejected as rejected:
+        raise Rejected(
+            Problem(_without_wrapping(problem.path), problem.message) for problem in rejected.problems
+        ) from None
 
 
 def _without_wrapping(path: str) -> str:

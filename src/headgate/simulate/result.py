@@ -66,6 +66,14 @@ class Waiting(msgspec.Struct, frozen=True):
     reason: str
 
 
+class Played(msgspec.Struct, frozen=True):
+    """A step that was accepted, in words."""
+
+    at: Instant
+    what: str
+    event: str
+
+
 class Result(msgspec.Struct):
     """Everything a run leaves behind. `tags` names versions by id, `waiting` is what had not converged."""
 
@@ -86,6 +94,7 @@ class Result(msgspec.Struct):
     violations: list[Violation] = []
     expectations: list[Judged] = []
     waiting: list[Waiting] = []
+    played: list[Played] = []
     pods: list[Document] = []
     objects: list[Document] = []
     conditions: list[Document] = []

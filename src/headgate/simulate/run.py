@@ -13,17 +13,18 @@ import msgspec
 
 from headgate.fleet import changes, manifests, model, records
 from headgate.fleet.engine import Decisions, Engine
+from headgate.fleet.state import Unobserved
 from headgate.kernel import instants
 from headgate.kernel.identifiers import NamedIds
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem, Rejected
-from headgate.simulate import expectations, snapshots, steps
+from headgate.simulate import expectations, snapshots, step_sentences, steps
 from headgate.simulate import parts as world
 from headgate.simulate.agents import Agents
 from headgate.simulate.mirror import Mirror
 from headgate.simulate.playing import Desk
 from headgate.simulate.promises import Ending, Unconverged
-from headgate.simulate.result import Explained, Refused, Result, RuleLine, Snapshot, Waiting, Warned
+from headgate.simulate.result import Explained, Played, Refused, Result, RuleLine, Snapshot, Waiting, Warned
 from headgate.simulate.scenario import DEFAULT_SEED, LONGEST_RUN, Scenario
 from headgate.simulate.watch import Watch
 
@@ -75,6 +76,7 @@ class _Run:
         self._snapshots: list[Snapshot] = []
         self._rejected: list[Refused] = []
         self._warnings: list[Warned] = []
+        self._played: list[Played] = []
         self._repeats_left = REPEATED_REPORTS
         self._is_endless = False
 
@@ -184,6 +186,12 @@ class _Run:
         part.apply(item, now)
 
     def _play(self, step: steps.Step, now: Instant) -> None:
+        self._act(step, now)
+        words = step_sentences.describe(step)
+        if words is not None:
+            self._played.append(Played(now, *words))
+
+    def _act(self, step: steps.Step, now: Instant) -> None:
         if step.kind == "apply":
             self._put(step.payload, now)
         elif step.kind == "crash":
@@ -219,6 +227,7 @@ class _Run:
         if self._survivor is not None:
             survivor, self._survivor = self._survivor, None
             self._watch.compared(_bytes(survivor.decide(now)), _bytes(decisions))
+            self._watch.compared(survivor.dump(), self._engine.dump())
         for job in decisions.created:
             self._start(job, now)
         for warning in decisions.warnings:
@@ -253,7 +262,7 @@ class _Run:
         written = survivor.dump()
         self._engine = Engine.load(written, self._ids)
         self._watch.reloaded(written, self._engine.dump())
-        survivor.observer = None
+        survivor.observer = Unobserved()
         self._survivor = survivor
         self._engine.observer = self._watch
         self._refresh_records()
@@ -314,6 +323,7 @@ class _Run:
             warnings=self._warnings,
             violations=self._watch.violations,
             waiting=[Waiting(unit.target, unit.state, unit.reason) for unit in unconverged],
+            played=self._played,
         )
         self._fill_from_parts(result)
         result.expectations = expectations.judge(self._scenario.expect, result.document())
@@ -326,7 +336,7 @@ class _Run:
 
     def _unconverged(self, now: Instant) -> list[Unconverged]:
         found: list[Unconverged] = []
-        for target, reason in self._engine.unconverged():
+        for target, reason in self._engine.unconverged(now):
             if len(found) == MOST_EXPLAINED_AT_THE_END:
                 found.append(Unconverged(target, "waiting", reason or "as the others"))
                 break
@@ -337,4 +347,5 @@ class _Run:
 
 
 def _bytes(decisions: Decisions) -> bytes:
-    return msgspec.json.encode(decisions, enc_hook=repr)
+    """Without what was already handed in before the crash: that is in the state, which is compared too."""
+    return msgspec.json.encode((decisions.created, decisions.measurements), enc_hook=repr)

@@ -140,6 +140,22 @@ def read(document: object, *, folder: Path | None = None) -> Scenario:
     return result
 
 
+def manifests_of(
+    document: manifests.Document, folder: Path | None
+) -> tuple[list[manifests.Document], set[Path]]:
+    """The manifests that a readable scenario brings, with their lines, and the files some of them are from."""
+    spec = document.value["spec"]
+    found: list[manifests.Document] = []
+    for source in _inline(spec.get("objects") or ()):
+        prefix = f"{document.prefix}.spec.{source.place}".lstrip(".")
+        line = document.lines.get(prefix, document.line)
+        found.append(manifests.Document(source.document, document.source, line, document.lines, prefix))
+    files = {folder / name for name in spec.get("files") or ()} if folder is not None else set()
+    for file in sorted(files):
+        found.extend(manifests.read_documents(file.read_text("utf-8"), source=str(file)))
+    return found, files
+
+
 def parse_until(text: str, start: Instant) -> Instant:
     return When.from_document(text).resolve(start)
 

@@ -15,7 +15,7 @@ def take(engine: Engine, mirror: Mirror, now: Instant) -> Iterator[dict[str, Any
     for kind in KINDS:
         for name in sorted(mirror.objects[kind]):
             yield _entry(kind, name, _status(mirror.objects[kind][name], now))
-    for target in sorted(engine.targets):
+    for target in sorted(engine.state.targets):
         explanation = engine.explain(target, now)
         status = {
             "state": explanation.state,

@@ -49,7 +49,9 @@ def find(paths: Iterable[Path]) -> Iterator[tuple[Path, bool]]:
     for path in paths:
         candidates: list[Path] = [path]
         if path.is_dir():
-            candidates = sorted(item for item in path.rglob("*") if item.suffix in SUFFIXES and item.is_file())
+            candidates = sorted(
+                item for item in path.rglob("*") if item.suffix in SUFFIXES and item.is_file()
+            )
         for candidate in candidates:
             if candidate not in seen:
                 seen.add(candidate)

@@ -67,7 +67,8 @@ def _document(outcome: Outcome) -> dict[str, Any]:
         "seed": outcome.seed,
         "passed": outcome.passed,
         "expectations": [
-            {"name": item.name, "passed": item.passed, "message": item.message} for item in outcome.expectations
+            {"name": item.name, "passed": item.passed, "message": item.message}
+            for item in outcome.expectations
         ],
         "violations": [
             {"promise": item.promise, "at": instants.show(item.at), "message": item.message}
@@ -90,7 +91,9 @@ def to_junit(outcomes: Sequence[Outcome]) -> str:
 
 
 def _suite(root: ElementTree.Element, outcome: Outcome) -> None:
-    suite = ElementTree.SubElement(root, "testsuite", name=_clean(outcome.scenario), file=_clean(outcome.file))
+    suite = ElementTree.SubElement(
+        root, "testsuite", name=_clean(outcome.scenario), file=_clean(outcome.file)
+    )
     if outcome.problems:
         case = _case(suite, outcome, "can be read")
         _fault(case, "error", "cannot be read", "\n".join(str(problem) for problem in outcome.problems))

@@ -1,5 +1,7 @@
 """How full every concurrency budget was over time, for the result and the chart."""
 
+import bisect
+
 import msgspec
 
 from headgate.fleet import changes
@@ -25,6 +27,13 @@ class Usage(msgspec.Struct):
     peak_at: Instant | None = None
     series: list[Point] = []
     holders: set[str] = set()
+    takers: set[tuple[Instant, str]] = set()
+
+    def taken_at(self, moment: Instant, resource: str) -> Point | None:
+        """How full it was after the moment in which this resource took a slot."""
+        if (moment, resource) not in self.takers:
+            return None
+        return self.series[bisect.bisect_left(self.series, moment, key=lambda point: point.at)]
 
 
 class Ledger:
@@ -41,6 +50,7 @@ class Ledger:
         if usage is None:
             return
         usage.holders.add(resource)
+        usage.takers.add((now, resource))
         limit = budget.limit if budget is not None else usage.limit
         if len(usage.holders) > usage.peak:
             usage.peak = len(usage.holders)

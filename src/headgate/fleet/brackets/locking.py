@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from headgate.fleet import candidates, gates, variables
 from headgate.fleet.brackets import collecting, shape
-from headgate.fleet.records import Group, JobKind, Member
+from headgate.fleet.records import Group, Member
 from headgate.fleet.state import State
 from headgate.fleet.targets import Hindrance, has_failed
 from headgate.fleet.units import Place, Target, VersionNode
@@ -47,9 +47,7 @@ def hook_locks(
     return locks, missing, satisfied_at
 
 
-def _newest_allowed(
-    state: State, target: Target, now: Instant, hindrance: Hindrance
-) -> VersionNode | None:
+def _newest_allowed(state: State, target: Target, now: Instant, hindrance: Hindrance) -> VersionNode | None:
     floor = candidates.floor_of(state, target)
     for version in candidates.newest_first(state, target, now):
         if floor is not None and version.order < floor:
@@ -120,7 +118,12 @@ def _carry_over(state: State, superseded: Group, group: Group) -> None:
     for old in superseded.members:
         member = group.member(old.deployment)
         version = state.version(old.version)
-        if member is None or version is None or not version.is_ready or old.kind not in ("deploy", "variable"):
+        if (
+            member is None
+            or version is None
+            or not version.is_ready
+            or old.kind not in ("deploy", "variable")
+        ):
             continue
         if member.state == "unchanged" or member.kind in ("redeploy", "variable"):
             member.version = old.version
@@ -217,7 +220,3 @@ def changed_variables(state: State, place: Place) -> frozenset[str]:
         ):
             found.add(name)
     return frozenset(found)
-
-
-def kind_of(member: Member) -> JobKind:
-    return member.kind

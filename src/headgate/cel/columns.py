@@ -1,0 +1,173 @@
+"""One field path of many rows, inverted: which rows hold which value.
+
+Rows are numbered; a set of rows is an int with one bit for each. For most values only the numbers of their rows are
+kept, since a set for each of many distinct values would take space of the order of rows times values. Sets are kept
+for the values that were asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from headgate.cel import access, values
+from headgate.cel.errors import EvaluationError
+from headgate.cel.meter import Meter
+
+KEPT_SETS = 256
+"""Sets of rows kept for a column, at most."""
+
+
+class _Nothing:
+    """Stands for a row in which the path leads nowhere: a key on it is missing, or its parent is no map."""
+
+
+_NO_VALUE = _Nothing()
+_NO_PARENT = _Nothing()
+
+
+class _Unindexed:
+    """Stands for a list, a map or an object: a value that equals no constant a selector compares with."""
+
+
+_UNINDEXED = _Unindexed()
+
+_meter = Meter(1 << 62)
+
+
+_ZERO_AND_ONE = bytes.maketrans(b"01", b"\x00\x01")
+
+
+def digits(rows: int) -> bytes:
+    """For each row from the first on, 1 if it is in the set and 0 if not."""
+    return f"{rows:b}"[::-1].encode("ascii").translate(_ZERO_AND_ONE)
+
+
+def set_of(rows: Iterable[int], capacity: int) -> int:
+    octets = bytearray(capacity // 8 + 1)
+    for row in rows:
+        octets[row >> 3] |= 1 << (row & 7)
+    return int.from_bytes(octets, "little")
+
+
+class Column:
+    def __init__(self, path: tuple[str, ...]) -> None:
+        self._path = path
+        self._value_of: list[object] = []
+        self._rows_of: dict[object, set[int]] = {}
+        self._sets: dict[object, int] = {}
+        self.present = 0
+        """Rows in which the path leads to a value."""
+        self.strings = 0
+        """Rows in which that value is a string."""
+        self.parents = 0
+        """Rows in which the path's last field has a map to be in."""
+
+    def fill(self, rows: Mapping[int, object], capacity: int) -> None:
+        """Takes many rows at once into an empty column."""
+        self._value_of = [_NO_PARENT] * capacity
+        for row, content in rows.items():
+            value = self._read(content)
+            self._value_of[row] = value
+            if not isinstance(value, _Nothing):
+                self._rows_of.setdefault(value, set()).add(row)
+        found = self._value_of
+        self.parents = set_of((row for row in rows if found[row] is not _NO_PARENT), capacity)
+        self.present = set_of((row for row in rows if not isinstance(found[row], _Nothing)), capacity)
+        self.strings = set_of((row for row in rows if isinstance(found[row], str)), capacity)
+
+    def put(self, row: int, content: object) -> None:
+        while len(self._value_of) <= row:
+            self._value_of.append(_NO_PARENT)
+        value, before = self._read(content), self._value_of[row]
+        if value is before or (type(value) is type(before) and value == before):
+            return
+        self.remove(row)
+        self._value_of[row] = value
+        bit = 1 << row
+        if value is not _NO_PARENT:
+            self.parents |= bit
+        if isinstance(value, _Nothing):
+            return
+        self.present |= bit
+        if isinstance(value, str):
+            self.strings |= bit
+        self._rows_of.setdefault(value, set()).add(row)
+        if value in self._sets:
+            self._sets[value] |= bit
+
+    def remove(self, row: int) -> None:
+        before = self._value_of[row] if row < len(self._value_of) else _NO_PARENT
+        if before is _NO_PARENT:
+            return
+        others = ~(1 << row)
+        self._value_of[row] = _NO_PARENT
+        self.parents &= others
+        if isinstance(before, _Nothing):
+            return
+        self.present &= others
+        self.strings &= others
+        rows = self._rows_of[before]
+        rows.discard(row)
+        if not rows:
+            del self._rows_of[before]
+        if before in self._sets:
+            self._sets[before] &= others
+
+    def equal_to(self, value: object) -> int:
+        """The rows whose value equals this one."""
+        key = _key(value)
+        known = self._sets.get(key)
+        if known is None:
+            known = set_of(self._rows_of.get(key, ()), len(self._value_of))
+            if len(self._sets) >= KEPT_SETS:
+                self._sets.clear()
+            self._sets[key] = known
+        return known
+
+    def starting_with(self, prefix: str, distinct_limit: int) -> int | None:
+        """The rows whose string starts so; None if there are too many distinct values to look at each."""
+        if len(self._rows_of) > distinct_limit:
+            return None
+        rows = (
+            row
+            for value, holders in self._rows_of.items()
+            if isinstance(value, str) and value.startswith(prefix)
+            for row in holders
+        )
+        return set_of(rows, len(self._value_of))
+
+    def _read(self, content: object) -> object:
+        for name in self._path[:-1]:
+            content = _field(content, name)
+        found = _field(content, self._path[-1])
+        return found if type(found) is str or isinstance(found, _Nothing) else _key(found)
+
+
+def _field(content: object, name: str) -> object:
+    if type(content) is dict:
+        return content.get(name, _NO_VALUE)
+    if isinstance(content, _Nothing):
+        return _NO_PARENT
+    try:
+        found = access.optional_field(content, name)
+    except EvaluationError:
+        return _NO_PARENT
+    return found.content if found.present else _NO_VALUE
+
+
+def is_indexed(value: object) -> bool:
+    """Whether rows can be looked up by this value.
+
+    A double equals several large integers, so these are not told apart by a key.
+    """
+    kind = values.kind(value)
+    if kind in values.NUMBERS:
+        return abs(value) < 2**53  # type: ignore[arg-type]
+    return kind not in ("list", "map", "optional_type", values.OBJECT)
+
+
+def _key(value: object) -> object:
+    """Equal for two values if CEL finds them equal. A bool is set apart, as Python would take it for a number."""
+    if isinstance(value, bool):
+        return (bool, value)
+    return values.canonical(_meter, value) if is_indexed(value) else _UNINDEXED

@@ -1,0 +1,82 @@
+"""Which of many rows a selector matches, answered without looking at each.
+
+Rows may come, change and go at any time; columns are made for the fields that selectors ask for and then kept up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import compress
+
+from headgate.cel import columns, plans
+from headgate.cel.columns import Column
+from headgate.cel.program import Selector
+
+COLUMNS_LIMIT = 64
+
+_NO_BINDINGS: Mapping[str, object] = {}
+
+
+class SelectorIndex:
+    """Rows under keys, each bound to one variable when a selector looks at it.
+
+    A row is a JSON-like dict and must be put again when it changes. Keys keep the order in which they first came.
+    """
+
+    def __init__(self, variable: str) -> None:
+        self.variable = variable
+        self._number_of: dict[str, int] = {}
+        self._keys: list[str] = []
+        self._rows: dict[int, dict[str, object]] = {}
+        self._live = 0
+        self._columns: dict[tuple[str, ...], Column] = {}
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def put(self, key: str, row: dict[str, object]) -> None:
+        number = self._number_of.get(key)
+        if number is None:
+            number = self._number_of[key] = len(self._keys)
+            self._keys.append(key)
+            self._live |= 1 << number
+        self._rows[number] = row
+        for column in self._columns.values():
+            column.put(number, row)
+
+    def remove(self, key: str) -> None:
+        """Raises KeyError for a key that is not there."""
+        number = self._number_of.pop(key)
+        del self._rows[number]
+        self._live &= ~(1 << number)
+        for column in self._columns.values():
+            column.remove(number)
+        if len(self._keys) > 64 and len(self._rows) < len(self._keys) // 2:
+            self._renumber()
+
+    def select(self, selector: Selector, bindings: Mapping[str, object] = _NO_BINDINGS) -> list[str]:
+        """The keys of the rows that the selector matches, with the other variables bound as given."""
+        plan = selector.plans.get(self.variable)
+        if plan is None:
+            plan = selector.plans[self.variable] = plans.plan(selector.program, self.variable)
+        query = plans.Query(self.variable, bindings, self._rows, self._column)
+        chosen: int = plan.true_rows(query, self._live)
+        return list(compress(self._keys, columns.digits(chosen)))
+
+    def _column(self, path: tuple[str, ...]) -> Column:
+        column = self._columns.get(path)
+        if column is None:
+            if len(self._columns) >= COLUMNS_LIMIT:
+                del self._columns[next(iter(self._columns))]
+            column = self._columns[path] = Column(path)
+            column.fill(self._rows, len(self._keys))
+        return column
+
+    def _renumber(self) -> None:
+        """Closes the gaps that removed rows have left."""
+        rows = [(key, self._rows[number]) for key, number in self._number_of.items()]
+        self._keys = [key for key, _ in rows]
+        self._number_of = {key: number for number, key in enumerate(self._keys)}
+        self._rows = {number: row for number, (_, row) in enumerate(rows)}
+        self._live = (1 << len(rows)) - 1
+        self._columns.clear()

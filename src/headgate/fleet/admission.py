@@ -1,0 +1,159 @@
+"""Who starts now: units in order, each looked at afresh, all slots or none.
+
+A unit that something else holds back does not hold back those behind it in line.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+
+from headgate.fleet import holds, targets
+from headgate.fleet.brackets import places, readiness
+from headgate.fleet.brackets.readiness import GroupStart
+from headgate.fleet.slots import SlotTable
+from headgate.fleet.state import State
+from headgate.fleet.targets import Hindrance, Release
+from headgate.fleet.units import Place, Reason, StartKey, Target, Unit
+from headgate.kernel.instants import Instant
+
+LOOKS_PER_UNIT_AT_MOST = 64
+"""A bound on the work of one decision; reaching it means that two rules undo each other's work."""
+
+Start = Release | GroupStart
+
+
+def settle(state: State, now: Instant) -> None:
+    """Looks at every unit that something happened to, and starts what may start, until nothing is left to do."""
+    looks_left = LOOKS_PER_UNIT_AT_MOST * (len(state.targets) + len(state.places) + 64)
+    open_starts: dict[Unit, StartKey] = {}
+    while True:
+        while state.waiting.dirty:
+            batch = sorted(state.waiting.dirty)
+            state.waiting.dirty.clear()
+            looks_left -= len(batch)
+            if looks_left < 0:
+                raise RuntimeError(f"no end to the decisions at {now}: {[unit.order for unit in batch[:5]]}")
+            for unit in batch:
+                key = _consider(state, unit, now)
+                if key is None:
+                    open_starts.pop(unit, None)
+                else:
+                    open_starts[unit] = key
+        if not _admit(state, open_starts, now) and not state.waiting.dirty:
+            return
+        open_starts.clear()
+
+
+def _consider(state: State, unit: Unit, now: Instant) -> StartKey | None:
+    """The unit's place in the order if it may start as far as it knows; otherwise it waits, or stands in line."""
+    _leave_lines(state, unit)
+    start, hindrance = _look(state, unit, now)
+    if start is None:
+        _wait(state, unit, hindrance)
+        return None
+    resource, tables = _slots_of(state, unit, start, now)
+    if not _stands_in_line(state, unit, start.key, resource, tables, hindrance):
+        return start.key
+    return None
+
+
+def _look(state: State, unit: Unit, now: Instant) -> tuple[Start | None, Hindrance]:
+    if isinstance(unit, Place):
+        return places.look(state, unit, now)
+    assert isinstance(unit, Target)
+    found = targets.next_release(state, unit, now)
+    holds.settle_target(state, unit, now)
+    if isinstance(found, Hindrance):
+        return None, found
+    return found, Hindrance()
+
+
+def _wait(state: State, unit: Unit, hindrance: Hindrance, also: tuple[Reason, ...] = ()) -> None:
+    state.waiting.wait(unit, (*hindrance.reasons, *also), hindrance.wake_at)
+
+
+def _slots_of(state: State, unit: Unit, start: Start, now: Instant) -> tuple[str, list[SlotTable]]:
+    if isinstance(unit, Place):
+        assert isinstance(start, GroupStart)
+        return unit.resource.name, readiness.tables_of(state, unit, start.group, now)
+    assert isinstance(unit, Target)
+    return unit.resource.name, holds.tables_for(state, (unit,), now)
+
+
+def _stands_in_line(
+    state: State,
+    unit: Unit,
+    key: StartKey,
+    resource: str,
+    tables: list[SlotTable],
+    hindrance: Hindrance,
+) -> bool:
+    lacking = [table for table in tables if not table.has_room_for(resource)]
+    if not lacking:
+        return False
+    unit.start_key = key
+    for table in lacking:
+        table.queue(key, unit)
+    also: list[Reason] = [("slot", resource)]
+    for table in lacking:
+        also += [("slots", table.rule.id), ("skips", table.rule.id)]
+    _wait(state, unit, hindrance, tuple(also))
+    return True
+
+
+def _leave_lines(state: State, unit: Unit) -> None:
+    if unit.start_key is not None:
+        for table in state.slots.values():
+            table.leave(unit.start_key, unit)
+        unit.start_key = None
+
+
+def _admit(state: State, open_starts: dict[Unit, StartKey], now: Instant) -> bool:
+    """Walks those who may start and, where slots are free, those in line, as one line. Whether anyone started."""
+    lines = [table.in_line() for table in state.slots.values() if table.free > 0]
+    heap: list[tuple[StartKey, int, Unit]] = [(key, -1, unit) for unit, key in open_starts.items()]
+    tables = [table for table in state.slots.values() if table.free > 0]
+    for number, line in enumerate(lines):
+        _push_next(heap, number, line)
+    heapq.heapify(heap)
+    tried: set[Unit] = set()
+    started = False
+    while heap:
+        _, number, unit = heapq.heappop(heap)
+        if unit not in tried:
+            tried.add(unit)
+            started = _attempt(state, unit, now) or started
+        if number >= 0 and tables[number].free > 0:
+            _push_next(heap, number, lines[number])
+    return started
+
+
+def _push_next(
+    heap: list[tuple[StartKey, int, Unit]], number: int, line: Iterator[tuple[StartKey, Unit]]
+) -> None:
+    found = next(line, None)
+    if found is not None:
+        heapq.heappush(heap, (found[0], number, found[1]))
+
+
+def _attempt(state: State, unit: Unit, now: Instant) -> bool:
+    """Decides on the state of this very moment, which earlier starts may have moved."""
+    _leave_lines(state, unit)
+    start, hindrance = _look(state, unit, now)
+    if start is None:
+        _wait(state, unit, hindrance)
+        return False
+    resource, tables = _slots_of(state, unit, start, now)
+    if _stands_in_line(state, unit, start.key, resource, tables, hindrance):
+        return False
+    if isinstance(start, GroupStart):
+        assert isinstance(unit, Place)
+        holds.take(state, tables, resource, start.group.id, now)
+        places.launch(state, unit, start, now)
+    else:
+        assert isinstance(unit, Target)
+        holds.take(state, tables, resource, unit.name, now)
+        targets.launch(state, unit, start, now)
+    state.waiting.touch(unit)
+    return True

@@ -1,0 +1,192 @@
+"""A group from its first job to its end."""
+
+from __future__ import annotations
+
+from headgate.fleet import gates, holds, jobs
+from headgate.fleet.brackets import finishing, locking, ordering, putting_back, readiness, running
+from headgate.fleet.records import MEMBER_SETTLED, Group, Job, Member
+from headgate.fleet.state import Judged, State
+from headgate.fleet.targets import Hindrance
+from headgate.fleet.units import Place
+from headgate.kernel import instants
+from headgate.kernel.instants import Instant
+
+UNKNOWN_OUTCOMES = frozenset({"timedOut", "externalRunNotFound"})
+
+
+def start(state: State, place: Place, group: Group, judged: tuple[Judged, ...], now: Instant) -> None:
+    """The slots are taken; from here on the resource holds them through every phase."""
+    if group.started_at is None:
+        group.started_at = now
+        place.waiting = None
+        place.executing = group
+        state.sites[place.site] = place
+        for member in group.members:
+            target = place.members.get(member.deployment)
+            if target is not None:
+                member.previous = target.record.deployed
+        state.group_changed(group, "executing", now)
+        state.waiting.happened(("site", *place.site))
+    group.slot_released = False
+    advance(state, place, group, now, Hindrance(), judged)
+
+
+def advance(
+    state: State,
+    place: Place,
+    group: Group,
+    now: Instant,
+    hindrance: Hindrance,
+    judged: tuple[Judged, ...] = (),
+) -> None:
+    """Starts whatever may start now, and ends the group when nothing is left."""
+    locking.drop_withdrawn(state, place, group, now)
+    if group.phase == "rollingBack":
+        if not putting_back.advance(state, place, group, now, hindrance):
+            return
+    if group.phase == "finishing":
+        finishing.finish(state, place, group, now, hindrance)
+        return
+    for member in _in_order(group):
+        if member.state == "waiting" or running.is_due(member, now, hindrance):
+            _start_member(state, place, group, member, now, hindrance, judged)
+    if all(member.state in MEMBER_SETTLED for member in group.members):
+        finishing.end(state, place, group, group.outcome or "completed", now)
+
+
+def _in_order(group: Group) -> list[Member]:
+    ranks = {"preHook": 0, "member": 1, "postHook": 2}
+    return sorted(group.members, key=lambda member: (ranks[member.role], member.deployment))
+
+
+def _start_member(
+    state: State,
+    place: Place,
+    group: Group,
+    member: Member,
+    now: Instant,
+    hindrance: Hindrance,
+    judged: tuple[Judged, ...],
+) -> None:
+    passed: list[Judged] = list(judged)
+    for one in (
+        *ordering.verdicts_of(state, place, group, member, now),
+        gates.frozen(state, place.members[member.deployment], now),
+    ):
+        if not one.is_allowed:
+            hindrance.add(one)
+            return
+        passed.append(one)
+    job = running.run(state, place, group, member, now, tuple(passed))
+    if job is not None and job.completed_at is not None:
+        job_ended(state, job, now)
+
+
+def job_ended(state: State, job: Job, now: Instant) -> None:
+    """A job of a group ended, or its verification did."""
+    group = state.groups.get(job.group or "")
+    member = group.member(job.deployment) if group is not None else None
+    place = state.places.get((group.rule, group.environment, group.resource)) if group is not None else None
+    if group is None or member is None or place is None or member.job != job.id:
+        return
+    if job.verification == "running":
+        return
+    state.journal.changed("group", group.id)
+    state.waiting.touch(place)
+    if job.id not in member.attempts:
+        member.attempts.append(job.id)
+    if job.status == "successful" and job.verification != "failed":
+        _member_succeeded(member, job, now)
+    elif job.kind == "rollback":
+        running.settle(member, "failed", now)
+        fail(state, place, group, now, f"putting back {member.deployment} failed")
+    else:
+        _member_ended_without_success(state, place, group, member, job, now)
+
+
+def _member_succeeded(member: Member, job: Job, now: Instant) -> None:
+    if job.kind == "rollback":
+        running.settle(member, "rolledBack", now)
+    elif member.next_version is not None:
+        _take_next(member)
+    else:
+        running.settle(member, "succeeded", now)
+
+
+def _take_next(member: Member) -> None:
+    member.version = member.next_version
+    member.locked_at = member.next_locked_at
+    member.next_version = None
+    member.state = "waiting"
+    member.kind = "deploy"
+    member.attempts = []
+
+
+def _member_ended_without_success(
+    state: State, place: Place, group: Group, member: Member, job: Job, now: Instant
+) -> None:
+    target = place.members.get(member.deployment)
+    if target is None:
+        running.settle(member, "dropped", now)
+        return
+    verification_failed = job.verification == "failed"
+    may_retry = not verification_failed and not (
+        job.kind == "hook" and job.status in UNKNOWN_OUTCOMES and not place.rule.spec.hooks_idempotent
+    )
+    plan = jobs.retry_plan(state, target, member.attempts)
+    if may_retry and plan.retry and group.phase == "forward":
+        member.state = "retrying"
+        member.retry_at = plan.at
+        return
+    running.settle(member, "failed", now)
+    jobs.given_up(state, target, job, now)
+    state.target_changed(target)
+    fires = jobs.fires_rollback(target, job.status, verification_failed=verification_failed)
+    if fires and group.phase == "forward" and putting_back.begin(state, place, group, member):
+        return
+    tag = state.tag(member.version)
+    what = "verification" if verification_failed else f"job {job.status}"
+    fail(state, place, group, now, f"{member.deployment} {tag}: {what}")
+
+
+def fail(state: State, place: Place, group: Group, now: Instant, reason: str) -> None:
+    """Running siblings finish, nothing further starts, the resource and its slot stay as they are."""
+    if group.status == "failed":
+        return
+    group.failed_at = now
+    group.reason = reason
+    state.group_changed(group, "failed", now)
+
+
+def watch_failed(state: State, place: Place, group: Group, now: Instant, hindrance: Hindrance) -> None:
+    """A failed group waits for an operator; after `stuckTimeoutSeconds` it is stuck, and may lose its slot."""
+    timeout = place.rule.spec.stuck_timeout_seconds
+    if timeout is None or group.stuck or group.failed_at is None:
+        return
+    stuck_at = group.failed_at + instants.seconds(timeout)
+    if now < stuck_at:
+        hindrance.look_again(stuck_at)
+        return
+    group.stuck = True
+    state.journal.changed("group", group.id)
+    if place.rule.spec.on_stuck == "release":
+        release_slot(state, place, group)
+
+
+def release_slot(state: State, place: Place, group: Group) -> None:
+    group.slot_released = True
+    holds.give_back(state, place.resource.name, group.id)
+    state.journal.changed("group", group.id)
+
+
+def holds_what_it_needs(state: State, place: Place, group: Group, now: Instant) -> bool:
+    """Whether the resource still has the slot of every rule that covers it."""
+    return all(
+        group.id in table.holders.get(place.resource.name, {})
+        for table in readiness.tables_of(state, place, group, now)
+    )
+
+
+def hold_again(state: State, place: Place, group: Group, since: Instant) -> None:
+    """After a load, or when rules changed: a started group holds the slots of every rule that covers it."""
+    holds.take(state, readiness.tables_of(state, place, group, since), place.resource.name, group.id, since)

@@ -1,0 +1,61 @@
+"""The end of a group: what still has to run before it, and what is given back with it."""
+
+from __future__ import annotations
+
+from headgate.fleet import gates, holds
+from headgate.fleet.brackets import ordering, running
+from headgate.fleet.records import MEMBER_SETTLED, Group, GroupStatus, Member
+from headgate.fleet.state import State
+from headgate.fleet.targets import Hindrance
+from headgate.fleet.units import Place
+from headgate.kernel.instants import Instant
+
+
+def finish(state: State, place: Place, group: Group, now: Instant, hindrance: Hindrance) -> None:
+    """Waits for what still runs, runs the post-hooks if they are to run, and ends the group as ordered."""
+    if any(member.state in ("running", "rollingBack") for member in group.members):
+        return
+    left = [m for m in group.members if m.role == "postHook" and m.state in ("waiting", "retrying")]
+    for member in left:
+        one = gates.frozen(state, place.members[member.deployment], now)
+        if not group.run_post_hooks:
+            running.settle(member, "dropped", now)
+        elif member.state == "retrying" and not running.is_due(member, now, hindrance):
+            continue
+        elif not one.is_allowed:
+            hindrance.add(one)
+        elif _earlier_post_hooks_done(state, place, group, member):
+            running.run(state, place, group, member, now, (one,))
+    if all(m.state not in ("waiting", "retrying", "running") for m in group.members if m.role == "postHook"):
+        end(state, place, group, group.outcome or "completed", now)
+
+
+def _earlier_post_hooks_done(state: State, place: Place, group: Group, member: Member) -> bool:
+    """Dependencies of post-hooks are waived here, but for those among themselves."""
+    names = [m.deployment for m in group.members if m.role == "postHook"]
+    after = ordering.downstream_first(state, place, group, names)
+    before = [name for name, later in after.items() if member.deployment in later]
+    return all((other := group.member(name)) is None or other.state in MEMBER_SETTLED for name in before)
+
+
+def finish_with(group: Group, outcome: GroupStatus, *, post_hooks: bool) -> None:
+    """Nothing further starts but, if wanted, the post-hooks."""
+    group.phase = "finishing"
+    group.outcome = outcome
+    group.run_post_hooks = post_hooks
+    for member in group.members:
+        if member.role != "postHook" and member.state in ("waiting", "retrying"):
+            member.state = "dropped"
+        elif member.role == "postHook" and member.state == "failed" and post_hooks:
+            member.state = "waiting"
+
+
+def end(state: State, place: Place, group: Group, status: GroupStatus, now: Instant) -> None:
+    group.completed_at = now
+    place.executing = None
+    state.sites.pop(place.site, None)
+    state.groups.pop(group.id, None)
+    state.group_changed(group, status, now)
+    holds.give_back(state, place.resource.name, group.id)
+    state.waiting.touch(place)
+    state.waiting.happened(("site", *place.site))

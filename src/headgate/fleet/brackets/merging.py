@@ -1,0 +1,66 @@
+"""`overlapStrategy: merge`: a group that becomes ready joins the one that has already prepared the resource."""
+
+from __future__ import annotations
+
+from headgate.fleet.brackets import locking, readiness
+from headgate.fleet.records import Group, Member
+from headgate.fleet.state import State
+from headgate.fleet.targets import Hindrance
+from headgate.fleet.units import Place
+from headgate.kernel.instants import Instant
+
+
+def try_to_join(state: State, place: Place, group: Group, now: Instant, hindrance: Hindrance) -> bool:
+    """Its rollout position is waived; windows, gates and budgets are not."""
+    host = place.executing
+    spec = place.rule.spec
+    if host is None or spec.overlap_strategy != "merge" or not spec.prepared_state_persists:
+        return False
+    if not is_prepared(host):
+        return False
+    for one in readiness.moment_verdicts(state, readiness.runners(state, place, group), now):
+        if not one.is_allowed:
+            hindrance.add(one)
+            return False
+    for member in group.members:
+        if member.role == "member" and member.state == "waiting":
+            _join(state, place, host, member)
+    place.waiting = None
+    locking.end_unstarted(state, group, "merged", f"joined {host.id}", now, merged_into=host.id)
+    state.journal.changed("group", host.id)
+    state.waiting.touch(place)
+    return True
+
+
+def is_prepared(host: Group) -> bool:
+    """Between the last pre-hook's success and the first post-hook's start, with nothing failed."""
+    if host.status != "executing" or host.phase != "forward":
+        return False
+    for member in host.members:
+        if member.role == "preHook" and member.state != "succeeded":
+            return False
+        if member.role == "postHook" and member.state != "waiting":
+            return False
+    return True
+
+
+def _join(state: State, place: Place, host: Group, newcomer: Member) -> None:
+    """A lock that has not started is replaced, one that runs is followed, one that is done runs anew."""
+    member = host.member(newcomer.deployment)
+    if member is None:
+        member = Member(newcomer.deployment, "member")
+        target = place.members.get(newcomer.deployment)
+        member.previous = target.record.deployed if target is not None else None
+        host.members.append(member)
+    if member.state == "running":
+        member.next_version = newcomer.version
+        member.next_locked_at = newcomer.locked_at
+        return
+    if member.state == "retrying" and newcomer.version == member.version:
+        return
+    member.version = newcomer.version
+    member.locked_at = newcomer.locked_at
+    member.kind = newcomer.kind
+    member.state = "waiting"
+    member.attempts = []
+    member.retry_at = None

@@ -1,0 +1,118 @@
+"""What people order for the unfinished group of a place: retry, skip a member, abort, release its slot."""
+
+from __future__ import annotations
+
+from headgate.fleet.brackets import collecting, cycle, finishing, locking
+from headgate.fleet.changes import GroupAction
+from headgate.fleet.records import Group, Member
+from headgate.fleet.state import State
+from headgate.fleet.units import Place
+from headgate.kernel.instants import Instant
+from headgate.kernel.problems import Problem, Rejected
+
+
+def act(state: State, change: GroupAction, now: Instant) -> None:
+    place, group = _found(state, change)
+    match change.action:
+        case "retry":
+            _retry(state, group, change)
+        case "skipMember":
+            _skip_member(state, group, change, now)
+        case "abort":
+            _abort(state, place, group, change, now)
+        case "release":
+            if group.started_at is None:
+                raise _refused("action", "release is for a group that has started; this one holds no slot")
+            cycle.release_slot(state, place, group)
+    if group.status == "failed" and change.action in ("retry", "skipMember", "abort"):
+        _resume(state, group, now)
+    state.journal.changed("group", group.id)
+    state.waiting.touch(place)
+
+
+def _found(state: State, change: GroupAction) -> tuple[Place, Group]:
+    """By id, or the group of the place that is furthest on its way."""
+    found: list[tuple[Place, Group]] = []
+    for place in state.places.values():
+        if change.group is None and (
+            place.resource.name != change.resource
+            or (change.environment is not None and place.environment.name != change.environment)
+        ):
+            continue
+        for group in place.groups():
+            if change.group in (None, group.id):
+                found.append((place, group))
+                break
+    if not found:
+        where = (
+            change.group or f"{change.resource or 'no resource'} in {change.environment or 'any environment'}"
+        )
+        raise _refused("group", f"there is no unfinished group of {where}")
+    if len({place.key for place, _ in found}) > 1:
+        raise _refused("environment", "several groups match; name the environment or the group")
+    return found[0]
+
+
+def _retry(state: State, group: Group, change: GroupAction) -> None:
+    failed = [
+        m
+        for m in group.members
+        if m.state in ("failed", "retrying") and change.member in (None, m.deployment)
+    ]
+    if not failed:
+        raise _refused("action", "retry is for a group with a failed member; this one has none")
+    for member in failed:
+        member.state = "waiting"
+        member.retry_at = None
+        member.attempts = member.attempts[-1:]
+
+
+def _skip_member(state: State, group: Group, change: GroupAction, now: Instant) -> None:
+    member = group.member(change.member or "")
+    if member is None:
+        names = ", ".join(sorted(m.deployment for m in group.members)) or "none before the window closes"
+        raise _refused("member", f"is {change.member!r}; allowed are the group's members: {names}")
+    if member.state in ("running", "rollingBack"):
+        raise _refused("member", f"{member.deployment} is running; wait for its job to end")
+    _skip(member, now)
+
+
+def _skip(member: Member, now: Instant) -> None:
+    member.state = "skipped"
+    member.settled_at = now
+    member.next_version = None
+
+
+def _abort(state: State, place: Place, group: Group, change: GroupAction, now: Instant) -> None:
+    group.reason = f"aborted by {change.user}" if change.user else "aborted by an operator"
+    if group.started_at is not None:
+        finishing.finish_with(group, "aborted", post_hooks=change.post_hooks)
+        return
+    for member in group.members:
+        if member.role == "member" and member.version is not None:
+            place.record.floors.setdefault(member.deployment, member.version)
+    if place.waiting is group:
+        place.waiting = None
+    if place.collecting is group:
+        _give_up_collecting(state, place, now)
+        place.collecting = None
+    locking.end_unstarted(state, group, "aborted", group.reason, now)
+
+
+def _give_up_collecting(state: State, place: Place, now: Instant) -> None:
+    """What was collected is not collected again: only newer versions open the next window."""
+    for name, versions in collecting.fresh_versions(state, place, now).items():
+        place.record.floors[name] = versions[0].id
+    state.journal.changed("place", *place.key)
+
+
+def _resume(state: State, group: Group, now: Instant) -> None:
+    if any(member.state == "failed" for member in group.members) and group.phase == "forward":
+        return
+    group.failed_at = None
+    group.stuck = False
+    state.group_changed(group, "executing", now)
+
+
+def _refused(path: str, message: str) -> Rejected:
+    return Rejected((Problem(path, message),))

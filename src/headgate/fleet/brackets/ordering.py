@@ -1,0 +1,142 @@
+"""Who may run now inside a group: the dependency rules asked about this group, and the hooks around everyone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate.fleet import dependencies, gates
+from headgate.fleet.records import Group, Member
+from headgate.fleet.rules import deployment_dependency
+from headgate.fleet.rules.deployment_dependency import Upstream
+from headgate.fleet.state import Judged, State
+from headgate.fleet.units import Place, Target
+from headgate.kernel import instants, verdicts
+from headgate.kernel.instants import Instant
+
+NO_OP = frozenset({"unchanged", "dropped", "skipped", "rolledBack"})
+
+
+def verdicts_of(state: State, place: Place, group: Group, member: Member, now: Instant) -> Iterator[Judged]:
+    """A hook's place is given by its role, whatever the rules say; other members follow the rules."""
+    target = place.members[member.deployment]
+    around = _hooks_verdict(state, place, group, member)
+    if around is not None:
+        yield around
+    for rule in target.rules.of("deploymentDependency"):
+        skip = gates.skipped(state, rule, state.version(member.version), target, now)
+        if skip is not None:
+            yield skip
+            continue
+        matched = dependencies.upstream_targets(rule, target)
+        upstreams = [
+            _upstream(state, place, group, other)
+            for other in matched
+            if _may_precede(group, member, place, other)
+        ]
+        if matched and not upstreams:
+            continue
+        yield Judged(
+            rule,
+            rule.kind,
+            deployment_dependency.judge(rule.spec, upstreams),
+            (("resource", target.resource.name),),
+        )
+
+
+def _hooks_verdict(state: State, place: Place, group: Group, member: Member) -> Judged | None:
+    if member.role == "preHook":
+        return None
+    ahead = [
+        other
+        for other in group.members
+        if other is not member
+        and (other.role == "preHook" or (member.role == "postHook" and other.role == "member"))
+    ]
+    if not ahead:
+        return None
+    missing = [
+        _said(state, place, group, other) for other in ahead if not is_done(state, place, group, other)
+    ]
+    what = "pre-hooks" if member.role == "member" else "all other members"
+    if missing:
+        verdict = verdicts.pending(f"waits for {what} of this group: {', '.join(missing)}")
+    else:
+        verdict = verdicts.allowed(f"{what} of this group are done")
+    return Judged(place.rule, "deploymentBracket", verdict, (("resource", place.resource.name),))
+
+
+def _may_precede(group: Group, member: Member, place: Place, other: Target) -> bool:
+    """Rules that would put a hook on the wrong side of the others are overruled by its role."""
+    upstream = group.member(other.deployment.name) if other.place is place else None
+    if upstream is None:
+        return member.role != "preHook"
+    if member.role == "preHook":
+        return upstream.role == "preHook"
+    return not (upstream.role == "postHook" and member.role != "postHook")
+
+
+def _upstream(state: State, place: Place, group: Group, other: Target) -> Upstream:
+    member = group.member(other.deployment.name) if other.place is place else None
+    if member is None:
+        return dependencies.newest_release(state, other)
+    if is_done(state, place, group, member):
+        return Upstream(member.deployment, True, "succeeded in this group", member.settled_at)
+    return Upstream(member.deployment, False, status_of(state, member))
+
+
+def is_done(
+    state: State, place: Place, group: Group, member: Member, trail: frozenset[str] = frozenset()
+) -> bool:
+    """Succeeded in this group with the group's version; a no-op is done as soon as its own upstreams are."""
+    if member.state == "succeeded":
+        return True
+    if member.state not in NO_OP or member.deployment in trail:
+        return False
+    target = place.members.get(member.deployment)
+    if target is None or member.role != "member":
+        return True
+    trail = trail | {member.deployment}
+    for other in group.members:
+        if other.role == "preHook" and not is_done(state, place, group, other, trail):
+            return False
+    for rule in target.rules.of("deploymentDependency"):
+        for upstream in dependencies.upstream_targets(rule, target):
+            inside = group.member(upstream.deployment.name) if upstream.place is place else None
+            if (
+                inside is not None
+                and inside.role == "member"
+                and not is_done(state, place, group, inside, trail)
+            ):
+                return False
+    return True
+
+
+def status_of(state: State, member: Member) -> str:
+    job = state.jobs.get(member.job or "")
+    if job is not None and member.state == "running":
+        if job.completed_at is not None:
+            return f"verification running since {instants.show_clock(job.completed_at)}"
+        return f"job {job.status} since {instants.show_clock(job.started_at or job.created_at)}"
+    if member.state == "retrying" and member.retry_at is not None:
+        return f"failed, retried at {instants.show_clock(member.retry_at)}"
+    if member.state == "failed" and member.settled_at is not None:
+        return f"failed at {instants.show_clock(member.settled_at)}"
+    return "not started" if member.state == "waiting" else member.state
+
+
+def _said(state: State, place: Place, group: Group, member: Member) -> str:
+    return f"{member.deployment} ({status_of(state, member)})"
+
+
+def downstream_first(state: State, place: Place, group: Group, names: list[str]) -> dict[str, set[str]]:
+    """For each of the members, those of the others that depend on it: they are put back before it."""
+    after: dict[str, set[str]] = {name: set() for name in names}
+    for name in names:
+        target = place.members.get(name)
+        if target is None:
+            continue
+        for rule in target.rules.of("deploymentDependency"):
+            for upstream in dependencies.upstream_targets(rule, target):
+                if upstream.place is place and upstream.deployment.name in after:
+                    after[upstream.deployment.name].add(name)
+    return after

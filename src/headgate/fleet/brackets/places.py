@@ -1,0 +1,171 @@
+"""One look at a place: run what executes, collect what is new, and see whether the waiting group may start."""
+
+from __future__ import annotations
+
+from headgate.fleet import variables
+from headgate.fleet.brackets import collecting, cycle, finishing, locking, merging, readiness
+from headgate.fleet.brackets.readiness import GroupStart
+from headgate.fleet.records import Group
+from headgate.fleet.state import State
+from headgate.fleet.targets import Hindrance
+from headgate.fleet.units import Place, Target, VersionNode
+from headgate.kernel.instants import Instant
+
+WINDOWS_AT_MOST = 8
+"""Windows that one look may open and close; each closes with a lock, and there are few versions to lock."""
+
+
+def look(state: State, place: Place, now: Instant) -> tuple[GroupStart | None, Hindrance]:
+    hindrance = Hindrance()
+    going_on = _executing(state, place, now, hindrance)
+    if not place.members:
+        _abandon(state, place, now)
+        return going_on, hindrance
+    for _ in range(WINDOWS_AT_MOST):
+        if not _collect(state, place, now, hindrance):
+            break
+    _cycle_for_changed_variables(state, place, now, hindrance)
+    start = _waiting_group(state, place, now, hindrance)
+    return going_on or start, hindrance
+
+
+def _executing(state: State, place: Place, now: Instant, hindrance: Hindrance) -> GroupStart | None:
+    group = place.executing
+    if group is None:
+        return None
+    hindrance.reasons.append(("resource", place.resource.name))
+    if group.status == "failed":
+        cycle.watch_failed(state, place, group, now, hindrance)
+        return None
+    if group.slot_released and not cycle.holds_what_it_needs(state, place, group, now):
+        return GroupStart(group, (), readiness.start_key(state, place, group))
+    cycle.advance(state, place, group, now, hindrance)
+    return None
+
+
+def _abandon(state: State, place: Place, now: Instant) -> None:
+    """No member is left here, so there is nothing to lock or to run."""
+    for group in (place.collecting, place.waiting):
+        if group is not None:
+            locking.end_unstarted(state, group, "aborted", "no member is left here", now)
+    place.collecting = place.waiting = None
+    if place.executing is not None and not any(m.state == "running" for m in place.executing.members):
+        finishing.end(state, place, place.executing, "aborted", now)
+
+
+def _collect(state: State, place: Place, now: Instant, hindrance: Hindrance) -> bool:
+    """Whether a window closed, so that there may be another to open."""
+    fresh = collecting.fresh_versions(state, place, now)
+    group = place.collecting
+    if not fresh:
+        if group is not None:
+            place.collecting = None
+            locking.end_unstarted(state, group, "aborted", "every new version was withdrawn", now)
+        return False
+    if group is None:
+        opened_at = collecting.opening(state, place, fresh, now, hindrance)
+        if opened_at is None:
+            return False
+        group = collecting.open_group(state, place, opened_at, now)
+    close_at = collecting.close_time(place, group, fresh)
+    if now < close_at and not _is_skipped(state, place, fresh, now):
+        hindrance.look_again(close_at)
+        hindrance.reasons.append(("skips", place.rule.id))
+        return False
+    return _close(state, place, group, fresh, min(close_at, now), now, hindrance)
+
+
+def _close(
+    state: State,
+    place: Place,
+    group: Group,
+    fresh: collecting.Fresh,
+    closed_at: Instant,
+    now: Instant,
+    hindrance: Hindrance,
+) -> bool:
+    locks, satisfied_at = locking.allowed_locks(state, place, fresh, now, hindrance)
+    hooks, missing, hooks_at = locking.hook_locks(state, place, now, hindrance)
+    if not locks or missing:
+        return False
+    locking.lock(state, place, group, locks, hooks, max(closed_at, satisfied_at, hooks_at), now)
+    return True
+
+
+def _is_skipped(state: State, place: Place, fresh: collecting.Fresh, now: Instant) -> bool:
+    """A skip of the bracket rule closes the window at once."""
+    if place.rule.id not in state.skips_by_rule:
+        return False
+    return any(
+        state.skip_for(place.rule, version.id, place.members[name], now) is not None
+        for name, versions in fresh.items()
+        for version in versions
+    )
+
+
+def _cycle_for_changed_variables(state: State, place: Place, now: Instant, hindrance: Hindrance) -> None:
+    """Changed variables of a member run as a cycle of their own, hooks included, without a window."""
+    changed = locking.changed_variables(state, place)
+    if not changed:
+        return
+    hooks, missing, _ = locking.hook_locks(state, place, now, hindrance)
+    if missing:
+        return
+    collecting_group = place.collecting
+    group = collecting.open_group(state, place, now, now)
+    group.collection_ends_at = now
+    group.without_window = True
+    locking.lock(state, place, group, {}, hooks, now, now, changed_variables=changed)
+    place.collecting = collecting_group
+
+
+def _waiting_group(state: State, place: Place, now: Instant, hindrance: Hindrance) -> GroupStart | None:
+    group = place.waiting
+    if group is None:
+        return None
+    locking.drop_withdrawn(state, place, group, now)
+    if not _has_changes(state, place, group):
+        place.waiting = None
+        withdrawn = any(member.state == "dropped" for member in group.members)
+        status = "aborted" if withdrawn else "completed"
+        reason = "every locked version was withdrawn" if withdrawn else "nothing is left to change"
+        locking.end_unstarted(state, group, status, reason, now)
+        return None
+    if place.site in state.sites:
+        hindrance.reasons.append(("site", *place.site))
+        if group.status != "queued":
+            state.group_changed(group, "queued", now)
+        if merging.try_to_join(state, place, group, now, hindrance):
+            state.waiting.touch(place)
+        return None
+    if group.status == "queued":
+        state.group_changed(group, "ready", now)
+    return readiness.start_of(state, place, group, now, hindrance)
+
+
+def _has_changes(state: State, place: Place, group: Group) -> bool:
+    """Whether a member would run something that it does not run already."""
+    for member in group.members:
+        if member.role != "member" or member.state != "waiting":
+            continue
+        record = place.members[member.deployment].record
+        if record.deployed != member.version or record.deployed_variables != variables.resolve(
+            state, place.members[member.deployment]
+        ):
+            return True
+    return False
+
+
+def launch(state: State, place: Place, start: GroupStart, now: Instant) -> None:
+    if start.group.started_at is None:
+        locking.mark_unchanged(state, place, start.group)
+    cycle.start(state, place, start.group, start.judged, now)
+
+
+def lock_of(place: Place, target: Target, version: VersionNode) -> Group | None:
+    """The unfinished group that has locked this version for this target."""
+    for group in place.groups():
+        member = group.member(target.deployment.name)
+        if member is not None and member.version == version.id and member.state != "dropped":
+            return group
+    return None

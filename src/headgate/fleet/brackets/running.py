@@ -1,0 +1,61 @@
+"""One member's job: started, due for another attempt, settled."""
+
+from __future__ import annotations
+
+from headgate.fleet import jobs, variables
+from headgate.fleet.records import Group, Job, Member, MemberState
+from headgate.fleet.state import Judged, State
+from headgate.fleet.targets import Hindrance
+from headgate.fleet.units import Place
+from headgate.kernel.instants import Instant
+
+
+def is_due(member: Member, now: Instant, hindrance: Hindrance) -> bool:
+    if member.state != "retrying" or member.retry_at is None:
+        return False
+    if member.retry_at > now:
+        hindrance.look_again(member.retry_at)
+        return False
+    return True
+
+
+def run(
+    state: State,
+    place: Place,
+    group: Group,
+    member: Member,
+    now: Instant,
+    judged: tuple[Judged, ...],
+    *,
+    version_id: str | None = None,
+    rolling_back: bool = False,
+) -> Job | None:
+    """The job; None if the version is gone or the target is busy."""
+    target = place.members[member.deployment]
+    version = state.version(version_id or member.version)
+    if version is None or target.record.job is not None:
+        return None
+    last = state.jobs.get(member.attempts[-1]) if member.attempts and not rolling_back else None
+    attempt = last.attempt + 1 if last is not None and last.version == version.id else 1
+    member.state = "rollingBack" if rolling_back else "running"
+    member.retry_at = None
+    member.ran = True
+    job = jobs.create(
+        state,
+        target,
+        version,
+        now,
+        kind="rollback" if rolling_back else member.kind,
+        attempt=attempt,
+        variables=variables.resolve(state, target),
+        group=group.id,
+        judged=judged,
+    )
+    member.job = job.id
+    state.journal.changed("group", group.id)
+    return job
+
+
+def settle(member: Member, state: MemberState, now: Instant) -> None:
+    member.state = state
+    member.settled_at = now

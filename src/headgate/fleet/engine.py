@@ -1,0 +1,136 @@
+"""The engine of one workspace: state + change + now -> decisions.
+
+It is the single writer of decisions, which is what makes budgets hold without locks in the rules. All changes of one
+moment are applied in their order, then `decide` decides once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import msgspec
+
+from headgate.fleet import acceptance, admission, convergence, explain, snapshot, verifying
+from headgate.fleet.changes import Change
+from headgate.fleet.records import Group, Job
+from headgate.fleet.rules.verification import Metric
+from headgate.fleet.state import Journal, Observer, State, Warning
+from headgate.kernel.identifiers import IdSource
+from headgate.kernel.instants import Instant
+
+
+class MeasurementDue(msgspec.Struct, frozen=True):
+    """A verification measurement to take now; the answer comes back as a `Measured` change."""
+
+    job: Job
+    rule: str
+    metric: Metric
+
+
+class Decisions(msgspec.Struct, frozen=True):
+    """What was decided at one moment, in order. `rows` are the records that a store has to write."""
+
+    created: tuple[Job, ...] = ()
+    cancelled: tuple[Job, ...] = ()
+    measurements: tuple[MeasurementDue, ...] = ()
+    groups: tuple[Group, ...] = ()
+    warnings: tuple[Warning, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+
+
+class BudgetUse(msgspec.Struct, frozen=True):
+    policy: str
+    rule: str
+    scope: str
+    limit: int
+    holders: tuple[str, ...]
+
+
+class Engine:
+    def __init__(self, ids: IdSource, workspace: str = "default") -> None:
+        self.state = State(ids, workspace)
+
+    def apply(self, change: Change, now: Instant) -> None:
+        """Takes the change, or raises `Rejected` with every problem and takes nothing of it."""
+        acceptance.apply(self.state, change, now)
+
+    def decide(self, now: Instant) -> Decisions:
+        self.state.waiting.fire(now)
+        admission.settle(self.state, now)
+        verifying.ask(self.state, now)
+        return self._hand_out()
+
+    def _hand_out(self) -> Decisions:
+        journal = self.state.journal
+        self.state.journal = Journal()
+        return Decisions(
+            tuple(journal.created),
+            tuple(journal.cancelled),
+            tuple(self._due(journal)),
+            tuple(journal.groups.values()),
+            tuple(journal.warnings),
+            tuple(journal.rows),
+        )
+
+    def _due(self, journal: Journal) -> Iterator[MeasurementDue]:
+        for job, rule, name in journal.measurements:
+            target = self.state.targets.get(job.target)
+            metric = verifying.metric_of(self.state, target, rule, name) if target is not None else None
+            if metric is not None:
+                yield MeasurementDue(job, rule, metric)
+
+    def next_wake(self) -> Instant | None:
+        """The earliest moment at which `decide` can find something to do by itself."""
+        times = [
+            at for at in (self.state.waiting.next_time(), verifying.next_time(self.state)) if at is not None
+        ]
+        return min(times, default=None)
+
+    @property
+    def observer(self) -> Observer:
+        return self.state.observer
+
+    @observer.setter
+    def observer(self, observer: Observer) -> None:
+        self.state.observer = observer
+
+    @property
+    def jobs(self) -> Mapping[str, Job]:
+        """Live jobs, and those of the newest release of each target."""
+        return self.state.jobs
+
+    @property
+    def groups(self) -> Mapping[str, Group]:
+        """Groups that have not ended."""
+        return self.state.groups
+
+    def budgets(self) -> Sequence[BudgetUse]:
+        return [
+            BudgetUse(
+                table.rule.policy.name,
+                table.rule.label,
+                table.rule.spec.group_selector,
+                table.limit,
+                tuple(sorted(table.holders)),
+            )
+            for _, table in sorted(self.state.slots.items())
+        ]
+
+    def explain(self, target: str, now: Instant) -> explain.Explanation:
+        return explain.of_target(self.state, target, now)
+
+    def is_converged(self, now: Instant) -> bool:
+        return convergence.is_converged(self.state, now)
+
+    def unconverged(self, now: Instant) -> Iterator[tuple[str, str]]:
+        """Targets that have not converged, each with what it waits for ('' would be a broken promise)."""
+        return convergence.unconverged(self.state, now)
+
+    def dump(self) -> bytes:
+        return snapshot.dump(self.state)
+
+    @staticmethod
+    def load(document: bytes, ids: IdSource) -> Engine:
+        engine = Engine(ids)
+        engine.state = snapshot.load(document, ids)
+        return engine

@@ -1,0 +1,348 @@
+"""Why a target has not changed yet: its state, every candidate, every gate's verdict, its group, its slots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from headgate.fleet import candidates, gates, holds, references, targets, variables
+from headgate.fleet.brackets import collecting, locking, ordering, readiness, shape
+from headgate.fleet.model import TargetState
+from headgate.fleet.records import GROUP_ENDED, Group
+from headgate.fleet.rules import resource_concurrency
+from headgate.fleet.slots import SlotTable
+from headgate.fleet.state import Judged, State
+from headgate.fleet.targets import Hindrance
+from headgate.fleet.units import Place, Target, VersionNode
+from headgate.kernel import instants, verdicts
+from headgate.kernel.instants import Instant
+
+CANDIDATES_AT_MOST = 20
+
+
+class RuleLine(msgspec.Struct, frozen=True, rename="camel"):
+    """`policy` and `rule` are empty for the gates that are always on."""
+
+    policy: str | None
+    rule: str | None
+    type: str
+    version: str | None
+    verdict: verdicts.Outcome
+    message: str
+    satisfied_at: Instant | None = None
+    next_evaluation_time: Instant | None = None
+
+
+class GroupLine(msgspec.Struct, frozen=True, rename="camel"):
+    id: str
+    status: str
+    message: str
+    role: str
+    hooks: str
+
+
+class SlotLine(msgspec.Struct, frozen=True, rename="camel"):
+    policy: str
+    rule: str
+    held: bool
+    message: str
+
+
+class Explanation(msgspec.Struct, frozen=True, rename="camel"):
+    target: str
+    state: TargetState
+    current: str | None
+    desired: str | None
+    message: str
+    group: GroupLine | None = None
+    slots: tuple[SlotLine, ...] = ()
+    rules: tuple[RuleLine, ...] = ()
+    warnings: tuple[str, ...] = ()
+    next_evaluation_time: Instant | None = None
+
+
+def of_target(state: State, name: str, now: Instant) -> Explanation:
+    target = references.target(state, name)
+    judged = list(_all_verdicts(state, target, now))
+    lines = tuple(_line(version, one) for version, one in judged)
+    times = [line.next_evaluation_time for line in lines if line.next_evaluation_time is not None]
+    group = _group_of(target)
+    return Explanation(
+        target=name,
+        state=_state_of(state, target, judged, now),
+        current=_tag_or_none(state, target.record.deployed),
+        desired=_desired(state, target, judged, group),
+        message=_message(state, target, judged, group, now),
+        group=_group_line(state, target, group, now),
+        slots=tuple(_slot_lines(state, target, now)),
+        rules=lines,
+        warnings=tuple(_scope_warnings(state, target, now)),
+        next_evaluation_time=min(times, default=None),
+    )
+
+
+def _line(version: VersionNode | None, one: Judged) -> RuleLine:
+    verdict = one.verdict
+    return RuleLine(
+        policy=one.rule.policy.name if one.rule is not None else None,
+        rule=one.rule.label if one.rule is not None else None,
+        type=one.kind,
+        version=version.tag if version is not None else None,
+        verdict=verdict.outcome,
+        message=verdict.message,
+        satisfied_at=verdict.satisfied_at,
+        next_evaluation_time=verdict.next_evaluation_time,
+    )
+
+
+Verdicts = list[tuple[VersionNode | None, Judged]]
+
+
+def _all_verdicts(state: State, target: Target, now: Instant) -> Iterator[tuple[VersionNode | None, Judged]]:
+    conflict = targets.denied_by_two_brackets(target)
+    if conflict is not None:
+        yield None, conflict
+        return
+    if target.place is not None:
+        yield from _verdicts_in_bracket(state, target, target.place, now)
+        return
+    for version, _ in zip(_ahead(state, target, now), range(CANDIDATES_AT_MOST)):
+        for one in targets.verdicts_of(state, target, version, now):
+            yield version, one
+        for table in holds.tables_for(state, (target,), now):
+            yield version, concurrency_verdict(state, table, target)
+
+
+def _ahead(state: State, target: Target, now: Instant) -> Iterator[VersionNode]:
+    """Candidates that would replace what runs."""
+    for version in targets.contenders(state, target, now):
+        if version.id == target.record.deployed:
+            return
+        yield version
+
+
+def concurrency_verdict(state: State, table: SlotTable, target: Target) -> Judged:
+    resource = target.resource.name
+    sentence = resource_concurrency.sentence(
+        [(name, _what_holds(state, table, name)) for name in sorted(table.holders)],
+        len(table.group),
+        table.limit,
+    )
+    if resource in table.holders:
+        since = instants.show_clock(table.held_since(resource) or 0)
+        verdict = verdicts.allowed(
+            f"{resource} holds a slot since {since}", satisfied_at=table.held_since(resource)
+        )
+    elif table.free > 0:
+        verdict = verdicts.allowed(sentence)
+    else:
+        verdict = verdicts.pending(sentence)
+    return Judged(table.rule, "resourceConcurrency", verdict)
+
+
+def _what_holds(state: State, table: SlotTable, resource: str) -> str:
+    """What the holder is doing: `executing kubelet-upgrade`, or `failed, held since 09:16`."""
+    parts: list[str] = []
+    for holder, since in sorted(table.holders[resource].items()):
+        group = state.groups.get(holder)
+        if group is None:
+            target = state.targets.get(holder)
+            retrying = target is not None and target.record.retry_at is not None
+            name = target.deployment.name if target is not None else holder
+            parts.append(f"{'retrying' if retrying else 'running'} {name}")
+        elif group.status == "failed":
+            parts.append(f"failed, held since {instants.show_clock(group.failed_at or since)}")
+        else:
+            running = [m.deployment for m in group.members if m.state in ("running", "rollingBack")]
+            parts.append(f"executing {', '.join(running) or 'nothing at the moment'}")
+    return "; ".join(parts)
+
+
+def _verdicts_in_bracket(
+    state: State, target: Target, place: Place, now: Instant
+) -> Iterator[tuple[VersionNode | None, Judged]]:
+    group = _group_of(target)
+    member = group.member(target.deployment.name) if group is not None else None
+    locked = state.version(member.version) if member is not None else None
+    if group is not None and member is not None and locked is not None:
+        yield locked, bracket_verdict(state, target, place, group, now)
+        if group.started_at is None:
+            for one in readiness.verdicts_of(state, place, group, now):
+                yield locked, one
+            for table in readiness.tables_of(state, place, group, now):
+                yield locked, concurrency_verdict(state, table, target)
+        if member.state in ("waiting", "retrying"):
+            for one in ordering.verdicts_of(state, place, group, member, now):
+                yield locked, one
+            if group.started_at is not None:
+                yield locked, gates.frozen(state, target, now)
+    fresh = collecting.fresh_versions(state, place, now).get(target.deployment.name, [])
+    for version in fresh[:CANDIDATES_AT_MOST]:
+        if locked is not None and version.id == locked.id:
+            continue
+        for one in gates.of_version(state, target, version, now):
+            yield version, one
+        yield version, _collecting_verdict(state, place, now)
+
+
+def _collecting_verdict(state: State, place: Place, now: Instant) -> Judged:
+    group = place.collecting
+    if group is None:
+        verdict = verdicts.pending("no collection window is open yet: no new version has passed its gates")
+        return Judged(place.rule, "deploymentBracket", verdict)
+    fresh = collecting.fresh_versions(state, place, now)
+    close_at = collecting.close_time(place, group, fresh)
+    if now < close_at:
+        verdict = verdicts.pending(
+            f"collection window open since {instants.show(group.collection_started_at)}, "
+            f"closes at {instants.show(close_at)}",
+            next_evaluation_time=close_at,
+        )
+    else:
+        verdict = verdicts.pending(_held_open(state, place, now))
+    return Judged(place.rule, "deploymentBracket", verdict)
+
+
+def _held_open(state: State, place: Place, now: Instant) -> str:
+    _, missing, _ = locking.hook_locks(state, place, now, Hindrance())
+    if missing:
+        return f"collection window stays open: there is no allowed version of {', '.join(missing)}"
+    return "collection window stays open: no new version of any member is allowed yet"
+
+
+def bracket_verdict(state: State, target: Target, place: Place, group: Group, now: Instant) -> Judged:
+    version = state.tag((group.member(target.deployment.name) or group.members[0]).version)
+    locked_at = instants.show_clock(group.locked_at or now)
+    if group.status == "queued":
+        other = state.sites.get(place.site)
+        ahead = other.executing if other is not None else None
+        what = (
+            f"group {ahead.id} is {ahead.status} on {group.resource}"
+            if ahead is not None
+            else "another group"
+        )
+        verdict = verdicts.pending(f"{version} is locked since {locked_at}; queued: {what}")
+    elif group.status == "failed":
+        failed = ", ".join(m.deployment for m in group.members if m.state == "failed")
+        verdict = verdicts.pending(
+            f"the group failed at {instants.show_clock(group.failed_at or now)} ({group.reason}); "
+            f"nothing further starts until an operator retries, skips {failed or 'a member'}, or aborts"
+        )
+    else:
+        verdict = verdicts.allowed(
+            f"{version} is locked in group {group.id} since {locked_at}", satisfied_at=group.locked_at
+        )
+    return Judged(place.rule, "deploymentBracket", verdict)
+
+
+def _group_of(target: Target) -> Group | None:
+    """The unfinished group that is furthest on its way and concerns the target."""
+    if target.place is None:
+        return None
+    fallback = None
+    for group in target.place.groups():
+        member = group.member(target.deployment.name)
+        if member is not None and member.state not in ("unchanged", "dropped"):
+            return group
+        fallback = fallback or group
+    return fallback
+
+
+def _state_of(state: State, target: Target, judged: Verdicts, now: Instant) -> TargetState:
+    record = target.record
+    if record.job is not None:
+        return "running"
+    group = _group_of(target)
+    member = group.member(target.deployment.name) if group is not None else None
+    if record.failed_at is not None or (member is not None and member.state == "failed"):
+        return "failed"
+    still_to_run = member is not None and member.state in ("waiting", "retrying", "running")
+    if still_to_run or record.retry_at is not None or record.rollback_to or record.ordered or judged:
+        return "frozen" if gates.frozen(state, target, now) is not gates.NOT_FROZEN else "waiting"
+    if record.deployed is not None:
+        changed = record.deployed_variables != variables.resolve(state, target)
+        return "waiting" if changed else "upToDate"
+    if any(True for _ in candidates.newest_first(state, target, now)):
+        return "waiting"
+    return "noVersion"
+
+
+def _desired(state: State, target: Target, judged: Verdicts, group: Group | None) -> str | None:
+    record = target.record
+    if record.job is not None:
+        return state.jobs[record.job].tag
+    if record.rollback_to is not None:
+        return state.tag(record.rollback_to)
+    member = group.member(target.deployment.name) if group is not None else None
+    if member is not None and member.version is not None and member.state != "dropped":
+        return state.tag(member.version)
+    for version, one in judged:
+        if version is not None and one.verdict.outcome != "denied":
+            return version.tag
+    return _tag_or_none(state, record.deployed)
+
+
+def _tag_or_none(state: State, version_id: str | None) -> str | None:
+    version = state.version(version_id)
+    return version.tag if version is not None else None
+
+
+def _message(state: State, target: Target, judged: Verdicts, group: Group | None, now: Instant) -> str:
+    """The one sentence to read first."""
+    record = target.record
+    if record.job is not None:
+        job = state.jobs[record.job]
+        return (
+            f"job {job.status} with {job.tag} since {instants.show_clock(job.started_at or job.created_at)}"
+        )
+    if record.failed_at is not None:
+        return (
+            f"{state.tag(record.failed_version)} failed at {instants.show_clock(record.failed_at)}; "
+            "it is tried again when an operator retries it or a newer version comes"
+        )
+    if record.retry_at is not None:
+        return f"the next attempt is made at {instants.show_clock(record.retry_at)}"
+    for version, one in judged:
+        if not one.is_allowed:
+            return f"{version.tag}: {one.verdict.message}" if version is not None else one.verdict.message
+    if judged:
+        return "every gate allows it"
+    if record.deployed is not None:
+        return f"runs {state.tag(record.deployed)}, nothing newer is in scope"
+    return "there is no version in scope"
+
+
+def _group_line(state: State, target: Target, group: Group | None, now: Instant) -> GroupLine | None:
+    if group is None or target.place is None or group.status in GROUP_ENDED:
+        return None
+    member = group.member(target.deployment.name)
+    form = shape.of_place(target.place)
+    role = member.role if member is not None else form.roles.get(target.deployment.name, "member")
+    return GroupLine(group.id, group.status, _phase(state, target.place, group, now), role, form.why)
+
+
+def _phase(state: State, place: Place, group: Group, now: Instant) -> str:
+    if group.status == "collecting":
+        return _collecting_verdict(state, place, now).verdict.message
+    if group.status == "failed":
+        held = "its slot was released" if group.slot_released else "its slot stays held"
+        stuck = "stuck, " if group.stuck else ""
+        return f"{stuck}failed since {instants.show_clock(group.failed_at or now)}: {group.reason}; {held}"
+    states = ", ".join(f"{member.deployment} {member.state}" for member in group.members)
+    return f"{group.status}: {states}"
+
+
+def _slot_lines(state: State, target: Target, now: Instant) -> Iterator[SlotLine]:
+    for table in holds.tables_for(state, (target,), now):
+        one = concurrency_verdict(state, table, target)
+        held = target.resource.name in table.holders
+        if held or any(True for _ in _ahead(state, target, now)):
+            yield SlotLine(table.rule.policy.name, table.rule.label, held, one.verdict.message)
+
+
+def _scope_warnings(state: State, target: Target, now: Instant) -> Iterator[str]:
+    for version in target.deployment.versions:
+        message = candidates.scope_flaw(version, target)
+        if version.is_ready and message is not None:
+            yield message

@@ -1,0 +1,189 @@
+"""The whole state as bytes, and back. What is derived is derived anew on loading, never stored."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from headgate.fleet import catalog, holds, model, records, verifying
+from headgate.fleet.brackets import cycle
+from headgate.fleet.rules import KINDS
+from headgate.fleet.state import State, Warning
+from headgate.fleet.units import optional_selector
+from headgate.kernel.identifiers import IdSource
+from headgate.kernel.instants import Instant
+
+
+class Pending(msgspec.Struct):
+    """Decided, not handed out yet."""
+
+    created: list[str] = []
+    cancelled: list[records.Job] = []
+    measurements: list[tuple[str, str, str]] = []
+    groups: list[records.Group] = []
+    warnings: list[Warning] = []
+
+
+class Snapshot(msgspec.Struct):
+    workspace: str
+    sequence: int
+    resources: list[model.Resource] = []
+    environments: list[model.Environment] = []
+    deployments: list[model.Deployment] = []
+    versions: list[model.Version] = []
+    policies: list[dict[str, Any]] = []
+    job_agents: list[model.JobAgent] = []
+    variable_sets: list[model.VariableSet] = []
+    freezes: list[model.Freeze] = []
+    signals: list[model.Signal] = []
+    approvals: list[model.Approval] = []
+    skips: list[model.Skip] = []
+    targets: dict[str, records.TargetRecord] = {}
+    places: list[tuple[str, str, str, records.PlaceRecord]] = []
+    jobs: list[records.Job] = []
+    groups: list[records.Group] = []
+    progress: dict[str, dict[str, dict[str, Instant]]] = {}
+    latches: list[tuple[str, str, records.Latch]] = []
+    warned: list[tuple[str, str]] = []
+    pending: Pending = msgspec.field(default_factory=Pending)
+
+
+def dump(state: State) -> bytes:
+    journal = state.journal
+    snapshot = Snapshot(
+        workspace=state.workspace,
+        sequence=state.sequence,
+        resources=[node.object for node in state.resources.values()],
+        environments=[node.object for node in state.environments.values()],
+        deployments=[node.object for node in state.deployments.values()],
+        versions=[node.object for d in state.deployments.values() for node in d.versions],
+        policies=[msgspec.to_builtins(node.object) for node in state.policies.values()],
+        job_agents=list(state.job_agents.values()),
+        variable_sets=[one for one, _ in state.variable_sets.values()],
+        freezes=[one for one, _ in state.freezes.values()],
+        signals=list(state.signals.values()),
+        approvals=[vote for votes in state.approvals.values() for vote in votes.values()],
+        skips=list(state.skips.values()),
+        targets={name: target.record for name, target in state.targets.items()},
+        places=[(*place.key, place.record) for place in state.places.values()],
+        jobs=list(state.jobs.values()),
+        groups=list(state.groups.values()),
+        progress=state.progress,
+        latches=[(rule, scope, latch) for (rule, scope), latch in state.latches.items()],
+        warned=sorted(state.warned),
+        pending=Pending(
+            [job.id for job in journal.created],
+            journal.cancelled,
+            [(job.id, rule, metric) for job, rule, metric in journal.measurements],
+            list(journal.groups.values()),
+            journal.warnings,
+        ),
+    )
+    return msgspec.json.encode(snapshot)
+
+
+def load(document: bytes, ids: IdSource) -> State:
+    snapshot = msgspec.json.decode(document, type=Snapshot)
+    state = State(ids, snapshot.workspace)
+    _load_objects(state, snapshot)
+    _load_records(state, snapshot)
+    _load_groups(state, snapshot)
+    _load_slots(state)
+    _load_pending(state, snapshot.pending)
+    state.sequence = snapshot.sequence
+    state.removed.clear()
+    state.waiting.dirty.clear()
+    for target in state.targets.values():
+        state.touch(target)
+    return state
+
+
+def _load_objects(state: State, snapshot: Snapshot) -> None:
+    for policy in snapshot.policies:
+        catalog.put_policy(state, policy_from(policy))
+    for environment in snapshot.environments:
+        catalog.put_environment(state, environment)
+    for deployment in snapshot.deployments:
+        catalog.put_deployment(state, deployment)
+    for resource in snapshot.resources:
+        catalog.put_resource(state, resource)
+    for version in snapshot.versions:
+        catalog.put_version(state, version)
+    state.job_agents = {one.name: one for one in snapshot.job_agents}
+    state.variable_sets = {one.name: (one, optional_selector(one.selector)) for one in snapshot.variable_sets}
+    state.freezes = {one.name: (one, optional_selector(one.selector)) for one in snapshot.freezes}
+    state.signals = {one.name: one for one in snapshot.signals}
+    for vote in snapshot.approvals:
+        state.approvals.setdefault((vote.version_id, vote.environment), {})[vote.user] = vote
+    for skip in snapshot.skips:
+        state.skips[skip.id] = skip
+        state.skips_by_rule.setdefault(skip.rule, {})[skip.id] = skip
+
+
+def policy_from(document: dict[str, Any]) -> model.Policy:
+    """Rules are read with the Struct of their kind, which the document names."""
+    policy = msgspec.convert(document, model.Policy)
+    rules = tuple(
+        msgspec.structs.replace(rule, spec=msgspec.convert(rule.spec, KINDS[rule.kind]))
+        for rule in policy.rules
+    )
+    return msgspec.structs.replace(policy, rules=rules)
+
+
+def _load_records(state: State, snapshot: Snapshot) -> None:
+    state.jobs = {job.id: job for job in snapshot.jobs}
+    state.progress = snapshot.progress
+    state.latches = {(rule, scope): latch for rule, scope, latch in snapshot.latches}
+    state.warned = set(snapshot.warned)
+    for name, record in snapshot.targets.items():
+        target = state.targets.get(name)
+        if target is not None:
+            target.record = record
+            state.target_changed(target)
+    for rule, environment, resource, place_record in snapshot.places:
+        place = state.places.get((rule, environment, resource))
+        if place is not None:
+            place.record = place_record
+    for job in state.jobs.values():
+        if job.verification == "running":
+            state.measuring.add(job.id)
+            verifying.schedule(state, job)
+
+
+def _load_groups(state: State, snapshot: Snapshot) -> None:
+    for group in snapshot.groups:
+        state.groups[group.id] = group
+        place = state.places[(group.rule, group.environment, group.resource)]
+        if group.started_at is not None:
+            place.executing = group
+            state.sites[place.site] = place
+        elif group.locked_at is not None:
+            place.waiting = group
+        else:
+            place.collecting = group
+
+
+def _load_slots(state: State) -> None:
+    for name in sorted(state.unfinished):
+        target = state.targets[name]
+        job = state.jobs.get(target.record.job or "")
+        holds.restore_target(state, target, job.created_at if job else target.record.finished_at or 0)
+    for place in state.places.values():
+        group = place.executing
+        if group is not None and not group.slot_released:
+            cycle.hold_again(state, place, group, group.started_at or group.created_at)
+
+
+def _load_pending(state: State, pending: Pending) -> None:
+    journal = state.journal
+    journal.rows.clear()
+    journal.created = [state.jobs[job_id] for job_id in pending.created if job_id in state.jobs]
+    journal.cancelled = pending.cancelled
+    journal.measurements = [
+        (state.jobs[job_id], rule, metric)
+        for job_id, rule, metric in pending.measurements
+        if job_id in state.jobs
+    ]
+    journal.groups = {group.id: state.groups.get(group.id, group) for group in pending.groups}
+    journal.warnings = pending.warnings

@@ -1,0 +1,185 @@
+"""From a result to the lines of its timeline: what happened when, to whom; equal lines of one moment become one."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from headgate.fleet import model, records
+from headgate.kernel import instants
+from headgate.kernel.instants import Instant
+from headgate.simulate.result import Result
+
+COLLAPSE_FROM = 4
+"""So many equal lines of one moment are said once."""
+NAMES_SHOWN = 3
+_ENDED, _CLOSED, _STEP, _GROUP, _BEGUN, _STARTED, _NOTICE = range(7)
+
+_GROUP_EVENTS = {
+    "collecting": "window opens",
+    "ready": "ready",
+    "queued": "queued behind the group before it",
+    "executing": "cycle starts",
+    "completed": "cycle complete",
+    "failed": "cycle failed, slot held",
+    "rolledBack": "cycle rolled back",
+    "aborted": "cycle aborted",
+    "superseded": "superseded by a newer group",
+    "merged": "merged into the running cycle",
+}
+
+
+class Line(msgspec.Struct, frozen=True, order=True):
+    """`rank` orders the lines of a moment as the moment itself goes: ends, steps, groups, starts, notices."""
+
+    at: Instant
+    rank: int
+    what: str
+    event: str
+    note: str = ""
+    who: str = ""
+
+
+def lines(result: Result) -> list[Line]:
+    found = [*_steps(result), *_groups(result), *_jobs(result), *_notices(result)]
+    return _collapsed(found)
+
+
+def place_of(result: Result) -> dict[tuple[str, str], str]:
+    """Resources go by their name alone as long as that is unambiguous."""
+    environments: dict[str, set[str]] = defaultdict(set)
+    for job in result.jobs:
+        environments[job.resource].add(job.environment)
+    for group in result.groups:
+        environments[group.resource].add(group.environment)
+    return {
+        (environment, resource): resource if len(several) == 1 else f"{environment}/{resource}"
+        for resource, several in environments.items()
+        for environment in several
+    }
+
+
+def _steps(result: Result) -> Iterator[Line]:
+    for played in result.played:
+        yield Line(played.at, _STEP, played.what, played.event)
+
+
+def _groups(result: Result) -> Iterator[Line]:
+    places = place_of(result)
+    for group in result.groups:
+        who = places[group.environment, group.resource]
+        before = ""
+        for step in group.history:
+            event = _GROUP_EVENTS[step.status]
+            note = ""
+            if step.status == "collecting":
+                note = f"until {clock(result, group.collection_ends_at)}"
+            elif step.status == "ready" and before == "collecting":
+                event, note = "window closes", f"locks {_locked(result, group)}"
+            elif step.status == "executing":
+                note = _slots(result, step.at, group.resource)
+            elif step.status in ("failed", "aborted"):
+                note = group.reason
+            before = step.status
+            yield Line(step.at, _rank_of(step.status), group.policy, event, note, who)
+
+
+def _rank_of(status: str) -> int:
+    if status == "executing":
+        return _BEGUN
+    return _CLOSED if status in records.GROUP_ENDED or status == "failed" else _GROUP
+
+
+def _slots(result: Result, moment: Instant, resource: str) -> str:
+    """How full the budgets are in which the resource took a slot in this moment."""
+    points = [usage.taken_at(moment, resource) for usage in result.usage]
+    return ", ".join(dict.fromkeys(f"slots {point.used} of {point.limit}" for point in points if point))
+
+
+def _locked(result: Result, group: records.Group) -> str:
+    versions = [
+        f"{member.deployment} {result.tags.get(member.version, member.version)}"
+        for member in sorted(group.members, key=lambda member: member.deployment)
+        if member.version is not None and member.state != "unchanged"
+    ]
+    return ", ".join(versions) or "nothing new"
+
+
+def _jobs(result: Result) -> Iterator[Line]:
+    places = place_of(result)
+    for job in result.jobs:
+        who = places[job.environment, job.resource]
+        what = f"{job.deployment} {job.tag}"
+        yield Line(job.created_at, _STARTED, what, "started", _start_note(result, job), who)
+        if job.completed_at is not None:
+            took = instants.show_duration(job.completed_at - (job.started_at or job.created_at))
+            note = f"after {took}" + (f": {job.message}" if job.message else "")
+            yield Line(job.completed_at, _ENDED, what, _outcome(job), note, who)
+
+
+def _start_note(result: Result, job: records.Job) -> str:
+    notes: list[str] = [] if job.kind == "deploy" else [job.kind]
+    if job.attempt > 1:
+        notes.append(f"attempt {job.attempt}")
+    if job.group is None and (slots := _slots(result, job.created_at, job.resource)):
+        notes.append(slots)
+    return ", ".join(notes)
+
+
+def _outcome(job: records.Job) -> str:
+    return job.status if job.status in ("successful", *model.JOB_LIVE) else job.status.upper()
+
+
+def _notices(result: Result) -> Iterator[Line]:
+    for refused in result.rejected:
+        for problem in refused.errors:
+            yield Line(refused.at, _NOTICE, refused.step, "refused", " ".join(str(problem).split()))
+    for warning in result.warnings:
+        yield Line(
+            warning.at, _NOTICE, f"{warning.target} {warning.version}".strip(), "warning", warning.message
+        )
+    for violation in result.violations:
+        yield Line(violation.at, _NOTICE, violation.promise, "PROMISE BROKEN", violation.message)
+
+
+def _collapsed(found: Iterable[Line]) -> list[Line]:
+    alike: dict[tuple[Instant, int, str, str, str], list[str]] = defaultdict(list)
+    for line in found:
+        alike[line.at, line.rank, line.what, line.event, line.note].append(line.who)
+    merged: list[Line] = []
+    for (at, rank, what, event, note), names in alike.items():
+        if len(names) < COLLAPSE_FROM or not names[0]:
+            merged.extend(Line(at, rank, what, event, note, who) for who in names)
+        else:
+            several = sorted(names, key=natural)
+            shown = f"{', '.join(several[:NAMES_SHOWN])} and {len(names) - NAMES_SHOWN} more"
+            note = f"{note}; {shown}" if note else shown
+            merged.append(Line(at, rank, what, event, note, f"{len(names)} resources"))
+    return sorted(merged, key=_reading_order)
+
+
+def _reading_order(line: Line) -> tuple[object, ...]:
+    return line.at, line.rank, natural(line.who), line.what, line.event, line.note
+
+
+def natural(name: str) -> list[str | int]:
+    """node-2 before node-10: text and numbers take turns, so that each is compared with its like."""
+    return [int(part) if part.isdigit() else part for part in re.split(r"([0-9]+)", name)]
+
+
+def clock(result: Result, moment: Instant) -> str:
+    """`Day 2 09:05`: days count from the one the scenario starts on, in UTC."""
+    first = instants.to_datetime(result.start).date()
+    now = instants.to_datetime(moment)
+    text = now.strftime("%H:%M:%S" if now.second else "%H:%M")
+    return f"Day {(now.date() - first).days + 1} {text}"
+
+
+def offset(result: Result, moment: Instant) -> str:
+    """Whole hours and minutes, as a person counts a rollout: `+24h05m`."""
+    total = (moment - result.start) // instants.MICROSECONDS_PER_SECOND
+    hours, rest = divmod(total, 3600)
+    minutes, seconds = divmod(rest, 60)
+    text = f"+{hours}h{minutes:02d}m" if hours else f"+{minutes}m"
+    return text + (f"{seconds:02d}s" if seconds else "")

@@ -1,0 +1,162 @@
+"""A run as a person reads it in a terminal: the timeline, the budgets, what still waits, and how it ended."""
+
+import textwrap
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+
+from headgate.kernel import instants
+from headgate.simulate import timeline_digest
+from headgate.simulate.result import Explained, Result
+from headgate.simulate.timeline_lines import Line, clock, lines, offset
+
+WIDTH = 100
+MOST_LINES = 400
+"""A longer timeline is told in stretches of time instead."""
+MOST_WAITING = 20
+_MARK = {"allowed": "ok", "pending": "wait", "denied": "NO"}
+
+
+def render(result: Result) -> str:
+    found = lines(result)
+    body = (
+        timeline_digest.render(result, found) if len(found) > MOST_LINES else list(_timeline(result, found))
+    )
+    sections = [
+        [f"{result.scenario}, seed {result.seed}, from {_moment(result.start)}"],
+        body or ["Nothing happened."],
+        list(_explanations(result)),
+        list(_budgets(result)),
+        list(_waiting(result)),
+        list(_expectations(result)),
+        list(_finish(result)),
+    ]
+    return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
+
+
+def _timeline(result: Result, found: Sequence[Line]) -> Iterator[str]:
+    """Every line carries its time, so that a search for one resource still tells when."""
+    clocks = max((len(clock(result, line.at)) for line in found), default=0)
+    offsets = max((len(offset(result, line.at)) for line in found), default=0)
+    who = min(max((len(line.who) for line in found), default=0), 28)
+    what = min(max((len(line.what) for line in found), default=0), 34)
+    previous = None
+    for line in found:
+        is_new = line.at != previous
+        if is_new and previous is not None and _is_another_day(previous, line.at):
+            yield ""
+        previous = line.at
+        head = f"{clock(result, line.at):<{clocks}}  {offset(result, line.at):>{offsets}}  "
+        text = f"{line.who:<{who}}  {line.what:<{what}}  {line.event}"
+        yield from _wrapped(head + text, f"({line.note})" if line.note else "", len(head) + who + 4)
+
+
+def _is_another_day(earlier: int, later: int) -> bool:
+    return instants.to_datetime(earlier).date() != instants.to_datetime(later).date()
+
+
+def _wrapped(text: str, note: str, indent: int) -> Iterator[str]:
+    if not note:
+        yield text.rstrip()
+    elif len(text) + 2 + len(note) <= WIDTH:
+        yield f"{text}  {note}"
+    else:
+        yield text.rstrip()
+        yield from textwrap.wrap(
+            note,
+            width=max(WIDTH, indent + 40),
+            initial_indent=" " * indent,
+            subsequent_indent=" " * (indent + 1),
+            break_on_hyphens=False,
+        )
+
+
+def _explanations(result: Result) -> Iterator[str]:
+    for number, explained in enumerate(result.explanations):
+        if number:
+            yield ""
+        yield f"Explain {explained.target} at {clock(result, explained.at)}: {explained.state}"
+        yield from _rule_lines(result, explained)
+
+
+def _rule_lines(result: Result, explained: Explained) -> Iterator[str]:
+    for line in explained.rules:
+        again = (
+            f"; looked at again {clock(result, line.next_evaluation_time)}"
+            if line.next_evaluation_time
+            else ""
+        )
+        whose = f"{line.policy}, {line.rule}" if line.policy else line.rule
+        text = f"  {_MARK.get(line.verdict, line.verdict):<4}  {line.version or '':<10}  {whose}"
+        yield from _wrapped(text, f"{line.message}{again}", 20)
+
+
+def _budgets(result: Result) -> Iterator[str]:
+    if result.usage:
+        yield "Budgets"
+    for usage in result.ordered_usage():
+        peak = "never used" if usage.peak_at is None else f"peak at {clock(result, usage.peak_at)}"
+        yield f"  {usage.peak} of {usage.limit}  {usage.policy}, {usage.rule}  {peak}"
+        yield f"          resources where {usage.scope}"
+
+
+def _waiting(result: Result) -> Iterator[str]:
+    """Equal reasons are said once, with those who share it."""
+    if not result.waiting:
+        return
+    yield "Not converged"
+    alike: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for item in result.waiting:
+        alike[item.state, item.reason].append(item.target)
+    for number, ((state, reason), targets) in enumerate(alike.items()):
+        if number == MOST_WAITING:
+            yield f"  and {len(alike) - MOST_WAITING} more reasons"
+            return
+        names = ", ".join(targets[:3]) + (f" and {len(targets) - 3} more" if len(targets) > 3 else "")
+        yield from _wrapped(f"  {state:<8}  {names}", reason, 12)
+
+
+def _expectations(result: Result) -> Iterator[str]:
+    if result.expectations:
+        yield "Expectations"
+    for item in result.expectations:
+        yield f"  {'ok  ' if item.passed else 'FAIL'}  {item.name}"
+        for line in item.message.splitlines():
+            yield f"          {line}"
+
+
+def _finish(result: Result) -> Iterator[str]:
+    counts = Counter(job.status for job in result.jobs)
+    by_status = ", ".join(f"{count} {status}" for status, count in sorted(counts.items(), key=_by_weight))
+    resources = len({job.resource for job in result.jobs})
+    jobs = f"{_counted(len(result.jobs), 'job')} on {_counted(resources, 'resource')}: {by_status}"
+    how = "converged" if result.converged else "not converged"
+    cut = ", stopped there" if result.was_cut else ""
+    when = f"{clock(result, result.end)} ({offset(result, result.end)}, {_moment(result.end)})"
+    yield f"Finish  {when}: {how}{cut}"
+    yield f"        {jobs if result.jobs else 'no job was needed'}"
+    trouble = [
+        _counted(len(items), noun)
+        for items, noun in (
+            (result.rejected, "step refused"),
+            (result.warnings, "warning"),
+            (result.violations, "PROMISE BROKEN"),
+        )
+        if items
+    ]
+    if trouble:
+        yield f"        {', '.join(trouble)}"
+
+
+def _counted(count: int, noun: str) -> str:
+    if count == 1:
+        return f"1 {noun}"
+    special = {"step refused": "steps refused", "PROMISE BROKEN": "PROMISES BROKEN"}
+    return f"{count} {special.get(noun, noun + 's')}"
+
+
+def _by_weight(item: tuple[str, int]) -> tuple[int, str]:
+    return -item[1], item[0]
+
+
+def _moment(instant: int) -> str:
+    return instants.to_datetime(instant).strftime("%Y-%m-%d %H:%M UTC")
