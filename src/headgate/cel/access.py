@@ -65,6 +65,8 @@ def index(operand: object, key: object) -> object:
 def optional_index(operand: object, key: object) -> Optional:
     if isinstance(operand, Optional):
         return optional_index(operand.content, key) if operand.present else NONE
+    if isinstance(operand, Mapping) and not values.is_key(key):
+        return NONE
     found = _element(operand, key)
     return NONE if found is MISSING else Optional(found)
 
@@ -90,9 +92,10 @@ def contains_element(meter: Meter, element: object, container: object) -> bool:
     if name != "list":
         raise values.no_overload("in", element, container)
     sequence = cast(Sequence[object], container)
-    meter.charge(len(sequence))
     if type(element) is str:
+        meter.charge(len(sequence) // 4)
         return element in sequence
+    meter.charge(values.ELEMENT_STEPS * len(sequence))
     return any(values.equal(meter, element, each) for each in sequence)
 
 

@@ -97,7 +97,7 @@ def _problems(report: str) -> tuple[Problem, ...]:
 def _reworded(message: str) -> str:
     message = re.sub(r" \[[A-Z_]+\]$", "", message).removeprefix("INVALID_ARGUMENT: ")
     message = message.removesuffix(" (in container '')")
-    message = re.sub(r" expecting \{.*\}$", "", message)
+    message = re.sub(r" expecting (\{.*\}|<EOF>)$", "", message)
     message = message.replace("mismatched input '<EOF>'", "the expression ends too early")
     return re.sub(r"^(extraneous|mismatched) input", "unexpected", message.removeprefix("Syntax error: "))
 

@@ -54,8 +54,10 @@ class Program:
 
     def evaluate(self, bindings: Mapping[str, object], *, steps: int = DEFAULT_STEPS) -> object:
         if self._fast is not None and self._cost <= steps:
+            meter = Meter(steps)
+            meter.remaining -= self._cost
             try:
-                return self._fast(bindings, Meter(steps - self._cost))
+                return self._fast(bindings, meter)
             except BudgetExceeded:
                 raise
             except Exception:  # whatever it was, the exact evaluator says what it means

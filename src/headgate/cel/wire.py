@@ -32,6 +32,9 @@ def message(data: bytes) -> Message:
 
 
 def _varint(data: bytes, position: int) -> tuple[int, int]:
+    value = data[position]
+    if value < 0x80:
+        return value, position + 1
     value = shift = 0
     while True:
         byte = data[position]

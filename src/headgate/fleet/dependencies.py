@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from headgate.fleet.rules import deployment_dependency
 from headgate.fleet.rules.deployment_dependency import Upstream
 from headgate.fleet.state import Judged, State
-from headgate.fleet.units import BoundRule, Target
+from headgate.fleet.units import BoundRule, PolicyNode, Target
 from headgate.kernel import instants
 
 
@@ -25,12 +23,6 @@ def upstream_targets(rule: BoundRule, target: Target) -> list[Target]:
         for other in matched
         if other.environment is target.environment or other.deployment.name not in here
     ]
-
-
-def outside_brackets(state: State, target: Target) -> Iterator[Judged]:
-    """Each rule's question: has the newest release of every upstream on this resource succeeded?"""
-    for rule in target.rules.of("deploymentDependency"):
-        yield judge_outside(state, rule, target)
 
 
 def judge_outside(state: State, rule: BoundRule, target: Target) -> Judged:
@@ -51,9 +43,15 @@ def newest_release(state: State, upstream: Target) -> Upstream:
         since = instants.show_clock(job.started_at or job.created_at)
         return Upstream(name, False, f"job {job.status} since {since}")
     if record.retry_at is not None:
-        return Upstream(name, False, f"job failed, retried at {instants.show_clock(record.retry_at)}")
+        return Upstream(
+            name,
+            False,
+            f"job {_last_status(state, upstream)}, tried again at {instants.show_clock(record.retry_at)}",
+        )
     if record.failed_at is not None:
-        return Upstream(name, False, f"job failed at {instants.show_clock(record.failed_at)}")
+        return Upstream(
+            name, False, f"job {_last_status(state, upstream)} at {instants.show_clock(record.failed_at)}"
+        )
     if record.deployed is None:
         return Upstream(name, False, "not deployed yet")
     if record.verification == "running":
@@ -61,3 +59,16 @@ def newest_release(state: State, upstream: Target) -> Upstream:
     if record.verification == "failed":
         return Upstream(name, False, "verification failed")
     return Upstream(name, True, "succeeded", record.deployed_at)
+
+
+def _last_status(state: State, target: Target) -> str:
+    last = state.jobs.get(target.record.attempts[-1]) if target.record.attempts else None
+    return last.status if last is not None else "failure"
+
+
+def cycle_through(rule: BoundRule, target: Target) -> list[str] | None:
+    """A ring of dependency rules of the policy among the deployments on this resource, if the target stands in it."""
+    rules = [one.spec for one in PolicyNode(rule.policy).rules if one.kind == "deploymentDependency"]
+    views = [other.deployment.view for other in target.resource.targets.values()]
+    found = deployment_dependency.find_cycle(rules, views)
+    return found if found and target.deployment.name in found else None

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import msgspec
 
-from headgate.fleet import candidates, gates, holds, references, targets, variables
+from headgate.fleet import candidates, dependencies, gates, holds, references, targets, variables
 from headgate.fleet.brackets import collecting, locking, ordering, readiness, shape
 from headgate.fleet.model import TargetState
-from headgate.fleet.records import GROUP_ENDED, Group
+from headgate.fleet.records import GROUP_ENDED, Group, Member
 from headgate.fleet.rules import resource_concurrency
 from headgate.fleet.slots import SlotTable
 from headgate.fleet.state import Judged, State
@@ -64,7 +64,11 @@ class Explanation(msgspec.Struct, frozen=True, rename="camel"):
 
 def of_target(state: State, name: str, now: Instant) -> Explanation:
     target = references.target(state, name)
-    judged = list(_all_verdicts(state, target, now))
+    judged = [
+        (version, _with_cycle(target, one))
+        for version, one in _all_verdicts(state, target, now)
+        if one is not gates.NOT_FROZEN
+    ]
     lines = tuple(_line(version, one) for version, one in judged)
     times = [line.next_evaluation_time for line in lines if line.next_evaluation_time is not None]
     group = _group_of(target)
@@ -80,6 +84,17 @@ def of_target(state: State, name: str, now: Instant) -> Explanation:
         warnings=tuple(_scope_warnings(state, target, now)),
         next_evaluation_time=min(times, default=None),
     )
+
+
+def _with_cycle(target: Target, one: Judged) -> Judged:
+    """A ring of dependencies that could not be seen when the policy came is said here."""
+    if one.kind != "deploymentDependency" or one.is_allowed or one.rule is None:
+        return one
+    ring = dependencies.cycle_through(one.rule, target)
+    if ring is None:
+        return one
+    message = f"{one.verdict.message}; the rules form a cycle: {' -> '.join(ring)}"
+    return Judged(one.rule, one.kind, msgspec.structs.replace(one.verdict, message=message), one.reasons)
 
 
 def _line(version: VersionNode | None, one: Judged) -> RuleLine:
@@ -112,6 +127,19 @@ def _all_verdicts(state: State, target: Target, now: Instant) -> Iterator[tuple[
             yield version, one
         for table in holds.tables_for(state, (target,), now):
             yield version, concurrency_verdict(state, table, target)
+        if target.record.retry_at is not None:
+            yield from ((version, one) for one in _retry_verdicts(target, target.record.retry_at, now))
+
+
+def _retry_verdicts(target: Target, retry_at: Instant, now: Instant) -> Iterator[Judged]:
+    for rule in target.rules.of("retry"):
+        if now < retry_at:
+            verdict = verdicts.pending(
+                f"the next attempt is made at {instants.show_clock(retry_at)}", next_evaluation_time=retry_at
+            )
+        else:
+            verdict = verdicts.allowed("the next attempt is due", satisfied_at=retry_at)
+        yield Judged(rule, "retry", verdict)
 
 
 def _ahead(state: State, target: Target, now: Instant) -> Iterator[VersionNode]:
@@ -162,28 +190,37 @@ def _what_holds(state: State, table: SlotTable, resource: str) -> str:
 def _verdicts_in_bracket(
     state: State, target: Target, place: Place, now: Instant
 ) -> Iterator[tuple[VersionNode | None, Judged]]:
-    group = _group_of(target)
-    member = group.member(target.deployment.name) if group is not None else None
-    locked = state.version(member.version) if member is not None else None
-    if group is not None and member is not None and locked is not None:
+    shown: set[str] = set()
+    for group in place.groups():
+        member = group.member(target.deployment.name)
+        locked = state.version(member.version) if member is not None else None
+        if member is None or locked is None or member.state == "dropped":
+            continue
+        shown.add(locked.id)
         yield locked, bracket_verdict(state, target, place, group, now)
-        if group.started_at is None:
-            for one in readiness.verdicts_of(state, place, group, now):
-                yield locked, one
-            for table in readiness.tables_of(state, place, group, now):
-                yield locked, concurrency_verdict(state, table, target)
-        if member.state in ("waiting", "retrying"):
-            for one in ordering.verdicts_of(state, place, group, member, now):
-                yield locked, one
-            if group.started_at is not None:
-                yield locked, gates.frozen(state, target, now)
+        for one in _verdicts_of_member(state, target, place, group, member, now):
+            yield locked, one
     fresh = collecting.fresh_versions(state, place, now).get(target.deployment.name, [])
     for version in fresh[:CANDIDATES_AT_MOST]:
-        if locked is not None and version.id == locked.id:
-            continue
-        for one in gates.of_version(state, target, version, now):
-            yield version, one
-        yield version, _collecting_verdict(state, place, now)
+        if version.id not in shown:
+            for one in gates.of_version(state, target, version, now):
+                yield version, one
+            yield version, _collecting_verdict(state, place, now)
+
+
+def _verdicts_of_member(
+    state: State, target: Target, place: Place, group: Group, member: Member, now: Instant
+) -> Iterator[Judged]:
+    if group.started_at is None:
+        yield from readiness.verdicts_of(state, place, group, now)
+        for table in readiness.tables_of(state, place, group, now):
+            yield concurrency_verdict(state, table, target)
+    if member.state in ("waiting", "retrying"):
+        yield from ordering.verdicts_of(state, place, group, member, now)
+        if group.started_at is not None:
+            yield gates.frozen(state, target, now)
+        if member.retry_at is not None:
+            yield from _retry_verdicts(target, member.retry_at, now)
 
 
 def _collecting_verdict(state: State, place: Place, now: Instant) -> Judged:
@@ -194,21 +231,29 @@ def _collecting_verdict(state: State, place: Place, now: Instant) -> Judged:
     fresh = collecting.fresh_versions(state, place, now)
     close_at = collecting.close_time(place, group, fresh)
     if now < close_at:
+        missing = collecting.without_new_version(place, fresh) if _waits_for_everyone(place) else []
+        wanted = f" or as soon as {', '.join(missing)} has a new version" if missing else ""
         verdict = verdicts.pending(
             f"collection window open since {instants.show(group.collection_started_at)}, "
-            f"closes at {instants.show(close_at)}",
+            f"closes at {instants.show(close_at)}{wanted}",
             next_evaluation_time=close_at,
         )
     else:
-        verdict = verdicts.pending(_held_open(state, place, now))
+        verdict = verdicts.pending(_held_open(state, place, fresh, now))
     return Judged(place.rule, "deploymentBracket", verdict)
 
 
-def _held_open(state: State, place: Place, now: Instant) -> str:
+def _waits_for_everyone(place: Place) -> bool:
+    spec = place.rule.spec
+    return bool(spec.readiness_mode == "wait_for_all" or spec.unchanged_member_strategy == "require_all")
+
+
+def _held_open(state: State, place: Place, fresh: collecting.Fresh, now: Instant) -> str:
     _, missing, _ = locking.hook_locks(state, place, now, Hindrance())
     if missing:
         return f"collection window stays open: there is no allowed version of {', '.join(missing)}"
-    return "collection window stays open: no new version of any member is allowed yet"
+    waiting = ", ".join(f"{name} {versions[0].tag}" for name, versions in sorted(fresh.items()))
+    return f"collection window stays open until the gates of a new version allow it: {waiting}"
 
 
 def bracket_verdict(state: State, target: Target, place: Place, group: Group, now: Instant) -> Judged:
@@ -225,8 +270,9 @@ def bracket_verdict(state: State, target: Target, place: Place, group: Group, no
         verdict = verdicts.pending(f"{version} is locked since {locked_at}; queued: {what}")
     elif group.status == "failed":
         failed = ", ".join(m.deployment for m in group.members if m.state == "failed")
+        stuck = "is stuck, it " if group.stuck else ""
         verdict = verdicts.pending(
-            f"the group failed at {instants.show_clock(group.failed_at or now)} ({group.reason}); "
+            f"the group {stuck}failed at {instants.show_clock(group.failed_at or now)} ({group.reason}); "
             f"nothing further starts until an operator retries, skips {failed or 'a member'}, or aborts"
         )
     else:

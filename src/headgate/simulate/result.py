@@ -1,5 +1,6 @@
 """The output document of a run: its keys, its order and its bytes are fixed for tools outside this project."""
 
+import functools
 import json
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -19,7 +20,7 @@ _NEVER = 2**62
 
 class RuleLine(msgspec.Struct, frozen=True):
     policy: str | None
-    rule: str
+    rule: str | None
     type: str
     version: str | None
     verdict: str
@@ -32,6 +33,7 @@ class Explained(msgspec.Struct, frozen=True):
     target: str
     state: str
     rules: tuple[RuleLine, ...] = ()
+    message: str = ""
 
 
 class Refused(msgspec.Struct, frozen=True):
@@ -160,8 +162,8 @@ class Result(msgspec.Struct):
             "resource": group.resource,
             "status": group.status,
             "mergedInto": group.merged_into,
-            "collectionStartedAt": instants.show(group.collection_started_at),
-            "collectionEndsAt": instants.show(group.collection_ends_at),
+            "collectionStartedAt": _shown(group.collection_started_at),
+            "collectionEndsAt": _shown(group.collection_ends_at),
             "lockedAt": _time(group.locked_at),
             "startedAt": _time(group.started_at),
             "completedAt": _time(group.completed_at),
@@ -175,7 +177,7 @@ class Result(msgspec.Struct):
                 }
                 for member in members
             ],
-            "history": [{"at": instants.show(step.at), "status": step.status} for step in group.history],
+            "history": [{"at": _shown(step.at), "status": step.status} for step in group.history],
         }
 
 
@@ -188,7 +190,7 @@ def _job(job: records.Job) -> Document:
         "version": job.tag,
         "attempt": job.attempt,
         "status": job.status,
-        "createdAt": instants.show(job.created_at),
+        "createdAt": _shown(job.created_at),
         "startedAt": _time(job.started_at),
         "completedAt": _time(job.completed_at),
         "group": job.group,
@@ -246,7 +248,13 @@ def _warned(item: Warned) -> Document:
 
 
 def _time(instant: Instant | None) -> str | None:
-    return None if instant is None else instants.show(instant)
+    return None if instant is None else _shown(instant)
+
+
+@functools.lru_cache(maxsize=4096)
+def _shown(instant: Instant) -> str:
+    """Thousands of jobs share a few moments."""
+    return instants.show(instant)
 
 
 def _time_key(instant: Instant | None) -> int:

@@ -277,33 +277,26 @@ class _Run:
             self._watch.groups[group.id] = group
 
     def _explain(self, target: str, now: Instant) -> Explained:
-        try:
-            explanation = self._engine.explain(target, now)
-        except KeyError:
-            raise Rejected([Problem("target", f"{target} is not a release target")]) from None
-        return Explained(
-            now,
-            target,
-            explanation.state,
-            tuple(
-                RuleLine(
-                    line.policy,
-                    line.rule,
-                    line.type,
-                    line.version,
-                    line.verdict,
-                    line.message,
-                    line.next_evaluation_time,
-                )
-                for line in explanation.rules
-            ),
+        explanation = self._engine.explain(target, now)
+        rules = tuple(
+            RuleLine(
+                line.policy,
+                line.rule,
+                line.type,
+                line.version,
+                line.verdict,
+                line.message,
+                line.next_evaluation_time,
+            )
+            for line in explanation.rules
         )
+        return Explained(now, target, explanation.state, rules, explanation.message)
 
     def _finish(self, now: Instant, *, was_cut: bool) -> Result:
         self._watch.now = now
         self._refresh_records()
         converged = self._is_converged(now)
-        unconverged = [] if converged else self._unconverged(now)
+        unconverged, waiting = ([], []) if converged else self._unconverged(now)
         wake = self._engine.next_wake()
         self._watch.ended(Ending(now, converged, was_cut, wake, tuple(unconverged)))
         result = Result(
@@ -322,11 +315,12 @@ class _Run:
             rejected=self._rejected,
             warnings=self._warnings,
             violations=self._watch.violations,
-            waiting=[Waiting(unit.target, unit.state, unit.reason) for unit in unconverged],
+            waiting=waiting,
             played=self._played,
         )
         self._fill_from_parts(result)
-        result.expectations = expectations.judge(self._scenario.expect, result.document())
+        if self._scenario.expect:
+            result.expectations = expectations.judge(self._scenario.expect, result.document())
         return result
 
     def _fill_from_parts(self, result: Result) -> None:
@@ -334,16 +328,19 @@ class _Run:
             lists = {"pods": result.pods, "objects": result.objects, "conditions": result.conditions}
             part.fill(lists)
 
-    def _unconverged(self, now: Instant) -> list[Unconverged]:
+    def _unconverged(self, now: Instant) -> tuple[list[Unconverged], list[Waiting]]:
+        """For the promises what wakes each of them, for people the sentence that explain has for it."""
         found: list[Unconverged] = []
-        for target, reason in self._engine.unconverged(now):
+        waiting: list[Waiting] = []
+        for target, wakes in self._engine.unconverged(now):
             if len(found) == MOST_EXPLAINED_AT_THE_END:
-                found.append(Unconverged(target, "waiting", reason or "as the others"))
+                waiting.append(Waiting("more targets", "waiting", "explain tells about each of them"))
                 break
             explained = self._explain(target, now)
             verdicts = tuple((line.verdict, line.message) for line in explained.rules)
-            found.append(Unconverged(target, explained.state, reason, verdicts))
-        return found
+            found.append(Unconverged(target, explained.state, wakes, verdicts))
+            waiting.append(Waiting(target, explained.state, explained.message or wakes))
+        return found, waiting
 
 
 def _bytes(decisions: Decisions) -> bytes:

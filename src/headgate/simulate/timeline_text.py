@@ -75,6 +75,10 @@ def _explanations(result: Result) -> Iterator[str]:
         if number:
             yield ""
         yield f"Explain {explained.target} at {clock(result, explained.at)}: {explained.state}"
+        if explained.message:
+            yield from textwrap.wrap(
+                explained.message, WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False
+            )
         yield from _rule_lines(result, explained)
 
 
@@ -85,7 +89,7 @@ def _rule_lines(result: Result, explained: Explained) -> Iterator[str]:
             if line.next_evaluation_time
             else ""
         )
-        whose = f"{line.policy}, {line.rule}" if line.policy else line.rule
+        whose = f"{line.policy}, {line.rule}" if line.policy else line.type
         text = f"  {_MARK.get(line.verdict, line.verdict):<4}  {line.version or '':<10}  {whose}"
         yield from _wrapped(text, f"{line.message}{again}", 20)
 

@@ -79,7 +79,7 @@ def _clause(meter: Meter, verb: str, precision: str | None, value: Any) -> str:
 
 def _text(meter: Meter, value: Any) -> str:
     """What %s makes of a value."""
-    meter.charge(1)
+    meter.charge(values.ELEMENT_STEPS)
     match values.kind(value):
         case "string":
             arithmetic.produced_text(meter, len(value))

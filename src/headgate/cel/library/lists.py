@@ -53,7 +53,7 @@ def _flat(meter: Meter, sequence: Sequence[object], levels: int) -> list[object]
 @library.metered("distinct", 1)
 def _distinct(meter: Meter, value: object) -> list[object]:
     sequence = checks.sequence("distinct", value)
-    arithmetic.produced_list(meter, len(sequence))
+    arithmetic.produced_list(meter, 3 * len(sequence))
     first: dict[object, object] = {}
     for each in sequence:
         first.setdefault(values.canonical(meter, each), each)
@@ -91,7 +91,7 @@ def _last(value: object) -> Optional:
 
 def _set(meter: Meter, function: str, value: object) -> set[object]:
     sequence = checks.sequence(function, value)
-    meter.charge(len(sequence))
+    meter.charge(2 * len(sequence))
     return {values.canonical(meter, each) for each in sequence}
 
 

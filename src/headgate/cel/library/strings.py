@@ -158,5 +158,6 @@ def _join(meter: Meter, value: object, separator: object = "") -> str:
 def _quote(meter: Meter, value: object) -> str:
     text = checks.text("strings.quote", value)
     arithmetic.produced_text(meter, 2 * len(text))
+    meter.charge(len(text) // 4)
     whole = text.encode("utf-8", "replace").decode("utf-8")
     return f'"{whole.translate(_QUOTED_CHARACTERS)}"'

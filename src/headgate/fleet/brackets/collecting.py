@@ -120,8 +120,12 @@ def close_time(place: Place, group: Group, fresh: Fresh) -> Instant:
 
 def _everyone_has_one_at(place: Place, fresh: Fresh) -> Instant | None:
     """When the last member that is not a hook got its first new version; None while one has none."""
-    form = shape.of_place(place)
-    names = [name for name in place.members if not form.is_hook(name)]
-    if not names or any(name not in fresh for name in names):
+    if not fresh or without_new_version(place, fresh):
         return None
-    return max(fresh[name][-1].published_at for name in names)
+    return max(versions[-1].published_at for versions in fresh.values())
+
+
+def without_new_version(place: Place, fresh: Fresh) -> list[str]:
+    """Members that are not hooks and have nothing new."""
+    form = shape.of_place(place)
+    return sorted(name for name in place.members if name not in fresh and not form.is_hook(name))

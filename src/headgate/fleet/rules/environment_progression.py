@@ -16,7 +16,7 @@ from headgate.kernel.verdicts import Verdict
 
 class EnvironmentProgression(msgspec.Struct, frozen=True, rename="camel"):
     depends_on_environment_selector: expressions.SelectorText
-    minimum_success_percentage: Annotated[float, msgspec.Meta(ge=0, le=100)] = 100
+    minimum_success_percentage: Annotated[float, msgspec.Meta(ge=0, le=100)] = 100.0
     minimum_soak_time_minutes: Annotated[int, msgspec.Meta(ge=0, le=366 * 1440)] = 0
     maximum_age_hours: Annotated[float, msgspec.Meta(gt=0, le=100 * 8784)] | None = None
     require_verification_passed: bool = False

@@ -67,3 +67,14 @@ class Promise:
         """Decisions after a crash: those of an engine that went on, and of the one that came back."""
 
     def ended(self, ending: Ending) -> None: ...
+
+
+def first_difference(expected: bytes, found: bytes) -> str:
+    """What stands around the first byte in which two documents differ."""
+    place = next(
+        (index for index, (one, other) in enumerate(zip(expected, found)) if one != other),
+        min(len(expected), len(found)),
+    )
+    start = max(0, place - 60)
+    was, became = (text[start : place + 60].decode("utf-8", "replace") for text in (expected, found))
+    return f"...{was}... became ...{became}..."

@@ -29,6 +29,7 @@ class NoGateSkipped(Promise):
         self._succeeded: set[tuple[str, str]] = set()
         self._started_groups: set[str] = set()
         self._policies: dict[tuple[str, str, str], list[model.Policy]] = {}
+        self._upstream_names: dict[tuple[str, str, str], tuple[str, ...]] = {}
 
     def changed(self, change: changes.Change, now: Instant) -> None:
         match change:
@@ -39,6 +40,7 @@ class NoGateSkipped(Promise):
                 self._skipped_rules.add(change.rule)
             case changes.Put() | changes.Delete() | changes.SetVariable():
                 self._policies.clear()
+                self._upstream_names.clear()
             case _:
                 pass
 
@@ -125,12 +127,27 @@ class NoGateSkipped(Promise):
                 yield f"before {member.deployment} ({member.state}) succeeded in this group"
 
     def _upstream(self, job: records.Job) -> Iterator[str]:
-        bindings = self.mirror.bindings(job.deployment, job.environment, job.resource)
         for _, rule in self._rules(job):
-            if rule.kind == "deploymentDependency" and matches(rule.spec.applies_to, bindings):
-                for name in self.mirror.deployments:
-                    if matches(rule.spec.depends_on, {**bindings, "deployment": self._deployment(name)}):
-                        yield name
+            if rule.kind == "deploymentDependency":
+                yield from self._upstream_by(rule, job)
+
+    def _upstream_by(self, rule: model.Rule, job: records.Job) -> tuple[str, ...]:
+        """Kept by deployment where the rule reads nothing else: that is what such rules are usually made of."""
+        texts = [text for text in (rule.spec.depends_on, rule.spec.applies_to) if text is not None]
+        is_by_deployment = expressions.roots(expressions.SELECTOR, texts) <= {"deployment"}
+        key = (rule.id, job.deployment, "" if is_by_deployment else f"{job.environment}/{job.resource}")
+        names = self._upstream_names.get(key)
+        if names is None:
+            bindings = self.mirror.bindings(job.deployment, job.environment, job.resource)
+            names = ()
+            if matches(rule.spec.applies_to, bindings):
+                names = tuple(
+                    name
+                    for name in self.mirror.deployments
+                    if matches(rule.spec.depends_on, {**bindings, "deployment": self._deployment(name)})
+                )
+            self._upstream_names[key] = names
+        return names
 
     def _deployment(self, name: str) -> dict[str, Any]:
         return self.mirror.view("Deployment", name) or {}

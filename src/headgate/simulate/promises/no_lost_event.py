@@ -3,7 +3,7 @@
 from headgate.fleet import changes, model, records
 from headgate.kernel.instants import Instant
 from headgate.simulate.mirror import Mirror
-from headgate.simulate.promises.base import Broken, Promise
+from headgate.simulate.promises.base import Broken, Promise, first_difference
 
 
 class NoLostEvent(Promise):
@@ -33,15 +33,4 @@ class NoLostEvent(Promise):
 
     def compared(self, survivor: bytes, reloaded: bytes, now: Instant) -> None:
         if survivor != reloaded:
-            self.broken(now, f"after the crash {_first_difference(survivor, reloaded)}")
-
-
-def _first_difference(survivor: bytes, reloaded: bytes) -> str:
-    place = next(
-        (index for index, (one, other) in enumerate(zip(survivor, reloaded)) if one != other),
-        min(len(survivor), len(reloaded)),
-    )
-    start = max(0, place - 40)
-    expected = survivor[start : place + 40].decode("utf-8", "replace")
-    found = reloaded[start : place + 40].decode("utf-8", "replace")
-    return f"the decisions differ: ...{expected}... became ...{found}..."
+            self.broken(now, f"after the crash the decisions differ: {first_difference(survivor, reloaded)}")

@@ -1,5 +1,5 @@
 from headgate.kernel.instants import Instant
-from headgate.simulate.promises.base import Promise
+from headgate.simulate.promises.base import Promise, first_difference
 
 
 class ReplayEqualsDecision(Promise):
@@ -9,6 +9,5 @@ class ReplayEqualsDecision(Promise):
     def reloaded(self, before: bytes, after: bytes, now: Instant) -> None:
         if before != after:
             self.broken(
-                now,
-                f"the state written out ({len(before)} bytes) reads back as another one ({len(after)} bytes)",
+                now, f"the state written out reads back as another one: {first_difference(before, after)}"
             )

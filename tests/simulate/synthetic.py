@@ -1,0 +1,90 @@
+"""A made-up run to test the onlookers with: objects, jobs and groups as an engine would report them."""
+
+from typing import Any
+
+from headgate.fleet import changes, manifests, records
+from headgate.kernel import instants
+from headgate.kernel.identifiers import NamedIds
+from headgate.simulate.mirror import Mirror
+from headgate.simulate.watch import Watch
+
+START = instants.parse("2026-03-01T09:00:00Z")
+IDS = NamedIds()
+
+
+def put(kind: str, name: str, /, **spec: object) -> changes.Put:
+    document = {"apiVersion": "headgate.dev/v1", "kind": kind, "metadata": {"name": name}, "spec": spec}
+    found: Any = manifests.parse(document, IDS, START)
+    return changes.Put(found)
+
+
+def version(deployment: str, tag: str, **spec: object) -> changes.Put:
+    return put("Version", f"{deployment}/{tag}", deployment=deployment, tag=tag, **spec)
+
+
+def job(resource: str = "node-1", deployment: str = "api", tag: str = "v1", **fields: Any) -> records.Job:
+    settings: dict[str, Any] = {
+        "id": f"{deployment}-{resource}-{tag}-{fields.get('attempt', 1)}",
+        "deployment": deployment,
+        "environment": "prod",
+        "resource": resource,
+        "version": IDS.new("Version", f"{deployment}/{tag}"),
+        "tag": tag,
+        "variables": (),
+        "attempt": 1,
+        "kind": "deploy",
+        "created_at": START,
+        **fields,
+    }
+    return records.Job(**settings)
+
+
+def group(
+    resource: str = "node-1", status: records.GroupStatus = "executing", **fields: Any
+) -> records.Group:
+    settings: dict[str, Any] = {
+        "id": f"group-{resource}",
+        "policy": "lifecycle",
+        "rule": "rule",
+        "environment": "prod",
+        "resource": resource,
+        "status": status,
+        "collection_started_at": START,
+        "collection_ends_at": START,
+        "created_at": START,
+        **fields,
+    }
+    return records.Group(**settings)
+
+
+class Onlooker:
+    """A watch over a fleet of four nodes and one deployment, `api`, in one environment, `prod`."""
+
+    def __init__(self, *policies: changes.Put) -> None:
+        self.watch = Watch(Mirror(), START)
+        self.accept(put("Environment", "prod", resourceSelector="true"))
+        self.accept(put("Deployment", "api", resourceSelector="true"))
+        for number in range(1, 5):
+            self.accept(put("Resource", f"node-{number}", kind="Node"))
+        self.accept(version("api", "v1"))
+        for policy in policies:
+            self.accept(policy)
+
+    def accept(self, change: changes.Change) -> None:
+        self.watch.accepted(change)
+
+    def create(self, *jobs: records.Job) -> None:
+        for created in jobs:
+            self.watch.on_job_created(created, ())
+
+    def end(self, ended: records.Job, status: str = "successful") -> None:
+        before, ended.status = ended.status, status
+        self.watch.on_job_changed(ended, before)
+
+    @property
+    def broken(self) -> list[str]:
+        return [violation.promise for violation in self.watch.violations]
+
+    @property
+    def messages(self) -> str:
+        return "\n".join(violation.message for violation in self.watch.violations)
