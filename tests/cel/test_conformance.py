@@ -17,7 +17,10 @@ from headgate.cel import types, values
 CASES = Path(__file__).parents[2] / ".." / "shared" / "data" / "cel-conformance.jsonl"
 
 # Cases that do not pass, with the reason; docs/cel-conformance.md lists the same. A case that starts to pass must go.
-KNOWN_FAILURES: dict[str, str] = {}
+KNOWN_FAILURES: dict[str, str] = {
+    "parse/bytes_literals/triple_single_quoted_unescaped_punctuation#573": "expects a backslash that is not written",
+    "parse/bytes_literals/triple_double_quoted_unescaped_punctuation#574": "expects a backslash that is not written",
+}
 
 
 def cases() -> list[Any]:

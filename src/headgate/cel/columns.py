@@ -7,7 +7,9 @@ for the values that were asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import compress
+from typing import TypeVar
 
 from headgate.cel import access, values
 from headgate.cel.errors import EvaluationError
@@ -37,9 +39,23 @@ _meter = Meter(1 << 62)
 _ZERO_AND_ONE = bytes.maketrans(b"01", b"\x00\x01")
 
 
-def digits(rows: int) -> bytes:
-    """For each row from the first on, 1 if it is in the set and 0 if not."""
-    return f"{rows:b}"[::-1].encode("ascii").translate(_ZERO_AND_ONE)
+_SPARSE = 32
+"""One row in so many or less is found faster by looking for it than by looking at all."""
+
+Thing = TypeVar("Thing")
+
+
+def members(rows: int, things: Sequence[Thing]) -> list[Thing]:
+    """Of the things by row, those of the rows in the set."""
+    digits = f"{rows:b}"[::-1]
+    if rows.bit_count() * _SPARSE > len(digits):
+        return list(compress(things, digits.encode("ascii").translate(_ZERO_AND_ONE)))
+    found = []
+    row = digits.find("1")
+    while row >= 0:
+        found.append(things[row])
+        row = digits.find("1", row + 1)
+    return found
 
 
 def set_of(rows: Iterable[int], capacity: int) -> int:

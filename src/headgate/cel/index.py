@@ -6,7 +6,6 @@ Rows may come, change and go at any time; columns are made for the fields that s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import compress
 
 from headgate.cel import columns, plans
 from headgate.cel.columns import Column
@@ -61,7 +60,7 @@ class SelectorIndex:
             plan = selector.plans[self.variable] = plans.plan(selector.program, self.variable)
         query = plans.Query(self.variable, bindings, self._rows, self._column)
         chosen: int = plan.true_rows(query, self._live)
-        return list(compress(self._keys, columns.digits(chosen)))
+        return columns.members(chosen, self._keys)
 
     def _column(self, path: tuple[str, ...]) -> Column:
         column = self._columns.get(path)

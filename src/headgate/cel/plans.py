@@ -41,11 +41,10 @@ class Query:
     def passing(self, test: Test, candidates: int) -> int:
         bindings = dict(self.bindings)
         passing = []
-        for row, digit in enumerate(columns.digits(candidates)):
-            if digit:
-                bindings[self._variable] = self._rows[row]
-                if test(bindings):
-                    passing.append(row)
+        for row in columns.members(candidates, range(candidates.bit_length())):
+            bindings[self._variable] = self._rows[row]
+            if test(bindings):
+                passing.append(row)
         return columns.set_of(passing, candidates.bit_length())
 
 

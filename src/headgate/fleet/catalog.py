@@ -38,17 +38,20 @@ def put_resource(state: State, resource: model.Resource) -> None:
     state.index.put(resource.name, node.view)
     for table in state.slots.values():
         _place_in_group(state, table, node)
+    kept = list(node.targets.values())
     for environment in state.environments.values():
         _note_match(environment, node)
     for deployment in state.deployments.values():
         _note_match(deployment, node)
         for environment in state.environments.values():
             _settle_target(state, deployment, environment, node)
-    for target in node.targets.values():
-        target.hash_prefix = None
-        target.pair.membership_changed()
-        _bind_rules(state, target)
-        state.touch(target)
+    node.upstreams.clear()
+    for target in kept:
+        if target.name in state.targets:
+            target.hash_prefix = None
+            target.pair.membership_changed()
+            _bind_rules(state, target)
+            state.touch(target)
     _ranks_moved(state)
 
 
@@ -236,6 +239,7 @@ def _add_target(
     state.targets[target.name] = target
     pair.targets[resource.name] = target
     resource.targets[target.name] = target
+    resource.upstreams.clear()
     pair.membership_changed()
     _bind_rules(state, target)
     state.touch(target)
@@ -250,6 +254,7 @@ def _remove_target(state: State, target: Target) -> None:
     del state.targets[target.name]
     del target.pair.targets[target.resource.name]
     del target.resource.targets[target.name]
+    target.resource.upstreams.clear()
     state.unfinished.discard(target.name)
     target.pair.membership_changed()
     if not target.pair.targets:
@@ -276,6 +281,7 @@ def _bind_rules(state: State, target: Target) -> None:
     if rules is target.rules:
         return
     target.rules = rules
+    target.resource.upstreams.clear()
     bracket = rules.bracket
     place = target.place
     if place is not None and (bracket is None or bracket is not place.rule):
@@ -289,26 +295,13 @@ def _rule_set(state: State, policies: tuple[PolicyNode, ...], target: Target) ->
     """Dependency rules may name the resource in `appliesTo`; then the set is the target's own."""
     if not policies:
         return NO_RULES
-    if any(_reads_more_than_the_deployment(policy) for policy in policies):
+    if any(policy.rules_read_the_resource for policy in policies):
         return RuleSet(policies, target.bindings())
     key = (target.deployment.name, *(policy.object.name for policy in policies))
     rules = state.rule_sets.get(key)
     if rules is None:
         rules = state.rule_sets[key] = RuleSet(policies, {"deployment": target.deployment.view})
     return rules
-
-
-def _reads_more_than_the_deployment(policy: PolicyNode) -> bool:
-    for rule in policy.rules:
-        if rule.kind == "deploymentDependency" and rule.spec.applies_to is not None:
-            text = rule.spec.applies_to
-        elif rule.kind == "deploymentBracket":
-            text = rule.spec.deployment_selector
-        else:
-            continue
-        if not rule.selector(text).roots <= {"deployment"}:
-            return True
-    return False
 
 
 def _enter_place(state: State, target: Target) -> None:

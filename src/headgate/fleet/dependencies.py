@@ -11,11 +11,18 @@ from headgate.kernel import instants
 
 def upstream_targets(rule: BoundRule, target: Target) -> list[Target]:
     """Targets on the same resource whose deployment the rule names; in another environment only if not in this one."""
-    selector = rule.selector(rule.spec.depends_on)
+    known = target.resource.upstreams
+    found = known.get((rule, target))
+    if found is None:
+        found = known[(rule, target)] = _upstream_targets(rule, target)
+    return found
+
+
+def _upstream_targets(rule: BoundRule, target: Target) -> list[Target]:
     matched = [
         other
         for other in target.resource.targets.values()
-        if other.deployment is not target.deployment and selector.matches(other.bindings())
+        if other.deployment is not target.deployment and rule.is_upstream(other)
     ]
     here = {other.deployment.name for other in matched if other.environment is target.environment}
     return [

@@ -74,7 +74,7 @@ def of_target(state: State, name: str, now: Instant) -> Explanation:
     group = _group_of(target)
     return Explanation(
         target=name,
-        state=_state_of(state, target, judged, now),
+        state=_state_of(state, target, now),
         current=_tag_or_none(state, target.record.deployed),
         desired=_desired(state, target, judged, group),
         message=_message(state, target, judged, group, now),
@@ -295,7 +295,13 @@ def _group_of(target: Target) -> Group | None:
     return fallback
 
 
-def _state_of(state: State, target: Target, judged: Verdicts, now: Instant) -> TargetState:
+def _has_ahead(state: State, target: Target, now: Instant) -> bool:
+    if target.place is not None:
+        return target.deployment.name in collecting.fresh_versions(state, target.place, now)
+    return any(True for _ in _ahead(state, target, now))
+
+
+def _state_of(state: State, target: Target, now: Instant) -> TargetState:
     record = target.record
     if record.job is not None:
         return "running"
@@ -304,7 +310,13 @@ def _state_of(state: State, target: Target, judged: Verdicts, now: Instant) -> T
     if record.failed_at is not None or (member is not None and member.state == "failed"):
         return "failed"
     still_to_run = member is not None and member.state in ("waiting", "retrying", "running")
-    if still_to_run or record.retry_at is not None or record.rollback_to or record.ordered or judged:
+    if (
+        still_to_run
+        or record.retry_at is not None
+        or record.rollback_to
+        or record.ordered
+        or _has_ahead(state, target, now)
+    ):
         return "frozen" if gates.frozen(state, target, now) is not gates.NOT_FROZEN else "waiting"
     if record.deployed is not None:
         changed = record.deployed_variables != variables.resolve(state, target)

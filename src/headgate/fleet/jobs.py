@@ -156,16 +156,7 @@ def _note_progress(state: State, target: Target, job: Job, now: Instant) -> None
     successes = state.progress.setdefault(job.version, {}).setdefault(job.environment, {})
     if successes.setdefault(target.name, now) == now:
         state.journal.changed("progress", job.version)
-        stages_moved(state, job.version)
-
-
-def stages_moved(state: State, version_id: str) -> None:
-    """Verdicts about the version's progress are stale; who waits for them looks again."""
-    for key in [key for key in state.shared if key[1] == version_id]:
-        judged = state.shared[key]
-        if judged.kind == "environmentProgression":
-            del state.shared[key]
-            state.waiting.happened(("stages", version_id, key[2]))
+        state.stages_moved(job.version)
 
 
 def _ended_without_success(state: State, target: Target, job: Job, now: Instant) -> None:

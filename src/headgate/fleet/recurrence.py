@@ -12,10 +12,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from dateutil import rrule as dateutil_rrule
-
-from headgate.fleet import recurrence_text
-from headgate.fleet.recurrence_text import RecurrenceText, zone
+from headgate.fleet import recurrence_calendar, recurrence_text
+from headgate.fleet.recurrence_text import zone
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 
@@ -27,13 +25,13 @@ HORIZON_YEARS = 100
 _SHORT_HORIZON_YEARS = 9
 _CHUNKS_KEPT = 64
 _MOST_JOINED = 400
-_CHUNK_DAYS = {
-    dateutil_rrule.MINUTELY: 1,
-    dateutil_rrule.HOURLY: 16,
-    dateutil_rrule.DAILY: 64,
-    dateutil_rrule.WEEKLY: 7 * 64,
-    dateutil_rrule.MONTHLY: 366 * 5,
-    dateutil_rrule.YEARLY: 366 * 25,
+_CHUNK_DAYS: dict[recurrence_calendar.Frequency, int] = {
+    "MINUTELY": 1,
+    "HOURLY": 16,
+    "DAILY": 64,
+    "WEEKLY": 7 * 64,
+    "MONTHLY": 366 * 2,
+    "YEARLY": 366 * 8,
 }
 _CALENDAR_START = datetime(1970, 1, 1)  # noqa: DTZ001 - a wall time
 
@@ -42,15 +40,16 @@ class Recurrence:
     """Spans of `duration_minutes` that begin at each occurrence; spans that touch or overlap are one."""
 
     def __init__(self, text: str, zone_name: str, duration_minutes: int) -> None:
-        self._rule: RecurrenceText = recurrence_text.parse(text, zone_name)
-        self._zone = ZoneInfo(self._rule.zone_name)
+        parsed = recurrence_text.parse(text, zone_name)
+        self._rule = parsed.rule
+        self._zone = ZoneInfo(parsed.zone_name)
         self._duration = instants.minutes(duration_minutes)
         self._chunk_days = _CHUNK_DAYS[self._rule.frequency]
         self._chunks: dict[int, list[Instant]] = {}
         self._counted: list[Instant] | None = None
         self._span: tuple[Instant, Instant] | None = None
-        self._excluded = {self._to_instant(wall) for wall in self._rule.excluded}
-        self._added = sorted({self._to_instant(wall) for wall in self._rule.added} - self._excluded)
+        self._excluded = {self._to_instant(wall) for wall in parsed.excluded}
+        self._added = sorted({self._to_instant(wall) for wall in parsed.added} - self._excluded)
 
     def open_at(self, now: Instant) -> tuple[Instant, Instant] | None:
         """The span around `now`; its end is not part of it."""
@@ -102,7 +101,7 @@ class Recurrence:
 
     def _starts_after(self, now: Instant) -> Iterator[Instant]:
         first = max(self._chunk_of(now), self._chunk_of(self._to_instant(self._rule.start)))
-        years = HORIZON_YEARS if self._rule.frequency < dateutil_rrule.HOURLY else _SHORT_HORIZON_YEARS
+        years = _SHORT_HORIZON_YEARS if self._rule.frequency in ("HOURLY", "MINUTELY") else HORIZON_YEARS
         last = min(first + years * 366 // self._chunk_days, self._chunk_of(self._end()))
         for index in range(first, last + 1):
             chunk = self._chunk(index)
@@ -136,7 +135,7 @@ class Recurrence:
     def _made_between(self, low: datetime, high: datetime) -> list[Instant]:
         first, end = self._to_instant(low), self._to_instant(high)
         if self._rule.count is None:
-            walls = self._rule.occurrences(low, high)
+            walls = recurrence_calendar.occurrences(self._rule, low, high)
             made = {self._to_instant(wall) for wall in walls} - self._excluded
         else:
             made = {start for start in self._all_counted() if first <= start < end}
@@ -144,7 +143,8 @@ class Recurrence:
 
     def _all_counted(self) -> list[Instant]:
         if self._counted is None:
-            walls = self._rule.counted_occurrences(HORIZON_YEARS)
+            last = min(self._rule.start + timedelta(days=366 * HORIZON_YEARS), recurrence_text.LATEST)
+            walls = recurrence_calendar.counted(self._rule, last)
             self._counted = sorted({self._to_instant(wall) for wall in walls} - self._excluded)
         return self._counted
 

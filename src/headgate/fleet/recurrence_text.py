@@ -1,13 +1,15 @@
 """The text of a recurrence: `FREQ=WEEKLY;BYDAY=MO`, with or without DTSTART, RDATE and EXDATE lines around it."""
 
+import math
 import re
 from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, datetime, timedelta
-from typing import Any
+from datetime import UTC, datetime
+from typing import Any, get_args
 from zoneinfo import ZoneInfo
 
 import msgspec
-from dateutil import rrule as dateutil_rrule
+
+from headgate.fleet.recurrence_calendar import Frequency, Rule
 
 EARLIEST = datetime(1970, 1, 1)  # noqa: DTZ001 - a wall time
 LATEST = datetime(2199, 12, 31)  # noqa: DTZ001 - a wall time
@@ -20,102 +22,31 @@ LONGEST_TEXT = 4_000
 MOST_OCCURRENCES = 10_000
 MOST_STARTS_PER_DAY = 1_440
 
-_FREQUENCIES: dict[str, Any] = {
-    "YEARLY": dateutil_rrule.YEARLY,
-    "MONTHLY": dateutil_rrule.MONTHLY,
-    "WEEKLY": dateutil_rrule.WEEKLY,
-    "DAILY": dateutil_rrule.DAILY,
-    "HOURLY": dateutil_rrule.HOURLY,
-    "MINUTELY": dateutil_rrule.MINUTELY,
-}
-_WEEKDAYS = {
-    "MO": dateutil_rrule.MO,
-    "TU": dateutil_rrule.TU,
-    "WE": dateutil_rrule.WE,
-    "TH": dateutil_rrule.TH,
-    "FR": dateutil_rrule.FR,
-    "SA": dateutil_rrule.SA,
-    "SU": dateutil_rrule.SU,
-}
+_FREQUENCIES: tuple[Frequency, ...] = get_args(Frequency)
+_WEEKDAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 _NUMBER_LISTS: dict[str, tuple[str, int, int, bool]] = {
-    "BYSECOND": ("bysecond", 0, 59, False),
-    "BYMINUTE": ("byminute", 0, 59, False),
-    "BYHOUR": ("byhour", 0, 23, False),
-    "BYMONTHDAY": ("bymonthday", 1, 31, True),
-    "BYYEARDAY": ("byyearday", 1, 366, True),
-    "BYWEEKNO": ("byweekno", 1, 53, True),
-    "BYMONTH": ("bymonth", 1, 12, False),
-    "BYSETPOS": ("bysetpos", 1, 366, True),
+    "BYSECOND": ("seconds", 0, 59, False),
+    "BYMINUTE": ("minutes", 0, 59, False),
+    "BYHOUR": ("hours", 0, 23, False),
+    "BYMONTHDAY": ("month_days", 1, 31, True),
+    "BYYEARDAY": ("year_days", 1, 366, True),
+    "BYWEEKNO": ("week_numbers", 1, 53, True),
+    "BYMONTH": ("months", 1, 12, False),
+    "BYSETPOS": ("set_positions", 1, 366, True),
 }
 _KEYS = ("FREQ", "INTERVAL", "COUNT", "UNTIL", "BYDAY", "WKST", *_NUMBER_LISTS)
-_DATE_KEYS = ("bymonthday", "byyearday", "byweekno", "byweekday", "byeaster")
+_DATE_PARTS = ("month_days", "year_days", "week_numbers", "weekdays")
 _WEEKDAY = re.compile(r"([+-]?\d{1,2})?(MO|TU|WE|TH|FR|SA|SU)", re.ASCII)
 _MOMENT = re.compile(r"(\d{4})(\d{2})(\d{2})(?:T(\d{2})(\d{2})(\d{2})(Z)?)?", re.ASCII)
 
 
 class RecurrenceText(msgspec.Struct, frozen=True):
-    """All times are wall times of the zone. `parts` has no open choice left: what RFC 5545 takes from DTSTART is in it,
-    so that the rule can be started anywhere along its own steps and gives the same occurrences."""
+    """All times are wall times of the zone."""
 
     zone_name: str
-    start: datetime
-    frequency: Any
-    interval: int
-    count: int | None
-    until: datetime | None
-    parts: dict[str, Any]
+    rule: Rule
     added: tuple[datetime, ...] = ()
     excluded: tuple[datetime, ...] = ()
-
-    def occurrences(self, low: datetime, high: datetime) -> list[datetime]:
-        """At or after `low`, before `high`."""
-        first = max(low, self.start)
-        last = high - timedelta(seconds=1)
-        if self.until is not None:
-            last = min(last, self.until)
-        if first > last:
-            return []
-        return [wall for wall in self._made(self._step_at_or_before(first), last, None) if wall >= first]
-
-    def counted_occurrences(self, horizon_years: int) -> list[datetime]:
-        end = min(self.start + timedelta(days=366 * horizon_years), LATEST)
-        return self._made(self.start, end, self.count)
-
-    def _made(self, start: datetime, last: datetime, count: int | None) -> list[datetime]:
-        try:
-            rule = dateutil_rrule.rrule(
-                self.frequency, dtstart=start, until=last, interval=self.interval, count=count, **self.parts
-            )
-        except ValueError:
-            # An INTERVAL that steps over every BYHOUR or BYMINUTE: a rule without occurrences.
-            return []
-        return list(rule)
-
-    def _step_at_or_before(self, wall: datetime) -> datetime:
-        """A place on the rule's own grid of steps from DTSTART, at the beginning of a period."""
-        interval, start = self.interval, self.start
-        if self.frequency == dateutil_rrule.YEARLY:
-            year = start.year + (wall.year - start.year) // interval * interval
-            return datetime(year, 1, 1)  # noqa: DTZ001 - a wall time
-        if self.frequency == dateutil_rrule.MONTHLY:
-            first_month = start.year * 12 + start.month - 1
-            month = wall.year * 12 + wall.month - 1
-            month = first_month + (month - first_month) // interval * interval
-            return datetime(month // 12, month % 12 + 1, 1)  # noqa: DTZ001 - a wall time
-        step, period_start = self._fixed_step()
-        return period_start + (wall - period_start) // (step * interval) * (step * interval)
-
-    def _fixed_step(self) -> tuple[timedelta, datetime]:
-        start = self.start
-        midnight = start.replace(hour=0, minute=0, second=0)
-        if self.frequency == dateutil_rrule.WEEKLY:
-            days_into_week = (start.weekday() - self.parts["wkst"]) % 7
-            return timedelta(weeks=1), midnight - timedelta(days=days_into_week)
-        if self.frequency == dateutil_rrule.DAILY:
-            return timedelta(days=1), midnight
-        if self.frequency == dateutil_rrule.HOURLY:
-            return timedelta(hours=1), start.replace(minute=0, second=0)
-        return timedelta(minutes=1), start.replace(second=0)
 
 
 def parse(text: str, zone_name: str) -> RecurrenceText:
@@ -208,71 +139,95 @@ def _assemble(lines: _Lines) -> RecurrenceText:
         raise ValueError(
             f"DTSTART is in the year {start.year}; allowed are {EARLIEST.year + 1} to {LATEST.year - 101}"
         )
-    frequency = _frequency(given)
     if "COUNT" in given and "UNTIL" in given:
         raise ValueError("has COUNT and UNTIL; RFC 5545 allows one of them")
-    count = _whole("COUNT", given["COUNT"], 1, MOST_OCCURRENCES) if "COUNT" in given else None
-    until = _until(given["UNTIL"], own_zone) if "UNTIL" in given else None
-    parts = _parts(given, frequency, start)
+    frequency = _frequency(given)
+    interval = _whole("INTERVAL", given.get("INTERVAL", "1"), 1, 10_000)
+    rule = Rule(
+        frequency=frequency,
+        start=start,
+        interval=interval,
+        count=_whole("COUNT", given["COUNT"], 1, MOST_OCCURRENCES) if "COUNT" in given else None,
+        until=_until(given["UNTIL"], own_zone) if "UNTIL" in given else None,
+        week_start=_week_start(given.get("WKST", "MO")),
+        **_parts(given, frequency, start),
+    )
+    _refuse_unreachable(rule)
     return RecurrenceText(
         zone_name=lines.zone_name,
-        start=start,
-        frequency=frequency,
-        interval=_whole("INTERVAL", given.get("INTERVAL", "1"), 1, 10_000),
-        count=count,
-        until=until,
-        parts=parts,
+        rule=rule,
         added=tuple(_all_walls("RDATE", lines.added, own_zone)),
         excluded=tuple(_all_walls("EXDATE", lines.excluded, own_zone)),
     )
 
 
-def _frequency(given: dict[str, str]) -> Any:
-    if "FREQ" not in given:
-        raise ValueError(f"has no FREQ; allowed are {', '.join(_FREQUENCIES)}")
-    if given["FREQ"] not in _FREQUENCIES:
-        raise ValueError(f"FREQ is {given['FREQ'][:40]}; allowed are {', '.join(_FREQUENCIES)}")
-    return _FREQUENCIES[given["FREQ"]]
+def _frequency(given: dict[str, str]) -> Frequency:
+    for frequency in _FREQUENCIES:
+        if given.get("FREQ") == frequency:
+            return frequency
+    found = f"FREQ is {given['FREQ'][:40]}" if "FREQ" in given else "has no FREQ"
+    raise ValueError(f"{found}; allowed are {', '.join(_FREQUENCIES)}")
 
 
-def _parts(given: dict[str, str], frequency: int, start: datetime) -> dict[str, Any]:
-    parts: dict[str, Any] = {"wkst": _week_start(given.get("WKST", "MO"))}
+def _parts(given: dict[str, str], frequency: Frequency, start: datetime) -> dict[str, Any]:
+    parts: dict[str, Any] = {}
     for key, (name, low, high, signed) in _NUMBER_LISTS.items():
         if key in given:
             parts[name] = _numbers(key, given[key], low, high, signed)
     if "BYDAY" in given:
-        parts["byweekday"] = _weekdays(given["BYDAY"], frequency)
-    if "bysetpos" in parts and len(parts) == 2:
+        parts["weekdays"] = _weekdays(given["BYDAY"], frequency)
+    if list(parts) == ["set_positions"]:
         raise ValueError("has BYSETPOS alone; RFC 5545 allows it together with another BY rule only")
-    if "byweekno" in parts and frequency != dateutil_rrule.YEARLY:
+    if "week_numbers" in parts and frequency != "YEARLY":
         raise ValueError("has BYWEEKNO; RFC 5545 allows it with FREQ=YEARLY only")
     _fill_from_start(parts, frequency, start)
-    _refuse_crowded_days(parts, frequency)
+    _refuse_crowded_days(parts)
     return parts
 
 
-def _fill_from_start(parts: dict[str, Any], frequency: int, start: datetime) -> None:
-    if not any(key in parts for key in _DATE_KEYS):
-        if frequency == dateutil_rrule.YEARLY:
-            parts.setdefault("bymonth", (start.month,))
-            parts["bymonthday"] = (start.day,)
-        elif frequency == dateutil_rrule.MONTHLY:
-            parts["bymonthday"] = (start.day,)
-        elif frequency == dateutil_rrule.WEEKLY:
-            parts["byweekday"] = (start.weekday(),)
-    if frequency < dateutil_rrule.HOURLY:
-        parts.setdefault("byhour", (start.hour,))
-    if frequency < dateutil_rrule.MINUTELY:
-        parts.setdefault("byminute", (start.minute,))
-    parts.setdefault("bysecond", (start.second,))
+def _fill_from_start(parts: dict[str, Any], frequency: Frequency, start: datetime) -> None:
+    if not any(part in parts for part in _DATE_PARTS):
+        if frequency == "YEARLY":
+            parts.setdefault("months", frozenset({start.month}))
+        if frequency in ("YEARLY", "MONTHLY"):
+            parts["month_days"] = frozenset({start.day})
+        elif frequency == "WEEKLY":
+            parts["weekdays"] = frozenset({(0, start.weekday())})
+    if frequency not in ("HOURLY", "MINUTELY"):
+        parts.setdefault("hours", frozenset({start.hour}))
+    if frequency != "MINUTELY":
+        parts.setdefault("minutes", frozenset({start.minute}))
+    parts.setdefault("seconds", frozenset({start.second}))
 
 
-def _refuse_crowded_days(parts: dict[str, Any], frequency: int) -> None:
-    hours = 24 if frequency >= dateutil_rrule.HOURLY else len(parts["byhour"])
-    minutes = 60 if frequency >= dateutil_rrule.MINUTELY else len(parts["byminute"])
-    starts = hours * minutes * len(parts["bysecond"])
+def _refuse_crowded_days(parts: dict[str, Any]) -> None:
+    starts = len(parts.get("hours", range(24))) * len(parts.get("minutes", range(60))) * len(parts["seconds"])
     if starts > MOST_STARTS_PER_DAY:
         raise ValueError(f"starts up to {starts} times a day; allowed are {MOST_STARTS_PER_DAY}")
+
+
+def _refuse_unreachable(rule: Rule) -> None:
+    """Rules without occurrences that a search would take long to find out."""
+    per_hour = len(rule.minutes) * len(rule.seconds)
+    largest = {"MINUTELY": len(rule.seconds), "HOURLY": per_hour}.get(
+        rule.frequency, 366 * len(rule.hours) * per_hour
+    )
+    if rule.set_positions and min(map(abs, rule.set_positions)) > largest:
+        raise ValueError(
+            f"BYSETPOS is beyond the {largest} that FREQ={rule.frequency} has in each step: it never happens"
+        )
+    if rule.frequency not in ("HOURLY", "MINUTELY"):
+        return
+    unit = 60 if rule.frequency == "HOURLY" else 1
+    anchor = (rule.start.hour * 60 + rule.start.minute) // unit
+    stride = math.gcd(rule.interval, 1_440 // unit)
+    minutes = (rule.minutes or range(60)) if unit == 1 else (0,)
+    if all(
+        (hour * 60 + minute) // unit % stride != anchor % stride
+        for hour in rule.hours or range(24)
+        for minute in minutes
+    ):
+        raise ValueError(f"INTERVAL={rule.interval} steps over every BYHOUR and BYMINUTE: it never happens")
 
 
 def _whole(key: str, text: str, low: int, high: int) -> int:
@@ -281,7 +236,7 @@ def _whole(key: str, text: str, low: int, high: int) -> int:
     return int(text)
 
 
-def _numbers(key: str, text: str, low: int, high: int, signed: bool) -> tuple[int, ...]:
+def _numbers(key: str, text: str, low: int, high: int, signed: bool) -> frozenset[int]:
     allowed = f"{low} to {high}" + (f" and -{high} to -{low}" if signed else "")
     numbers: list[int] = []
     for item in text.split(","):
@@ -289,35 +244,31 @@ def _numbers(key: str, text: str, low: int, high: int, signed: bool) -> tuple[in
         if not (digits.isascii() and digits.isdigit() and len(item) <= 4 and low <= int(digits) <= high):
             raise ValueError(f"{key} has {item[:40] or 'an empty item'}; allowed are {allowed}")
         numbers.append(int(item))
-    return tuple(sorted(set(numbers)))
+    return frozenset(numbers)
 
 
 def _week_start(text: str) -> int:
     if text not in _WEEKDAYS:
         raise ValueError(f"WKST is {text[:40]}; allowed are {', '.join(_WEEKDAYS)}")
-    return int(_WEEKDAYS[text].weekday)
+    return _WEEKDAYS.index(text)
 
 
-def _weekdays(text: str, frequency: int) -> tuple[Any, ...]:
-    weekdays: list[Any] = []
+def _weekdays(text: str, frequency: Frequency) -> frozenset[tuple[int, int]]:
+    weekdays: set[tuple[int, int]] = set()
     for item in text.split(","):
         match = _WEEKDAY.fullmatch(item)
         if match is None:
-            raise ValueError(
-                f"BYDAY has {item[:40] or 'an empty item'}; allowed are {', '.join(_WEEKDAYS)}, and such as 1MO or -1FR"
-            )
-        number, name = match.groups()
-        if number is None:
-            weekdays.append(_WEEKDAYS[name])
-            continue
-        if frequency not in (dateutil_rrule.MONTHLY, dateutil_rrule.YEARLY):
+            allowed = f"{', '.join(_WEEKDAYS)}, and such as 1MO or -1FR"
+            raise ValueError(f"BYDAY has {item[:40] or 'an empty item'}; allowed are {allowed}")
+        place = int(match.group(1) or 0)
+        if match.group(1) is not None and not 1 <= abs(place) <= 53:
+            raise ValueError(f"BYDAY has {item}; allowed are 1 to 53 and -53 to -1 before the day")
+        if place and frequency not in ("MONTHLY", "YEARLY"):
             raise ValueError(
                 f"BYDAY has {item}; RFC 5545 allows a number with FREQ=MONTHLY and FREQ=YEARLY only"
             )
-        if not 1 <= abs(int(number)) <= 53:
-            raise ValueError(f"BYDAY has {item}; allowed are 1 to 53 and -53 to -1 before the day")
-        weekdays.append(_WEEKDAYS[name](int(number)))
-    return tuple(weekdays)
+        weekdays.add((place, _WEEKDAYS.index(match.group(2))))
+    return frozenset(weekdays)
 
 
 def _wall(

@@ -190,6 +190,13 @@ class State:
         self.journal.changed("target", target.name)
         self.waiting.happened(("pair", target.deployment.name, target.environment.name))
 
+    def stages_moved(self, version_id: str) -> None:
+        """Verdicts about the version's progress are stale; who waits for them looks again."""
+        for key in [key for key in self.shared if key[1] == version_id]:
+            if self.shared[key].kind == "environmentProgression":
+                del self.shared[key]
+                self.waiting.happened(("stages", version_id, key[2]))
+
     def group_changed(self, group: records.Group, status: records.GroupStatus, now: Instant) -> None:
         group.status = status
         group.history.append(records.Transition(now, status))

@@ -41,12 +41,14 @@ StartKey = tuple[int, Instant, str, str]
 
 
 class ResourceNode:
-    __slots__ = ("object", "targets", "view")
+    __slots__ = ("object", "targets", "upstreams", "view")
 
     def __init__(self, resource: model.Resource) -> None:
         self.object = resource
         self.view = resource.cel_view()
         self.targets: dict[str, Target] = {}
+        self.upstreams: dict[tuple[BoundRule, Target], list[Target]] = {}
+        """Who comes before whom here, as far as it was asked; forgotten when a target or its rules change."""
 
     @property
     def name(self) -> str:
@@ -185,7 +187,7 @@ class Target(Unit):
 class BoundRule:
     """A rule of a policy, with what is compiled from it once."""
 
-    __slots__ = ("compiled", "id", "kind", "policy", "rule", "spec")
+    __slots__ = ("_upstream", "compiled", "id", "kind", "policy", "rule", "shapes", "spec")
 
     def __init__(self, policy: model.Policy, rule: model.Rule) -> None:
         self.policy = policy
@@ -194,10 +196,24 @@ class BoundRule:
         self.kind = rule.kind
         self.spec: Any = rule.spec
         self.compiled: dict[str, cel.Selector] = {}
+        self._upstream: dict[int, tuple[Bindings, bool]] = {}
+        self.shapes: dict[tuple[Any, ...], Any] = {}
+        """Forms of a bracket, shared by the places that have the same members under the same rules."""
 
     @property
     def label(self) -> str:
         return self.rule.label
+
+    def is_upstream(self, target: Target) -> bool:
+        """Whether `dependsOn` names the target; remembered by deployment where it reads nothing else."""
+        selector = self.selector(self.spec.depends_on)
+        if not selector.roots <= {"deployment"}:
+            return selector.matches(target.bindings())
+        view = target.deployment.view
+        known = self._upstream.get(id(view))
+        if known is None or known[0] is not view:
+            known = self._upstream[id(view)] = (view, selector.matches({"deployment": view}))
+        return known[1]
 
     def selector(self, text: str) -> cel.Selector:
         found = self.compiled.get(text)
@@ -207,12 +223,18 @@ class BoundRule:
 
 
 class PolicyNode:
-    __slots__ = ("object", "rules", "selector")
+    __slots__ = ("object", "rules", "rules_read_the_resource", "selector")
 
     def __init__(self, policy: model.Policy) -> None:
         self.object = policy
         self.selector = optional_selector(policy.selector)
         self.rules = tuple(BoundRule(policy, rule) for rule in policy.rules)
+        self.rules_read_the_resource = not all(
+            rule.selector(text).roots <= {"deployment"}
+            for rule in self.rules
+            for text in _texts_that_bind(rule)
+        )
+        """Whether the target, and not its deployment alone, decides which of the rules apply."""
 
     def matches(self, bindings: Bindings) -> bool:
         return self.object.enabled and (self.selector is None or self.selector.matches(bindings))
@@ -297,6 +319,13 @@ class Place(Unit):
         for group in (self.executing, self.waiting, self.collecting):
             if group is not None:
                 yield group
+
+
+def _texts_that_bind(rule: BoundRule) -> Iterator[str]:
+    if rule.kind == "deploymentDependency" and rule.spec.applies_to is not None:
+        yield rule.spec.applies_to
+    elif rule.kind == "deploymentBracket":
+        yield rule.spec.deployment_selector
 
 
 def _applies(rule: BoundRule, bindings: Bindings) -> bool:

@@ -111,6 +111,7 @@ def _conclude(state: State, target: Target, job: Job, now: Instant) -> bool:
         progress.due_at = None
     if target.record.deployed == job.version and job.status == "successful":
         target.record.verification = outcome
+    state.stages_moved(job.version)
     state.target_changed(target)
     state.touch(target)
     state.waiting.happened(("resource", target.resource.name))

@@ -7,7 +7,6 @@ with the fields that could be read even when others could not, because a person 
 """
 
 import difflib
-import functools
 import math
 import types
 import typing
@@ -294,9 +293,14 @@ def _default(field: msgspec.structs.FieldInfo) -> object:
     return field.default
 
 
-@functools.cache
-def fields_of(kind: Any) -> dict[str, msgspec.structs.FieldInfo]:
-    return {field.encode_name: field for field in msgspec.structs.fields(kind)}
+_FIELDS: dict[Any, dict[str, msgspec.structs.FieldInfo]] = {}
+
+
+def fields_of(kind: type[Any]) -> dict[str, msgspec.structs.FieldInfo]:
+    """The fields of a Struct by the names they have in documents."""
+    if kind not in _FIELDS:
+        _FIELDS[kind] = {field.encode_name: field for field in msgspec.structs.fields(kind)}
+    return _FIELDS[kind]
 
 
 def refuse_unknown_keys(

@@ -1,13 +1,15 @@
 """A long timeline told in stretches: for each, what started and ended, and how full the budgets were."""
 
+import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.simulate.result import Result
-from headgate.simulate.timeline_lines import Line, clock
+from headgate.simulate.timeline_lines import JOB_RANKS, Line, clock
 
+WIDTH = 100
 MOST_STRETCHES = 48
 _SPANS = tuple(
     instants.minutes(count) for count in (1, 5, 10, 15, 30, 60, 120, 240, 360, 720, 1440, 2880, 10080, 43200)
@@ -41,14 +43,20 @@ def _span(whole: int) -> int:
 def _stretch(result: Result, start: Instant, span: int, found: Sequence[Line]) -> Iterator[str]:
     counts: Counter[tuple[int, str, str]] = Counter()
     for line in found:
-        what = line.what.split(" ")[0] if line.event not in ("window opens", "window closes") else line.what
+        what = line.what.split(" ")[0] if line.rank in JOB_RANKS else line.what
         counts[line.rank, line.event, what] += _resources(line)
     by_event: dict[tuple[int, str], list[str]] = defaultdict(list)
     for (rank, event, what), count in sorted(counts.items()):
         by_event[rank, event].append(f"{count} {what}")
     head = f"{clock(result, start):<16}"
     for (_, event), parts in sorted(by_event.items()):
-        yield f"{head}  {event:<14}  {', '.join(parts)}"
+        yield from textwrap.wrap(
+            ", ".join(parts),
+            width=WIDTH,
+            initial_indent=f"{head}  {event:<14}  ",
+            subsequent_indent=" " * 34,
+            break_on_hyphens=False,
+        )
         head = " " * 16
     for usage in result.usage:
         inside = [point for point in usage.series if start <= point.at < start + span]

@@ -16,6 +16,8 @@ COLLAPSE_FROM = 4
 NAMES_SHOWN = 3
 _ENDED, _CLOSED, _STEP, _GROUP, _BEGUN, _STARTED, _NOTICE = range(7)
 
+JOB_RANKS = frozenset({_ENDED, _STARTED})
+
 _GROUP_EVENTS = {
     "collecting": "window opens",
     "ready": "ready",

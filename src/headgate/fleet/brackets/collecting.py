@@ -16,10 +16,10 @@ Fresh = dict[str, list[VersionNode]]
 
 
 def fresh_versions(state: State, place: Place, now: Instant) -> Fresh:
-    form = shape.of_place(place)
     found: Fresh = {}
-    for name, target in place.members.items():
-        if not form.is_hook(name):
+    for name in shape.of_place(place).others:
+        target = place.members[name]
+        if target.deployment.versions:
             versions = _new_for(state, place, target, now)
             if versions:
                 found[name] = versions
@@ -31,9 +31,9 @@ def _new_for(state: State, place: Place, target: Target, now: Instant) -> list[V
 
     When what runs was rejected, the newest remaining version is new again: that is the way back.
     """
-    versions = target.deployment.versions
+    newest = target.deployment.versions[-1]
     floor = state.version(place.record.floors.get(target.deployment.name))
-    if versions and floor is versions[-1] and target.record.deployed == floor.id and floor.is_ready:
+    if floor is newest and target.record.deployed == newest.id and newest.is_ready:
         return []
     deployed = candidates.deployed_version(state, target)
     if deployed is not None and deployed.object.status == "rejected":
@@ -105,8 +105,10 @@ def open_group(state: State, place: Place, opened_at: Instant, now: Instant) -> 
 def close_time(place: Place, group: Group, fresh: Fresh) -> Instant:
     """When the window closes, as far as is known now; it may lie in the past for a place that joined late."""
     spec = place.rule.spec
-    everyone_at = _everyone_has_one_at(place, fresh)
     ends_at = group.collection_ends_at
+    if spec.readiness_mode != "wait_for_all" and spec.unchanged_member_strategy != "require_all":
+        return ends_at
+    everyone_at = _everyone_has_one_at(place, fresh)
     if spec.readiness_mode == "wait_for_all" and everyone_at is not None:
         return min(max(everyone_at, group.collection_started_at), ends_at)
     if spec.unchanged_member_strategy == "require_all":
@@ -127,5 +129,4 @@ def _everyone_has_one_at(place: Place, fresh: Fresh) -> Instant | None:
 
 def without_new_version(place: Place, fresh: Fresh) -> list[str]:
     """Members that are not hooks and have nothing new."""
-    form = shape.of_place(place)
-    return sorted(name for name in place.members if name not in fresh and not form.is_hook(name))
+    return [name for name in shape.of_place(place).others if name not in fresh]

@@ -53,6 +53,7 @@ def finish_with(group: Group, outcome: GroupStatus, *, post_hooks: bool) -> None
 def end(state: State, place: Place, group: Group, status: GroupStatus, now: Instant) -> None:
     group.completed_at = now
     place.executing = None
+    place.resource.upstreams.clear()
     state.sites.pop(place.site, None)
     state.groups.pop(group.id, None)
     state.group_changed(group, status, now)

@@ -36,7 +36,7 @@ def hook_locks(
     locks: Locks = {}
     missing: list[str] = []
     satisfied_at = 0
-    for name in shape.of_place(place).hooks():
+    for name in shape.of_place(place).hooks:
         target = place.members[name]
         version = _newest_allowed(state, target, now, hindrance)
         if version is None:
@@ -73,17 +73,19 @@ def lock(
 ) -> None:
     """Fixes membership and versions; a waiting group gives way and hands over its locks and its clock."""
     superseded = place.waiting
+    ready_at = now
     group.members = [
         _member(place, name, locks, hooks, now, changed_variables) for name in sorted(place.members)
     ]
     if superseded is not None:
         _carry_over(state, superseded, group)
         clock_start = superseded.clock_start if superseded.clock_start is not None else clock_start
+        ready_at = superseded.ready_at or now
         group.without_window = group.without_window and superseded.without_window
     for name, version in locks.items():
         place.record.floors[name] = version.id
     group.locked_at = now
-    group.ready_at = now
+    group.ready_at = ready_at
     group.clock_start = clock_start
     place.collecting = None if place.collecting is group else place.collecting
     place.waiting = group
@@ -179,9 +181,11 @@ def _drop(state: State, group: Group, member: Member, note: str, now: Instant) -
 def mark_unchanged(state: State, place: Place, group: Group) -> None:
     """Judged when the group starts: what already runs here, with the same variables, is not run again."""
     for member in group.members:
-        if member.state != "waiting" or member.kind not in ("deploy", "variable"):
+        record = place.members[member.deployment].record if member.deployment in place.members else None
+        if record is not None and member.kind == "redeploy":
+            member.version = record.deployed
+        if record is None or member.state != "waiting" or member.kind not in ("deploy", "variable"):
             continue
-        record = place.members[member.deployment].record
         if record.deployed == member.version and record.deployed_variables == variables.resolve(
             state, place.members[member.deployment]
         ):
@@ -198,25 +202,24 @@ def has_work(group: Group) -> bool:
 
 def changed_variables(state: State, place: Place) -> frozenset[str]:
     """Members whose resolved values differ from those they run with, and that no group here is about to run."""
-    form = shape.of_place(place)
-    about_to_run = {
-        member.deployment
-        for group in (place.waiting, place.executing)
-        if group is not None
-        for member in group.members
-        if member.state in ("waiting", "retrying")
-    }
     found = set()
-    for name, target in place.members.items():
+    for name in shape.of_place(place).others:
+        target = place.members[name]
         record = target.record
-        if form.is_hook(name) or record.deployed is None or record.job is not None or name in about_to_run:
+        if record.deployed is None or record.job is not None:
             continue
         resolved = variables.resolve(state, target)
+        if record.deployed_variables == resolved or _is_about_to_run(place, name):
+            continue
         version = state.version(record.deployed)
-        if (
-            record.deployed_variables != resolved
-            and version is not None
-            and not has_failed(target, version, resolved)
-        ):
+        if version is not None and not has_failed(target, version, resolved):
             found.add(name)
     return frozenset(found)
+
+
+def _is_about_to_run(place: Place, deployment: str) -> bool:
+    for group in (place.waiting, place.executing):
+        member = group.member(deployment) if group is not None else None
+        if member is not None and member.state in ("waiting", "retrying"):
+            return True
+    return False

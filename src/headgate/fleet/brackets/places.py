@@ -139,6 +139,7 @@ def _waiting_group(state: State, place: Place, now: Instant, hindrance: Hindranc
             state.waiting.touch(place)
         return None
     if group.status == "queued":
+        group.ready_at = now
         state.group_changed(group, "ready", now)
     return readiness.start_of(state, place, group, now, hindrance)
 

@@ -11,22 +11,47 @@ from headgate.fleet.units import BoundRule, Place, Target
 
 class Shape(msgspec.Struct, frozen=True):
     roles: dict[str, MemberRole]
+    hooks: tuple[str, ...]
+    others: tuple[str, ...]
+    """Members that are not hooks."""
     why: str
     """Says which members are hooks and why."""
 
-    def hooks(self) -> list[str]:
-        return [name for name, role in self.roles.items() if role != "member"]
-
-    def is_hook(self, deployment: str) -> bool:
-        return self.roles.get(deployment, "member") != "member"
-
 
 def of_place(place: Place) -> Shape:
-    """Cached on the place until its membership changes."""
+    """Cached on the place until its membership changes, and shared by places that are alike."""
     if place.plan is None:
-        place.plan = _shape(place)
+        place.plan = _shared_shape(place)
     shape: Shape = place.plan
     return shape
+
+
+def _shared_shape(place: Place) -> Shape:
+    if not _depends_on_deployments_alone(place):
+        return _shape(place)
+    key = tuple((name, target.rules) for name, target in sorted(place.members.items()))
+    shape: Shape | None = place.rule.shapes.get(key)
+    if shape is None:
+        shape = place.rule.shapes[key] = _shape(place)
+    return shape
+
+
+def _depends_on_deployments_alone(place: Place) -> bool:
+    """Then the form follows from the members' deployments and their rules, whatever the resource."""
+    spec = place.rule.spec
+    texts = [text for text in (spec.pre_hook_selector, spec.post_hook_selector) if text is not None]
+    for rules in {target.rules: None for target in place.members.values()}:
+        texts += [rule.spec.depends_on for rule in rules.of("deploymentDependency")]
+    return all(place.rule.selector(text).roots <= {"deployment"} for text in dict.fromkeys(texts))
+
+
+def _formed(roles: dict[str, MemberRole], how: str) -> Shape:
+    return Shape(
+        roles,
+        tuple(name for name, role in roles.items() if role != "member"),
+        tuple(name for name, role in roles.items() if role == "member"),
+        _said(roles, how),
+    )
 
 
 def _shape(place: Place) -> Shape:
@@ -41,7 +66,7 @@ def _shape(place: Place) -> Shape:
             roles[name] = "postHook"
         else:
             roles[name] = "member"
-    return Shape(roles, _said(roles, "by preHookSelector and postHookSelector"))
+    return _formed(roles, "by preHookSelector and postHookSelector")
 
 
 def _selected(rule: BoundRule, selector: str | None, target: Target) -> bool:
@@ -62,7 +87,7 @@ def _inferred(place: Place) -> Shape:
         }:
             roles[source] = "preHook"
             roles[sink] = "postHook"
-    return Shape(roles, _said(roles, "inferred from the policy's dependency rules"))
+    return _formed(roles, "inferred from the policy's dependency rules")
 
 
 def _upstream_members(place: Place, target: Target) -> set[str]:

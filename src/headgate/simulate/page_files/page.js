@@ -94,12 +94,16 @@
   const groupsOfRow = data.resources.map(() => []);
   data.groups.forEach((group) => groupsOfRow[group.row].push(group));
 
-  let rows = [], tops = [], visibleJobs = [];
+  let rows = [], tops = [], visibleJobs = [], atOnce = 0;
   const wordsOf = (job) => `${data.resources[job.row]} ${data.deployments[job.deployment]} ${job.tag} ${job.status} ${job.kind} ${job.environment}`.toLowerCase();
   for (const job of jobs) job.words = wordsOf(job);
-  const HEIGHTS = { normal: [13, 4], small: [5, 3], tiny: [1, 1] };
+  const HEIGHTS = { normal: [13, 4], small: [5, 3] };
+  function rowHeights() {
+    const lanesInAll = rows.reduce((sum, n) => sum + lanes[n] + 0.3, 0) || 1;
+    const one = Math.max(0.2, Math.min(13, Math.floor(innerHeight * 0.62) / lanesInAll));
+    return HEIGHTS[byId("rows").value] || [one, Math.min(4, one * 0.3)];
+  }
   function arrange() {
-    [LANE, PAD] = HEIGHTS[byId("rows").value];
     const wanted = byId("filter").value.toLowerCase().split(/\s+/).filter(Boolean);
     const fits = (words) => wanted.every((word) => words.includes(word));
     rows = [];
@@ -116,9 +120,11 @@
       const first = (n) => jobsOfRow[n].length ? jobsOfRow[n][0].start : Infinity;
       rows.sort((a, b) => first(a) - first(b) || a - b);
     }
+    [LANE, PAD] = rowHeights();
     tops = [0];
     for (const n of rows) tops.push(tops[tops.length - 1] + lanes[n] * LANE + PAD);
     byId("spacer").style.height = "0px";
+    atOnce = mostAtOnce();
     drawAll();
     fillGroups(true);
   }
@@ -201,6 +207,12 @@
     }
   }
 
+  function mostAtOnce() {
+    const events = visibleJobs.flatMap((job) => [[job.start, 1], [job.end, -1]]).sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+    let running = 0, most = 0;
+    for (const [, change] of events) most = Math.max(most, running += change);
+    return most;
+  }
   function drawOverview() {
     const [pen, width] = fit(byId("overview"), 44);
     const place = (ms) => gutter + (ms - whole[0]) / (whole[1] - whole[0]) * (width - gutter);
@@ -216,7 +228,7 @@
     const heights = bins.map((change) => { running += change; most = Math.max(most, running); return running; });
     pen.fillStyle = colour("soft");
     pen.fillText("running", 0, 14);
-    pen.fillText(`max ${most}`, 0, 30);
+    pen.fillText(`up to ${atOnce}`, 0, 30);
     heights.forEach((count, n) => {
       if (count <= 0) return;
       const height = Math.max(2, count / most * 36);
@@ -257,7 +269,7 @@
     }
   }
   function drawRow(pen, row, top, height, width, number) {
-    if (number % 2) { pen.fillStyle = colour("stripe"); pen.fillRect(0, top, width, height); }
+    if (number % 2 && height > 3) { pen.fillStyle = colour("stripe"); pen.fillRect(0, top, width, height); }
     pen.save();
     pen.beginPath();
     pen.rect(gutter, top, width - gutter, height);
@@ -288,7 +300,7 @@
   function drawJob(pen, job, top, width) {
     const x = xOf(job.start, width), right = xOf(job.end, width);
     if (right < gutter || x > width) return;
-    const y = top + PAD / 2 + job.lane * LANE, long = Math.max(1.5, right - x - 0.5), tall = LANE > 4 ? LANE - (LANE > 9 ? 2 : 1) : LANE;
+    const y = top + PAD / 2 + job.lane * LANE, long = Math.max(1.5, right - x - 0.5), tall = LANE > 4 ? LANE - (LANE > 9 ? 2 : 1) : Math.max(0.8, LANE);
     pen.globalAlpha = job.shown ? 1 : 0.15;
     pen.fillStyle = barColour(job);
     pen.beginPath();
@@ -511,7 +523,7 @@
   byId("order").addEventListener("change", arrange);
   byId("rows").addEventListener("change", arrange);
   byId("colour").addEventListener("change", drawAll);
-  addEventListener("resize", drawAll);
+  addEventListener("resize", arrange);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
 
   /* Budgets */
@@ -582,7 +594,7 @@
 
   if (data.resources.length > 100) {
     byId("order").value = "start";
-    byId("rows").value = "small";
+    byId("rows").value = "fit";
   }
   arrange();
 })();

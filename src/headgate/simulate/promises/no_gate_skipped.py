@@ -10,10 +10,12 @@ from typing import Any
 
 from headgate import cel
 from headgate.fleet import changes, expressions, model, records
+from headgate.fleet.rules import deployment_window
 from headgate.kernel.instants import Instant
 from headgate.simulate.mirror import Mirror, matches
 from headgate.simulate.promises.base import Broken, Promise
 
+_JUDGED_AGAIN = frozenset({"approval", "versionSelector", "deploymentWindow", "deploymentDependency"})
 _SETTLED_WITHOUT_A_JOB = frozenset({"unchanged", "dropped", "skipped"})
 
 
@@ -28,8 +30,9 @@ class NoGateSkipped(Promise):
         self._groups: dict[str, records.Group] = {}
         self._succeeded: set[tuple[str, str]] = set()
         self._started_groups: set[str] = set()
-        self._policies: dict[tuple[str, str, str], list[model.Policy]] = {}
+        self._rules_by_place: dict[tuple[str, str, str], list[tuple[model.Policy, model.Rule]]] = {}
         self._upstream_names: dict[tuple[str, str, str], tuple[str, ...]] = {}
+        self._reads_deployment_only: dict[str, bool] = {}
 
     def changed(self, change: changes.Change, now: Instant) -> None:
         match change:
@@ -38,9 +41,11 @@ class NoGateSkipped(Promise):
                 self._votes.setdefault(place, {})[change.user] = change
             case changes.PutSkip():
                 self._skipped_rules.add(change.rule)
+                self._rules_by_place.clear()
             case changes.Put() | changes.Delete() | changes.SetVariable():
-                self._policies.clear()
+                self._rules_by_place.clear()
                 self._upstream_names.clear()
+                self._reads_deployment_only.clear()
             case _:
                 pass
 
@@ -73,15 +78,15 @@ class NoGateSkipped(Promise):
         not_allowed = ("rejected",) if job.group is not None else ("building", "failed", "rejected", "paused")
         if version.status in not_allowed:
             yield f"{job.tag}, whose status is {version.status}"
-        bindings = self.mirror.bindings(job.deployment, job.environment, job.resource)
-        if version.target_selector is not None and _is_false(version.target_selector, bindings):
+        if version.target_selector is not None and _is_false(version.target_selector, self._bindings(job)):
             yield f"{job.tag}, whose targetSelector is false here"
         for policy, rule in self._rules(job):
             if rule.kind == "approval":
                 yield from self._judge_approval(job, policy, rule)
             elif rule.kind == "versionSelector" and job.group is None:
-                view = {**bindings, "version": self.mirror.view("Version", f"{job.deployment}/{job.tag}")}
-                if not expressions.VERSION_SELECTOR.selector(rule.spec.selector).matches(view):
+                bindings = self._bindings(job)
+                bindings["version"] = self.mirror.view("Version", f"{job.deployment}/{job.tag}")
+                if not expressions.VERSION_SELECTOR.selector(rule.spec.selector).matches(bindings):
                     yield f"{job.tag}, which {policy.name}, {rule.label} does not select"
 
     def _judge_approval(self, job: records.Job, policy: model.Policy, rule: model.Rule) -> Iterator[str]:
@@ -102,8 +107,6 @@ class NoGateSkipped(Promise):
             yield from self._judge_order(job, group)
 
     def _judge_windows(self, job: records.Job, now: Instant) -> Iterator[str]:
-        from headgate.fleet.rules import deployment_window
-
         for policy, rule in self._rules(job):
             if rule.kind != "deploymentWindow" or rule.spec.first_deployment == "bypass":
                 continue
@@ -133,12 +136,15 @@ class NoGateSkipped(Promise):
 
     def _upstream_by(self, rule: model.Rule, job: records.Job) -> tuple[str, ...]:
         """Kept by deployment where the rule reads nothing else: that is what such rules are usually made of."""
-        texts = [text for text in (rule.spec.depends_on, rule.spec.applies_to) if text is not None]
-        is_by_deployment = expressions.roots(expressions.SELECTOR, texts) <= {"deployment"}
+        is_by_deployment = self._reads_deployment_only.get(rule.id)
+        if is_by_deployment is None:
+            texts = [text for text in (rule.spec.depends_on, rule.spec.applies_to) if text is not None]
+            is_by_deployment = expressions.roots(expressions.SELECTOR, texts) <= {"deployment"}
+            self._reads_deployment_only[rule.id] = is_by_deployment
         key = (rule.id, job.deployment, "" if is_by_deployment else f"{job.environment}/{job.resource}")
         names = self._upstream_names.get(key)
         if names is None:
-            bindings = self.mirror.bindings(job.deployment, job.environment, job.resource)
+            bindings = self._bindings(job)
             names = ()
             if matches(rule.spec.applies_to, bindings):
                 names = tuple(
@@ -149,24 +155,27 @@ class NoGateSkipped(Promise):
             self._upstream_names[key] = names
         return names
 
+    def _bindings(self, job: records.Job) -> dict[str, object]:
+        return self.mirror.bindings(job.deployment, job.environment, job.resource)
+
     def _deployment(self, name: str) -> dict[str, Any]:
         return self.mirror.view("Deployment", name) or {}
 
-    def _rules(self, job: records.Job) -> Iterator[tuple[model.Policy, model.Rule]]:
-        """Rules of the policies that match the target, but for those that some skip names."""
+    def _rules(self, job: records.Job) -> list[tuple[model.Policy, model.Rule]]:
+        """What is judged here, of the policies that match the target, but for rules that some skip names."""
         place = (job.deployment, job.environment, job.resource)
-        policies = self._policies.get(place)
-        if policies is None:
+        found = self._rules_by_place.get(place)
+        if found is None:
             bindings = self.mirror.bindings(*place)
-            policies = self._policies[place] = [
-                policy
+            found = self._rules_by_place[place] = [
+                (policy, rule)
                 for policy in self.mirror.policies.values()
                 if policy.enabled and matches(policy.selector, bindings)
+                for rule in policy.rules
+                if rule.kind in _JUDGED_AGAIN
+                and not self._skipped_rules & {rule.id, rule.name, str(rule.index)}
             ]
-        for policy in policies:
-            for rule in policy.rules:
-                if not self._skipped_rules & {rule.id, rule.name, str(rule.index)}:
-                    yield policy, rule
+        return found
 
 
 def _is_false(selector: str, bindings: dict[str, object]) -> bool:

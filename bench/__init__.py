@@ -1,0 +1,1 @@
+"""Benchmarks: one figure a line, compared within one run. `python -m bench [name ...]`."""

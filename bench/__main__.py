@@ -1,0 +1,16 @@
+"""Runs the benchmarks, or those named on the command line."""
+
+import importlib
+import sys
+
+NAMES = ("cel", "fleet", "simulation")
+
+
+def main(names: list[str]) -> None:
+    for name in names or NAMES:
+        print(f"# {name}", flush=True)
+        for line in importlib.import_module(f"bench.{name}").run():
+            print(line, flush=True)
+
+
+main(sys.argv[1:])

@@ -1,0 +1,44 @@
+"""Small words over hypothesis' draws, so that a generator reads as what it generates."""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from hypothesis import strategies as st
+
+Item = TypeVar("Item")
+
+STEP_SECONDS = 30
+"""Moments and durations are multiples of this, so that many things happen in one instant."""
+
+
+class Chooser:
+    """Every choice shrinks to its first option, every chance to not happening."""
+
+    def __init__(self, draw: st.DrawFn) -> None:
+        self._draw = draw
+
+    def number(self, least: int, most: int) -> int:
+        return self._draw(st.integers(least, most))
+
+    def chance(self, percent: int) -> bool:
+        return self.number(0, 99) >= 100 - percent
+
+    def one(self, options: Sequence[Item]) -> Item:
+        return options[self.number(0, len(options) - 1)]
+
+    def some(self, options: Sequence[Item], percent: int = 50) -> list[Item]:
+        """A part of the options, in their order."""
+        return [option for option in options if self.chance(percent)]
+
+    def weighted(self, options: dict[Item, int]) -> Item:
+        place = self.number(0, sum(options.values()) - 1)
+        for option, weight in options.items():
+            place -= weight
+            if place < 0:
+                return option
+        raise AssertionError("the weights are used up")
+
+    def seconds(self, most_steps: int) -> int:
+        """Mostly on the grid on which all else happens too."""
+        odd = self.number(1, 29) if self.chance(8) else 0
+        return self.number(0, most_steps) * STEP_SECONDS + odd

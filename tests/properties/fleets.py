@@ -1,0 +1,71 @@
+"""Random scenarios, as plain documents: a fleet, its policies, and what happens to it."""
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+from tests.properties import objects, policies, timelines
+from tests.properties.choosing import Chooser
+from tests.properties.objects import DEPLOYMENTS, ENVIRONMENTS, Document, Fleet
+
+START = "2026-03-02T09:00:00Z"
+
+
+@st.composite
+def scenarios(draw: st.DrawFn) -> Document:
+    """Anything may happen: failures, operators that change their mind, objects that come and go, crashes."""
+    return _scenario(Chooser(draw), peaceful=False, until="+3h")
+
+
+@st.composite
+def peaceful_scenarios(draw: st.DrawFn) -> Document:
+    """Faults pass, gates open in the end, everything is approved: such a fleet has to converge."""
+    return _scenario(Chooser(draw), peaceful=True, until="+240h")
+
+
+def _scenario(choose: Chooser, *, peaceful: bool, until: str) -> Document:
+    fleet = _fleet(choose, peaceful=peaceful)
+    steps = timelines.timeline(choose, fleet)
+    spec: Document = {
+        "start": START,
+        "until": until,
+        "seed": choose.number(1, 3),
+        "objects": fleet.objects,
+        "agents": timelines.agents(choose, fleet),
+        "timeline": steps,
+    }
+    return {
+        "apiVersion": "headgate.dev/v1",
+        "kind": "Scenario",
+        "metadata": {"name": "found-by-chance"},
+        "spec": spec,
+    }
+
+
+def _fleet(choose: Chooser, *, peaceful: bool) -> Fleet:
+    fleet = Fleet(peaceful=peaceful)
+    fleet.resources = [f"node-{number}" for number in range(1, choose.number(1, 6) + 1)]
+    fleet.environments = list(ENVIRONMENTS[: choose.weighted({1: 50, 2: 35, 3: 15})])
+    fleet.deployments = _deployments(choose)
+    fleet.objects = [
+        *(objects.resource(choose, name) for name in fleet.resources),
+        *(objects.environment(choose, name, peaceful=peaceful) for name in fleet.environments),
+        *(objects.deployment(choose, name, peaceful=peaceful) for name in fleet.deployments),
+    ]
+    if peaceful:
+        fleet.objects.append(policies.retry_for_all())
+    for number in range(1, choose.number(1, 3) + 1):
+        fleet.objects.append(policies.policy(choose, fleet, f"policy-{number}"))
+    fleet.objects += objects.initial_versions(choose, fleet)
+    return fleet
+
+
+def _deployments(choose: Chooser) -> list[str]:
+    if choose.chance(60):
+        return [DEPLOYMENTS[0], *DEPLOYMENTS[1 : 1 + choose.number(1, 3)], DEPLOYMENTS[-1]]
+    return choose.some(DEPLOYMENTS) or ["engine"]
+
+
+def steps_of(document: Document) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = document["spec"]["timeline"]
+    return found

@@ -1,0 +1,47 @@
+"""Random policies: a few rules each, some of them with a bracket."""
+
+from tests.properties import rules
+from tests.properties.choosing import Chooser
+from tests.properties.objects import Document, Fleet, manifest
+
+SELECTORS = (
+    "true",
+    "deployment.metadata['layer'] == 'node'",
+    "environment.name == 'prod'",
+    "resource.metadata['zone'] == 'a'",
+    "deployment.name != 'kubelet'",
+)
+NAMES = ("", "careful", "first", "second")
+
+
+def policy(choose: Chooser, fleet: Fleet, name: str) -> Document:
+    spec: Document = {}
+    found: list[Document] = []
+    if choose.chance(65 if name == "policy-1" else 10) and not (fleet.peaceful and fleet.has_bracket):
+        fleet.has_bracket = True
+        found.append({"deploymentBracket": rules.bracket(choose, fleet)})
+        if len(fleet.deployments) >= 3 and choose.chance(40):
+            found += rules.hook_order(fleet)
+    elif choose.chance(60):
+        spec["selector"] = choose.one(SELECTORS)
+    found += [rules.any_rule(choose, fleet) for _ in range(choose.number(0, 4))]
+    spec["rules"] = _with_names(choose, found)
+    if not fleet.peaceful and choose.chance(4):
+        spec["enabled"] = False
+    fleet.policies[name] = found
+    return manifest("Policy", name, spec)
+
+
+def _with_names(choose: Chooser, found: list[Document]) -> list[Document]:
+    names = list(NAMES)
+    result = []
+    for rule in found:
+        name = choose.one(names) if choose.chance(20) else ""
+        if name:
+            names.remove(name)
+        result.append({"name": name, **rule} if name else rule)
+    return result
+
+
+def retry_for_all() -> Document:
+    return manifest("Policy", "try-again", {"rules": [{"retry": {"maxRetries": 3, "backoffSeconds": 30}}]})

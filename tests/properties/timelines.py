@@ -1,0 +1,283 @@
+"""Random timelines: versions, what operators do, how agents behave, and crashes."""
+
+from collections.abc import Callable
+from typing import Any
+
+from tests.properties import objects, policies
+from tests.properties.choosing import Chooser
+from tests.properties.objects import ENVIRONMENTS, USERS, Document, Fleet
+
+LAST_STEP = 40
+"""Steps happen in the first twenty minutes."""
+
+JOB_STATUSES = (
+    "successful",
+    "failure",
+    "cancelled",
+    "skipped",
+    "timedOut",
+    "externalRunNotFound",
+    "invalidIntegration",
+    "queued",
+    "actionRequired",
+    "inProgress",
+)
+
+
+def publish(choose: Chooser, fleet: Fleet) -> Document:
+    owner = choose.one(fleet.deployments)
+    tags = fleet.tags.setdefault(owner, [])
+    tag = f"v{len(tags) if tags[:1] == ['v0'] else len(tags) + 1}"
+    tags.append(tag)
+    return {"publish": objects.version(choose, fleet, owner, tag)}
+
+
+def _version(choose: Chooser, fleet: Fleet) -> Document:
+    owner = choose.one(fleet.deployments)
+    return {"deployment": owner, "tag": choose.one(fleet.tags.get(owner) or ["v1"])}
+
+
+def vote(choose: Chooser, fleet: Fleet) -> Document:
+    kind = choose.weighted({"approve": 70, "reject": 15, "withdraw": 15})
+    ballot = {
+        **_version(choose, fleet),
+        "environment": choose.one(fleet.environments),
+        "user": choose.one(USERS),
+    }
+    if choose.chance(50):
+        ballot["roles"] = ["sre"]
+    return {kind: ballot}
+
+
+def _rule_of(choose: Chooser, fleet: Fleet) -> Document:
+    name = choose.one(sorted(fleet.policies) or ["policy-1"])
+    count = len(fleet.policies.get(name, ()))
+    return {"policy": name, "rule": choose.number(0, max(0, count - 1))}
+
+
+def skip(choose: Chooser, fleet: Fleet) -> Document:
+    spec: Document = {"id": f"skip-{choose.number(1, 3)}", **_rule_of(choose, fleet), "reason": "urgent"}
+    if choose.chance(30):
+        spec.update(_version(choose, fleet))
+    if choose.chance(30):
+        spec["environment"] = choose.one(fleet.environments)
+    if choose.chance(30):
+        spec["resource"] = choose.one(fleet.resources)
+    if choose.chance(40):
+        spec["expiresAt"] = f"+{choose.seconds(LAST_STEP)}s"
+    return {"skip": spec}
+
+
+def unskip(choose: Chooser, fleet: Fleet) -> Document:
+    return {"unskip": f"skip-{choose.number(1, 3)}"}
+
+
+def freeze(choose: Chooser, fleet: Fleet) -> Document:
+    selector = choose.one(
+        ("true", "resource.metadata['zone'] == 'a'", "deployment.name == 'uncordon'", "environment.name == 'dev'")
+    )
+    spec = {"name": f"stop-{choose.number(1, 2)}", "selector": selector, "reason": "an incident"}
+    if fleet.peaceful or choose.chance(60):
+        spec["expiresAt"] = f"+{choose.seconds(LAST_STEP)}s"
+    return {"freeze": spec}
+
+
+def unfreeze(choose: Chooser, fleet: Fleet) -> Document:
+    return {"unfreeze": f"stop-{choose.number(1, 2)}"}
+
+
+def signal(choose: Chooser, fleet: Fleet) -> Document:
+    spec: Document = {"name": "alarm", "value": {"firing": choose.chance(50)}}
+    if choose.chance(40):
+        spec["expiresAt"] = f"+{choose.seconds(LAST_STEP)}s"
+    return {"signal": spec}
+
+
+def set_version(choose: Chooser, fleet: Fleet) -> Document:
+    status = choose.weighted({"ready": 40, "rejected": 25, "paused": 15, "failed": 10, "building": 10})
+    return {"setVersion": {**_version(choose, fleet), "status": status}}
+
+
+def set_variable(choose: Chooser, fleet: Fleet) -> Document:
+    spec: Document = {"key": "size", "value": choose.one((1, 2, 3, None))}
+    if choose.chance(50):
+        spec["resource"] = choose.one(fleet.resources)
+    else:
+        spec["deployment"] = choose.one(fleet.deployments)
+    return {"setVariable": spec}
+
+
+def apply(choose: Chooser, fleet: Fleet) -> Document:
+    kind = choose.one(("Resource", "NewResource", "Deployment", "Environment", "Policy", "VariableSet", "JobAgent"))
+    match kind:
+        case "Resource":
+            return {"apply": objects.resource(choose, choose.one(fleet.resources))}
+        case "NewResource":
+            name = f"node-{choose.number(7, 8)}"
+            fleet.resources = [*fleet.resources, *({name} - set(fleet.resources))]
+            return {"apply": objects.resource(choose, name)}
+        case "Deployment":
+            name = choose.one(fleet.deployments)
+            return {"apply": objects.deployment(choose, name, peaceful=fleet.peaceful)}
+        case "Environment":
+            names = fleet.environments if fleet.peaceful else ENVIRONMENTS
+            return {"apply": objects.environment(choose, choose.one(names), peaceful=fleet.peaceful)}
+        case "Policy":
+            name = choose.one(("policy-1", "policy-2", "policy-3"))
+            return {"apply": policies.policy(choose, fleet, name)}
+        case "VariableSet":
+            spec = {"selector": choose.one(("true", "environment.name == 'prod'")), "variables": {"size": 9}}
+            return {"apply": objects.manifest("VariableSet", "sizes", spec)}
+    return {"apply": objects.manifest("JobAgent", "runner", {"type": "pull"})}
+
+
+def delete(choose: Chooser, fleet: Fleet) -> Document:
+    kind = choose.weighted(
+        {
+            "Resource": 35,
+            "Deployment": 12,
+            "Environment": 12,
+            "Policy": 20,
+            "Version": 12,
+            "VariableSet": 3,
+            "Signal": 6,
+        }
+    )
+    version = _version(choose, fleet)
+    names = {
+        "Resource": choose.one(fleet.resources),
+        "Deployment": version["deployment"],
+        "Environment": choose.one(fleet.environments),
+        "Policy": choose.one(sorted(fleet.policies) or ["policy-1"]),
+        "Version": f"{version['deployment']}/{version['tag']}",
+        "VariableSet": "sizes",
+        "Signal": "alarm",
+    }
+    return {"delete": {"kind": kind, "name": names[kind]}}
+
+
+def group(choose: Chooser, fleet: Fleet) -> Document:
+    action = choose.one(("retry", "skipMember", "abort", "release"))
+    spec: Document = {
+        "action": action,
+        "environment": choose.one(fleet.environments),
+        "resource": choose.one(fleet.resources),
+    }
+    if action == "skipMember" or choose.chance(15):
+        spec["member"] = choose.one(fleet.deployments)
+    if action == "abort" and choose.chance(50):
+        spec["postHooks"] = False
+    return {"group": spec}
+
+
+def _target(choose: Chooser, fleet: Fleet) -> str:
+    parts = (fleet.deployments, fleet.environments, fleet.resources)
+    return "/".join(choose.one(names) for names in parts)
+
+
+def target(choose: Chooser, fleet: Fleet) -> Document:
+    action = choose.one(("retry", "rollback", "redeploy"))
+    return {"target": {"action": action, "target": _target(choose, fleet)}}
+
+
+def resume(choose: Chooser, fleet: Fleet) -> Document:
+    return {"resume": _rule_of(choose, fleet)}
+
+
+def report(choose: Chooser, fleet: Fleet) -> Document:
+    return {"report": {"target": _target(choose, fleet), "status": choose.one(JOB_STATUSES)}}
+
+
+def crash(choose: Chooser, fleet: Fleet) -> Document:
+    return {"crash": "engine"}
+
+
+def explain(choose: Chooser, fleet: Fleet) -> Document:
+    return {"explain": {"target": _target(choose, fleet)}}
+
+
+def snapshot(choose: Chooser, fleet: Fleet) -> Document:
+    return {"snapshot": {}}
+
+
+Maker = Callable[[Chooser, Fleet], Document]
+STEPS: dict[Maker, int] = {
+    publish: 34,
+    vote: 12,
+    skip: 5,
+    unskip: 2,
+    freeze: 5,
+    unfreeze: 4,
+    signal: 5,
+    set_version: 7,
+    set_variable: 6,
+    apply: 8,
+    delete: 5,
+    group: 9,
+    target: 5,
+    resume: 3,
+    report: 5,
+    crash: 4,
+    explain: 3,
+    snapshot: 1,
+}
+PEACEFUL_STEPS: dict[Maker, int] = {
+    publish: 40,
+    freeze: 5,
+    signal: 5,
+    set_variable: 8,
+    crash: 5,
+    explain: 3,
+}
+"""Nothing that a person would have to set right again."""
+
+
+def timeline(choose: Chooser, fleet: Fleet) -> list[Document]:
+    makers = PEACEFUL_STEPS if fleet.peaceful else STEPS
+    moments = sorted(choose.seconds(LAST_STEP) for _ in range(choose.number(2, 18)))
+    steps = [{"at": f"+{moment}s", **choose.weighted(makers)(choose, fleet)} for moment in moments]
+    if fleet.peaceful:
+        steps += _all_approvals(fleet)
+    return steps
+
+
+def _all_approvals(fleet: Fleet) -> list[Document]:
+    at = f"+{(LAST_STEP + 1) * 30}s"
+    return [
+        {"at": at, "approve": {"deployment": owner, "tag": tag, "environment": place, "user": user, "roles": ["sre"]}}
+        for owner, tags in fleet.tags.items()
+        for tag in tags
+        for place in fleet.environments
+        for user in USERS[:2]
+    ]
+
+
+def agents(choose: Chooser, fleet: Fleet) -> list[Document]:
+    """Most jobs succeed; some fail on some attempts, some take no time at all, some are never heard of again."""
+    found = [_agent(choose, fleet) for _ in range(choose.number(0, 4))]
+    return [*found, {"duration": f"{choose.one((60, 0, 30, 120, 300))}s"}]
+
+
+def _agent(choose: Chooser, fleet: Fleet) -> Document:
+    matches = [
+        f"deployment.name == '{choose.one(fleet.deployments)}'",
+        f"resource.name == '{choose.one(fleet.resources)}'",
+        "version.tag == 'v1'",
+        "version.tag == 'v2'",
+    ]
+    entry: Document = {"match": choose.one(matches), "duration": f"{choose.one((60, 0, 30, 120, 300, 600))}s"}
+    if choose.chance(60):
+        entry["outcomes"] = _outcomes(choose, fleet)
+    if not fleet.peaceful and choose.chance(15):
+        entry["timeout"] = f"{choose.one((60, 90))}s"
+    if not fleet.peaceful and choose.chance(30):
+        answers: list[Any] = [{"ok": choose.chance(60)} for _ in range(choose.number(1, 3))]
+        entry["measurements"] = {"health": [*answers, *([{"error": "down"}] if choose.chance(15) else [])]}
+    return entry
+
+
+def _outcomes(choose: Chooser, fleet: Fleet) -> list[str]:
+    if fleet.peaceful:
+        return choose.one((["successful"], ["failure", "successful"], ["failure", "timedOut", "successful"]))
+    options = ("failure", "successful", "timedOut", "externalRunNotFound", "skipped", "cancelled", "never")
+    return [choose.one(options) for _ in range(choose.number(1, 3))]
