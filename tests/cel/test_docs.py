@@ -48,7 +48,6 @@ def test_an_example_gives_what_stands_after_it(text: str, expected: str) -> None
     if expected == "an error":
         with pytest.raises(cel.EvaluationError):
             program.evaluate(bindings())
-        assert not ENVIRONMENT.selector(text).matches(bindings()) if program.result_type == "bool" else True
     else:
         assert json.dumps(program.evaluate(bindings())) == json.dumps(json.loads(expected))
 
@@ -68,9 +67,9 @@ def test_every_function_has_its_place_in_the_table() -> None:
         "@sortByAssociatedKeys": "sortBy",
         "@in": "in",
     }
-    operators = re.compile(r"_.*_|[!-]_")
     for name in library.STANDARD:
-        if not operators.fullmatch(name):
+        is_operator = name[0] in "_!-"
+        if not is_operator:
             assert f"`{written.get(name, name)}`" in table
 
 

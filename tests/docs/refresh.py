@@ -31,7 +31,7 @@ def _table(name: str, old: str) -> str:
         cells = [f"`{field}`", *computed, meanings.get(f"`{field}`", "TODO")]
         escaped = [cell.replace("|", "\\|") for cell in cells]
         lines.append(f"| {' | '.join(escaped)} |")
-    return f"<!-- fields: {name} -->\n" + "\n".join(lines) + "\n"
+    return f"<!-- fields: {name} -->\n\n" + "\n".join(lines) + "\n"
 
 
 def _with_printed(page: Path, text: str) -> str:

@@ -264,7 +264,6 @@ VERIFIED = manifest(
                         "intervalSeconds": 60,
                         "count": 2,
                         "successCondition": "result.value < 0.5",
-                        "failureThreshold": 1,
                         "provider": {"type": "http", "url": "https://metrics.example/errors"},
                     }
                 ]
@@ -289,7 +288,7 @@ def test_measurements_are_answered_in_their_order_and_the_last_repeats() -> None
     assert verification_of([{"measurements": {"errors": [{"value": 0.1}, {"value": 0.9}]}}]) == "failed"
 
 
-CRASHES: list[dict[str, Any]] = [{"at": f"+{minute}m", "crash": "engine"} for minute in range(12)]
+CRASHES: list[dict[str, Any]] = [{"at": f"+{minute}m", "crash": "engine"} for minute in range(6)]
 
 
 def busy(*crashes: dict[str, Any]) -> str:

@@ -20,6 +20,9 @@ class Callees:
     standard: Mapping[str, Implementation]
     custom: Mapping[tuple[str, bool, int], tuple[Function, ...]]
 
+    def is_custom(self, name: str, member: bool, arity: int) -> bool:
+        return (name, member, arity) in self.custom
+
     def implementation(self, name: str, member: bool, arity: int) -> Implementation:
         """What answers a call; where nothing does, an implementation that says so when it is reached."""
         overloads = self.custom.get((name, member, arity), ())

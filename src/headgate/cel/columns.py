@@ -39,8 +39,8 @@ _meter = Meter(1 << 62)
 _ZERO_AND_ONE = bytes.maketrans(b"01", b"\x00\x01")
 
 
-_SPARSE = 32
-"""One row in so many or less is found faster by looking for it than by looking at all."""
+_SPARSE = 10
+"""Where one row in so many or less is in a set, they are found faster by the gaps between them."""
 
 Thing = TypeVar("Thing")
 
@@ -51,10 +51,10 @@ def members(rows: int, things: Sequence[Thing]) -> list[Thing]:
     if rows.bit_count() * _SPARSE > len(digits):
         return list(compress(things, digits.encode("ascii").translate(_ZERO_AND_ONE)))
     found = []
-    row = digits.find("1")
-    while row >= 0:
+    row = -1
+    for gap in digits.split("1")[:-1]:
+        row += len(gap) + 1
         found.append(things[row])
-        row = digits.find("1", row + 1)
     return found
 
 

@@ -163,13 +163,23 @@ def _decided_by(decisive: bool, left: Evaluator, right: Evaluator) -> Evaluator:
             first = access.truth(left(frame))
         except BudgetExceeded:
             raise
-        except EvaluationError:
-            if right(frame) is decisive:
+        except EvaluationError as error:
+            if _outvoted(error, right, frame, decisive):
                 return decisive
             raise
         return decisive if first is decisive else access.truth(right(frame))
 
     return combined
+
+
+def _outvoted(error: EvaluationError, other: Evaluator, frame: Frame, decisive: bool) -> bool:
+    """Whether the other side decides; where both fail, the first failure is the one to report."""
+    try:
+        return other(frame) is decisive
+    except BudgetExceeded:
+        raise
+    except EvaluationError:
+        raise error from None
 
 
 def _choice(condition: Evaluator, then: Evaluator, otherwise: Evaluator) -> Evaluator:

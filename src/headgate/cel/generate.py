@@ -26,8 +26,7 @@ SHORT_LIST = 8
 Fast = Callable[[Mapping[str, object], Meter], Any]
 Test = Callable[[Mapping[str, object]], bool]
 
-# Calls whose result is a Python bool or an exception, so that it needs no check where a bool is wanted.
-_CERTAIN_BOOL = frozenset(
+_BOOL_FUNCTIONS = frozenset(
     [
         "_==_",
         "_!=_",
@@ -46,6 +45,7 @@ _CERTAIN_BOOL = frozenset(
         "hasValue",
     ]
 )
+_INTEGER_FUNCTIONS = frozenset(("size", "_+_", "_-_", "_*_", "_/_", "_%_"))
 _COMPARISONS = {"_<_": "<", "_<=_": "<=", "_>_": ">", "_>=_": ">="}
 _ABSORBING = frozenset(("_&&_", "_||_"))
 
@@ -148,7 +148,7 @@ class _Source:
                 return f"({self.is_true(left)} or {self.is_true(right)})"
             case syntax.Call(function="!_", arguments=(operand,)):
                 return self.is_false(operand)
-        return self.value(node) if _certain_bool(node) else f"({self.value(node)} is True)"
+        return self.value(node) if self._is_bool(node) else f"({self.value(node)} is True)"
 
     def is_false(self, node: Node) -> str:
         match node:
@@ -158,11 +158,16 @@ class _Source:
                 return f"({self.is_false(left)} and {self.is_false(right)})"
             case syntax.Call(function="!_", arguments=(operand,)):
                 return self.is_true(operand)
-        return f"(not {self.value(node)})" if _certain_bool(node) else f"({self.value(node)} is False)"
+        return f"(not {self.value(node)})" if self._is_bool(node) else f"({self.value(node)} is False)"
 
     def condition(self, node: Node) -> str:
         """Source that is a bool or raises."""
-        return self.value(node) if _certain_bool(node) else f"truth({self.value(node)})"
+        value = self.value(node)
+        if self._is_bool(node):
+            return value
+        if _is_quick(node):
+            return f"({value} is True or {value} is not False and truth({value}))"
+        return f"truth({value})"
 
     def value(self, node: Node) -> str:
         self._depth += 1
@@ -204,6 +209,8 @@ class _Source:
         return self._named(value)
 
     def _call(self, node: syntax.Call) -> str:
+        if self._is_custom(node):
+            return self._library_call(node)
         match node.function, node.arguments:
             case "_&&_", (left, right):
                 return f"({self.condition(left)} and {self.condition(right)})"
@@ -227,11 +234,11 @@ class _Source:
                 return f"str.__contains__({self.value(operand)}, {text!r})"
             case "orValue", (operand, syntax.Constant(value=value)):
                 return f"or_value({self.value(operand)}, {self._constant(value)})"
-            case "size", (operand,) if not self._callees.custom:
+            case "size", (operand,):
                 return f"size({self.value(operand)})"
             case (("or" | "orValue"), _):
                 raise NotGeneratedError
-        if node.function in _COMPARISONS and _same_plain_type(*node.arguments):
+        if node.function in _COMPARISONS and self._same_plain_type(*node.arguments):
             left, right = node.arguments
             return f"({self.value(left)} {_COMPARISONS[node.function]} {self.value(right)})"
         return self._library_call(node)
@@ -250,7 +257,7 @@ class _Source:
             operator = "is" if right.value is None or isinstance(right.value, bool) else "=="
             test = f"{self.value(left)} {operator} {self._constant(right.value)}"
             return f"({negation}{test})" if negation else f"({test})"
-        if _same_plain_type(left, right):
+        if self._same_plain_type(left, right):
             return f"({negation}{self.value(left)} == {self.value(right)})"
         return f"({negation}equal({self._meter()}, {self.value(left)}, {self.value(right)}))"
 
@@ -259,6 +266,37 @@ class _Source:
         if len(members) <= SHORT_LIST:
             return f"({self.value(element)} in {self._named(members)})"
         return f"is_member({self.value(element)}, {self._named(frozenset(members))})"
+
+    def _is_custom(self, node: syntax.Call) -> bool:
+        return self._callees.is_custom(node.function, node.member, len(node.arguments))
+
+    def _is_bool(self, node: Node) -> bool:
+        """Whether what is generated for the node is a Python bool or an exception, so that it needs no check."""
+        match node:
+            case syntax.Has() | syntax.Constant(value=True | False):
+                return True
+            case syntax.Call(function=function):
+                return function in _BOOL_FUNCTIONS and not self._is_custom(node)
+            case syntax.Fold(loop=loop):
+                return loop in (Loop.ALL, Loop.EXISTS, Loop.EXISTS_ONE)
+        return False
+
+    def _same_plain_type(self, left: Node, right: Node) -> bool:
+        """Whether Python compares the two as CEL does, by their static types.
+
+        Only what an operation made is believed: a variable may be bound to anything.
+        """
+        return left.type == right.type and self._is_made_integer(left) and self._is_made_integer(right)
+
+    def _is_made_integer(self, node: Node) -> bool:
+        if node.type.name != "int":
+            return False
+        made = (
+            isinstance(node, syntax.Call)
+            and node.function in _INTEGER_FUNCTIONS
+            and not self._is_custom(node)
+        )
+        return made or isinstance(node, syntax.Constant)
 
     def _fold(self, node: syntax.Fold) -> str:
         source = f"{self._meter()}, {self.value(node.source)}, {node.rounds_cost}"
@@ -290,17 +328,6 @@ class _Source:
         raise NotGeneratedError
 
 
-def _certain_bool(node: Node) -> bool:
-    match node:
-        case syntax.Has() | syntax.Constant(value=True | False):
-            return True
-        case syntax.Call(function=function):
-            return function in _CERTAIN_BOOL
-        case syntax.Fold(loop=loop):
-            return loop in (Loop.ALL, Loop.EXISTS, Loop.EXISTS_ONE)
-    return False
-
-
 def _is_distinctive(value: object) -> bool:
     """Whether Python's equality with this constant is CEL's, whatever the other side; 0 and 1 also equal bools."""
     if type(value) in (str, bytes, bool, type(None)):
@@ -315,24 +342,17 @@ def _distinctive(container: syntax.ListLiteral) -> bool:
     )
 
 
-def _same_plain_type(left: Node, right: Node) -> bool:
-    """Whether Python compares the two as CEL does, by their static types.
-
-    Only what an operation made is believed: a variable may be bound to anything.
-    """
-    return left.type == right.type and left.type.name in ("int", "string") and _made(left) and _made(right)
-
-
-def _made(node: Node) -> bool:
-    return isinstance(node, syntax.Constant) or (isinstance(node, syntax.Call) and node.function in _MAKERS)
-
-
-_MAKERS = frozenset(("size", "_+_", "_-_", "_*_", "_/_", "_%_", "string", "int", "indexOf"))
-
-
 def _is_costly(node: Node) -> bool:
     """A bound value is evaluated only when it is used; one that does not matter for its cost may be evaluated anyway."""
     return any(isinstance(part, syntax.Fold) for part in syntax.walk(node))
+
+
+def _is_quick(node: Node) -> bool:
+    """Whether reading the node again takes less time than a call."""
+    match node:
+        case syntax.Local() | syntax.Select(operand=syntax.Local() | syntax.Select(operand=syntax.Local())):
+            return True
+    return False
 
 
 def _has(operand: object, name: str) -> bool:

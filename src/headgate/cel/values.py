@@ -3,7 +3,8 @@
 null, bool, int, double, string, bytes, list and map are the Python types one expects, taken by reference. A uint is
 a `Uint`; a timestamp is a `datetime` and a duration a `timedelta`, of the subclasses below only when they carry
 nanoseconds that the standard types cannot hold. Any other object passes through untouched: its fields are read by
-`__cel_field__(name)`, which raises KeyError for a field that is not there.
+`__cel_field__(name)`, which raises KeyError for a field that is not there. An object that answers `[name]` in the same
+way is read at full speed, one that does not by the exact evaluator.
 """
 
 from __future__ import annotations
@@ -241,7 +242,9 @@ def missing_key(key: object) -> MissingKey:
 
 
 def shown_key(key: object) -> str:
-    text = repr(key) if not isinstance(key, bool) else str(key).lower()
+    if isinstance(key, bool):
+        return str(key).lower()
+    text = repr(key[:100] if isinstance(key, str | bytes) else key)
     return text if len(text) <= 100 else text[:100] + "..."
 
 

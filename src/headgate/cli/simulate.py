@@ -1,8 +1,12 @@
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from headgate.cli import main
+
+if TYPE_CHECKING:
+    from headgate.simulate.result import Result
 
 
 @click.command("simulate")
@@ -47,10 +51,7 @@ def command(file: Path, output: str, until: str | None, seed: int | None, output
         raise SystemExit(main.PROMISE_BROKEN)
 
 
-def _rendered(result: object, output: str) -> str:
-    from headgate.simulate.result import Result
-
-    assert isinstance(result, Result)
+def _rendered(result: "Result", output: str) -> str:
     if output == "json":
         return result.to_json()
     if output == "html":

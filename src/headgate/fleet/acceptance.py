@@ -26,7 +26,7 @@ from headgate.fleet.changes import (
 from headgate.fleet.records import Job
 from headgate.fleet.rules import deployment_dependency
 from headgate.fleet.state import State
-from headgate.fleet.units import Target, optional_selector
+from headgate.fleet.units import Target, VersionNode, optional_selector
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem, Rejected
 
@@ -264,6 +264,7 @@ def _delete(state: State, change: Delete, now: Instant) -> None:
             catalog.remove_pairs(state, pairs)
             del state.environments[environment.name]
             state.shared.clear()
+            state.waiting.happened(("environments",))
         case "Deployment":
             deployment = references.deployment(state, name)
             catalog.remove_pairs(state, list(deployment.pairs.values()))
@@ -272,7 +273,9 @@ def _delete(state: State, change: Delete, now: Instant) -> None:
             del state.deployments[deployment.name]
         case "Version":
             owner, _, tag = name.partition("/")
-            catalog.remove_version(state, references.version(state, owner, tag))
+            version_node = references.version(state, owner, tag)
+            _refuse_if_in_use(state, version_node)
+            catalog.remove_version(state, version_node)
         case "Policy":
             catalog.remove_policy(state, references.policy(state, name))
         case "JobAgent" | "VariableSet" | "Freeze" | "Signal":
@@ -284,6 +287,22 @@ def _delete(state: State, change: Delete, now: Instant) -> None:
                 (Problem("kind", f"is {change.kind!r}; allowed are {', '.join(references.KINDS)}"),)
             )
     state.journal.changed(change.kind, name)
+
+
+def _refuse_if_in_use(state: State, node: VersionNode) -> None:
+    """What runs somewhere must stay known: it is what keeps a target from going back by itself."""
+    deployment = state.deployments[node.object.deployment]
+    users = sorted(
+        target.name
+        for target in deployment.targets()
+        if target.record.deployed == node.id
+        or (target.record.job is not None and state.jobs[target.record.job].version == node.id)
+    )
+    if users:
+        more = f" and {len(users) - 1} more" if len(users) > 1 else ""
+        raise Rejected(
+            (Problem("name", f"{node.tag} runs on {users[0]}{more}; set its status to rejected to go back"),)
+        )
 
 
 def _end_groups_on(state: State, resource: str, now: Instant) -> None:

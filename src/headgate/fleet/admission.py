@@ -97,7 +97,7 @@ def _stands_in_line(
         table.queue(key, unit)
     also: list[Reason] = [("slot", resource)]
     for table in lacking:
-        also += [("slots", table.rule.id), ("skips", table.rule.id)]
+        also += [("line", table.rule.id), ("skips", table.rule.id)]
     _wait(state, unit, hindrance, tuple(also))
     return True
 

@@ -9,6 +9,7 @@ import bisect
 from collections.abc import Iterable
 
 from headgate.fleet import model
+from headgate.fleet.records import MEMBER_SETTLED
 from headgate.fleet.slots import SlotTable
 from headgate.fleet.state import State
 from headgate.fleet.units import (
@@ -49,7 +50,7 @@ def put_resource(state: State, resource: model.Resource) -> None:
     for target in kept:
         if target.name in state.targets:
             target.hash_prefix = None
-            target.pair.membership_changed()
+            _membership_changed(state, target.pair)
             _bind_rules(state, target)
             state.touch(target)
     _ranks_moved(state)
@@ -200,7 +201,7 @@ def _rematch(
         for name in sorted(wanted):
             _settle_target(state, deployment, environment, state.resources[name])
         if pair is not None:
-            pair.membership_changed()
+            _membership_changed(state, pair)
             for target in pair.targets.values():
                 _bind_rules(state, target)
                 state.touch(target)
@@ -240,7 +241,7 @@ def _add_target(
     pair.targets[resource.name] = target
     resource.targets[target.name] = target
     resource.upstreams.clear()
-    pair.membership_changed()
+    _membership_changed(state, pair)
     _bind_rules(state, target)
     state.touch(target)
 
@@ -256,7 +257,7 @@ def _remove_target(state: State, target: Target) -> None:
     del target.resource.targets[target.name]
     target.resource.upstreams.clear()
     state.unfinished.discard(target.name)
-    target.pair.membership_changed()
+    _membership_changed(state, target.pair)
     if not target.pair.targets:
         target.deployment.pairs.pop(target.environment.name, None)
     state.journal.changed("target", target.name)
@@ -284,11 +285,31 @@ def _bind_rules(state: State, target: Target) -> None:
     target.resource.upstreams.clear()
     bracket = rules.bracket
     place = target.place
-    if place is not None and (bracket is None or bracket is not place.rule):
+    if place is not None and bracket is not None and bracket.id == place.rule.id:
+        place.rule = bracket
+        place.plan = None
+    elif place is not None and not _is_under_way(place, target):
         _leave_place(state, target)
     if bracket is not None and target.place is None:
         _enter_place(state, target)
     state.touch(target)
+
+
+def _is_under_way(place: Place, target: Target) -> bool:
+    """A cycle that has started goes on to its end, post-hooks included, whatever becomes of the rule."""
+    member = place.executing.member(target.deployment.name) if place.executing is not None else None
+    return member is not None and member.state not in MEMBER_SETTLED
+
+
+def release_members(state: State, place: Place) -> None:
+    """After a cycle: members that only stayed for its end go where their rules say."""
+    for target in list(place.members.values()):
+        bracket = target.rules.bracket
+        if bracket is None or bracket.id != place.rule.id:
+            _leave_place(state, target)
+            if bracket is not None:
+                _enter_place(state, target)
+            state.touch(target)
 
 
 def _rule_set(state: State, policies: tuple[PolicyNode, ...], target: Target) -> RuleSet:
@@ -347,6 +368,12 @@ def _place_in_group(state: State, table: SlotTable, resource: ResourceNode) -> N
         table.group.add(resource.name)
     else:
         table.group.discard(resource.name)
+
+
+def _membership_changed(state: State, pair: Pair) -> None:
+    """Ranks, scopes and success percentages of the deployment's versions are counted anew."""
+    pair.membership_changed()
+    state.shares_moved(pair.deployment.name)
 
 
 def _ranks_moved(state: State) -> None:

@@ -43,13 +43,11 @@ def of_version(state: State, target: Target, version: VersionNode, now: Instant)
         yield _skippable(state, rule, version, target, now) or _cooled_down(rule, version, target, now)
 
 
-def of_moment(
-    state: State, target: Target, version: VersionNode, now: Instant, *, in_group: bool = False
-) -> Iterator[Judged]:
+def of_moment(state: State, target: Target, version: VersionNode, now: Instant) -> Iterator[Judged]:
     """Gates that judge a moment, but for the rollout position and slots: in a bracket they decide when a group starts."""
     yield frozen(state, target, now)
     for rule in target.rules.of("deploymentWindow"):
-        yield _skippable(state, rule, version, target, now) or window(rule, target, now, in_group=in_group)
+        yield _skippable(state, rule, version, target, now) or window(rule, target, now)
     for rule in target.rules.of("failureBudget"):
         yield _skippable(state, rule, version, target, now) or _within_budget(state, rule, target)
     for rule in target.rules.of("gate"):
@@ -90,7 +88,7 @@ def frozen(state: State, target: Target, now: Instant) -> Judged:
     return Judged(None, "freeze", verdict, (("freeze",),))
 
 
-def window(rule: BoundRule, target: Target, now: Instant, *, in_group: bool = False) -> Judged:
+def window(rule: BoundRule, target: Target, now: Instant) -> Judged:
     if rule.spec.first_deployment == "bypass" and target.record.deployed is None:
         return Judged(
             rule, rule.kind, verdicts.allowed("first deployment of this target, windows do not apply")
@@ -133,7 +131,7 @@ def _progressed(state: State, rule: BoundRule, version: VersionNode, target: Tar
         rule,
         rule.kind,
         judge_progression(state, rule, version, target, now),
-        (("stages", version.id, target.environment.name),),
+        (("stages", version.id, target.environment.name), ("environments",)),
     )
     return shared
 
@@ -258,7 +256,7 @@ def budget_total(state: State, rule: BoundRule, target: Target) -> int:
 
 def _gate(state: State, rule: BoundRule, version: VersionNode, target: Target, now: Instant) -> Judged:
     bindings = items.Bindings(state, target, version, now)
-    verdict = gate.judge(rule.spec, bindings, bindings.looked_at)
+    verdict = gate.judge(rule.spec, bindings, now)
     expiry = items.next_signal_expiry(state, now)
     if expiry is not None and not verdict.is_allowed:
         again = verdict.next_evaluation_time

@@ -34,6 +34,7 @@ def give_back(state: State, resource: str, holder: str) -> None:
     for table in state.slots.values():
         if table.release(resource, holder):
             state.observer.on_slot_freed(table.rule.id, resource)
+            state.waiting.happened(("slots", table.rule.id))
 
 
 def needs_slot(target: Target) -> bool:

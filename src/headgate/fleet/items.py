@@ -8,11 +8,7 @@ from typing import Any
 from headgate.fleet import candidates
 from headgate.fleet.state import State
 from headgate.fleet.units import Target, VersionNode
-from headgate.kernel import instants
 from headgate.kernel.instants import Instant
-
-LOOK_EVERY = instants.seconds(60)
-"""Gates see time move in whole minutes, so that a gate's value changes only at moments that can be announced."""
 
 
 class Item:
@@ -93,13 +89,12 @@ class Items(list[Item]):
 
 
 class Bindings(Mapping[str, Any]):
-    """Lazy: an expression that reads no `targets` does not build them."""
+    """Lazy: an expression that reads no `targets` does not build them. `now` is added by the rule."""
 
     def __init__(self, state: State, target: Target, version: VersionNode, now: Instant) -> None:
         self.state = state
         self.target = target
         self.version = version
-        self.looked_at = now - now % LOOK_EVERY
         self.now = now
 
     def __getitem__(self, name: str) -> Any:
@@ -108,8 +103,6 @@ class Bindings(Mapping[str, Any]):
                 return Item(self.state, self.target, self.version)
             case "targets":
                 return self._targets()
-            case "now":
-                return instants.to_datetime(self.looked_at)
             case "signals":
                 return signal_values(self.state, self.now)
             case "version":
@@ -132,12 +125,10 @@ class Bindings(Mapping[str, Any]):
         return cached[1]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(
-            ("target", "targets", "now", "signals", "version", "resource", "environment", "deployment")
-        )
+        return iter(("target", "targets", "signals", "version", "resource", "environment", "deployment"))
 
     def __len__(self) -> int:
-        return 8
+        return 7
 
 
 def signal_values(state: State, now: Instant) -> dict[str, object]:

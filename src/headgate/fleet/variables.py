@@ -22,9 +22,9 @@ def resolve(state: State, target: Target) -> Variables:
         chosen = _chosen(variable, bindings)
         if chosen is not None:
             values[key] = chosen.value
-    for key, value in own.items():
-        if key in declared or not _is_declared_on(target, key):
-            values[key] = value
+    values |= {
+        key: value for key, value in own.items() if key in declared or not _is_declared_on(target, key)
+    }
     return tuple(sorted(values.items()))
 
 
@@ -35,7 +35,7 @@ def _matching_sets(state: State, bindings: Bindings) -> list[model.VariableSet]:
         for variable_set, selector in state.variable_sets.values()
         if selector is None or selector.matches(bindings)
     ]
-    return sorted(matching, key=lambda s: (s.priority, s.name), reverse=False)
+    return sorted(matching, key=lambda s: (s.priority, s.name))
 
 
 def _chosen(variable: model.DeploymentVariable, bindings: Bindings) -> model.VariableValue | None:

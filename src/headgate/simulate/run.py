@@ -22,7 +22,7 @@ from headgate.simulate import expectations, snapshots, step_sentences, steps
 from headgate.simulate import parts as world
 from headgate.simulate.agents import Agents
 from headgate.simulate.mirror import Mirror
-from headgate.simulate.playing import Desk
+from headgate.simulate.playing import Desk, step_paths
 from headgate.simulate.promises import Ending, Unconverged
 from headgate.simulate.result import Explained, Played, Refused, Result, RuleLine, Snapshot, Waiting, Warned
 from headgate.simulate.scenario import DEFAULT_SEED, LONGEST_RUN, Scenario
@@ -208,7 +208,8 @@ class _Run:
                 raise Rejected(
                     [Problem("", f"the step {step.kind} needs a simulated cluster; there is none")]
                 )
-            self._apply(change, now)
+            with step_paths():
+                self._apply(change, now)
 
     def _part_for(self, step: steps.Step) -> world.Part | None:
         if step.kind == "delete" and step.payload.kind not in self._mirror.objects:
@@ -339,7 +340,8 @@ class _Run:
             explained = self._explain(target, now)
             verdicts = tuple((line.verdict, line.message) for line in explained.rules)
             found.append(Unconverged(target, explained.state, wakes, verdicts))
-            waiting.append(Waiting(target, explained.state, explained.message or wakes))
+            if explained.state != "upToDate":
+                waiting.append(Waiting(target, explained.state, explained.message or wakes))
         return found, waiting
 
 

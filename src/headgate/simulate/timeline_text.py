@@ -65,7 +65,7 @@ def _wrapped(text: str, note: str, indent: int) -> Iterator[str]:
             note,
             width=max(WIDTH, indent + 40),
             initial_indent=" " * indent,
-            subsequent_indent=" " * (indent + 1),
+            subsequent_indent=" " * (indent + note.startswith("(")),
             break_on_hyphens=False,
         )
 

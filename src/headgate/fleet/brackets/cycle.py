@@ -41,9 +41,8 @@ def advance(
 ) -> None:
     """Starts whatever may start now, and ends the group when nothing is left."""
     locking.drop_withdrawn(state, place, group, now)
-    if group.phase == "rollingBack":
-        if not putting_back.advance(state, place, group, now, hindrance):
-            return
+    if group.phase == "rollingBack" and not putting_back.advance(state, place, group, now, hindrance):
+        return
     if group.phase == "finishing":
         finishing.finish(state, place, group, now, hindrance)
         return

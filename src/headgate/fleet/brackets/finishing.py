@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headgate.fleet import gates, holds
+from headgate.fleet import catalog, gates, holds
 from headgate.fleet.brackets import ordering, running
 from headgate.fleet.records import MEMBER_SETTLED, Group, GroupStatus, Member
 from headgate.fleet.state import State
@@ -58,5 +58,17 @@ def end(state: State, place: Place, group: Group, status: GroupStatus, now: Inst
     state.groups.pop(group.id, None)
     state.group_changed(group, status, now)
     holds.give_back(state, place.resource.name, group.id)
+    _forget_jobs(state, place, group)
+    catalog.release_members(state, place)
     state.waiting.touch(place)
     state.waiting.happened(("site", *place.site))
+
+
+def _forget_jobs(state: State, place: Place, group: Group) -> None:
+    """Ended jobs that no target counts as attempts any more are history, which a store keeps."""
+    for member in group.members:
+        target = place.members.get(member.deployment)
+        kept = target.record.attempts if target is not None else []
+        for job_id in member.attempts:
+            if job_id not in kept:
+                state.jobs.pop(job_id, None)

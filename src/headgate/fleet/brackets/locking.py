@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from headgate.fleet import candidates, gates, variables
 from headgate.fleet.brackets import collecting, shape
-from headgate.fleet.records import Group, Member
+from headgate.fleet.records import Group, JobKind, Member
 from headgate.fleet.state import State
 from headgate.fleet.targets import Hindrance, has_failed
 from headgate.fleet.units import Place, Target, VersionNode
 from headgate.kernel.instants import Instant
 
 Locks = dict[str, VersionNode]
+OwnCycle = dict[str, tuple[str, JobKind]]
+"""What a cycle without a window runs: deployment to version id and kind of job."""
 
 
 def allowed_locks(
@@ -69,13 +71,13 @@ def lock(
     clock_start: Instant,
     now: Instant,
     *,
-    changed_variables: frozenset[str] = frozenset(),
+    own_cycle: OwnCycle | None = None,
 ) -> None:
     """Fixes membership and versions; a waiting group gives way and hands over its locks and its clock."""
     superseded = place.waiting
     ready_at = now
     group.members = [
-        _member(place, name, locks, hooks, now, changed_variables) for name in sorted(place.members)
+        _member(place, name, locks, hooks, now, own_cycle or {}) for name in sorted(place.members)
     ]
     if superseded is not None:
         _carry_over(state, superseded, group)
@@ -101,7 +103,7 @@ def _member(
     locks: Locks,
     hooks: Locks,
     now: Instant,
-    changed_variables: frozenset[str],
+    own_cycle: OwnCycle,
 ) -> Member:
     role = shape.of_place(place).roles[name]
     record = place.members[name].record
@@ -109,8 +111,9 @@ def _member(
         return Member(name, role, hooks[name].id, now, kind="hook")
     if name in locks:
         return Member(name, role, locks[name].id, now)
-    if name in changed_variables:
-        return Member(name, role, record.deployed, now, kind="variable")
+    if name in own_cycle:
+        version, kind = own_cycle[name]
+        return Member(name, role, version, now, kind=kind)
     if place.rule.spec.unchanged_member_strategy == "redeploy_current" and record.deployed is not None:
         return Member(name, role, record.deployed, now, kind="redeploy")
     return Member(name, role, state="unchanged")
@@ -124,7 +127,7 @@ def _carry_over(state: State, superseded: Group, group: Group) -> None:
             member is None
             or version is None
             or not version.is_ready
-            or old.kind not in ("deploy", "variable")
+            or old.kind not in ("deploy", "variable", "rollback")
         ):
             continue
         if member.state == "unchanged" or member.kind in ("redeploy", "variable"):
@@ -200,21 +203,29 @@ def has_work(group: Group) -> bool:
     )
 
 
-def changed_variables(state: State, place: Place) -> frozenset[str]:
-    """Members whose resolved values differ from those they run with, and that no group here is about to run."""
-    found = set()
+def due_without_a_window(state: State, place: Place) -> OwnCycle:
+    """Members that run at once: their variables changed, or an operator ordered it; not if a group is about to."""
+    found: OwnCycle = {}
     for name in shape.of_place(place).others:
         target = place.members[name]
         record = target.record
         if record.deployed is None or record.job is not None:
             continue
-        resolved = variables.resolve(state, target)
-        if record.deployed_variables == resolved or _is_about_to_run(place, name):
-            continue
-        version = state.version(record.deployed)
-        if version is not None and not has_failed(target, version, resolved):
-            found.add(name)
-    return frozenset(found)
+        if record.rollback_to is not None:
+            found[name] = (record.rollback_to, "rollback")
+        elif record.ordered == "redeploy":
+            found[name] = (record.deployed, "redeploy")
+        elif _has_changed_variables(state, place, target):
+            found[name] = (record.deployed, "variable")
+    return found
+
+
+def _has_changed_variables(state: State, place: Place, target: Target) -> bool:
+    resolved = variables.resolve(state, target)
+    if target.record.deployed_variables == resolved or _is_about_to_run(place, target.deployment.name):
+        return False
+    version = state.version(target.record.deployed)
+    return version is not None and not has_failed(target, version, resolved)
 
 
 def _is_about_to_run(place: Place, deployment: str) -> bool:

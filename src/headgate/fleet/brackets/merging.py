@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from headgate.fleet import holds
 from headgate.fleet.brackets import locking, readiness
 from headgate.fleet.records import Group, Member
 from headgate.fleet.state import State
@@ -22,6 +23,12 @@ def try_to_join(state: State, place: Place, group: Group, now: Instant, hindranc
         if not one.is_allowed:
             hindrance.add(one)
             return False
+    tables = readiness.tables_of(state, place, group, now)
+    for table in tables:
+        if not table.has_room_for(place.resource.name):
+            hindrance.reasons.append(("slots", table.rule.id))
+            return False
+    holds.take(state, tables, place.resource.name, host.id, now)
     for member in group.members:
         if member.role == "member" and member.state == "waiting":
             _join(state, place, host, member)

@@ -24,7 +24,7 @@ def look(state: State, place: Place, now: Instant) -> tuple[GroupStart | None, H
     for _ in range(WINDOWS_AT_MOST):
         if not _collect(state, place, now, hindrance):
             break
-    _cycle_for_changed_variables(state, place, now, hindrance)
+    _cycle_without_a_window(state, place, now, hindrance)
     start = _waiting_group(state, place, now, hindrance)
     return going_on or start, hindrance
 
@@ -103,10 +103,10 @@ def _is_skipped(state: State, place: Place, fresh: collecting.Fresh, now: Instan
     )
 
 
-def _cycle_for_changed_variables(state: State, place: Place, now: Instant, hindrance: Hindrance) -> None:
-    """Changed variables of a member run as a cycle of their own, hooks included, without a window."""
-    changed = locking.changed_variables(state, place)
-    if not changed:
+def _cycle_without_a_window(state: State, place: Place, now: Instant, hindrance: Hindrance) -> None:
+    """Changed variables, and what an operator ordered, run as a cycle of their own, hooks included, without a window."""
+    due = locking.due_without_a_window(state, place)
+    if not due:
         return
     hooks, missing, _ = locking.hook_locks(state, place, now, hindrance)
     if missing:
@@ -115,8 +115,12 @@ def _cycle_for_changed_variables(state: State, place: Place, now: Instant, hindr
     group = collecting.open_group(state, place, now, now)
     group.collection_ends_at = now
     group.without_window = True
-    locking.lock(state, place, group, {}, hooks, now, now, changed_variables=changed)
+    locking.lock(state, place, group, {}, hooks, now, now, own_cycle=due)
     place.collecting = collecting_group
+    for name in due:
+        record = place.members[name].record
+        record.ordered = record.rollback_to = None
+        state.target_changed(place.members[name])
 
 
 def _waiting_group(state: State, place: Place, now: Instant, hindrance: Hindrance) -> GroupStart | None:
@@ -149,6 +153,8 @@ def _has_changes(state: State, place: Place, group: Group) -> bool:
     for member in group.members:
         if member.role != "member" or member.state != "waiting":
             continue
+        if group.without_window and member.kind in ("redeploy", "rollback"):
+            return True
         record = place.members[member.deployment].record
         if record.deployed != member.version or record.deployed_variables != variables.resolve(
             state, place.members[member.deployment]

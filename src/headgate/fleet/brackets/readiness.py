@@ -60,7 +60,7 @@ def verdicts_of(state: State, place: Place, group: Group, now: Instant) -> Itera
 def moment_verdicts(state: State, running: list[Runner], now: Instant) -> Iterator[Judged]:
     asked: set[str] = set()
     for target, version in running:
-        for one in gates.of_moment(state, target, version, now, in_group=True):
+        for one in gates.of_moment(state, target, version, now):
             if one.rule is not None and one.kind in ("deploymentWindow", "failureBudget"):
                 if one.rule.id in asked:
                     continue

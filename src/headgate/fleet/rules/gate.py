@@ -26,11 +26,11 @@ class Gate(msgspec.Struct, frozen=True, rename="camel"):
 
 def judge(rule: Gate, bindings: Mapping[str, object], now: Instant) -> Verdict:
     """All must be true. An error blocks and is shown; it can go away with the data, so it waits rather than refuses."""
-    readable = bindings if "now" in bindings else ChainMap({"now": instants.to_datetime(now)}, bindings)  # type: ignore[arg-type]
     for text in rule.when:
         program = expressions.GATE.compile(text, expect=cel.BOOL)
+        seen: dict[str, object] = {"now": instants.to_datetime(_steady(program, now))}
         try:
-            value = program.evaluate(readable)
+            value = program.evaluate(ChainMap(seen, bindings))  # type: ignore[arg-type]  # it is only read
         except cel.EvaluationError as error:
             return verdicts.pending(
                 f"the gate cannot be evaluated: {text}: {error}",
@@ -63,8 +63,13 @@ def _next_look(program: cel.Program, now: Instant) -> Instant | None:
         ahead = [moment for moment in map(instants.from_datetime, program.timestamps) if moment >= now]
         # A comparison with > or <= changes just after its constant.
         return min((moment if moment > now else moment + 1 for moment in ahead), default=None)
-    minute = instants.minutes(1)
-    return (now // minute + 1) * minute
+    return _steady(program, now) + instants.minutes(1)
+
+
+def _steady(program: cel.Program, now: Instant) -> Instant:
+    """The moment an expression sees. Whole minutes, unless only its own constants matter: so its value changes at
+    announced moments alone, whenever else it is asked."""
+    return now if _compares_with_constants_only(program) else now - now % instants.minutes(1)
 
 
 def _compares_with_constants_only(program: cel.Program) -> bool:

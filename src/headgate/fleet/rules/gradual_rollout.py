@@ -40,7 +40,7 @@ def judge(
     waiting_for: str | None = None,
 ) -> Verdict:
     """`clock_start` is None while something (`waiting_for`) keeps the rollout from starting."""
-    place = f"position {position + 1} of {total}"
+    place = f"position {position} (0 to {max(total - 1, 0)})"
     if clock_start is None:
         reason = f": waits for {waiting_for}" if waiting_for else ""
         return verdicts.pending(

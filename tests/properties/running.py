@@ -1,0 +1,97 @@
+"""Plays a random scenario, also with engines that are disturbed in ways that must not be seen in the result."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from unittest import mock
+
+from headgate.fleet import snapshot
+from headgate.fleet.engine import Decisions, Engine
+from headgate.kernel.identifiers import IdSource
+from headgate.kernel.instants import Instant
+from headgate.simulate import run, scenario, scenario_writer
+from headgate.simulate.result import Result
+
+Document = dict[str, Any]
+
+
+def play(document: Document) -> Result:
+    return run.simulate(scenario.read(document))
+
+
+def as_file(document: Document) -> str:
+    return scenario_writer.to_yaml(scenario.read(document))
+
+
+@contextmanager
+def repeatable(document: Document, also: str = "") -> Iterator[None]:
+    """Whatever fails inside carries the file that repeats it."""
+    try:
+        yield
+    except BaseException as error:
+        error.add_note(f"{also}\nThe scenario, ready to be saved under tests/scenarios:\n\n{as_file(document)}")
+        raise
+
+
+class LookingEngine(Engine):
+    """After every decision it looks at everything once more, by itself and after being read back: a unit that then
+    finds something to do was not woken when it should have been."""
+
+    def decide(self, now: Instant) -> Decisions:
+        decisions = super().decide(now)
+        for target in sorted(self.state.targets):
+            self.explain(target, now)
+        before = self.dump()
+        for unit in (*self.state.targets.values(), *self.state.places.values()):
+            self.state.waiting.touch(unit)
+        again = super().decide(now)
+        assert not again.created, f"a second look started {[job.target for job in again.created]}"
+        assert not again.cancelled, f"a second look cancelled {[job.target for job in again.cancelled]}"
+        assert not again.groups, f"a second look moved {[(g.resource, g.status) for g in again.groups]}"
+        assert self.dump() == before, f"a second look changed the state: {difference(before, self.dump())}"
+        return decisions
+
+    @staticmethod
+    def load(document: bytes, ids: IdSource) -> "LookingEngine":
+        engine = LookingEngine(ids)
+        engine.state = snapshot.load(document, ids)
+        return engine
+
+
+class ForgetfulEngine(Engine):
+    """Keeps nothing but what it has written out: it reads its state back before every decision and every change."""
+
+    def _read_back(self) -> None:
+        observer = self.state.observer
+        written = self.dump()
+        self.state = snapshot.load(written, self.state.ids)
+        self.state.observer = observer
+        assert self.dump() == written, f"it reads back otherwise: {difference(written, self.dump())}"
+
+    def decide(self, now: Instant) -> Decisions:
+        self._read_back()
+        return super().decide(now)
+
+    def apply(self, change: Any, now: Instant) -> None:
+        self._read_back()
+        super().apply(change, now)
+
+    @staticmethod
+    def load(document: bytes, ids: IdSource) -> "ForgetfulEngine":
+        engine = ForgetfulEngine(ids)
+        engine.state = snapshot.load(document, ids)
+        return engine
+
+
+def play_with(engine: type[Engine], document: Document) -> Result:
+    with mock.patch.object(run, "Engine", engine):
+        return play(document)
+
+
+def difference(one: bytes | str, other: bytes | str) -> str:
+    """Both texts around the first place where they part."""
+    left = one.decode() if isinstance(one, bytes) else one
+    right = other.decode() if isinstance(other, bytes) else other
+    place = next((n for n, (a, b) in enumerate(zip(left, right)) if a != b), min(len(left), len(right)))
+    start = max(0, place - 80)
+    return f"...{left[start : place + 120]}... became ...{right[start : place + 120]}..."
