@@ -315,9 +315,9 @@ def test_decisions_that_differ_after_a_crash_lost_something() -> None:
 
 def test_a_state_that_reads_back_as_another_one_is_no_replay() -> None:
     fleet = Onlooker()
-    fleet.watch.reloaded(b"state", b"state")
+    fleet.watch.reloaded(b'{"a": 1, "b": 2}', b'{"b": 2, "a": 1}')
     assert fleet.broken == []
-    fleet.watch.reloaded(b"state", b"other")
+    fleet.watch.reloaded(b'{"a": 1}', b'{"a": 1.0}')
     assert fleet.broken == ["ReplayEqualsDecision"]
 
 

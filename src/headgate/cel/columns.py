@@ -81,15 +81,21 @@ class Column:
     def fill(self, rows: Mapping[int, object], capacity: int) -> None:
         """Takes many rows at once into an empty column."""
         self._value_of = [_NO_PARENT] * capacity
+        parents, present, strings = [], [], []
         for row, content in rows.items():
-            value = self._read(content)
-            self._value_of[row] = value
-            if not isinstance(value, _Nothing):
-                self._rows_of.setdefault(value, set()).add(row)
-        found = self._value_of
-        self.parents = set_of((row for row in rows if found[row] is not _NO_PARENT), capacity)
-        self.present = set_of((row for row in rows if not isinstance(found[row], _Nothing)), capacity)
-        self.strings = set_of((row for row in rows if isinstance(found[row], str)), capacity)
+            value = self._value_of[row] = self._read(content)
+            if value is _NO_PARENT:
+                continue
+            parents.append(row)
+            if value is _NO_VALUE:
+                continue
+            present.append(row)
+            if isinstance(value, str):
+                strings.append(row)
+            self._rows_of.setdefault(value, set()).add(row)
+        self.parents = set_of(parents, capacity)
+        self.present = set_of(present, capacity)
+        self.strings = set_of(strings, capacity)
 
     def put(self, row: int, content: object) -> None:
         while len(self._value_of) <= row:
@@ -153,15 +159,14 @@ class Column:
         return set_of(rows, len(self._value_of))
 
     def _read(self, content: object) -> object:
-        for name in self._path[:-1]:
-            content = _field(content, name)
-        found = _field(content, self._path[-1])
+        found = content
+        for name in self._path:
+            found = found.get(name, _NO_VALUE) if type(found) is dict else _field(found, name)
         return found if type(found) is str or isinstance(found, _Nothing) else _key(found)
 
 
 def _field(content: object, name: str) -> object:
-    if type(content) is dict:
-        return content.get(name, _NO_VALUE)
+    """The field of what is no dict."""
     if isinstance(content, _Nothing):
         return _NO_PARENT
     try:

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 Instant = int
 
 MICROSECONDS_PER_SECOND = 1_000_000
+_SECONDS_PER_DAY = 86_400
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LONGEST_DURATION_SECONDS = 100 * 366 * 86_400
 
@@ -54,11 +55,16 @@ def show(instant: Instant) -> str:
 
 def show_clock(instant: Instant, *, with_date: bool = False, near: Instant | None = None) -> str:
     """The short form for sentences; `near` adds the date when that moment is on another day."""
-    moment = to_datetime(instant)
-    text = moment.strftime("%H:%M:%S" if moment.second else "%H:%M")
-    if near is not None and to_datetime(near).date() != moment.date():
+    second_of_day = instant // MICROSECONDS_PER_SECOND % _SECONDS_PER_DAY
+    minute_of_day, second = divmod(second_of_day, 60)
+    text = f"{minute_of_day // 60:02}:{minute_of_day % 60:02}" + (f":{second:02}" if second else "")
+    if near is not None and _day(near) != _day(instant):
         with_date = True
-    return f"{moment.date().isoformat()} {text}" if with_date else text
+    return f"{to_datetime(instant).date().isoformat()} {text}" if with_date else text
+
+
+def _day(instant: Instant) -> int:
+    return instant // (MICROSECONDS_PER_SECOND * _SECONDS_PER_DAY)
 
 
 def to_datetime(instant: Instant) -> datetime:

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from headgate.fleet import changes, expressions, model
+from headgate.fleet import changes, expressions, model, records
 from headgate.kernel.instants import Instant
 
 View = dict[str, Any]
@@ -32,6 +32,8 @@ class Mirror:
 
     def __init__(self) -> None:
         self.objects: dict[str, dict[str, Any]] = {kind: {} for kind in KINDS}
+        self.groups: dict[str, records.Group] = {}
+        """Every group as last seen; the engine changes the record in place."""
         self._views: dict[tuple[str, str], View] = {}
 
     @property

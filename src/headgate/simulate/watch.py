@@ -28,7 +28,7 @@ class Watch:
         self.mirror = mirror
         self.ledger = Ledger(mirror)
         self.jobs: dict[str, records.Job] = {}
-        self.groups: dict[str, records.Group] = {}
+        self.groups = mirror.groups
         self.tags: dict[str, str] = {}
         self.violations: list[Violation] = []
         self.job_changes_count = 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from headgate.fleet import gates, holds, jobs
 from headgate.fleet.brackets import finishing, locking, ordering, putting_back, readiness, running
 from headgate.fleet.records import MEMBER_SETTLED, Group, Job, Member
@@ -68,9 +70,9 @@ def _start_member(
     judged: tuple[Judged, ...],
 ) -> None:
     passed: list[Judged] = list(judged)
-    for one in (
-        *ordering.verdicts_of(state, place, group, member, now),
-        gates.frozen(state, place.members[member.deployment], now),
+    target = place.members[member.deployment]
+    for one in itertools.chain(
+        ordering.verdicts_of(state, place, group, member, now), [gates.frozen(state, target, now)]
     ):
         if not one.is_allowed:
             hindrance.add(one)

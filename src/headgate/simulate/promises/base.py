@@ -1,5 +1,6 @@
 """What every promise is: a name, a sentence, and the things it may observe."""
 
+import json
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
@@ -67,6 +68,11 @@ class Promise:
         """Decisions after a crash: those of an engine that went on, and of the one that came back."""
 
     def ended(self, ending: Ending) -> None: ...
+
+
+def canonical(state: bytes) -> bytes:
+    """The order of keys is no part of a state: what follows from it would show in the decisions."""
+    return json.dumps(json.loads(state), sort_keys=True, ensure_ascii=False).encode()
 
 
 def first_difference(expected: bytes, found: bytes) -> str:

@@ -127,6 +127,8 @@ class BudgetNeverExceeded(Promise):
         place = (job.deployment, job.environment, job.resource)
         for budget in self._books.take(job.group or job.id, place):
             if len(budget.holders) > budget.limit:
+                self._free_released()
+            if len(budget.holders) > budget.limit:
                 active = ", ".join(sorted(budget.holders)[:10])
                 self.broken(
                     now,
@@ -139,5 +141,11 @@ class BudgetNeverExceeded(Promise):
             self._books.free(job.id)
 
     def group_changed(self, group: records.Group, now: Instant) -> None:
-        if group.status in records.GROUP_ENDED or group.slot_released:
+        if group.status in records.GROUP_ENDED:
             self._books.free(group.id)
+
+    def _free_released(self) -> None:
+        """A slot that an operator or a timeout released is no longer held, although the group goes on."""
+        for group in self.mirror.groups.values():
+            if group.slot_released:
+                self._books.free(group.id)

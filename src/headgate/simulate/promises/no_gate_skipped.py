@@ -27,7 +27,6 @@ class NoGateSkipped(Promise):
         super().__init__(mirror, broken)
         self._votes: dict[tuple[str, str, str], dict[str, changes.Vote]] = {}
         self._skipped_rules: set[str] = set()
-        self._groups: dict[str, records.Group] = {}
         self._succeeded: set[tuple[str, str]] = set()
         self._started_groups: set[str] = set()
         self._rules_by_place: dict[tuple[str, str, str], list[tuple[model.Policy, model.Rule]]] = {}
@@ -48,9 +47,6 @@ class NoGateSkipped(Promise):
                 self._reads_deployment_only.clear()
             case _:
                 pass
-
-    def group_changed(self, group: records.Group, now: Instant) -> None:
-        self._groups[group.id] = group
 
     def job_changed(self, job: records.Job, old_status: str, now: Instant) -> None:
         if job.group is not None and job.status == "successful":
@@ -102,7 +98,7 @@ class NoGateSkipped(Promise):
     def _judge_moment(self, job: records.Job, now: Instant) -> Iterator[str]:
         if job.group is None or job.group not in self._started_groups:
             yield from self._judge_windows(job, now)
-        group = self._groups.get(job.group) if job.group is not None else None
+        group = self.mirror.groups.get(job.group) if job.group is not None else None
         if group is not None and group.phase == "forward":
             yield from self._judge_order(job, group)
 

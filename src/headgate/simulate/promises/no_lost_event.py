@@ -3,7 +3,7 @@
 from headgate.fleet import changes, model, records
 from headgate.kernel.instants import Instant
 from headgate.simulate.mirror import Mirror
-from headgate.simulate.promises.base import Broken, Promise, first_difference
+from headgate.simulate.promises.base import Broken, Promise, canonical, first_difference
 
 
 class NoLostEvent(Promise):
@@ -32,5 +32,5 @@ class NoLostEvent(Promise):
         self._reported.clear()
 
     def compared(self, survivor: bytes, reloaded: bytes, now: Instant) -> None:
-        if survivor != reloaded:
+        if survivor != reloaded and (survivor := canonical(survivor)) != (reloaded := canonical(reloaded)):
             self.broken(now, f"after the crash the decisions differ: {first_difference(survivor, reloaded)}")
