@@ -1,4 +1,7 @@
-"""Random expressions and data: mostly well typed, with missing keys, wrong types and overflow mixed in."""
+"""Random expressions and data: mostly well typed, with missing keys, wrong types and overflow mixed in.
+
+No list is made of a map's keys, since engines walk these in orders of their own.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,6 @@ LIST_LEAVES = [
     "[1, 2, 3]",
     "['a', 'b']",
     "[true, false]",
-    "record.a",
     "[1, 'a', 2.0, 3u, null]",
 ]
 MAP_LEAVES = [

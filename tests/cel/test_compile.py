@@ -129,6 +129,12 @@ def test_a_long_chain_of_or_is_no_deep_expression() -> None:
     assert not selector.matches({"resource": {"name": "n500"}})
 
 
+def test_a_name_or_text_that_sounds_like_a_report_is_not_taken_for_one() -> None:
+    assert problems("recursion == 1") == [("undeclared reference to 'recursion'", 1, 1)]
+    assert problems("x == 'Exceeded max recursion depth'") == [("undeclared reference to 'x'", 1, 1)]
+    assert problems("x == 'a' ||\n'ERROR: <input>:9:9: b' == 'b'") == [("undeclared reference to 'x'", 1, 1)]
+
+
 def test_a_long_chain_of_plus_is_refused_with_advice() -> None:
     ((message, line, column),) = problems("+".join(["count"] * 40))
     assert message.startswith("the expression nests more than 32 levels deep")

@@ -11,7 +11,7 @@ from headgate import cel
 ENVIRONMENT = cel.Environment({"l": cel.list_of(cel.DYN), "s": cel.STRING, "d": cel.DYN})
 BINDINGS = {"l": list(range(1000)), "s": "x" * 100_000, "d": {}}
 PATIENCE_SECONDS = 5.0
-"""Far more than any of these takes, so that a busy machine is no failure; without limits most would take hours."""
+"""Of processor time; far more than any of these takes. Without limits most would take hours."""
 
 
 def nested(levels: int, macro: str = "all") -> str:
@@ -61,12 +61,12 @@ STOPPED = {
 @pytest.mark.parametrize("text", STOPPED.values(), ids=STOPPED.keys())
 def test_a_costly_evaluation_is_stopped(text: str) -> None:
     program = ENVIRONMENT.compile(text)
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(cel.BudgetExceeded):
         program.evaluate(BINDINGS)
     with pytest.raises(cel.BudgetExceeded):
         program.evaluate_counted(BINDINGS)
-    assert time.perf_counter() - start < PATIENCE_SECONDS
+    assert time.process_time() - start < PATIENCE_SECONDS
 
 
 REFUSED = {
@@ -93,10 +93,10 @@ REFUSED = {
 
 @pytest.mark.parametrize("text", REFUSED.values(), ids=REFUSED.keys())
 def test_a_monstrous_text_is_refused_quickly(text: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(cel.CompileError) as raised:
         ENVIRONMENT.compile(text)
-    assert time.perf_counter() - start < PATIENCE_SECONDS
+    assert time.process_time() - start < PATIENCE_SECONDS
     assert len(str(raised.value)) < 100_000
 
 

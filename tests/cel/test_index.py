@@ -99,7 +99,8 @@ def scan(rows: dict[str, Any], selector: cel.Selector, bindings: dict[str, Any])
 @given(st.integers(min_value=0, max_value=2**40))
 def test_select_finds_what_a_scan_finds_while_rows_come_change_and_go(seed: int) -> None:
     chance = random.Random(seed)
-    index, rows = cel.SelectorIndex("resource"), {}
+    index = cel.SelectorIndex("resource")
+    rows: dict[str, Any] = {}
     deployment = {
         "zone": chance.choice(["a", "", "b", True]),
         "zones": chance.choice([["a", 1], [], "a", [[1]]]),
@@ -119,7 +120,9 @@ def test_select_finds_what_a_scan_finds_while_rows_come_change_and_go(seed: int)
 
 
 def filled(count: int) -> tuple[cel.SelectorIndex, dict[str, Any]]:
-    rows = {f"r{number}": {"name": f"n{number}", "zone": "abc"[number % 3]} for number in range(count)}
+    rows: dict[str, Any] = {
+        f"r{number}": {"name": f"n{number}", "zone": "abc"[number % 3]} for number in range(count)
+    }
     index = cel.SelectorIndex("resource")
     for key, each in rows.items():
         index.put(key, each)

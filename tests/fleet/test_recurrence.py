@@ -1,6 +1,7 @@
 """RFC 5545 in full: anchors, intervals, counts, zones, changes of clocks."""
 
 import itertools
+import re
 from datetime import UTC, datetime
 
 import pytest
@@ -49,11 +50,20 @@ def test_dtstart_is_honoured_with_or_without_a_zone_of_its_own() -> None:
 
 def test_count_and_until_end_a_rule() -> None:
     counted = "DTSTART:20260301T090000\nRRULE:FREQ=DAILY;COUNT=2"
-    assert starts(counted, "2026-03-01T00:00:00Z", 3) == ["2026-03-01T09:00:00Z", "2026-03-02T09:00:00Z", "none"]
+    assert starts(counted, "2026-03-01T00:00:00Z", 3) == [
+        "2026-03-01T09:00:00Z",
+        "2026-03-02T09:00:00Z",
+        "none",
+    ]
     until = "DTSTART:20260301T090000\nRRULE:FREQ=DAILY;UNTIL=20260302T090000Z"
     assert starts(until, "2026-03-01T12:00:00Z", 2) == ["2026-03-02T09:00:00Z", "none"]
     whole_day = "DTSTART:20260301T090000\nRRULE:FREQ=DAILY;UNTIL=20260302"
     assert starts(whole_day, "2026-03-01T12:00:00Z", 2) == ["2026-03-02T09:00:00Z", "none"]
+
+
+def test_an_end_that_means_never_is_taken_as_such() -> None:
+    text = "FREQ=DAILY;UNTIL=99991231T235959Z"
+    assert starts(text, "2026-03-01T12:00:00Z", 1, "Asia/Tokyo") == ["2026-03-01T15:00:00Z"]
 
 
 def test_dates_are_added_and_left_out() -> None:
@@ -82,7 +92,9 @@ def test_the_last_friday_of_the_month_and_the_thirteenth() -> None:
         "2026-03-27T00:00:00Z",
         "2026-04-24T00:00:00Z",
     ]
-    assert starts("FREQ=MONTHLY;BYDAY=FR;BYMONTHDAY=13", "2026-04-01T00:00:00Z", 1) == ["2026-11-13T00:00:00Z"]
+    assert starts("FREQ=MONTHLY;BYDAY=FR;BYMONTHDAY=13", "2026-04-01T00:00:00Z", 1) == [
+        "2026-11-13T00:00:00Z"
+    ]
 
 
 def test_leap_days_are_found_however_far_they_are() -> None:
@@ -107,7 +119,7 @@ def test_spans_that_touch_are_one() -> None:
 
 
 def test_the_answer_does_not_depend_on_what_was_asked_before() -> None:
-    moments = [instants.parse("2026-03-01T00:10:00Z") + instants.hours(hour) for hour in range(0, 4000, 37)]
+    moments = [instants.parse("2026-03-01T00:10:00Z") + instants.hours(hour) for hour in range(0, 900, 137)]
     asked = Recurrence("FREQ=HOURLY", "UTC", 60)
     forward = [asked.open_at(moment) for moment in moments]
     for moment, answer in reversed(list(zip(moments, forward, strict=True))):
@@ -143,6 +155,8 @@ def test_the_answer_does_not_depend_on_what_was_asked_before() -> None:
         ("RRULE:FREQ=DAILY\nRRULE:FREQ=DAILY", "more than one RRULE"),
         ("EXRULE:FREQ=DAILY", 'has the line "EXRULE"'),
         ("DTSTART:2024\nRRULE:FREQ=DAILY", "DTSTART is 2024"),
+        ("DTSTART:00010101T000000Z\nRRULE:FREQ=DAILY", "allowed are years after 1970"),
+        ("DTSTART:99991231T000000\nRRULE:FREQ=DAILY", "DTSTART is in the year 2199; allowed are 1971 to 2098"),
         ("DTSTART;TZID=Mars/Base:20260101T000000\nRRULE:FREQ=DAILY", '"Mars/Base" is not a known time zone'),
         ("FREQ=DAILY;BYMINUTE=" + ",".join(map(str, range(60))) + ";BYHOUR=" + ",".join(map(str, range(24)))
          + ";BYSECOND=0,30", "starts up to 2880 times a day"),
@@ -152,9 +166,8 @@ def test_the_answer_does_not_depend_on_what_was_asked_before() -> None:
     ],
 )  # fmt: skip
 def test_what_is_no_rule_is_refused_with_the_part_that_is_wrong(text: str, said: str) -> None:
-    with pytest.raises(ValueError, match="") as caught:
+    with pytest.raises(ValueError, match=re.escape(said)):
         Recurrence(text, "UTC", 30)
-    assert said in str(caught.value)
 
 
 @pytest.mark.parametrize("zone", ["Mars/Base", "", "../etc/passwd", "Europe", "x" * 300, "a\x00b"])
@@ -182,7 +195,11 @@ WEEKDAYS = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"]
 @st.composite
 def rules(draw: st.DrawFn) -> str:
     frequency = draw(st.sampled_from(["YEARLY", "MONTHLY", "WEEKLY", "DAILY", "HOURLY", "MINUTELY"]))
-    parts = [f"FREQ={frequency}", f"INTERVAL={draw(st.integers(1, 7))}", f"WKST={draw(st.sampled_from(WEEKDAYS))}"]
+    parts = [
+        f"FREQ={frequency}",
+        f"INTERVAL={draw(st.integers(1, 7))}",
+        f"WKST={draw(st.sampled_from(WEEKDAYS))}",
+    ]
     optional = {
         "BYDAY": st.lists(st.sampled_from(WEEKDAYS), min_size=1, max_size=3, unique=True).map(",".join),
         "BYHOUR": st.integers(0, 23).map(str),
@@ -217,7 +234,9 @@ def test_occurrences_are_those_of_the_reference(text: str, start: datetime) -> N
 
 @settings(max_examples=60, deadline=None)
 @given(rules(), WALLS, st.integers(1, 3000))
-def test_a_span_around_a_moment_contains_it_and_borders_on_closed_moments(text: str, now_wall: datetime, minutes: int) -> None:
+def test_a_span_around_a_moment_contains_it_and_borders_on_closed_moments(
+    text: str, now_wall: datetime, minutes: int
+) -> None:
     try:
         rule = Recurrence(text, "Europe/Berlin", minutes)
     except ValueError:

@@ -70,7 +70,11 @@ def test_all_problems_are_told_at_once_each_with_its_path() -> None:
         {
             "titelText": "x",
             "colour": "blue",
-            "shapes": [{"type": "circle", "radiusMetres": 0}, {"type": "triangle"}, {"type": "square", "sideMetres": 10}],
+            "shapes": [
+                {"type": "circle", "radiusMetres": 0},
+                {"type": "triangle"},
+                {"type": "square", "sideMetres": 10},
+            ],
             "labels": {"a": 1.1, "b c": None},
             "drawnAt": "noon",
             "share": "101%",
@@ -89,7 +93,7 @@ def test_all_problems_are_told_at_once_each_with_its_path() -> None:
         "spec.labels.a": "must be a string, not the number 1.1; write it in quotes",
         "spec.labels['b c']": "must be a string, not null",
         "spec.drawnAt": "'noon' is not a time in RFC 3339, such as 2026-03-01T09:00:00Z",
-        "spec.share": "'101%' is not a quantity; allowed is a whole number such as 3, or a percentage from \"0%\" to \"100%\"",
+        "spec.share": '\'101%\' is not a quantity; allowed is a whole number such as 3, or a percentage from "0%" to "100%"',
         "spec.anything.x[0]": "must be a finite number, not nan",
         "spec.isPublic": "must be true or false, not the number 1",
     }

@@ -37,7 +37,8 @@ def test_times_are_shown_in_utc_with_a_fraction_only_if_there_is_one(text: str, 
 
 
 @pytest.mark.parametrize(
-    "text", ["", "yesterday", "2026-03-01", "2026-02-30T00:00:00Z", "2026-03-01T25:00:00Z", "2026-03-01T09:00:00"]
+    "text",
+    ["", "yesterday", "2026-03-01", "2026-02-30T00:00:00Z", "2026-03-01T25:00:00Z", "2026-03-01T09:00:00"],
 )
 def test_what_is_not_a_time_is_refused_with_the_text_in_the_sentence(text: str) -> None:
     with pytest.raises(ValueError, match="is not a time") as caught:
@@ -47,7 +48,15 @@ def test_what_is_not_a_time_is_refused_with_the_text_in_the_sentence(text: str) 
 
 @pytest.mark.parametrize(
     ("text", "seconds"),
-    [("8m", 480), ("1h30m", 5400), ("45s", 45), ("72h", 259_200), ("1d", 86_400), ("500ms", 0.5), ("1.5h", 5400)],
+    [
+        ("8m", 480),
+        ("1h30m", 5400),
+        ("45s", 45),
+        ("72h", 259_200),
+        ("1d", 86_400),
+        ("500ms", 0.5),
+        ("1.5h", 5400),
+    ],
 )
 def test_durations_are_read(text: str, seconds: float) -> None:
     assert instants.parse_duration(text) == instants.seconds(seconds)
@@ -55,7 +64,7 @@ def test_durations_are_read(text: str, seconds: float) -> None:
 
 @pytest.mark.parametrize("text", ["", "8", "m", "-8m", "8 m", "8m!", "1y", "9" * 30 + "s", "9999999999h"])
 def test_what_is_not_a_duration_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="duration|100 years"):
+    with pytest.raises(ValueError, match=r"duration|100 years"):
         instants.parse_duration(text)
 
 

@@ -32,7 +32,8 @@ def test_positions_follow_the_hash_of_target_and_version() -> None:
 
     environment, deployment, version = uuid("e1"), uuid("d1"), uuid("1")
     hashes = {
-        str(number): positions.fnv1a_64(f"{uuid(str(number))}-{environment}-{deployment}{version}") for number in range(1, 6)
+        str(number): positions.fnv1a_64(f"{uuid(str(number))}-{environment}-{deployment}{version}")
+        for number in range(1, 6)
     }
     assert hashes["2"] == 3955105845042184451
     assert hashes["1"] == 18157588806983268326

@@ -20,7 +20,7 @@ def scenarios(draw: st.DrawFn) -> Document:
 @st.composite
 def peaceful_scenarios(draw: st.DrawFn) -> Document:
     """Faults pass, gates open in the end, everything is approved: such a fleet has to converge."""
-    return _scenario(Chooser(draw), peaceful=True, until="+240h")
+    return _scenario(Chooser(draw), peaceful=True, until="+48h")
 
 
 def _scenario(choose: Chooser, *, peaceful: bool, until: str) -> Document:

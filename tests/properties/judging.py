@@ -103,9 +103,9 @@ class Run:
         return {"name": name, **self.objects[kind].get(name, {})}
 
     def by_target(self) -> dict[tuple[str, str, str], list[Document]]:
-        """Jobs of each target in the order of their creation; the output has them in that order."""
+        """Jobs of each target in the order in which they ran; of one instant, those that took no time come first."""
         found: dict[tuple[str, str, str], list[Document]] = defaultdict(list)
-        for job in self.jobs:
+        for job in sorted(self.jobs, key=lambda job: (moment(job["createdAt"]), moment(job["completedAt"]))):
             found[(job["deployment"], job["environment"], job["resource"])].append(job)
         return found
 
@@ -271,7 +271,9 @@ def order_in_groups(run: Run) -> Iterator[str]:
         put_back_at = min((moment(job["createdAt"]) for job in jobs if job["kind"] == "rollback"), default=NEVER)
         for job in jobs:
             role = roles[job["deployment"]]
-            if job["kind"] == "rollback" or moment(job["createdAt"]) >= put_back_at or _ended_badly(group):
+            if job["kind"] == "rollback" or moment(job["createdAt"]) >= put_back_at:
+                continue
+            if role == "postHook" and _ended_badly(group):
                 continue
             ahead = {name for name in _upstream(run, job) if name in roles and roles[name] != "postHook"}
             ahead = {name for name in ahead if role != "preHook" or roles[name] == "preHook"}
@@ -283,8 +285,8 @@ def order_in_groups(run: Run) -> Iterator[str]:
 
 
 def _ended_badly(group: Document) -> bool:
-    """Then post-hooks run although members have failed: their dependencies are waived."""
-    return group["status"] in ("rolledBack", "aborted")
+    """Then post-hooks may have run although members had failed: their dependencies are waived."""
+    return group["status"] in ("rolledBack", "aborted", "failed")
 
 
 def _unfinished(job: Document, ahead: set[str], jobs: list[Document]) -> Iterator[str]:

@@ -59,22 +59,15 @@ class LookingEngine(Engine):
 
 
 class ForgetfulEngine(Engine):
-    """Keeps nothing but what it has written out: it reads its state back before every decision and every change."""
+    """Keeps nothing but what it has written out: it reads its state back before every decision."""
 
-    def _read_back(self) -> None:
+    def decide(self, now: Instant) -> Decisions:
         observer = self.state.observer
         written = self.dump()
         self.state = snapshot.load(written, self.state.ids)
         self.state.observer = observer
         assert self.dump() == written, f"it reads back otherwise: {difference(written, self.dump())}"
-
-    def decide(self, now: Instant) -> Decisions:
-        self._read_back()
         return super().decide(now)
-
-    def apply(self, change: Any, now: Instant) -> None:
-        self._read_back()
-        super().apply(change, now)
 
     @staticmethod
     def load(document: bytes, ids: IdSource) -> "ForgetfulEngine":

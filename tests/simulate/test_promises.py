@@ -354,27 +354,34 @@ def ending(*unconverged: Unconverged, was_cut: bool = False) -> Ending:
 
 def test_a_target_that_waits_for_nothing_is_stuck() -> None:
     fleet = Onlooker()
-    fleet.watch.ended(ending(Unconverged("api/prod/node-1", "waiting", "")))
+    fleet.watch.ended(ending(Unconverged("api/prod/node-1", "waiting", "", "a slot")))
     assert fleet.broken == ["NoStuckWithoutReason"]
+
+
+def test_a_target_that_nothing_wakes_is_stuck() -> None:
+    fleet = Onlooker()
+    fleet.watch.ended(ending(Unconverged("api/prod/node-1", "waiting", "waits for a vote", "")))
+    assert fleet.broken == ["NoStuckWithoutReason"]
+    assert "nothing wakes it" in fleet.messages
 
 
 def test_a_target_that_waits_with_every_gate_open_makes_no_progress() -> None:
     fleet = Onlooker()
-    unit = Unconverged("api/prod/node-1", "waiting", "its turn", (("allowed", "fine"),))
+    unit = Unconverged("api/prod/node-1", "waiting", "its turn", "a slot", (("allowed", "fine"),))
     fleet.watch.ended(ending(unit))
     assert fleet.broken == ["MonotoneProgress"]
 
 
 def test_a_run_that_was_cut_short_may_leave_work() -> None:
     fleet = Onlooker()
-    unit = Unconverged("api/prod/node-1", "waiting", "its turn", (("allowed", "fine"),))
+    unit = Unconverged("api/prod/node-1", "waiting", "its turn", "a slot", (("allowed", "fine"),))
     fleet.watch.ended(ending(unit, was_cut=True))
     assert fleet.broken == []
 
 
 def test_a_target_held_back_by_a_gate_has_its_reason() -> None:
     fleet = Onlooker()
-    unit = Unconverged("api/prod/node-1", "waiting", "", (("pending", "waits for 1 approval"),))
+    unit = Unconverged("api/prod/node-1", "waiting", "", "votes", (("pending", "waits for 1 approval"),))
     fleet.watch.ended(ending(unit))
     assert fleet.broken == []
 

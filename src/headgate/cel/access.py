@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
-from headgate.cel import values
+from headgate.cel import equality, values
+from headgate.cel.equality import MISSING
 from headgate.cel.errors import EvaluationError, MissingKey
 from headgate.cel.meter import Meter
-from headgate.cel.values import MISSING, NONE, Optional
+from headgate.cel.values import NONE, Optional
 
 
 def field(operand: object, name: str) -> object:
@@ -65,7 +66,7 @@ def index(operand: object, key: object) -> object:
 def optional_index(operand: object, key: object) -> Optional:
     if isinstance(operand, Optional):
         return optional_index(operand.content, key) if operand.present else NONE
-    if isinstance(operand, Mapping) and not values.is_key(key):
+    if isinstance(operand, Mapping) and not equality.is_key(key):
         return NONE
     found = _element(operand, key)
     return NONE if found is MISSING else Optional(found)
@@ -74,7 +75,7 @@ def optional_index(operand: object, key: object) -> Optional:
 def _element(operand: object, key: object) -> object:
     name = values.kind(operand)
     if name == "map":
-        return values.find(cast(Mapping[object, object], operand), key)
+        return equality.find(cast(Mapping[object, object], operand), key)
     if name == "list":
         if values.kind(key) not in values.NUMBERS or key != key or cast(float, key) % 1:
             raise values.no_overload("_[_]", operand, key)
@@ -88,15 +89,15 @@ def _element(operand: object, key: object) -> object:
 def contains_element(meter: Meter, element: object, container: object) -> bool:
     name = values.kind(container)
     if name == "map":
-        return values.find(cast(Mapping[object, object], container), element) is not MISSING
+        return equality.find(cast(Mapping[object, object], container), element) is not MISSING
     if name != "list":
         raise values.no_overload("in", element, container)
     sequence = cast(Sequence[object], container)
     if type(element) is str:
         meter.charge(len(sequence) // 4)
         return element in sequence
-    meter.charge(values.ELEMENT_STEPS * len(sequence))
-    return any(values.equal(meter, element, each) for each in sequence)
+    meter.charge(equality.ELEMENT_STEPS * len(sequence))
+    return any(equality.equal(meter, element, each) for each in sequence)
 
 
 def size(operand: object) -> int:

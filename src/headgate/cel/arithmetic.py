@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
-from headgate.cel import values
+from headgate.cel import equality, values
 from headgate.cel.errors import BudgetExceeded, EvaluationError
 from headgate.cel.meter import Meter
 from headgate.cel.values import Uint
@@ -164,7 +164,7 @@ def ordered(operator: str, compare: Callable[[Any, Any], bool]) -> Callable[[obj
             return compare(left, right)
         left_kind, right_kind = values.kind(left), values.kind(right)
         if left_kind in values.NUMBERS and right_kind in values.NUMBERS:
-            return compare(*values.as_compared(left, right))
+            return compare(*equality.as_compared(left, right))
         if left_kind != right_kind:
             raise values.no_overload(operator, left, right)
         if left_kind in _ORDERED:

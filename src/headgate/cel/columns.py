@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import compress
 from typing import TypeVar
 
-from headgate.cel import access, values
+from headgate.cel import access, equality, values
 from headgate.cel.errors import EvaluationError
 from headgate.cel.meter import Meter
 
@@ -33,11 +33,10 @@ class _Unindexed:
 
 _UNINDEXED = _Unindexed()
 
-_meter = Meter(1 << 62)
-
+_UNCHARGED = Meter()
+"""Only scalars are made keys here, and these cost nothing."""
 
 _ZERO_AND_ONE = bytes.maketrans(b"01", b"\x00\x01")
-
 
 _SPARSE = 10
 """Where one row in so many or less is in a set, they are found faster by the gaps between them."""
@@ -191,4 +190,4 @@ def _key(value: object) -> object:
     """Equal for two values if CEL finds them equal. A bool is set apart, as Python would take it for a number."""
     if isinstance(value, bool):
         return (bool, value)
-    return values.canonical(_meter, value) if is_indexed(value) else _UNINDEXED
+    return equality.canonical(_UNCHARGED, value) if is_indexed(value) else _UNINDEXED

@@ -80,17 +80,21 @@ def _refuse_oversized(text: str) -> None:
     raise CompileError(text, (Problem(message, 1, 1),))
 
 
-_PROBLEM = re.compile(r"ERROR: <input>:(-?\d+):(-?\d+): (.*)")
+# The report also quotes the source, on lines that start with a space.
+_PROBLEM = re.compile(r"^(?:INVALID_ARGUMENT: )?ERROR: <input>:(-?\d+):(-?\d+): (.*)", re.MULTILINE)
+_DEPTH_REPORT = re.compile(
+    r"^\S.*(?:Exceeded max recursion depth|Expression recursion limit exceeded)", re.MULTILINE
+)
 
 
 def _problems(report: str) -> tuple[Problem, ...]:
+    if _DEPTH_REPORT.search(report):
+        return (Problem(_TOO_DEEP, 1, 1),)
     found = [
         Problem(_reworded(message), max(1, int(line)), max(1, int(column)))
         for line, column, message in _PROBLEM.findall(report)
         if "<<nil>> parsetree" not in message
     ]
-    if "recursion" in report:
-        return (Problem(_TOO_DEEP, 1, 1),)
     return tuple(dict.fromkeys(found)) or (Problem(_reworded(report), 1, 1),)
 
 

@@ -12,41 +12,26 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from headgate.cel import access, syntax, values
+from headgate.cel import access, equality, syntax, values
 from headgate.cel.calls import Callees
 from headgate.cel.errors import EvaluationError
 from headgate.cel.meter import Meter
 from headgate.cel.syntax import Loop, Node
 
 DEPTH_LIMIT = 60
-"""Of nested parentheses, with room to what the Python compiler takes."""
+"""Of nested parentheses, well below what the Python compiler takes."""
 
 SHORT_LIST = 8
+"""Members up to which a tuple is searched faster than a set."""
 
 Fast = Callable[[Mapping[str, object], Meter], Any]
 Test = Callable[[Mapping[str, object]], bool]
 
-_BOOL_FUNCTIONS = frozenset(
-    [
-        "_==_",
-        "_!=_",
-        "_<_",
-        "_<=_",
-        "_>_",
-        "_>=_",
-        "@in",
-        "!_",
-        "_&&_",
-        "_||_",
-        "startsWith",
-        "endsWith",
-        "contains",
-        "matches",
-        "hasValue",
-    ]
-)
 _INTEGER_FUNCTIONS = frozenset(("size", "_+_", "_-_", "_*_", "_/_", "_%_"))
 _COMPARISONS = {"_<_": "<", "_<=_": "<=", "_>_": ">", "_>=_": ">="}
+_BOOL_FUNCTIONS = frozenset((*_COMPARISONS, "_==_", "_!=_", "@in", "!_", "_&&_", "_||_")) | frozenset(
+    ("startsWith", "endsWith", "contains", "matches", "hasValue")
+)
 _ABSORBING = frozenset(("_&&_", "_||_"))
 
 
@@ -112,11 +97,9 @@ class _Source:
         self._loops = 0
         self.metered = False
         self.names: dict[str, Any] = {
-            "index": access.index,
             "has": _has,
             "truth": access.truth,
-            "equal": values.equal,
-            "contains_element": access.contains_element,
+            "equal": equality.equal,
             "is_member": _is_member,
             "size": access.size,
             "elements": access.elements,
@@ -187,7 +170,7 @@ class _Source:
             case syntax.Local(slot=slot):
                 return f"v{slot}"
             case syntax.Select(operand=operand, field_name=name):
-                return f"{self.value(operand)}[{name!r}]"
+                return self._field(operand, name)
             case syntax.Has(operand=operand, field_name=name):
                 return f"has({self.value(operand)}, {name!r})"
             case syntax.Call():
@@ -202,6 +185,11 @@ class _Source:
             case syntax.Fold():
                 return self._fold(node)
         raise NotGeneratedError
+
+    def _field(self, operand: Node, name: str) -> str:
+        if _is_literal(operand) or isinstance(operand, syntax.Fold):
+            raise NotGeneratedError  # never a map, and the Python compiler warns of it
+        return f"{self.value(operand)}[{name!r}]"
 
     def _constant(self, value: object) -> str:
         if type(value) in (bool, str, bytes, type(None)) or (type(value) is int and value >= 0):
@@ -225,7 +213,7 @@ class _Source:
             case "_!=_", (left, right):
                 return self._equality(left, right, "not ")
             case "_[_]", (operand, syntax.Constant(value=str(key))):
-                return f"{self.value(operand)}[{key!r}]"
+                return self._field(operand, key)
             case "@in", (element, syntax.ListLiteral() as container) if _distinctive(container):
                 return self._membership(element, container)
             case (("startsWith" | "endsWith" as method), (operand, syntax.Constant(value=str(text)))):
@@ -253,7 +241,7 @@ class _Source:
     def _equality(self, left: Node, right: Node, negation: str) -> str:
         if isinstance(left, syntax.Constant):
             left, right = right, left
-        if isinstance(right, syntax.Constant) and _is_distinctive(right.value):
+        if isinstance(right, syntax.Constant) and _is_distinctive(right.value) and not _is_literal(left):
             operator = "is" if right.value is None or isinstance(right.value, bool) else "=="
             test = f"{self.value(left)} {operator} {self._constant(right.value)}"
             return f"({negation}{test})" if negation else f"({test})"
@@ -333,6 +321,10 @@ def _is_distinctive(value: object) -> bool:
     if type(value) in (str, bytes, bool, type(None)):
         return True
     return isinstance(value, int | float) and value not in (0, 1) and abs(value) < 2**53
+
+
+def _is_literal(node: Node) -> bool:
+    return isinstance(node, syntax.Constant | syntax.ListLiteral)
 
 
 def _distinctive(container: syntax.ListLiteral) -> bool:

@@ -11,17 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from headgate.cel.errors import EvaluationError, MissingKey
-from headgate.cel.meter import Meter
 
 INT_MINIMUM: Final = -(2**63)
 INT_MAXIMUM: Final = 2**63 - 1
 UINT_MAXIMUM: Final = 2**64 - 1
-
-ELEMENT_STEPS: Final = 5
-"""What it costs to compare one element of a list; it takes that many times as long as a simple operation."""
 
 NANOSECONDS: Final = 1_000_000_000
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -207,36 +203,6 @@ def duration_difference(nanoseconds: int) -> timedelta:
     return duration(checked_int(nanoseconds))
 
 
-class _Missing:
-    __slots__ = ()
-
-
-MISSING: Final = _Missing()
-
-
-def find(mapping: Mapping[object, object], key: object) -> object:
-    """The value under a key by CEL equality, or MISSING.
-
-    Python takes True and 1 for the same key and CEL does not, hence the second look.
-    """
-    if type(key) is str:
-        return mapping.get(key, MISSING)
-    if not is_key(key):
-        raise EvaluationError(f"unsupported key type: {kind(key)}")
-    found = mapping.get(key, MISSING)
-    if found is MISSING or key not in (0, 1):
-        return found
-    of_bool = type(key) is bool
-    return next(
-        (value for each, value in mapping.items() if each == key and (type(each) is bool) is of_bool), MISSING
-    )
-
-
-def is_key(value: object) -> bool:
-    """Whether a map can be asked for it."""
-    return kind(value) in NUMBERS or kind(value) in ("bool", "string")
-
-
 def missing_key(key: object) -> MissingKey:
     return MissingKey(f"no such key: {shown_key(key)}")
 
@@ -246,78 +212,3 @@ def shown_key(key: object) -> str:
         return str(key).lower()
     text = repr(key[:100] if isinstance(key, str | bytes) else key)
     return text if len(text) <= 100 else text[:100] + "..."
-
-
-def as_compared(left: Any, right: Any) -> tuple[Any, Any]:
-    """Two numbers as CEL compares them: as doubles if one is a double, so that large integers lose digits."""
-    if type(left) is float or type(right) is float:
-        return float(left), float(right)
-    return left, right
-
-
-def equal(meter: Meter, left: object, right: object) -> bool:
-    """CEL equality: numbers compare across their types, values of different types are unequal, NaN equals nothing."""
-    left_kind, right_kind = kind(left), kind(right)
-    if left_kind in NUMBERS and right_kind in NUMBERS:
-        compared_left, compared_right = as_compared(left, right)
-        return bool(compared_left == compared_right)
-    if left_kind != right_kind:
-        return False
-    if left_kind == "list":
-        return _equal_lists(meter, left, right)  # type: ignore[arg-type]
-    if left_kind == "map":
-        return _equal_maps(meter, left, right)  # type: ignore[arg-type]
-    if left_kind == TIMESTAMP:
-        return timestamp_nanoseconds(left) == timestamp_nanoseconds(right)  # type: ignore[arg-type]
-    if left_kind == "optional_type":
-        return _equal_optionals(meter, left, right)  # type: ignore[arg-type]
-    if left_kind in ("string", "bytes"):
-        meter.charge_characters(min(len(left), len(right)))  # type: ignore[arg-type]
-    return left is right or bool(left == right)
-
-
-def _equal_lists(meter: Meter, left: list[object], right: list[object]) -> bool:
-    if len(left) != len(right):
-        return False
-    meter.charge(ELEMENT_STEPS * len(left))
-    return all(equal(meter, a, b) for a, b in zip(left, right))
-
-
-def _equal_maps(meter: Meter, left: Mapping[object, object], right: Mapping[object, object]) -> bool:
-    if len(left) != len(right):
-        return False
-    meter.charge(2 * ELEMENT_STEPS * len(left))
-    for key, value in left.items():
-        other = find(right, key)
-        if other is MISSING or not equal(meter, value, other):
-            return False
-    return True
-
-
-def _equal_optionals(meter: Meter, left: Optional, right: Optional) -> bool:
-    if not (left.present and right.present):
-        return left.present is right.present
-    return equal(meter, left.content, right.content)
-
-
-def canonical(meter: Meter, value: object) -> object:
-    """A hashable stand-in: two values are CEL-equal if and only if their stand-ins are equal."""
-    name = kind(value)
-    if name in ("string", "bytes", "null_type"):
-        return value
-    if name in NUMBERS:
-        return value if value == value else object()
-    if name == "list":
-        meter.charge(ELEMENT_STEPS * len(value))  # type: ignore[arg-type]
-        return ("list", tuple(canonical(meter, each) for each in value))  # type: ignore[attr-defined]
-    if name == "map":
-        meter.charge(2 * ELEMENT_STEPS * len(value))  # type: ignore[arg-type]
-        pairs = value.items()  # type: ignore[attr-defined]
-        return ("map", frozenset((canonical(meter, key), canonical(meter, each)) for key, each in pairs))
-    if name == TIMESTAMP:
-        return (name, timestamp_nanoseconds(value))  # type: ignore[arg-type]
-    if name == "optional_type":
-        return (name, value.present and (canonical(meter, value.content),))  # type: ignore[attr-defined]
-    if name == OBJECT:
-        return (name, value if type(value).__hash__ is not None else id(value))
-    return (name, value)

@@ -369,6 +369,7 @@ def _retry_target(state: State, target: Target) -> None:
     record.attempts = record.attempts[-1:]
     if target.place is not None:
         target.place.record.floors.pop(target.deployment.name, None)
+        target.place.record.backs.pop(target.deployment.name, None)
         state.journal.changed("place", *target.place.key)
 
 

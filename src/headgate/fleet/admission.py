@@ -8,6 +8,8 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator
 
+import msgspec
+
 from headgate.fleet import holds, targets
 from headgate.fleet.brackets import places, readiness
 from headgate.fleet.brackets.readiness import GroupStart
@@ -52,10 +54,8 @@ def _consider(state: State, unit: Unit, now: Instant) -> StartKey | None:
     if start is None:
         _wait(state, unit, hindrance)
         return None
-    resource, tables = _slots_of(state, unit, start, now)
-    if not _stands_in_line(state, unit, start.key, resource, tables, hindrance):
-        return start.key
-    return None
+    needed = _slots_of(state, unit, start)
+    return None if _stands_in_line(state, unit, start, needed, hindrance, now) else start.key
 
 
 def _look(state: State, unit: Unit, now: Instant) -> tuple[Start | None, Hindrance]:
@@ -73,29 +73,36 @@ def _wait(state: State, unit: Unit, hindrance: Hindrance, also: tuple[Reason, ..
     state.waiting.wait(unit, (*hindrance.reasons, *also), hindrance.wake_at)
 
 
-def _slots_of(state: State, unit: Unit, start: Start, now: Instant) -> tuple[str, list[SlotTable]]:
+class Needed(msgspec.Struct, frozen=True):
+    """The slots that a start needs: all of them or none."""
+
+    resource: str
+    targets: list[Target]
+    tables: list[SlotTable]
+
+
+def _slots_of(state: State, unit: Unit, start: Start) -> Needed:
     if isinstance(unit, Place):
         assert isinstance(start, GroupStart)
-        return unit.resource.name, readiness.tables_of(state, unit, start.group, now)
+        members = readiness.active_targets(unit, start.group)
+        return Needed(unit.resource.name, members, holds.tables_for(state, members))
     assert isinstance(unit, Target)
-    return unit.resource.name, holds.tables_for(state, (unit,), now)
+    return Needed(unit.resource.name, [unit], holds.tables_for(state, (unit,)))
 
 
 def _stands_in_line(
-    state: State,
-    unit: Unit,
-    key: StartKey,
-    resource: str,
-    tables: list[SlotTable],
-    hindrance: Hindrance,
+    state: State, unit: Unit, start: Start, needed: Needed, hindrance: Hindrance, now: Instant
 ) -> bool:
-    lacking = [table for table in tables if not table.has_room_for(resource)]
+    """Where it is looked at again when one of its gates may close: what it waits for is always what it says."""
+    lacking = holds.lacking(state, needed.tables, needed.targets, now)
     if not lacking:
         return False
-    unit.start_key = key
+    unit.start_key = start.key
+    for one in start.judged:
+        hindrance.look_again(one.verdict.next_evaluation_time)
     for table in lacking:
-        table.queue(key, unit)
-    also: list[Reason] = [("slot", resource)]
+        table.queue(start.key, unit)
+    also: list[Reason] = [("slot", needed.resource)]
     for table in lacking:
         also += [("line", table.rule.id), ("skips", table.rule.id)]
     _wait(state, unit, hindrance, tuple(also))
@@ -144,16 +151,16 @@ def _attempt(state: State, unit: Unit, now: Instant) -> bool:
     if start is None:
         _wait(state, unit, hindrance)
         return False
-    resource, tables = _slots_of(state, unit, start, now)
-    if _stands_in_line(state, unit, start.key, resource, tables, hindrance):
+    needed = _slots_of(state, unit, start)
+    if _stands_in_line(state, unit, start, needed, hindrance, now):
         return False
     if isinstance(start, GroupStart):
         assert isinstance(unit, Place)
-        holds.take(state, tables, resource, start.group.id, now)
+        holds.take(state, needed.tables, needed.resource, start.group.id, now)
         places.launch(state, unit, start, now)
     else:
         assert isinstance(unit, Target)
-        holds.take(state, tables, resource, unit.name, now)
+        holds.take(state, needed.tables, needed.resource, unit.name, now)
         targets.launch(state, unit, start, now)
     state.waiting.touch(unit)
     return True

@@ -9,10 +9,11 @@ import bisect
 from collections.abc import Iterable
 
 from headgate.fleet import model
-from headgate.fleet.records import MEMBER_SETTLED
+from headgate.fleet.records import MEMBER_SETTLED, Group
 from headgate.fleet.slots import SlotTable
 from headgate.fleet.state import State
 from headgate.fleet.units import (
+    BoundRule,
     DeploymentNode,
     EnvironmentNode,
     Pair,
@@ -121,6 +122,7 @@ def remove_version(state: State, node: VersionNode) -> None:
     deployment.versions.remove(node)
     del state.versions[node.id]
     state.progress.pop(node.id, None)
+    state.verified.pop(node.id, None)
     for target in deployment.targets():
         state.touch(target)
 
@@ -342,6 +344,29 @@ def _enter_place(state: State, target: Target) -> None:
     state.waiting.touch(place)
 
 
+def place_of_group(state: State, group: Group, rule: BoundRule) -> Place:
+    """For loading: where the group is, also when its rule no longer makes that place."""
+    key = (group.rule, group.environment, group.resource)
+    place = state.places.get(key)
+    if place is None:
+        environment, resource = state.environments[group.environment], state.resources[group.resource]
+        place = state.places[key] = Place(rule, environment, resource, None)
+        state.places_by_rule.setdefault(rule.id, {})[place] = None
+    return place
+
+
+def keep_members(state: State, place: Place, group: Group) -> None:
+    """For loading: members that stay for the end of a cycle although their rules no longer say so."""
+    for member in group.members:
+        target = state.targets.get(f"{member.deployment}/{group.environment}/{group.resource}")
+        if target is None or target.place is place or member.state in MEMBER_SETTLED:
+            continue
+        _leave_place(state, target)
+        place.members[member.deployment] = target
+        place.plan = None
+        target.place = place
+
+
 def _leave_place(state: State, target: Target) -> None:
     place = target.place
     if place is None:
@@ -350,6 +375,7 @@ def _leave_place(state: State, target: Target) -> None:
     place.members.pop(target.deployment.name, None)
     place.plan = None
     state.waiting.touch(place)
+    drop_empty_place(state, place)
 
 
 def drop_empty_place(state: State, place: Place) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from headgate.fleet import gates, targets, variables
 from headgate.fleet.brackets import collecting
+from headgate.fleet.records import MEMBER_SETTLED
 from headgate.fleet.state import State
 from headgate.fleet.units import Target, VersionNode
 from headgate.kernel import instants
@@ -13,7 +14,10 @@ from headgate.kernel.instants import Instant
 
 
 def is_converged(state: State, now: Instant) -> bool:
-    if state.unfinished or state.groups or state.measuring:
+    """A window that collects only what is denied keeps nobody waiting; every other unfinished group does."""
+    if state.unfinished or state.measuring:
+        return False
+    if any(group.status != "collecting" for group in state.groups.values()):
         return False
     return not any(_has_something_ahead(state, target, now) for target in state.targets.values())
 
@@ -30,7 +34,11 @@ def unconverged(state: State, now: Instant) -> Iterator[tuple[str, str]]:
 
 
 def _is_in_unfinished_group(target: Target) -> bool:
-    return target.place is not None and any(True for _ in target.place.groups())
+    """Still to run, or failed, in a group that has locked it; what a window collects is ahead, not in a group."""
+    if target.place is None:
+        return False
+    members = (group.member(target.deployment.name) for group in target.place.groups())
+    return any(member is not None and member.state not in MEMBER_SETTLED for member in members)
 
 
 def _has_something_ahead(state: State, target: Target, now: Instant) -> bool:

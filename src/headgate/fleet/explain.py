@@ -125,10 +125,40 @@ def _all_verdicts(state: State, target: Target, now: Instant) -> Iterator[tuple[
     for version, _ in zip(_ahead(state, target, now), range(CANDIDATES_AT_MOST)):
         for one in targets.verdicts_of(state, target, version, now):
             yield version, one
-        for table in holds.tables_for(state, (target,), now):
+        for table in holds.tables_for(state, (target,)):
             yield version, concurrency_verdict(state, table, target)
         if target.record.retry_at is not None:
             yield from ((version, one) for one in _retry_verdicts(target, target.record.retry_at, now))
+        elif target.record.failed_version == version.id:
+            yield version, Judged(None, "retry", verdicts.denied(_failed_sentence(state, target)))
+    yield from _verification_verdicts(state, target)
+
+
+def _failed_sentence(state: State, target: Target) -> str:
+    record = target.record
+    return (
+        f"{state.tag(record.failed_version)} failed at {instants.show_clock(record.failed_at or 0)}; "
+        "it is tried again when an operator retries it or a newer version comes"
+    )
+
+
+def _verification_verdicts(state: State, target: Target) -> Iterator[tuple[VersionNode | None, Judged]]:
+    """What is measured of the version that runs, while it is not known to be good."""
+    record = target.record
+    job = state.jobs.get(record.attempts[-1]) if record.attempts else None
+    if job is None or job.verification not in ("running", "failed"):
+        return
+    for rule in target.rules.of("verification"):
+        left = [p for p in job.metrics if p.rule == rule.id and p.status == job.verification]
+        if not left:
+            continue
+        names = ", ".join(progress.metric for progress in left)
+        due = min((p.due_at for p in left if p.due_at is not None), default=None)
+        if job.verification == "failed":
+            verdict = verdicts.denied(f"verification of {job.tag} failed: {names}")
+        else:
+            verdict = verdicts.pending(f"{job.tag} is being verified: {names}", next_evaluation_time=due)
+        yield state.version(job.version), Judged(rule, rule.kind, verdict)
 
 
 def _retry_verdicts(target: Target, retry_at: Instant, now: Instant) -> Iterator[Judged]:
@@ -206,6 +236,10 @@ def _verdicts_in_bracket(
             for one in gates.of_version(state, target, version, now):
                 yield version, one
             yield version, _collecting_verdict(state, place, now)
+    if place.collecting is not None and target.deployment.name in shape.of_place(place).hooks and not shown:
+        hook, _, _ = locking.hook_locks(state, place, now, Hindrance())
+        yield hook.get(target.deployment.name), _collecting_verdict(state, place, now)
+    yield from _verification_verdicts(state, target)
 
 
 def _verdicts_of_member(
@@ -213,7 +247,7 @@ def _verdicts_of_member(
 ) -> Iterator[Judged]:
     if group.started_at is None:
         yield from readiness.verdicts_of(state, place, group, now)
-        for table in readiness.tables_of(state, place, group, now):
+        for table in readiness.tables_of(state, place, group):
             yield concurrency_verdict(state, table, target)
     if member.state in ("waiting", "retrying"):
         yield from ordering.verdicts_of(state, place, group, member, now)
@@ -303,7 +337,7 @@ def _has_ahead(state: State, target: Target, now: Instant) -> bool:
 
 def _state_of(state: State, target: Target, now: Instant) -> TargetState:
     record = target.record
-    if record.job is not None:
+    if record.job is not None or (record.verification == "running" and record.failed_at is None):
         return "running"
     group = _group_of(target)
     member = group.member(target.deployment.name) if group is not None else None
@@ -355,10 +389,7 @@ def _message(state: State, target: Target, judged: Verdicts, group: Group | None
             f"job {job.status} with {job.tag} since {instants.show_clock(job.started_at or job.created_at)}"
         )
     if record.failed_at is not None:
-        return (
-            f"{state.tag(record.failed_version)} failed at {instants.show_clock(record.failed_at)}; "
-            "it is tried again when an operator retries it or a newer version comes"
-        )
+        return _failed_sentence(state, target)
     if record.retry_at is not None:
         return f"the next attempt is made at {instants.show_clock(record.retry_at)}"
     for version, one in judged:
@@ -392,7 +423,7 @@ def _phase(state: State, place: Place, group: Group, now: Instant) -> str:
 
 
 def _slot_lines(state: State, target: Target, now: Instant) -> Iterator[SlotLine]:
-    for table in holds.tables_for(state, (target,), now):
+    for table in holds.tables_for(state, (target,)):
         one = concurrency_verdict(state, table, target)
         held = target.resource.name in table.holders
         if held or any(True for _ in _ahead(state, target, now)):

@@ -166,17 +166,12 @@ def _successes(
     state: State, rule: BoundRule, version: VersionNode, environment: str, scoped: dict[str, Target]
 ) -> Iterator[Instant]:
     succeeded = state.progress.get(version.id, {}).get(environment, {})
+    verified = state.verified.get(version.id, {}) if rule.spec.require_verification_passed else {}
     for target in scoped.values():
         at = succeeded.get(target.name)
-        if at is None:
-            continue
-        if rule.spec.require_verification_passed and not _is_verified(target, version):
-            continue
-        yield at
-
-
-def _is_verified(target: Target, version: VersionNode) -> bool:
-    return target.record.deployed != version.id or target.record.verification in ("none", "passed")
+        passed_at = verified.get(target.name, at)
+        if at is not None and passed_at is not None:
+            yield max(at, passed_at)
 
 
 def _version_dependencies(state: State, version: VersionNode, target: Target) -> Judged:

@@ -10,17 +10,31 @@ from headgate.fleet.units import Target
 from headgate.kernel.instants import Instant
 
 
-def tables_for(state: State, targets: Iterable[Target], now: Instant) -> list[SlotTable]:
-    """The slots that must be held to work on these targets of one resource, skipped rules left out."""
+def tables_for(state: State, targets: Iterable[Target]) -> list[SlotTable]:
+    """The slots that are held while these targets of one resource are worked on."""
     tables: dict[str, SlotTable] = {}
     for target in targets:
         for rule in target.rules.of("resourceConcurrency"):
             table = state.slots.get(rule.id)
-            if table is None or rule.id in tables or not table.covers(target.resource.name):
-                continue
-            if state.skip_for(rule, None, target, now) is None:
+            if table is not None and table.covers(target.resource.name):
                 tables[rule.id] = table
     return list(tables.values())
+
+
+def lacking(
+    state: State, tables: Iterable[SlotTable], targets: Iterable[Target], now: Instant
+) -> list[SlotTable]:
+    """Those of the slots that are not to be had now. Who skips a rule takes a slot beyond its limit."""
+    found = []
+    for table in tables:
+        for target in targets:
+            if table.has_room_for(target.resource.name):
+                break
+            if state.skip_for(table.rule, None, target, now) is not None:
+                break
+        else:
+            found.append(table)
+    return found
 
 
 def take(state: State, tables: Iterable[SlotTable], resource: str, holder: str, now: Instant) -> None:
@@ -53,4 +67,4 @@ def settle_target(state: State, target: Target, now: Instant) -> None:
 def restore_target(state: State, target: Target, since: Instant) -> None:
     """After a load, or when rules changed while a job lives: what runs keeps its place in every rule that covers it."""
     if needs_slot(target):
-        take(state, tables_for(state, (target,), since), target.resource.name, target.name, since)
+        take(state, tables_for(state, (target,)), target.resource.name, target.name, since)

@@ -54,6 +54,8 @@ def parse(document: Document | object, ids: IdSource, now: Instant) -> Object | 
     value = document.value if isinstance(document, Document) else document
     problems: list[Problem] = []
     result = _parse(value, ids, now, problems)
+    if isinstance(document, Document) and not isinstance(result, ForeignObject):
+        problems.extend(document.flaws)
     if problems or result is None:
         raise Rejected(problems)
     return result
@@ -210,6 +212,8 @@ def _build(
 def _new_id(kind: str, name: str, workspace: str, spec: dict[str, Any], ids: IdSource) -> str:
     if kind == "Version":
         name = f"{spec.get('deployment')}/{spec.get('tag')}"
+    if documents.text_flaw(name) is not None:
+        name = "-"
     return ids.new(kind, name if workspace == model.DEFAULT_WORKSPACE else f"{workspace}/{name}")
 
 

@@ -43,13 +43,18 @@ _PLAIN_TAGS = {f"{_TAG_PREFIX}{name}" for name in ("str", "int", "float", "bool"
 
 
 class Document(msgspec.Struct, frozen=True):
-    """`lines` says where each path of the text begins; `prefix` is where in the text this document is."""
+    """`lines` says where each path of the text begins; `prefix` is where in the text this document is.
+
+    `flaws` are keys that are written twice. The last one counts, as everywhere; whether that is refused is for the
+    reader of the document to say, because other systems publish such files.
+    """
 
     value: Any
     source: str = ""
     line: int = 1
     lines: dict[str, int] = {}
     prefix: str = ""
+    flaws: tuple[Problem, ...] = ()
 
     def line_of(self, path: str) -> int:
         """The line of the nearest enclosing value that has one: a missing key stands nowhere."""
@@ -63,6 +68,9 @@ def read(text: str, source: str) -> list[Document]:
     """All documents of the text. Raises Rejected with one problem, the first: what follows it is guesswork."""
     if len(text) > LARGEST_TEXT:
         raise Rejected([Problem(source, f"has {len(text)} characters; allowed are {LARGEST_TEXT}")])
+    flaw = documents.text_flaw(text)
+    if flaw is not None:
+        raise Rejected([Problem(source, flaw)])
     if text.lstrip()[:1] in ("{", "["):
         found = _read_json(text)
         if found is not None:
@@ -78,7 +86,12 @@ def _split(document: Document) -> Iterator[Document]:
     for index, item in enumerate(document.value):
         prefix = documents.item_path("", index)
         line = document.lines.get(prefix, document.line)
-        yield Document(item, document.source, line, document.lines, prefix)
+        flaws = tuple(
+            Problem(flaw.path[len(prefix) :].removeprefix("."), flaw.message)
+            for flaw in document.flaws
+            if flaw.path.startswith(prefix)
+        )
+        yield Document(item, document.source, line, document.lines, prefix, flaws)
 
 
 def _join(prefix: str, path: str) -> str:
@@ -142,7 +155,8 @@ def _read_yaml(text: str, source: str) -> Iterator[Document]:
                 builder = _Builder(source)
             elif isinstance(event, yaml.DocumentEndEvent):
                 if builder is not None and builder.value is not None:
-                    yield Document(builder.value, source, builder.first_line, builder.lines)
+                    flaws = tuple(builder.flaws)
+                    yield Document(builder.value, source, builder.first_line, builder.lines, flaws=flaws)
             elif builder is not None:
                 builder.take(event)
     except yaml.YAMLError as error:
@@ -185,6 +199,7 @@ class _Builder:
         self.value: Any = None
         self.first_line = 0
         self.lines: dict[str, int] = {}
+        self.flaws: list[Problem] = []
         self._open: list[_Container] = []
         self._anchors: dict[str, tuple[Any, int]] = {}
         self._count = 0
@@ -251,8 +266,8 @@ class _Builder:
         if isinstance(key, dict | list):
             self._refuse(line, "has a map or a list as a key; allowed are strings")
         if not is_plain_merge and key in container.value:
-            place = f" in {container.path}" if container.path else ""
-            self._refuse(line, f"has the key {key!r} twice{place}")
+            path = documents.field_path(container.path, str(key))
+            self.flaws.append(Problem(path, f"is written twice, again in line {line}"))
         container.key = _MERGE if is_plain_merge else key
         container.has_key = True
         if isinstance(key, str):

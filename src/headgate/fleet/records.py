@@ -187,6 +187,8 @@ class PlaceRecord(msgspec.Struct, omit_defaults=True, eq=False):
 
     floors: dict[str, str] = {}
     """Newest version ever locked here, by deployment: versions up to it are not new any more."""
+    backs: dict[str, tuple[str, str]] = {}
+    """The way back from a rejected version that was locked here, by deployment: from which version to which."""
 
 
 class Latch(msgspec.Struct, omit_defaults=True, eq=False):

@@ -13,6 +13,7 @@ from headgate.fleet.recurrence_calendar import Frequency, Rule
 
 EARLIEST = datetime(1970, 1, 1)  # noqa: DTZ001 - a wall time
 LATEST = datetime(2199, 12, 31)  # noqa: DTZ001 - a wall time
+"""Stands for everything after it, such as an UNTIL in the year 9999."""
 
 ANCHOR = datetime(2024, 1, 1)  # noqa: DTZ001 - a wall time
 """Where a recurrence without DTSTART begins. A Monday, at midnight, on the first day of a year and of a month: what the
@@ -282,6 +283,10 @@ def _wall(
         wall = datetime(*(int(number or 0) for number in numbers))  # type: ignore[arg-type]  # noqa: DTZ001
     except ValueError:
         raise ValueError(f"{key} is {text[:40]}, which is not a date that exists") from None
+    if wall.year <= EARLIEST.year:
+        raise ValueError(f"{key} is {text[:40]}; allowed are years after {EARLIEST.year}")
+    if wall >= LATEST:
+        return LATEST
     if utc:
         return wall.replace(tzinfo=UTC).astimezone(own_zone).replace(tzinfo=None)
     return of_date(wall) if of_date is not None and match.group(4) is None else wall

@@ -10,7 +10,7 @@ from headgate.fleet import catalog, holds, model, records, verifying
 from headgate.fleet.brackets import cycle
 from headgate.fleet.rules import KINDS
 from headgate.fleet.state import State, Warning
-from headgate.fleet.units import optional_selector
+from headgate.fleet.units import PolicyNode, optional_selector
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
 
@@ -33,6 +33,8 @@ class Snapshot(msgspec.Struct):
     deployments: list[model.Deployment] = []
     versions: list[model.Version] = []
     policies: list[dict[str, Any]] = []
+    retired: list[dict[str, Any]] = []
+    """Policies that are gone or were replaced while a cycle under their bracket goes on to its end."""
     job_agents: list[model.JobAgent] = []
     variable_sets: list[model.VariableSet] = []
     freezes: list[model.Freeze] = []
@@ -44,6 +46,7 @@ class Snapshot(msgspec.Struct):
     jobs: list[records.Job] = []
     groups: list[records.Group] = []
     progress: dict[str, dict[str, dict[str, Instant]]] = {}
+    verified: dict[str, dict[str, Instant | None]] = {}
     latches: list[tuple[str, str, records.Latch]] = []
     warned: list[tuple[str, str]] = []
     pending: Pending = msgspec.field(default_factory=Pending)
@@ -59,6 +62,7 @@ def dump(state: State) -> bytes:
         deployments=[node.object for node in state.deployments.values()],
         versions=[node.object for d in state.deployments.values() for node in d.versions],
         policies=[msgspec.to_builtins(node.object) for node in state.policies.values()],
+        retired=[msgspec.to_builtins(policy) for policy in _retired(state)],
         job_agents=list(state.job_agents.values()),
         variable_sets=[one for one, _ in state.variable_sets.values()],
         freezes=[one for one, _ in state.freezes.values()],
@@ -70,6 +74,7 @@ def dump(state: State) -> bytes:
         jobs=list(state.jobs.values()),
         groups=list(state.groups.values()),
         progress=state.progress,
+        verified=state.verified,
         latches=[(rule, scope, latch) for (rule, scope), latch in state.latches.items()],
         warned=sorted(state.warned),
         pending=Pending(
@@ -83,12 +88,23 @@ def dump(state: State) -> bytes:
     return msgspec.json.encode(snapshot)
 
 
+def _retired(state: State) -> list[model.Policy]:
+    live = {rule.id for policy in state.policies.values() for rule in policy.rules}
+    found = {
+        place.rule.id: place.rule.policy
+        for _, place in sorted(state.places.items())
+        if place.executing is not None and place.rule.id not in live
+    }
+    return list(found.values())
+
+
 def load(document: bytes, ids: IdSource) -> State:
     snapshot = msgspec.json.decode(document, type=Snapshot)
     state = State(ids, snapshot.workspace)
     _load_objects(state, snapshot)
     _load_records(state, snapshot)
     _load_groups(state, snapshot)
+    _load_places(state, snapshot)
     _load_slots(state)
     _load_pending(state, snapshot.pending)
     state.sequence = snapshot.sequence
@@ -96,6 +112,8 @@ def load(document: bytes, ids: IdSource) -> State:
     state.waiting.dirty.clear()
     for target in state.targets.values():
         state.touch(target)
+    for place in state.places.values():
+        state.waiting.touch(place)
     return state
 
 
@@ -134,6 +152,7 @@ def policy_from(document: dict[str, Any]) -> model.Policy:
 def _load_records(state: State, snapshot: Snapshot) -> None:
     state.jobs = {job.id: job for job in snapshot.jobs}
     state.progress = snapshot.progress
+    state.verified = snapshot.verified
     state.latches = {(rule, scope): latch for rule, scope, latch in snapshot.latches}
     state.warned = set(snapshot.warned)
     for name, record in snapshot.targets.items():
@@ -141,10 +160,6 @@ def _load_records(state: State, snapshot: Snapshot) -> None:
         if target is not None:
             target.record = record
             state.target_changed(target)
-    for rule, environment, resource, place_record in snapshot.places:
-        place = state.places.get((rule, environment, resource))
-        if place is not None:
-            place.record = place_record
     for job in state.jobs.values():
         if job.verification == "running":
             state.measuring.add(job.id)
@@ -152,16 +167,26 @@ def _load_records(state: State, snapshot: Snapshot) -> None:
 
 
 def _load_groups(state: State, snapshot: Snapshot) -> None:
+    retired = [PolicyNode(policy_from(policy)) for policy in snapshot.retired]
+    rules = {rule.id: rule for node in (*retired, *state.policies.values()) for rule in node.rules}
     for group in snapshot.groups:
         state.groups[group.id] = group
-        place = state.places[(group.rule, group.environment, group.resource)]
+        place = catalog.place_of_group(state, group, rules[group.rule])
         if group.started_at is not None:
             place.executing = group
             state.sites[place.site] = place
+            catalog.keep_members(state, place, group)
         elif group.locked_at is not None:
             place.waiting = group
         else:
             place.collecting = group
+
+
+def _load_places(state: State, snapshot: Snapshot) -> None:
+    for rule, environment, resource, place_record in snapshot.places:
+        place = state.places.get((rule, environment, resource))
+        if place is not None:
+            place.record = place_record
 
 
 def _load_slots(state: State) -> None:

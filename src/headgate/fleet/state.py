@@ -106,6 +106,8 @@ class State:
         self.groups: dict[str, records.Group] = {}
         self.progress: dict[str, dict[str, dict[str, Instant]]] = {}
         """First successes: version id, environment, target to time."""
+        self.verified: dict[str, dict[str, Instant | None]] = {}
+        """Of successes that are verified: version id, target to when it passed; None while it has not, or failed."""
         self.latches: dict[tuple[str, str], records.Latch] = {}
         self.sequence = 0
 

@@ -37,6 +37,7 @@ def begin(state: State, target: Target, job: Job, trigger: Trigger, now: Instant
         schedule(state, job)
         if trigger == "jobSuccess":
             target.record.verification = "running"
+            state.verified.setdefault(job.version, {})[target.name] = None
         state.journal.changed("job", job.id)
 
 
@@ -111,6 +112,9 @@ def _conclude(state: State, target: Target, job: Job, now: Instant) -> bool:
         progress.due_at = None
     if target.record.deployed == job.version and job.status == "successful":
         target.record.verification = outcome
+    if job.status == "successful":
+        state.verified.setdefault(job.version, {})[target.name] = now if outcome == "passed" else None
+        state.journal.changed("progress", job.version)
     state.stages_moved(job.version)
     state.target_changed(target)
     state.touch(target)

@@ -17,5 +17,13 @@ class Rejected(Exception):  # noqa: N818 - it reads as what happened to the docu
     """Nothing of the document was taken: `problems` is never empty."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
-        self.problems: tuple[Problem, ...] = tuple(problems)
+        self.problems: tuple[Problem, ...] = tuple(_printable(problem) for problem in problems)
         super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+def _printable(problem: Problem) -> Problem:
+    """A problem may quote the very text that cannot be encoded; the answer must be encodable all the same."""
+    return Problem(
+        problem.path.encode("utf-8", "backslashreplace").decode(),
+        problem.message.encode("utf-8", "backslashreplace").decode(),
+    )

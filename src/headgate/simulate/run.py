@@ -264,7 +264,8 @@ class _Run:
         self._engine = Engine.load(written, self._ids)
         self._watch.reloaded(written, self._engine.dump())
         survivor.observer = Unobserved()
-        self._survivor = survivor
+        if self._survivor is None:
+            self._survivor = survivor
         self._engine.observer = self._watch
         self._refresh_records()
         for part in self._parts:
@@ -339,7 +340,7 @@ class _Run:
                 break
             explained = self._explain(target, now)
             verdicts = tuple((line.verdict, line.message) for line in explained.rules)
-            found.append(Unconverged(target, explained.state, wakes, verdicts))
+            found.append(Unconverged(target, explained.state, explained.message, wakes, verdicts))
             if explained.state != "upToDate":
                 waiting.append(Waiting(target, explained.state, explained.message or wakes))
         return found, waiting

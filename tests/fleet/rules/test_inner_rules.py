@@ -62,7 +62,11 @@ def test_a_rule_that_reads_the_resource_is_left_for_later() -> None:
 
 
 def test_a_cycle_of_spelled_out_names_is_certain_without_any_deployment() -> None:
-    assert deployment_dependency.find_certain_cycle([dependency("a", "b"), dependency("b", "a")]) == ["a", "b", "a"]
+    assert deployment_dependency.find_certain_cycle([dependency("a", "b"), dependency("b", "a")]) == [
+        "a",
+        "b",
+        "a",
+    ]
     by_layer = DeploymentDependency("deployment.metadata['layer'] == 'a'", "deployment.name == 'a'")
     assert deployment_dependency.find_certain_cycle([dependency("a", "b"), by_layer]) is None
 
@@ -160,7 +164,9 @@ def test_a_failure_condition_leaves_the_rest_undecided() -> None:
     metric = Metric("m", HTTP, "result.ok", count=2, failure_condition="result.code >= 500")
     assert run(metric, {"ok": False, "code": 500}) == "failed"
     assert run(metric, {"ok": False, "code": 404}) == "running"
-    assert run(metric, {"ok": False, "code": 404}, {"ok": True, "code": 1}, {"ok": True, "code": 1}) == "passed"
+    assert (
+        run(metric, {"ok": False, "code": 404}, {"ok": True, "code": 1}, {"ok": True, "code": 1}) == "passed"
+    )
 
 
 @pytest.mark.parametrize("nothing", [ProviderError("connection refused"), ODD])

@@ -42,8 +42,12 @@ def test_exponential_turns_come_in_waves() -> None:
     assert offsets("exponential", 60, 9) == [0, 60, 120, 120, 180, 180, 180, 180, 240]
 
 
-@given(st.sampled_from(["linear", "linearNormalized", "exponential"]), st.integers(0, 9999), st.integers(1, 60))
-def test_a_later_position_never_has_an_earlier_turn(kind: gradual_rollout.RolloutType, interval: int, total: int) -> None:
+@given(
+    st.sampled_from(["linear", "linearNormalized", "exponential"]), st.integers(0, 9999), st.integers(1, 60)
+)
+def test_a_later_position_never_has_an_earlier_turn(
+    kind: gradual_rollout.RolloutType, interval: int, total: int
+) -> None:
     turns = offsets(kind, interval, total)
     assert turns == sorted(turns)
     assert turns[0] == 0
@@ -169,7 +173,10 @@ def test_linear_waves_in_a_gate(states: list[tuple[bool, bool]], which: int, goe
 
 def test_exponential_waves_in_a_gate() -> None:
     items = [Item(*LANDED), Item(*LANDED), Item(*WAITING), Item(*WAITING), Item(*WAITING)]
-    goes = [gated("exponentiallyUpdated(target, targets)", items=items, which=which).is_allowed for which in (2, 3, 4)]
+    goes = [
+        gated("exponentiallyUpdated(target, targets)", items=items, which=which).is_allowed
+        for which in (2, 3, 4)
+    ]
     assert goes == [True, True, False]
 
 

@@ -19,7 +19,9 @@ def at(minutes: float) -> int:
     return NINE + instants.minutes(minutes)
 
 
-def vote(user: str, minutes: int, status: model.VoteStatus = "approved", roles: tuple[str, ...] = ()) -> model.Approval:
+def vote(
+    user: str, minutes: int, status: model.VoteStatus = "approved", roles: tuple[str, ...] = ()
+) -> model.Approval:
     reason = "breaks logins" if status == "rejected" else None
     return model.Approval("v", "prod", user, status, reason, at(minutes), roles)
 
@@ -130,7 +132,9 @@ def test_all_stages_or_any_of_them() -> None:
 def test_time_alone_does_not_help_while_another_stage_waits_for_success() -> None:
     soaking, waiting = staged(1, 3, name="qa"), staged(1, name="staging")
     assert progress(4, soaking, waiting, minimum_soak_time_minutes=9).next_evaluation_time is None
-    assert progress(4, soaking, waiting, minimum_soak_time_minutes=9, require="any").next_evaluation_time == at(12)
+    assert progress(
+        4, soaking, waiting, minimum_soak_time_minutes=9, require="any"
+    ).next_evaluation_time == at(12)
 
 
 def test_a_stage_without_a_target_in_scope_is_denied_or_exempt() -> None:

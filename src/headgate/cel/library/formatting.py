@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from headgate.cel import arithmetic, values
+from headgate.cel import arithmetic, equality, values
 from headgate.cel.errors import EvaluationError
 from headgate.cel.library import checks, numerals, times
 from headgate.cel.meter import Meter
@@ -79,7 +79,7 @@ def _clause(meter: Meter, verb: str, precision: str | None, value: Any) -> str:
 
 def _text(meter: Meter, value: Any) -> str:
     """What %s makes of a value."""
-    meter.charge(values.ELEMENT_STEPS)
+    meter.charge(equality.ELEMENT_STEPS)
     match values.kind(value):
         case "string":
             arithmetic.produced_text(meter, len(value))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from headgate.cel import arithmetic, values
+from headgate.cel import arithmetic, equality, values
 from headgate.cel.errors import EvaluationError
 from headgate.cel.library import checks
 from headgate.cel.library.registry import Library
@@ -56,7 +56,7 @@ def _distinct(meter: Meter, value: object) -> list[object]:
     arithmetic.produced_list(meter, 3 * len(sequence))
     first: dict[object, object] = {}
     for each in sequence:
-        first.setdefault(values.canonical(meter, each), each)
+        first.setdefault(equality.canonical(meter, each), each)
     return list(first.values())
 
 
@@ -92,7 +92,7 @@ def _last(value: object) -> Optional:
 def _set(meter: Meter, function: str, value: object) -> set[object]:
     sequence = checks.sequence(function, value)
     meter.charge(2 * len(sequence))
-    return {values.canonical(meter, each) for each in sequence}
+    return {equality.canonical(meter, each) for each in sequence}
 
 
 @library.metered("sets.contains", 2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 
-from headgate.cel import access, arithmetic, values
+from headgate.cel import access, arithmetic, equality, values
 from headgate.cel.library.registry import Library
 from headgate.cel.meter import Meter
 from headgate.cel.values import Optional
@@ -29,7 +29,7 @@ library.function("_<=_", 2)(arithmetic.ordered("_<=_", operator.le))
 library.function("_>_", 2)(arithmetic.ordered("_>_", operator.gt))
 library.function("_>=_", 2)(arithmetic.ordered("_>=_", operator.ge))
 
-library.metered("_==_", 2)(values.equal)
+library.metered("_==_", 2)(equality.equal)
 library.metered("@in", 2)(access.contains_element)
 library.function("_[_]", 2)(access.index)
 library.function("_?._", 2)(access.optional_field)
@@ -39,7 +39,7 @@ library.function("size", 1)(access.size)
 
 @library.metered("_!=_", 2)
 def _unequal(meter: Meter, left: object, right: object) -> bool:
-    return not values.equal(meter, left, right)
+    return not equality.equal(meter, left, right)
 
 
 @library.function("!_", 1)

@@ -18,8 +18,10 @@ from headgate.cel.values import Optional
 library = Library()
 
 PATTERN_LIMIT = 2_000
-MATCH_COST = 4
-"""Steps that a match costs at least: it leaves Python and comes back."""
+MATCH_STEPS = 20
+"""What it costs at least to look for a match: it leaves Python and comes back."""
+FOUND_STEPS = 60
+"""What it costs to take up one of many matches."""
 
 
 def _options() -> Any:
@@ -44,7 +46,7 @@ def compiled(pattern: str) -> Any:
 
 
 def _compiled(meter: Meter, pattern: str) -> Any:
-    meter.charge(MATCH_COST + len(pattern))
+    meter.charge(MATCH_STEPS + len(pattern))
     return compiled(pattern)
 
 
@@ -70,7 +72,7 @@ def _replace(meter: Meter, value: object, pattern: object, by: object, limit: ob
     for count, match in enumerate(found.finditer(text)):
         if 0 <= most <= count:
             break
-        meter.charge(MATCH_COST)
+        meter.charge(FOUND_STEPS)
         replacement = "".join(match.group(part) or "" if isinstance(part, int) else part for part in parts)
         arithmetic.produced_text(meter, len(replacement))
         pieces += (text[end : match.start()], replacement)
@@ -130,7 +132,7 @@ def _extract_all(meter: Meter, value: object, pattern: object) -> list[object]:
     groups = _single_group("regex.extractAll", found)
     extracted: list[object] = []
     for match in found.finditer(text):
-        meter.charge(MATCH_COST)
+        meter.charge(FOUND_STEPS)
         captured = _captured(match, groups)
         if captured is not None:
             arithmetic.produced_text(meter, len(captured))

@@ -33,13 +33,13 @@ _QUOTED_CHARACTERS = str.maketrans(_QUOTED)
 library.metered("format", 2)(formatting.formatted)
 
 
-@library.metered("startsWith", 2)
-def _starts_with(meter: Meter, value: object, prefix: object) -> bool:
+@library.function("startsWith", 2)
+def _starts_with(value: object, prefix: object) -> bool:
     return checks.text("startsWith", value).startswith(checks.text("startsWith", prefix))
 
 
-@library.metered("endsWith", 2)
-def _ends_with(meter: Meter, value: object, suffix: object) -> bool:
+@library.function("endsWith", 2)
+def _ends_with(value: object, suffix: object) -> bool:
     return checks.text("endsWith", value).endswith(checks.text("endsWith", suffix))
 
 
@@ -50,10 +50,10 @@ def _contains(meter: Meter, value: object, part: object) -> bool:
     return sought in text
 
 
-@library.metered("charAt", 2)
-def _char_at(meter: Meter, value: object, place: object) -> str:
+@library.function("charAt", 2)
+def _char_at(value: object, place: object) -> str:
     text, position = checks.text("charAt", value), checks.integer("charAt", place)
-    return text[_within(position, len(text)) :][:1]
+    return text[_within(position, len(text)) : position + 1]
 
 
 def _within(position: int, length: int) -> int:

@@ -37,7 +37,7 @@ def _new_for(state: State, place: Place, target: Target, now: Instant) -> list[V
         return []
     deployed = candidates.deployed_version(state, target)
     if deployed is not None and deployed.object.status == "rejected":
-        return _way_back(state, target, deployed, now)
+        return _way_back(state, place, target, deployed, now)
     orders = [node.order for node in (deployed, floor) if node is not None]
     newest_known = max(orders, default=None)
     found = []
@@ -48,12 +48,19 @@ def _new_for(state: State, place: Place, target: Target, now: Instant) -> list[V
     return found
 
 
-def _way_back(state: State, target: Target, deployed: VersionNode, now: Instant) -> list[VersionNode]:
-    for version in candidates.newest_first(state, target, now):
-        if version.id in target.record.spent:
-            return []
-        return [version]
-    return []
+def _way_back(
+    state: State, place: Place, target: Target, deployed: VersionNode, now: Instant
+) -> list[VersionNode]:
+    """Taken once: what was locked as the way back is not new again, whatever becomes of it."""
+    version = next(candidates.newest_first(state, target, now), None)
+    name = target.deployment.name
+    if version is None or version.id in target.record.spent:
+        return []
+    taken = place.record.backs.get(name) == (deployed.id, version.id)
+    is_newer_than_locked = (
+        floor := state.version(place.record.floors.get(name))
+    ) is None or version.order > floor.order
+    return [] if taken or (version.order > deployed.order and not is_newer_than_locked) else [version]
 
 
 def opening(state: State, place: Place, fresh: Fresh, now: Instant, hindrance: Hindrance) -> Instant | None:

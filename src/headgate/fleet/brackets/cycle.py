@@ -180,14 +180,14 @@ def release_slot(state: State, place: Place, group: Group) -> None:
     state.journal.changed("group", group.id)
 
 
-def holds_what_it_needs(state: State, place: Place, group: Group, now: Instant) -> bool:
+def holds_what_it_needs(state: State, place: Place, group: Group) -> bool:
     """Whether the resource still has the slot of every rule that covers it."""
     return all(
         group.id in table.holders.get(place.resource.name, {})
-        for table in readiness.tables_of(state, place, group, now)
+        for table in readiness.tables_of(state, place, group)
     )
 
 
 def hold_again(state: State, place: Place, group: Group, since: Instant) -> None:
     """After a load, or when rules changed: a started group holds the slots of every rule that covers it."""
-    holds.take(state, readiness.tables_of(state, place, group, since), place.resource.name, group.id, since)
+    holds.take(state, readiness.tables_of(state, place, group), place.resource.name, group.id, since)

@@ -85,7 +85,7 @@ def lock(
         ready_at = superseded.ready_at or now
         group.without_window = group.without_window and superseded.without_window
     for name, version in locks.items():
-        place.record.floors[name] = version.id
+        _note_lock(state, place, name, version)
     group.locked_at = now
     group.ready_at = ready_at
     group.clock_start = clock_start
@@ -95,6 +95,16 @@ def lock(
     if superseded is not None:
         end_unstarted(state, superseded, "superseded", f"superseded by {group.id}", now)
     state.group_changed(group, "ready", now)
+
+
+def _note_lock(state: State, place: Place, name: str, version: VersionNode) -> None:
+    """From here on the version is not new in this place."""
+    deployed = candidates.deployed_version(state, place.members[name])
+    if deployed is not None and deployed.object.status == "rejected":
+        place.record.backs[name] = (deployed.id, version.id)
+    floor = state.version(place.record.floors.get(name))
+    if floor is None or version.order > floor.order:
+        place.record.floors[name] = version.id
 
 
 def _member(

@@ -12,7 +12,7 @@ from headgate.kernel.instants import Instant
 
 
 def try_to_join(state: State, place: Place, group: Group, now: Instant, hindrance: Hindrance) -> bool:
-    """Its rollout position is waived; windows, gates and budgets are not."""
+    """Its rollout position is waived; windows, gates and budgets are not. A freeze holds jobs, not the joining."""
     host = place.executing
     spec = place.rule.spec
     if host is None or spec.overlap_strategy != "merge" or not spec.prepared_state_persists:
@@ -20,14 +20,14 @@ def try_to_join(state: State, place: Place, group: Group, now: Instant, hindranc
     if not is_prepared(host):
         return False
     for one in readiness.moment_verdicts(state, readiness.runners(state, place, group), now):
-        if not one.is_allowed:
+        if not one.is_allowed and one.kind != "freeze":
             hindrance.add(one)
             return False
-    tables = readiness.tables_of(state, place, group, now)
-    for table in tables:
-        if not table.has_room_for(place.resource.name):
-            hindrance.reasons.append(("slots", table.rule.id))
-            return False
+    tables = readiness.tables_of(state, place, group)
+    missing = holds.lacking(state, tables, readiness.active_targets(place, group), now)
+    if missing:
+        hindrance.reasons.extend(("slots", table.rule.id) for table in missing)
+        return False
     holds.take(state, tables, place.resource.name, host.id, now)
     for member in group.members:
         if member.role == "member" and member.state == "waiting":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headgate.fleet import variables
+from headgate.fleet import catalog, variables
 from headgate.fleet.brackets import collecting, cycle, finishing, locking, merging, readiness
 from headgate.fleet.brackets.readiness import GroupStart
 from headgate.fleet.records import Group
@@ -16,17 +16,20 @@ WINDOWS_AT_MOST = 8
 
 
 def look(state: State, place: Place, now: Instant) -> tuple[GroupStart | None, Hindrance]:
+    """A group that may join the executing one does so before that one goes on: one instant, one decision."""
     hindrance = Hindrance()
-    going_on = _executing(state, place, now, hindrance)
     if not place.members:
+        going_on = _executing(state, place, now, hindrance)
         _abandon(state, place, now)
+        catalog.drop_empty_place(state, place)
         return going_on, hindrance
     for _ in range(WINDOWS_AT_MOST):
         if not _collect(state, place, now, hindrance):
             break
     _cycle_without_a_window(state, place, now, hindrance)
-    start = _waiting_group(state, place, now, hindrance)
-    return going_on or start, hindrance
+    _tidy_waiting_group(state, place, now, hindrance)
+    going_on = _executing(state, place, now, hindrance)
+    return going_on or _start_of_waiting_group(state, place, now, hindrance), hindrance
 
 
 def _executing(state: State, place: Place, now: Instant, hindrance: Hindrance) -> GroupStart | None:
@@ -37,7 +40,7 @@ def _executing(state: State, place: Place, now: Instant, hindrance: Hindrance) -
     if group.status == "failed":
         cycle.watch_failed(state, place, group, now, hindrance)
         return None
-    if group.slot_released and not cycle.holds_what_it_needs(state, place, group, now):
+    if group.slot_released and not cycle.holds_what_it_needs(state, place, group):
         return GroupStart(group, (), readiness.start_key(state, place, group))
     cycle.advance(state, place, group, now, hindrance)
     return None
@@ -123,10 +126,11 @@ def _cycle_without_a_window(state: State, place: Place, now: Instant, hindrance:
         state.target_changed(place.members[name])
 
 
-def _waiting_group(state: State, place: Place, now: Instant, hindrance: Hindrance) -> GroupStart | None:
+def _tidy_waiting_group(state: State, place: Place, now: Instant, hindrance: Hindrance) -> None:
+    """Drops what was withdrawn, ends a group with nothing left, queues or joins behind one that executes."""
     group = place.waiting
     if group is None:
-        return None
+        return
     locking.drop_withdrawn(state, place, group, now)
     if not _has_changes(state, place, group):
         place.waiting = None
@@ -134,13 +138,19 @@ def _waiting_group(state: State, place: Place, now: Instant, hindrance: Hindranc
         status = "aborted" if withdrawn else "completed"
         reason = "every locked version was withdrawn" if withdrawn else "nothing is left to change"
         locking.end_unstarted(state, group, status, reason, now)
-        return None
+        return
     if place.site in state.sites:
         hindrance.reasons.append(("site", *place.site))
         if group.status != "queued":
             state.group_changed(group, "queued", now)
-        if merging.try_to_join(state, place, group, now, hindrance):
-            state.waiting.touch(place)
+        merging.try_to_join(state, place, group, now, hindrance)
+
+
+def _start_of_waiting_group(
+    state: State, place: Place, now: Instant, hindrance: Hindrance
+) -> GroupStart | None:
+    group = place.waiting
+    if group is None or place.site in state.sites:
         return None
     if group.status == "queued":
         group.ready_at = now

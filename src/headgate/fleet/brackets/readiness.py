@@ -135,11 +135,15 @@ def start_key(state: State, place: Place, group: Group) -> StartKey:
     return (position, group.ready_at or group.created_at, place.resource.name, place.order)
 
 
-def tables_of(state: State, place: Place, group: Group, now: Instant) -> list[SlotTable]:
-    """Every rule that covers the resource for any member of the group, hooks included."""
-    targets = [
+def active_targets(place: Place, group: Group) -> list[Target]:
+    """Members that run in this group, hooks included."""
+    return [
         place.members[member.deployment]
         for member in group.members
         if member.state not in ("unchanged", "dropped") and member.deployment in place.members
     ]
-    return holds.tables_for(state, targets, now)
+
+
+def tables_of(state: State, place: Place, group: Group) -> list[SlotTable]:
+    """Every rule that covers the resource for any member of the group."""
+    return holds.tables_for(state, active_targets(place, group))

@@ -15,11 +15,12 @@ Broken = Callable[[str, Instant, str], None]
 
 
 class Unconverged(msgspec.Struct, frozen=True):
-    """One target that is not where it should be, and every rule line that explain shows for it."""
+    """One target that is not where it should be: why, what wakes it, and every rule line of its explanation."""
 
     target: str
     state: str
     reason: str
+    wakes: str
     verdicts: tuple[tuple[str, str], ...] = ()
     """(verdict, message) of each rule."""
 

@@ -9,6 +9,7 @@ from headgate.simulate.mirror import Mirror
 from headgate.simulate.promises.base import Broken, Promise
 
 Release = tuple[str, str]
+"""A version with its resolved variables."""
 
 
 class NoDoubleEffect(Promise):
@@ -18,7 +19,7 @@ class NoDoubleEffect(Promise):
     def __init__(self, mirror: Mirror, broken: Broken) -> None:
         super().__init__(mirror, broken)
         self._ids: set[str] = set()
-        self._deployed: dict[str, Release] = {}
+        self._deployed: dict[str, tuple[Release, Instant]] = {}
 
     def changed(self, change: changes.Change, now: Instant) -> None:
         """A person may ask for the same again."""
@@ -43,12 +44,20 @@ class NoDoubleEffect(Promise):
         if job.id in self._ids:
             self.broken(now, f"{job.target} {job.tag} was started twice under the id {job.id}")
         self._ids.add(job.id)
-        if job.kind == "deploy" and self._deployed.get(job.target) == _release(job):
+        if job.kind == "deploy" and self._runs_already(job):
             self.broken(now, f"{job.target} {job.tag} runs already and was started again")
+
+    def _runs_already(self, job: records.Job) -> bool:
+        """A group judges what is unchanged when it starts: what came to run after that is run again."""
+        release, since = self._deployed.get(job.target, (None, 0))
+        if release != _release(job):
+            return False
+        group = self.mirror.groups.get(job.group) if job.group is not None else None
+        return group is None or group.started_at is None or group.started_at > since
 
     def job_changed(self, job: records.Job, old_status: str, now: Instant) -> None:
         if job.status == "successful":
-            self._deployed[job.target] = _release(job)
+            self._deployed[job.target] = _release(job), now
         elif job.status not in ("pending", "queued", "inProgress", "actionRequired"):
             self._deployed.pop(job.target, None)
 

@@ -12,3 +12,5 @@ class NoStuckWithoutReason(Promise):
             held_back = any(verdict != "allowed" and message for verdict, message in unit.verdicts)
             if not (held_back or unit.reason or unit.state in _SELF_EXPLAINING):
                 self.broken(ending.at, f"{unit.target} is {unit.state} and nothing says why")
+            if not unit.wakes:
+                self.broken(ending.at, f"{unit.target} is {unit.state} and nothing wakes it ({unit.reason})")

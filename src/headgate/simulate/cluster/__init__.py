@@ -1,0 +1,1 @@
+"""A simulated cluster in virtual time: objects, scheduler, kubelet, garbage collection."""

@@ -1,0 +1,108 @@
+"""The names of everything that a set expands into. A name follows from indices alone, never from what exists."""
+
+from collections.abc import Container
+
+from headgate.kernel import identifiers
+from headgate.kernel.identifiers import IdSource
+from headgate.kernel.instants import Instant
+
+_SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
+"""Without vowels and look-alikes, so that no suffix spells a word or is misread."""
+_SUFFIX_LENGTH = 5
+_MOST_SUFFIX_TRIES = 100
+
+
+def headless_service(pcs: str, pcs_index: int) -> str:
+    return f"{pcs}-{pcs_index}"
+
+
+def service_address(pcs: str, pcs_index: int, namespace: str) -> str:
+    return f"{headless_service(pcs, pcs_index)}.{namespace}.svc.cluster.local"
+
+
+def standalone_clique(pcs: str, pcs_index: int, clique: str) -> str:
+    return f"{pcs}-{pcs_index}-{clique}"
+
+
+def scaling_group(pcs: str, pcs_index: int, group: str) -> str:
+    return f"{pcs}-{pcs_index}-{group}"
+
+
+def scaling_group_replica(pcs: str, pcs_index: int, group: str, group_index: int) -> str:
+    """Also the name of the replica's topology constraint group."""
+    return f"{scaling_group(pcs, pcs_index, group)}-{group_index}"
+
+
+def member_clique(pcs: str, pcs_index: int, group: str, group_index: int, clique: str) -> str:
+    return f"{scaling_group_replica(pcs, pcs_index, group, group_index)}-{clique}"
+
+
+def base_gang(pcs: str, pcs_index: int) -> str:
+    return f"{pcs}-{pcs_index}"
+
+
+def scaled_gang(pcs: str, pcs_index: int, group: str, group_index: int, min_available: int) -> str:
+    """Counted from zero over the replicas that are not in the base gang."""
+    return f"{scaling_group(pcs, pcs_index, group)}-{group_index - min_available}"
+
+
+def autoscaler(target: str) -> str:
+    return target
+
+
+def hostname(clique_object: str, pod_index: int) -> str:
+    return f"{clique_object}-{pod_index}"
+
+
+def index_of_hostname(hostname: str) -> int | None:
+    _, dash, index = hostname.rpartition("-")
+    return int(index) if dash and index.isascii() and index.isdigit() else None
+
+
+def pod(
+    clique_object: str, pod_index: int, ids: IdSource, now: Instant, taken: Container[str] = frozenset()
+) -> str:
+    """No index in it: a replacement has the hostname of its predecessor and a name of its own."""
+    for attempt in range(_MOST_SUFFIX_TRIES):
+        seed = f"{hostname(clique_object, pod_index)}@{now}"
+        name = f"{clique_object}-{_suffix(ids.new('Pod', f'{seed}#{attempt}' if attempt else seed))}"
+        if name not in taken:
+            return name
+    raise ValueError(f"{clique_object}: no free pod name found in {_MOST_SUFFIX_TRIES} tries")
+
+
+def _suffix(text: str) -> str:
+    number = int(identifiers.derive("pod-name", text).replace("-", ""), 16)
+    letters: list[str] = []
+    for _ in range(_SUFFIX_LENGTH):
+        number, letter = divmod(number, len(_SUFFIX_LETTERS))
+        letters.append(_SUFFIX_LETTERS[letter])
+    return "".join(letters)
+
+
+def revision(pcs: str, revision_hash: str) -> str:
+    return f"{pcs}-{revision_hash}"
+
+
+def role(pcs: str) -> str:
+    return f"grove.io:pcs:{pcs}"
+
+
+def role_binding(pcs: str) -> str:
+    return role(pcs)
+
+
+def service_account(pcs: str) -> str:
+    return pcs
+
+
+def service_account_token(pcs: str) -> str:
+    return f"{pcs}-ic-sat"
+
+
+def shared_claim(owner: str, claim_template: str) -> str:
+    return f"{owner}-all-{claim_template}"
+
+
+def replica_claim(owner: str, index: int, claim_template: str) -> str:
+    return f"{owner}-{index}-{claim_template}"
