@@ -4,9 +4,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from tests.properties import objects, policies, timelines
-from tests.properties.choosing import Chooser
-from tests.properties.objects import DEPLOYMENTS, ENVIRONMENTS, Document, Fleet
+from . import objects, policies, timelines
+from .choosing import Chooser
+from .objects import DEPLOYMENTS, ENVIRONMENTS, Document, Fleet
 
 START = "2026-03-02T09:00:00Z"
 
@@ -68,4 +68,16 @@ def _deployments(choose: Chooser) -> list[str]:
 
 def steps_of(document: Document) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = document["spec"]["timeline"]
+    return found
+
+
+def with_publications_swapped(steps: list[Document]) -> list[Document]:
+    """Neighbours of one instant that publish versions of different deployments change places."""
+    found = list(steps)
+    for index in range(len(found) - 1):
+        one, other = found[index], found[index + 1]
+        if one["at"] != other["at"] or "publish" not in one or "publish" not in other:
+            continue
+        if one["publish"]["deployment"] != other["publish"]["deployment"]:
+            found[index], found[index + 1] = other, one
     return found

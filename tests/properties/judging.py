@@ -4,6 +4,7 @@ Every function yields sentences about what is wrong. None of them asks the engin
 cannot decide (a policy that was changed on the way, a group that an operator took in hand).
 """
 
+import itertools
 from collections import defaultdict
 from collections.abc import Iterator
 from datetime import datetime
@@ -11,7 +12,8 @@ from functools import cached_property
 from typing import Any
 
 from headgate.fleet import expressions
-from tests.properties.objects import Document
+
+from .objects import Document
 
 NEVER = float("inf")
 LIVE = frozenset({"pending", "queued", "inProgress", "actionRequired"})
@@ -70,9 +72,7 @@ class Run:
     @cached_property
     def published(self) -> dict[tuple[str, str], float]:
         """When each version was created; only the first publication of a tag counts."""
-        found = {
-            (spec["deployment"], spec["tag"]): self.start for spec in self.objects["Version"].values()
-        }
+        found = {(spec["deployment"], spec["tag"]): self.start for spec in self.objects["Version"].values()}
         for at, kind, payload in self.steps:
             if kind == "publish":
                 found[(payload["deployment"], payload["tag"])] = at
@@ -89,7 +89,9 @@ class Run:
                     yield name, policy, rule[kind]
 
     def covers(self, policy: Document, job: Document) -> bool:
-        return self.matches(policy.get("selector", "true"), job["deployment"], job["environment"], job["resource"])
+        return self.matches(
+            policy.get("selector", "true"), job["deployment"], job["environment"], job["resource"]
+        )
 
     def matches(self, selector: str, deployment: str, environment: str, resource: str) -> bool:
         bindings = {
@@ -145,14 +147,14 @@ def wrong(run: Run) -> Iterator[str]:
 
 
 def _name(job: Document) -> str:
-    return f"{job['deployment']}/{job['environment']}/{job['resource']} {job['version']} at {job['createdAt']}"
+    return (
+        f"{job['deployment']}/{job['environment']}/{job['resource']} {job['version']} at {job['createdAt']}"
+    )
 
 
 def times_in_order(run: Run) -> Iterator[str]:
     for job in run.jobs:
-        created, started, completed = (
-            moment(job[key]) for key in ("createdAt", "startedAt", "completedAt")
-        )
+        created, started, completed = (moment(job[key]) for key in ("createdAt", "startedAt", "completedAt"))
         if not created <= min(started, completed) or (started != NEVER and started > completed):
             yield f"{_name(job)}: {job}"
         if (job["status"] in LIVE) != (completed == NEVER):
@@ -162,7 +164,7 @@ def times_in_order(run: Run) -> Iterator[str]:
 def statuses_in_order(run: Run) -> Iterator[str]:
     for group in run.groups:
         steps = group["history"]
-        for earlier, later in zip(steps, steps[1:]):
+        for earlier, later in itertools.pairwise(steps):
             if later["status"] not in NEXT_STATUS.get(earlier["status"], ()):
                 if group["resource"] in run.objects["Resource"] and later["status"] == "aborted":
                     continue
@@ -177,7 +179,7 @@ def statuses_in_order(run: Run) -> Iterator[str]:
 
 def one_live_job(run: Run) -> Iterator[str]:
     for jobs in run.by_target().values():
-        for earlier, later in zip(jobs, jobs[1:]):
+        for earlier, later in itertools.pairwise(jobs):
             if moment(later["createdAt"]) < moment(earlier["completedAt"]):
                 yield f"{_name(later)} started while {_name(earlier)} ran"
 
@@ -194,7 +196,7 @@ def one_executing_group(run: Run) -> Iterator[str]:
             places[(group["policy"], group["resource"])].append(group)
     for (policy, resource), groups in places.items():
         groups.sort(key=lambda group: (moment(group["startedAt"]), moment(group["completedAt"])))
-        for earlier, later in zip(groups, groups[1:]):
+        for earlier, later in itertools.pairwise(groups):
             if moment(later["startedAt"]) < moment(earlier["completedAt"]):
                 yield f"two groups of {policy} executed on {resource} at {later['startedAt']}"
 
@@ -268,7 +270,9 @@ def order_in_groups(run: Run) -> Iterator[str]:
             continue
         roles = {member["deployment"]: member["role"] for member in group["members"]}
         jobs = jobs_of.get(group["id"], [])
-        put_back_at = min((moment(job["createdAt"]) for job in jobs if job["kind"] == "rollback"), default=NEVER)
+        put_back_at = min(
+            (moment(job["createdAt"]) for job in jobs if job["kind"] == "rollback"), default=NEVER
+        )
         for job in jobs:
             role = roles[job["deployment"]]
             if job["kind"] == "rollback" or moment(job["createdAt"]) >= put_back_at:
@@ -347,7 +351,11 @@ def hooks(run: Run) -> Iterator[str]:
         if job["kind"] == "hook" and job["group"] is None:
             yield f"{_name(job)} is a hook without a group"
     for group in run.groups:
-        if group["status"] not in ("completed", "rolledBack") or group["startedAt"] is None or run.is_handled(group):
+        if (
+            group["status"] not in ("completed", "rolledBack")
+            or group["startedAt"] is None
+            or run.is_handled(group)
+        ):
             continue
         for member in group["members"]:
             if member["role"] == "member" or member["state"] == "dropped":
@@ -402,12 +410,10 @@ def rollout_turns(run: Run) -> Iterator[str]:
     """Positions differ, so the n-th target of a version starts n turns after the publication at the earliest."""
     for name, policy, rule in run.rules("gradualRollout"):
         turns: dict[tuple[str, str, str], dict[str, float]] = defaultdict(dict)
-        counts: dict[tuple[str, str], int] = defaultdict(int)
         for job in run.jobs:
             if job["group"] is None and job["kind"] == "deploy" and run.covers(policy, job):
                 key = (job["deployment"], job["environment"], job["version"])
                 turns[key].setdefault(job["resource"], moment(job["createdAt"]))
-        del counts
         for (deployment, environment, tag), starts in turns.items():
             published = run.published.get((deployment, tag))
             for position, at in enumerate(sorted(starts.values())):
@@ -429,9 +435,45 @@ def _offset(rule: Document, position: int) -> float:
 def cooldowns(run: Run) -> Iterator[str]:
     for name, policy, rule in run.rules("versionCooldown"):
         for jobs in run.by_target().values():
-            for earlier, later in zip(jobs, jobs[1:]):
+            for earlier, later in itertools.pairwise(jobs):
                 is_new = later["version"] != earlier["version"] and later["kind"] == "deploy"
                 if later["group"] is not None or not is_new or not run.covers(policy, later):
                     continue
                 if moment(later["createdAt"]) < moment(earlier["completedAt"]) + rule["intervalSeconds"]:
                     yield f"{name}: {_name(later)} started while it cooled down from {_name(earlier)}"
+
+
+def behind(run: Run) -> Iterator[str]:
+    """Targets that do not run the newest version in their scope; hooks get theirs with the next cycle."""
+    hooks = {job["deployment"] for job in run.jobs if job["kind"] == "hook"}
+    for (deployment, environment, resource), jobs in run.by_target().items():
+        if deployment in hooks or run.moved:
+            continue
+        done = [job for job in jobs if job["status"] == "successful"]
+        newest = _newest_in_scope(run, deployment, environment, resource)
+        if newest and (not done or done[-1]["version"] not in newest):
+            runs = done[-1]["version"] if done else "nothing"
+            yield f"{deployment}/{environment}/{resource} runs {runs}, newest is {' or '.join(sorted(newest))}"
+
+
+def _newest_in_scope(run: Run, deployment: str, environment: str, resource: str) -> set[str]:
+    """Several of one instant are ordered by their ids, which the output does not show."""
+    scopes = {
+        (spec["deployment"], spec["tag"]): spec.get("targetSelector")
+        for spec in (*run.objects["Version"].values(), *run.said("publish"))
+    }
+    known = {
+        tag: at
+        for (owner, tag), at in run.published.items()
+        if owner == deployment and _in_scope(run, scopes[(owner, tag)], deployment, environment, resource)
+    }
+    newest_at = max(known.values(), default=0.0)
+    return {tag for tag, at in known.items() if at == newest_at}
+
+
+def _in_scope(run: Run, selector: str | None, deployment: str, environment: str, resource: str) -> bool:
+    """A scope that reads a label that is not there fails, and a scope that fails keeps the version."""
+    labels = run.objects["Resource"].get(resource, {}).get("metadata", {})
+    if selector is None or ("'rack'" in selector and "rack" not in labels):
+        return True
+    return run.matches(selector, deployment, environment, resource)

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from tests.properties.choosing import Chooser
+from .choosing import Chooser
 
 Document = dict[str, Any]
 

@@ -1,8 +1,8 @@
 """Random policies: a few rules each, some of them with a bracket."""
 
-from tests.properties import rules
-from tests.properties.choosing import Chooser
-from tests.properties.objects import Document, Fleet, manifest
+from . import rules
+from .choosing import Chooser
+from .objects import Document, Fleet, manifest
 
 SELECTORS = (
     "true",

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from tests.properties.choosing import Chooser
-from tests.properties.objects import POST_HOOK, PRE_HOOK, RESOURCE_SELECTORS, Document, Fleet
+from .choosing import Chooser
+from .objects import POST_HOOK, PRE_HOOK, RESOURCE_SELECTORS, Document, Fleet
 
 UNSUCCESSFUL = (
     "failure",
@@ -153,7 +153,11 @@ def rollback(choose: Chooser, fleet: Fleet) -> Document:
 
 
 def verification(choose: Chooser, fleet: Fleet) -> Document:
-    metric: Document = {"name": "health", "intervalSeconds": choose.one((30, 60)), "count": choose.number(1, 3)}
+    metric: Document = {
+        "name": "health",
+        "intervalSeconds": choose.one((30, 60)),
+        "count": choose.number(1, 3),
+    }
     if choose.chance(25):
         metric["provider"] = {"type": "sleep", "durationSeconds": choose.one((0, 30, 60))}
     else:
@@ -165,7 +169,9 @@ def verification(choose: Chooser, fleet: Fleet) -> Document:
         metric["successThreshold"] = 1
     return {
         "metrics": [metric],
-        "triggerOn": choose.weighted({"jobSuccess": 70, "jobStarted": 10, "jobCreated": 10, "jobFailure": 10}),
+        "triggerOn": choose.weighted(
+            {"jobSuccess": 70, "jobStarted": 10, "jobCreated": 10, "jobFailure": 10}
+        ),
     }
 
 

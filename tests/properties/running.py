@@ -1,5 +1,6 @@
 """Plays a random scenario, also with engines that are disturbed in ways that must not be seen in the result."""
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -29,7 +30,9 @@ def repeatable(document: Document, also: str = "") -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        error.add_note(f"{also}\nThe scenario, ready to be saved under tests/scenarios:\n\n{as_file(document)}")
+        error.add_note(
+            f"{also}\nThe scenario, ready to be saved under tests/scenarios:\n\n{as_file(document)}"
+        )
         raise
 
 
@@ -88,3 +91,43 @@ def difference(one: bytes | str, other: bytes | str) -> str:
     place = next((n for n, (a, b) in enumerate(zip(left, right)) if a != b), min(len(left), len(right)))
     start = max(0, place - 80)
     return f"...{left[start : place + 120]}... became ...{right[start : place + 120]}..."
+
+
+def span_seconds(result: Result) -> int:
+    return (result.end - result.start) // 1_000_000
+
+
+def moments(result: Result) -> list[int]:
+    """Whole seconds after the start at which something was decided."""
+    found = {group.created_at for group in result.groups} | {job.created_at for job in result.jobs}
+    found |= {job.completed_at for job in result.jobs if job.completed_at is not None}
+    return sorted((at - result.start) // 1_000_000 for at in found)
+
+
+def with_crashes(document: Document, seconds: list[int]) -> Document:
+    """At the end of the list, so that the other steps keep their numbers, which the output names."""
+    crashes = [{"at": f"+{at}s", "crash": "engine"} for at in seconds]
+    spec = {**document["spec"], "timeline": [*document["spec"]["timeline"], *crashes]}
+    return {**document, "spec": spec}
+
+
+def assert_same(one: Result, other: Result) -> None:
+    left, right = shown(one), shown(other)
+    assert left == right, difference(left, right)
+
+
+def shown(result: Result) -> str:
+    """The output; when a run without anything left to do ends is a matter of who looked last."""
+    document = result.document()
+    if not result.converged:
+        document["end"] = None
+    return json.dumps(document, ensure_ascii=False, indent=1)
+
+
+def without_places(result: Result) -> Document:
+    """The output without the numbers of refused steps."""
+    document = result.document()
+    for item in document["rejected"]:
+        item["step"] = item["step"].split(".")[-1]
+    document["rejected"].sort(key=lambda item: (item["at"], json.dumps(item)))
+    return document

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from tests.properties import objects, policies
-from tests.properties.choosing import Chooser
-from tests.properties.objects import ENVIRONMENTS, USERS, Document, Fleet
+from . import objects, policies
+from .choosing import Chooser
+from .objects import ENVIRONMENTS, USERS, Document, Fleet
 
 LAST_STEP = 40
 """Steps happen in the first twenty minutes."""
@@ -74,7 +74,12 @@ def unskip(choose: Chooser, fleet: Fleet) -> Document:
 
 def freeze(choose: Chooser, fleet: Fleet) -> Document:
     selector = choose.one(
-        ("true", "resource.metadata['zone'] == 'a'", "deployment.name == 'uncordon'", "environment.name == 'dev'")
+        (
+            "true",
+            "resource.metadata['zone'] == 'a'",
+            "deployment.name == 'uncordon'",
+            "environment.name == 'dev'",
+        )
     )
     spec = {"name": f"stop-{choose.number(1, 2)}", "selector": selector, "reason": "an incident"}
     if fleet.peaceful or choose.chance(60):
@@ -108,7 +113,9 @@ def set_variable(choose: Chooser, fleet: Fleet) -> Document:
 
 
 def apply(choose: Chooser, fleet: Fleet) -> Document:
-    kind = choose.one(("Resource", "NewResource", "Deployment", "Environment", "Policy", "VariableSet", "JobAgent"))
+    kind = choose.one(
+        ("Resource", "NewResource", "Deployment", "Environment", "Policy", "VariableSet", "JobAgent")
+    )
     match kind:
         case "Resource":
             return {"apply": objects.resource(choose, choose.one(fleet.resources))}
@@ -244,7 +251,16 @@ def timeline(choose: Chooser, fleet: Fleet) -> list[Document]:
 def _all_approvals(fleet: Fleet) -> list[Document]:
     at = f"+{(LAST_STEP + 1) * 30}s"
     return [
-        {"at": at, "approve": {"deployment": owner, "tag": tag, "environment": place, "user": user, "roles": ["sre"]}}
+        {
+            "at": at,
+            "approve": {
+                "deployment": owner,
+                "tag": tag,
+                "environment": place,
+                "user": user,
+                "roles": ["sre"],
+            },
+        }
         for owner, tags in fleet.tags.items()
         for tag in tags
         for place in fleet.environments

@@ -77,7 +77,7 @@ def _put(state: State, change: Put, now: Instant) -> None:
         case model.Policy():
             _refuse_cycles(state, thing)
             catalog.put_policy(state, _stamped(thing, _object(state.policies.get(thing.name)), now))
-            _hold_what_runs(state, now)
+            _rules_changed(state, now)
         case model.JobAgent():
             state.job_agents[thing.name] = _stamped(thing, state.job_agents.get(thing.name), now)
         case model.VariableSet():
@@ -278,6 +278,7 @@ def _delete(state: State, change: Delete, now: Instant) -> None:
             catalog.remove_version(state, version_node)
         case "Policy":
             catalog.remove_policy(state, references.policy(state, name))
+            _rules_changed(state, now)
         case "JobAgent" | "VariableSet" | "Freeze" | "Signal":
             references.remove_simple(state, change.kind, name)
             _touch_all(state) if change.kind == "VariableSet" else None
@@ -329,6 +330,12 @@ def _cancel_jobs_of_removed_targets(state: State, now: Instant) -> None:
             state.jobs.pop(job.id, None)
 
 
+def _rules_changed(state: State, now: Instant) -> None:
+    for job in verifying.drop_unruled(state, now):
+        _verification_ended(state, job, now)
+    _hold_what_runs(state, now)
+
+
 def _hold_what_runs(state: State, now: Instant) -> None:
     """A rule that arrives while jobs run counts what runs; it takes nothing away."""
     for name in sorted(state.unfinished):
@@ -364,6 +371,7 @@ def _retry_target(state: State, target: Target) -> None:
     record = target.record
     record.failed_at = None
     record.failed_version = None
+    record.failures.clear()
     record.spent.clear()
     record.retry_at = None
     record.attempts = record.attempts[-1:]
@@ -387,7 +395,10 @@ def _job_reported(state: State, change: JobReported, now: Instant) -> None:
 def _measured(state: State, change: Measured, now: Instant) -> None:
     if not verifying.measured(state, change, now):
         return
-    job = state.jobs[change.job]
+    _verification_ended(state, state.jobs[change.job], now)
+
+
+def _verification_ended(state: State, job: Job, now: Instant) -> None:
     if job.group is not None:
         cycle.job_ended(state, job, now)
     elif job.verification == "failed":

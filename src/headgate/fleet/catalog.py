@@ -96,6 +96,7 @@ def put_deployment(state: State, deployment: model.Deployment) -> None:
     _rematch(state, node, [(node, environment) for environment in state.environments.values()])
     for target in node.targets():
         _bind_rules(state, target)
+        _declarations_changed(state, target.resource)
 
 
 def remove_pairs(state: State, pairs: Iterable[Pair]) -> None:
@@ -246,6 +247,14 @@ def _add_target(
     _membership_changed(state, pair)
     _bind_rules(state, target)
     state.touch(target)
+    _declarations_changed(state, resource)
+
+
+def _declarations_changed(state: State, resource: ResourceNode) -> None:
+    """Which deployments a resource's variables reach depends on who declares their keys."""
+    if resource.object.variables:
+        for target in resource.targets.values():
+            state.touch(target)
 
 
 def _remove_target(state: State, target: Target) -> None:
@@ -258,6 +267,7 @@ def _remove_target(state: State, target: Target) -> None:
     del target.pair.targets[target.resource.name]
     del target.resource.targets[target.name]
     target.resource.upstreams.clear()
+    _declarations_changed(state, target.resource)
     state.unfinished.discard(target.name)
     _membership_changed(state, target.pair)
     if not target.pair.targets:

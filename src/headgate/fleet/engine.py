@@ -6,6 +6,7 @@ moment are applied in their order, then `decide` decides once.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
@@ -117,14 +118,25 @@ class Engine:
         ]
 
     def explain(self, target: str, now: Instant) -> explain.Explanation:
-        return explain.of_target(self.state, target, now)
+        with self._quietly():
+            return explain.of_target(self.state, target, now)
 
     def is_converged(self, now: Instant) -> bool:
-        return convergence.is_converged(self.state, now)
+        with self._quietly():
+            return convergence.is_converged(self.state, now)
 
-    def unconverged(self, now: Instant) -> Iterator[tuple[str, str]]:
+    def unconverged(self, now: Instant) -> list[tuple[str, str]]:
         """Targets that have not converged, each with what it waits for ('' would be a broken promise)."""
-        return convergence.unconverged(self.state, now)
+        with self._quietly():
+            return list(convergence.unconverged(self.state, now))
+
+    @contextlib.contextmanager
+    def _quietly(self) -> Iterator[None]:
+        self.state.quiet = True
+        try:
+            yield
+        finally:
+            self.state.quiet = False
 
     def dump(self) -> bytes:
         return snapshot.dump(self.state)

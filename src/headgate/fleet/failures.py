@@ -26,6 +26,7 @@ def cleared(state: State, target: Target, job: Job) -> None:
     """A target that has succeeded again no longer counts; one that was put back still does."""
     target.record.failed_at = None
     target.record.failed_version = None
+    target.record.failures.pop(job.version, None)
     if job.kind == "rollback":
         return
     for rule in target.rules.of("failureBudget"):

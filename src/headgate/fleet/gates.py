@@ -40,7 +40,7 @@ def of_version(state: State, target: Target, version: VersionNode, now: Instant)
     if version.dependencies:
         yield _version_dependencies(state, version, target)
     for rule in rules.of("versionCooldown"):
-        yield _skippable(state, rule, version, target, now) or _cooled_down(rule, version, target, now)
+        yield _skippable(state, rule, version, target, now) or _cooled_down(state, rule, version, target, now)
 
 
 def of_moment(state: State, target: Target, version: VersionNode, now: Instant) -> Iterator[Judged]:
@@ -212,9 +212,11 @@ def same_resource(target: Target, deployment: str) -> list[Target]:
     return [other for other in target.resource.targets.values() if other.deployment.name == deployment]
 
 
-def _cooled_down(rule: BoundRule, version: VersionNode, target: Target, now: Instant) -> Judged:
+def _cooled_down(state: State, rule: BoundRule, version: VersionNode, target: Target, now: Instant) -> Judged:
     record = target.record
-    if record.deployed == version.id or record.failed_version == version.id or record.retry_at is not None:
+    last = state.jobs.get(record.attempts[-1]) if record.attempts else None
+    is_tried_again = last is not None and last.version == version.id
+    if record.deployed == version.id or is_tried_again:
         return Judged(rule, rule.kind, verdicts.allowed("not a new version here, no cooldown"))
     return Judged(rule, rule.kind, version_cooldown.judge(rule.spec, record.finished_at, now))
 

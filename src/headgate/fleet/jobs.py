@@ -190,9 +190,22 @@ def given_up(state: State, target: Target, job: Job, now: Instant) -> None:
     record = target.record
     record.failed_at = now
     record.failed_version = job.version
-    record.failed_variables = job.variables
+    record.failures[job.version] = job.variables
     record.retry_at = None
     failures.counted(state, target, now)
+
+
+def reconsider_retry(state: State, target: Target, now: Instant) -> None:
+    """Retry rules may have changed while the next attempt was waited for."""
+    record = target.record
+    if record.retry_at is None or not record.attempts:
+        return
+    plan = retry_plan(state, target, record.attempts)
+    if plan.retry:
+        record.retry_at = plan.at
+        return
+    given_up(state, target, state.jobs[record.attempts[-1]], now)
+    state.target_changed(target)
 
 
 def order_rollback(state: State, target: Target, from_version: str, to_version: str | None) -> None:

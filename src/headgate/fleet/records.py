@@ -101,7 +101,7 @@ class TargetRecord(msgspec.Struct, omit_defaults=True, eq=False):
     attempts: list[str] = []
     """Ended jobs of the newest release, oldest first."""
     spent: dict[str, str] = {}
-    """Releases that shall not be tried again by themselves: version id to why (failed, rolledBack, aborted)."""
+    """Versions that were put back here and shall not be tried again by themselves."""
     retry_at: Instant | None = None
     ordered: str | None = None
     """An operator's command that is still to be carried out: retry, rollback or redeploy."""
@@ -111,8 +111,8 @@ class TargetRecord(msgspec.Struct, omit_defaults=True, eq=False):
     failed_at: Instant | None = None
     """Set while the newest release has failed for good."""
     failed_version: str | None = None
-    failed_variables: Variables = ()
-    """Resolved values of the release that failed: another set of values is another release."""
+    failures: dict[str, Variables] = {}
+    """Releases that failed for good here, version id to resolved values; another set of values is another release."""
 
 
 class Member(msgspec.Struct, omit_defaults=True, eq=False):

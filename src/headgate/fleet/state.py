@@ -134,6 +134,8 @@ class State:
         self.removed: list[Target] = []
         """Targets that ceased to be since the last change; their jobs are still to be cancelled."""
 
+        self.quiet = False
+        """Set while somebody only asks: asking leaves no trace."""
         self.waiting = Waiting()
         self.journal = Journal()
         self.observer: Observer = Unobserved()
@@ -219,7 +221,7 @@ class State:
         self.observer.on_group_changed(group)
 
     def warn(self, now: Instant, target: Target, version: VersionNode, message: str) -> None:
-        if (target.name, version.id) not in self.warned:
+        if not self.quiet and (target.name, version.id) not in self.warned:
             self.warned.add((target.name, version.id))
             self.journal.warnings.append(Warning(now, target.name, version.tag, message))
 

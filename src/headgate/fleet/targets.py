@@ -55,6 +55,7 @@ def next_release(state: State, target: Target, now: Instant) -> Release | Hindra
     if record.ordered == "redeploy" and record.deployed is not None:
         return _ordered(state, target, record.deployed, "redeploy", now, hindrance)
     resolved = variables.resolve(state, target)
+    jobs.reconsider_retry(state, target, now)
     retried = _retried_version(state, target)
     for version in contenders(state, target, now):
         if version.id == retried:
@@ -69,11 +70,26 @@ def next_release(state: State, target: Target, now: Instant) -> Release | Hindra
             found = _new_version(state, target, version, resolved, now, hindrance)
         if found is not None:
             return found
-        if version.id == record.deployed:
+        if version.id == record.deployed or _waits_for_next_attempt(state, target, version, now):
             break
     if retried is not None:
-        record.retry_at = None
+        _give_up_retry(state, target)
     return hindrance
+
+
+def _waits_for_next_attempt(state: State, target: Target, version: VersionNode, now: Instant) -> bool:
+    """A release between two attempts is not held back: nothing older is tried in its place."""
+    record = target.record
+    return (
+        record.retry_at is not None
+        and record.retry_at > now
+        and _retried_version(state, target) == version.id
+    )
+
+
+def _give_up_retry(state: State, target: Target) -> None:
+    target.record.retry_at = None
+    state.target_changed(target)
 
 
 def _retried_version(state: State, target: Target) -> str | None:
@@ -96,12 +112,7 @@ def contenders(state: State, target: Target, now: Instant) -> Iterator[VersionNo
 
 
 def has_failed(target: Target, version: VersionNode, resolved: Variables) -> bool:
-    record = target.record
-    return (
-        record.failed_at is not None
-        and record.failed_version == version.id
-        and record.failed_variables == resolved
-    )
+    return target.record.failures.get(version.id) == resolved
 
 
 def _new_version(
@@ -116,8 +127,8 @@ def _new_version(
     for one in verdicts_of(state, target, version, now):
         if not one.is_allowed:
             hindrance.add(one)
-            if one.verdict.outcome == "denied":
-                _give_up_retry_of(target, version, state)
+            if one.verdict.outcome == "denied" and _retried_version(state, target) == version.id:
+                _give_up_retry(state, target)
             return None
         judged.append(one)
     record = target.record
@@ -147,14 +158,6 @@ def _attempt(
     if last is None or last.version != version.id or last.variables != resolved or last.kind == "rollback":
         return 1, None
     return last.attempt + 1, record.retry_at
-
-
-def _give_up_retry_of(target: Target, version: VersionNode, state: State) -> None:
-    record = target.record
-    if record.retry_at is not None and record.attempts:
-        last = state.jobs.get(record.attempts[-1])
-        if last is not None and last.version == version.id:
-            record.retry_at = None
 
 
 def _same_version(

@@ -97,6 +97,23 @@ def measured(state: State, change: Measured, now: Instant) -> bool:
     return _conclude(state, target, job, now)
 
 
+def drop_unruled(state: State, now: Instant) -> list[Job]:
+    """Metrics whose rule is gone are not waited for; the jobs whose verification ended with that."""
+    ended = []
+    for job_id in sorted(state.measuring):
+        job = state.jobs.get(job_id)
+        target = state.targets.get(job.target) if job is not None else None
+        if job is None or target is None:
+            state.measuring.discard(job_id)
+            continue
+        kept = [p for p in job.metrics if metric_of(state, target, p.rule, p.metric) is not None]
+        if len(kept) < len(job.metrics):
+            job.metrics = kept
+            if _conclude(state, target, job, now):
+                ended.append(job)
+    return ended
+
+
 def _conclude(state: State, target: Target, job: Job, now: Instant) -> bool:
     statuses = {progress.status for progress in job.metrics}
     if "failed" in statuses:

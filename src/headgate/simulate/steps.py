@@ -64,6 +64,8 @@ class SetVersion(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True
 
 
 class Skip(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """`rule` is a name, an id or an index; `id` (or `name`) is what `unskip` ends it by."""
+
     rule: object
     policy: str | None = None
     deployment: str | None = None
@@ -102,12 +104,16 @@ class Group(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
 
 
 class Target(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """An operator acts on one release target, named `deployment/environment/resource`."""
+
     action: Literal["retry", "rollback", "redeploy"]
     target: Text
     user: str = ""
 
 
 class Resume(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """A person resumes the line that a failure budget stopped."""
+
     rule: object
     policy: str | None = None
     environment: str | None = None

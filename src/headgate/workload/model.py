@@ -10,7 +10,7 @@ from msgspec import Meta
 from headgate.kernel import documents, instants, quantities
 from headgate.kernel.documents import Aliases
 from headgate.kernel.objects import Object
-from headgate.kernel.problems import Rejected
+from headgate.kernel.problems import Problem, Rejected
 from headgate.kernel.quantities import Quantity
 from headgate.workload import defaults
 
@@ -203,7 +203,7 @@ class Spec(msgspec.Struct, frozen=True, rename="camel"):
     update_strategy: UpdateStrategy = UpdateStrategy()
 
 
-class PodCliqueSet(msgspec.Struct, frozen=True):
+class PodCliqueSet(msgspec.Struct, frozen=True, dict=True):
     namespace: str
     name: str
     uid: str
@@ -216,11 +216,16 @@ class PodCliqueSet(msgspec.Struct, frozen=True):
     template_document: JsonMap
     """The template as it stands in the object, defaults included: what a revision keeps."""
 
+    @cached_property
+    def memo(self) -> dict[object, Any]:
+        """What was derived from this value once and would come out the same again."""
+        return {}
+
 
 def read(item: Object) -> PodCliqueSet:
     """Shape only; whether the values make sense is for validation. Raises Rejected."""
     defaulted = defaults.apply(item)
-    problems: list[documents.Problem] = []
+    problems: list[Problem] = []
     spec = documents.read_into(Spec, without_unknown(defaulted.spec), "spec", problems)
     if not isinstance(spec, Spec):
         raise Rejected(problems)

@@ -49,7 +49,9 @@ def advance(
         finishing.finish(state, place, group, now, hindrance)
         return
     for member in _in_order(group):
-        if member.state == "waiting" or running.is_due(member, now, hindrance):
+        if member.state == "retrying" and not _may_still_retry(state, place, member):
+            _give_up(state, place, group, member, state.jobs[member.attempts[-1]], now)
+        elif member.state == "waiting" or running.is_due(member, now, hindrance):
             _start_member(state, place, group, member, now, hindrance, judged)
     if all(member.state in MEMBER_SETTLED for member in group.members):
         finishing.end(state, place, group, group.outcome or "completed", now)
@@ -139,6 +141,19 @@ def _member_ended_without_success(
         member.state = "retrying"
         member.retry_at = plan.at
         return
+    _give_up(state, place, group, member, job, now)
+
+
+def _may_still_retry(state: State, place: Place, member: Member) -> bool:
+    """Retry rules may have changed while the next attempt was waited for."""
+    target = place.members.get(member.deployment)
+    return target is None or jobs.retry_plan(state, target, member.attempts).retry
+
+
+def _give_up(state: State, place: Place, group: Group, member: Member, job: Job, now: Instant) -> None:
+    """No attempt is left: the cycle is put back if a rollback rule says so, or has failed."""
+    target = place.members[member.deployment]
+    verification_failed = job.verification == "failed"
     running.settle(member, "failed", now)
     jobs.given_up(state, target, job, now)
     state.target_changed(target)

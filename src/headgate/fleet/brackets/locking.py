@@ -43,6 +43,7 @@ def hook_locks(
         version = _newest_allowed(state, target, now, hindrance)
         if version is None:
             missing.append(name)
+            hindrance.reasons.append(("versions", name))
         else:
             locks[name] = version
             satisfied_at = max(satisfied_at, version.published_at)

@@ -139,8 +139,8 @@ def _tidy_waiting_group(state: State, place: Place, now: Instant, hindrance: Hin
         reason = "every locked version was withdrawn" if withdrawn else "nothing is left to change"
         locking.end_unstarted(state, group, status, reason, now)
         return
+    hindrance.reasons.append(("site", *place.site))
     if place.site in state.sites:
-        hindrance.reasons.append(("site", *place.site))
         if group.status != "queued":
             state.group_changed(group, "queued", now)
         merging.try_to_join(state, place, group, now, hindrance)

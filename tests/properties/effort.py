@@ -1,0 +1,23 @@
+"""How long the properties are looked for.
+
+The default is short and always the same. `HEADGATE_EXAMPLES=50` looks at fifty times as many scenarios, other ones each
+time; `--hypothesis-seed=N` then repeats a run.
+"""
+
+import os
+
+from hypothesis import HealthCheck, Phase, settings
+
+MULTIPLIER = float(os.environ.get("HEADGATE_EXAMPLES", "1"))
+
+
+def examples(count: int) -> settings:
+    """Settings of one test, whose share of the default run is `count` examples."""
+    return settings(
+        max_examples=max(1, int(count * MULTIPLIER)),
+        derandomize=MULTIPLIER == 1,
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+        phases=(Phase.explicit, Phase.generate, Phase.shrink),
+    )
