@@ -1,5 +1,7 @@
 """Tables of fields: what a Struct declares, in the words of the documentation."""
 
+import functools
+import operator
 import re
 import types
 import typing
@@ -47,7 +49,9 @@ def registry() -> dict[str, type[msgspec.Struct]]:
     found |= manifest_objects.KINDS
     found |= {"VariableValue": model.VariableValue}
     found |= {"Scenario": scenario._Spec, "Agent": scenario.AgentEntry, "Expectation": scenario.Expectation}
-    found |= {"Cluster": scenario.Cluster, "Behavior": scenario.Behavior}
+    found |= {
+        struct.__name__: struct for struct in (scenario.Cluster, scenario.Behavior, scenario.StatusBehavior)
+    }
     found |= {
         f"{payload.__name__}Step": payload
         for payload in steps.KINDS.values()
@@ -82,7 +86,7 @@ def cells(line: str) -> list[str]:
 def _without_none(kind: Any) -> Any:
     if get_origin(kind) in (Union, types.UnionType):
         options = tuple(option for option in get_args(kind) if option is not type(None))
-        return options[0] if len(options) == 1 else Union[options]
+        return functools.reduce(operator.or_, options)
     return kind
 
 

@@ -125,7 +125,9 @@ def _matches(expected: list[str], actual: list[str]) -> bool:
         return False
     position, end = len(first), len(lines) - len(last)
     for chunk in between:
-        found = next((i for i in range(position, end - len(chunk) + 1) if lines[i : i + len(chunk)] == chunk), None)
+        found = next(
+            (i for i in range(position, end - len(chunk) + 1) if lines[i : i + len(chunk)] == chunk), None
+        )
         if found is None:
             return False
         position = found + len(chunk)

@@ -18,7 +18,9 @@ def main(arguments: list[str]) -> None:
     chosen = [Path(name).resolve() for name in arguments] or pages.all_pages()
     for page in chosen:
         text = page.read_text("utf-8")
-        fresh = _with_printed(page, fields.MARKER.sub(lambda match: _table(match.group(1), match.group(2)), text))
+        fresh = _with_printed(
+            page, fields.MARKER.sub(lambda match: _table(match.group(1), match.group(2)), text)
+        )
         if fresh != text:
             page.write_text(fresh, "utf-8")
             print(f"rewrote {pages.name_of(page)}")  # noqa: T201

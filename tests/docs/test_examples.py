@@ -1,9 +1,12 @@
 """What the pages show is true: examples run, manifests are valid, printed output is what is printed."""
 
+import atexit
 import functools
 import json
 import re
 import shlex
+import shutil
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -42,9 +45,8 @@ PAGES_WITH_COMMANDS = [
 @functools.cache
 def folder_of(page: Path) -> Path:
     """A folder with the page's own files as they are at the end of the page."""
-    import tempfile
-
     folder = Path(tempfile.mkdtemp(prefix="headgate-docs-"))
+    atexit.register(shutil.rmtree, folder)
     pages.furnish(folder)
     for block in pages.blocks_of(page):
         if block.file_name is not None:

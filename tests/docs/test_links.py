@@ -41,10 +41,14 @@ def test_every_page_can_be_reached_from_the_first_one() -> None:
         if page in found or page.suffix != ".md" or not page.exists():
             continue
         found.add(page)
-        ahead += [(page.parent / link.partition("#")[0]).resolve() for link in links_of(page) if ":" not in link]
+        ahead += [
+            (page.parent / link.partition("#")[0]).resolve() for link in links_of(page) if ":" not in link
+        ]
     assert [pages.name_of(page) for page in pages.all_pages() if page not in found] == []
 
 
-@pytest.mark.parametrize("image", sorted((pages.ROOT / "docs" / "images").glob("*")), ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "image", sorted((pages.ROOT / "docs" / "images").glob("*")), ids=lambda path: path.name
+)
 def test_images_are_small(image: Path) -> None:
     assert image.stat().st_size < 300_000

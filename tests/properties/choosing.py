@@ -1,6 +1,6 @@
 """Small words over hypothesis' draws, so that a generator reads as what it generates."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from hypothesis import strategies as st
@@ -37,6 +37,13 @@ class Chooser:
             if place < 0:
                 return option
         raise AssertionError("the weights are used up")
+
+    def several(self, make: Callable[[], Item], least: int, most: int) -> list[Item]:
+        """Mostly long lists; short ones are found as well."""
+        found = [make() for _ in range(least)]
+        while len(found) < most and self.chance(90):
+            found.append(make())
+        return found
 
     def seconds(self, most_steps: int) -> int:
         """Mostly on the grid on which all else happens too."""

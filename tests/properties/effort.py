@@ -12,12 +12,12 @@ MULTIPLIER = float(os.environ.get("HEADGATE_EXAMPLES", "1"))
 
 
 def examples(count: int) -> settings:
-    """Settings of one test, whose share of the default run is `count` examples."""
+    """Settings of one test, whose share of the default run is `count` examples. Shrinking is done by `reducing`."""
     return settings(
         max_examples=max(1, int(count * MULTIPLIER)),
         derandomize=MULTIPLIER == 1,
         deadline=None,
         database=None,
         suppress_health_check=list(HealthCheck),
-        phases=(Phase.explicit, Phase.generate, Phase.shrink),
+        phases=(Phase.explicit, Phase.generate),
     )

@@ -1,8 +1,6 @@
 """Plays a random scenario, also with engines that are disturbed in ways that must not be seen in the result."""
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 from unittest import mock
 
@@ -12,6 +10,8 @@ from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
 from headgate.simulate import run, scenario, scenario_writer
 from headgate.simulate.result import Result
+
+from . import reducing
 
 Document = dict[str, Any]
 
@@ -24,16 +24,17 @@ def as_file(document: Document) -> str:
     return scenario_writer.to_yaml(scenario.read(document))
 
 
-@contextmanager
-def repeatable(document: Document, also: str = "") -> Iterator[None]:
-    """Whatever fails inside carries the file that repeats it."""
-    try:
-        yield
-    except BaseException as error:
-        error.add_note(
-            f"{also}\nThe scenario, ready to be saved under tests/scenarios:\n\n{as_file(document)}"
-        )
-        raise
+def holds(check: reducing.Check, document: Document, about: str = "") -> None:
+    """A failure carries the smallest scenario file found that fails in the same way."""
+    if reducing.failure_of(check, document) is None:
+        return
+    found = reducing.smallest(document, check)
+    error = reducing.failure_of(check, found)
+    assert error is not None
+    error.add_note(
+        f"{about}\nA scenario that shows it, ready to be saved under tests/scenarios:\n\n{as_file(found)}"
+    )
+    raise error
 
 
 class LookingEngine(Engine):

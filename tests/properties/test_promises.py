@@ -2,6 +2,8 @@
 
 from hypothesis import given
 
+from headgate.simulate.result import Result
+
 from . import fleets, judging, running
 from .effort import examples
 from .objects import Document
@@ -11,20 +13,33 @@ from .objects import Document
 @given(fleets.scenarios())
 def test_no_promise_is_broken_and_the_output_agrees(document: Document) -> None:
     """The simulator checks the promises after every step; what the output shows is judged once more on its own."""
-    with running.repeatable(document):
-        result = running.play(document)
-        assert [f"{broken.promise}: {broken.message}" for broken in result.violations] == []
-        assert not [warned for warned in result.warnings if "never ends" in warned.message]
-        assert list(judging.wrong(judging.Run(document, result.document()))) == []
+    running.holds(_keeps_its_promises, document)
 
 
 @examples(100)
 @given(fleets.peaceful_scenarios())
 def test_with_faults_over_and_gates_open_the_fleet_converges(document: Document) -> None:
-    with running.repeatable(document):
-        result = running.play(document)
-        assert [f"{broken.promise}: {broken.message}" for broken in result.violations] == []
-        assert result.converged, [f"{unit.target} is {unit.state}: {unit.reason}" for unit in result.waiting]
-        found = judging.Run(document, result.document())
-        assert list(judging.wrong(found)) == []
-        assert list(judging.behind(found)) == []
+    running.holds(_converges, document)
+
+
+def _keeps_its_promises(document: Document) -> None:
+    _assert_promises(document, running.play(document))
+
+
+def _assert_promises(document: Document, result: Result) -> None:
+    for broken in result.violations:
+        raise AssertionError(f"{broken.promise}: {broken.message}")
+    for warned in result.warnings:
+        assert "never ends" not in warned.message, warned.message
+    for sentence in judging.wrong(judging.Run(document, result.document())):
+        raise AssertionError(sentence)
+
+
+def _converges(document: Document) -> None:
+    result = running.play(document)
+    _assert_promises(document, result)
+    assert result.converged, (
+        f"not converged: {[(unit.target, unit.state, unit.reason) for unit in result.waiting]}"
+    )
+    for sentence in judging.behind(judging.Run(document, result.document())):
+        raise AssertionError(f"behind: {sentence}")

@@ -4,11 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 from . import objects, policies
-from .choosing import Chooser
+from .choosing import STEP_SECONDS, Chooser
 from .objects import ENVIRONMENTS, USERS, Document, Fleet
 
 LAST_STEP = 40
-"""Steps happen in the first twenty minutes."""
+"""What expires does so in the first twenty minutes, in which most steps happen."""
 
 JOB_STATUSES = (
     "successful",
@@ -241,15 +241,24 @@ PEACEFUL_STEPS: dict[Maker, int] = {
 
 def timeline(choose: Chooser, fleet: Fleet) -> list[Document]:
     makers = PEACEFUL_STEPS if fleet.peaceful else STEPS
-    moments = sorted(choose.seconds(LAST_STEP) for _ in range(choose.number(2, 18)))
-    steps = [{"at": f"+{moment}s", **choose.weighted(makers)(choose, fleet)} for moment in moments]
-    if fleet.peaceful:
-        steps += _all_approvals(fleet)
-    return steps
+    moment = 0
+    steps: list[Document] = []
+    for make in choose.several(lambda: choose.weighted(makers), 2, 20):
+        moment += _gap_seconds(choose)
+        steps.append({"at": f"+{moment}s", **make(choose, fleet)})
+    return [*steps, *(_all_approvals(fleet, moment + STEP_SECONDS) if fleet.peaceful else ())]
 
 
-def _all_approvals(fleet: Fleet) -> list[Document]:
-    at = f"+{(LAST_STEP + 1) * 30}s"
+def _gap_seconds(choose: Chooser) -> int:
+    """Often none, so that several steps share an instant; mostly on the grid on which jobs end too."""
+    if choose.chance(35):
+        return 0
+    odd = choose.number(1, STEP_SECONDS - 1) if choose.chance(8) else 0
+    return choose.number(1, 6) * STEP_SECONDS + odd
+
+
+def _all_approvals(fleet: Fleet, moment: int) -> list[Document]:
+    at = f"+{moment}s"
     return [
         {
             "at": at,

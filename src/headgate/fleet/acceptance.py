@@ -7,7 +7,7 @@ from typing import TypeVar
 import msgspec
 
 from headgate.fleet import catalog, changes, failures, holds, jobs, model, references, verifying
-from headgate.fleet.brackets import cycle, operators
+from headgate.fleet.brackets import cycle, operators, shape
 from headgate.fleet.changes import (
     Change,
     Delete,
@@ -350,6 +350,10 @@ def _target_action(state: State, change: TargetAction, now: Instant) -> None:
     record = target.record
     if record.job is not None:
         raise Rejected((Problem("target", f"{target.name} has a live job; wait for it to end"),))
+    if target.place is not None and target.deployment.name in shape.of_place(target.place).hooks:
+        raise Rejected(
+            (Problem("target", f"{target.name} is a hook: it runs in every cycle, not by itself"),)
+        )
     match change.action:
         case "retry":
             _retry_target(state, target)

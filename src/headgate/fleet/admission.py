@@ -130,10 +130,20 @@ def _admit(state: State, open_starts: dict[Unit, StartKey], now: Instant) -> boo
         _, number, unit = heapq.heappop(heap)
         if unit not in tried:
             tried.add(unit)
-            started = _attempt(state, unit, now) or started
+            if _attempt(state, unit, now):
+                started = True
+                _push_neighbours(state, heap, unit)
         if number >= 0 and tables[number].free > 0:
             _push_next(heap, number, lines[number])
     return started
+
+
+def _push_neighbours(state: State, heap: list[tuple[StartKey, int, Unit]], unit: Unit) -> None:
+    """The resource holds its slots now: whoever stood in line on it takes their turn in order, not a round later."""
+    assert isinstance(unit, Target | Place)
+    for other in state.waiting.waiters(("slot", unit.resource.name)):
+        if other.start_key is not None:
+            heapq.heappush(heap, (other.start_key, -1, other))
 
 
 def _push_next(
@@ -156,7 +166,7 @@ def _attempt(state: State, unit: Unit, now: Instant) -> bool:
         return False
     if isinstance(start, GroupStart):
         assert isinstance(unit, Place)
-        holds.take(state, needed.tables, needed.resource, start.group.id, now)
+        holds.take_for_group(state, needed.tables, start.group, now)
         places.launch(state, unit, start, now)
     else:
         assert isinstance(unit, Target)

@@ -130,12 +130,13 @@ def remove_version(state: State, node: VersionNode) -> None:
 
 def put_policy(state: State, policy: model.Policy) -> None:
     node = PolicyNode(policy)
+    old = state.policies.get(policy.name)
     state.policies[policy.name] = node
     for rule in node.rules:
         if rule.kind == "resourceConcurrency":
             table = state.slots[rule.id] = _slot_table(state, rule.id, node)
             table.group = set(state.index.select(rule.selector(rule.spec.group_selector)))
-    _policies_changed(state, node)
+    _policies_changed(state, node, old.rules if old is not None else ())
 
 
 def remove_policy(state: State, node: PolicyNode) -> None:
@@ -152,7 +153,14 @@ def _slot_table(state: State, rule_id: str, node: PolicyNode) -> SlotTable:
     return table
 
 
-def _policies_changed(state: State, node: PolicyNode) -> None:
+def _forget_skips(state: State, rule_id: str) -> None:
+    """What skipped a rule that is gone must not skip another rule that gets its id."""
+    for skip_id in state.skips_by_rule.pop(rule_id, {}):
+        del state.skips[skip_id]
+        state.journal.changed("skip", skip_id)
+
+
+def _policies_changed(state: State, node: PolicyNode, old_rules: tuple[BoundRule, ...] = ()) -> None:
     """Binds anew what the policy matches now or matched before; slots of rules that are gone go with them."""
     state.rule_sets.clear()
     state.shared.clear()
@@ -169,9 +177,12 @@ def _policies_changed(state: State, node: PolicyNode) -> None:
             continue
         for target in deployment.targets():
             _bind_rules(state, target)
-    live = {rule.id for policy in state.policies.values() for rule in policy.rules}
-    for rule_id in [rule_id for rule_id in state.slots if rule_id not in live]:
+    live = {(rule.id, rule.kind) for policy in state.policies.values() for rule in policy.rules}
+    for rule_id in [rule_id for rule_id in state.slots if (rule_id, "resourceConcurrency") not in live]:
         del state.slots[rule_id]
+    for rule in (*old_rules, *node.rules):
+        if (rule.id, rule.kind) not in live:
+            _forget_skips(state, rule.id)
     _ranks_moved(state)
 
 

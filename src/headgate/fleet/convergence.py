@@ -30,7 +30,7 @@ def unconverged(state: State, now: Instant) -> Iterator[tuple[str, str]]:
             or _is_in_unfinished_group(target)
             or _has_something_ahead(state, target, now)
         ):
-            yield name, waits_for(state, target)
+            yield name, waits_for(state, target, now)
 
 
 def _is_in_unfinished_group(target: Target) -> bool:
@@ -63,12 +63,17 @@ def _is_denied_in_bracket(state: State, target: Target, version: VersionNode, no
     return any(one.verdict.outcome == "denied" for one in gates.of_version(state, target, version, now))
 
 
-def waits_for(state: State, target: Target) -> str:
+def _newest_has_failed(state: State, target: Target, now: Instant) -> bool:
+    newest = next(targets.contenders(state, target, now), None) if target.place is None else None
+    return newest is not None and targets.has_failed(target, newest, variables.resolve(state, target))
+
+
+def waits_for(state: State, target: Target, now: Instant) -> str:
     """The time or event that wakes the target; empty if there is none, which must not be."""
     record = target.record
     if record.job is not None:
         return f"job {record.job}"
-    if record.failed_at is not None:
+    if record.failed_at is not None or _newest_has_failed(state, target, now):
         return "an operator, or a newer version"
     unit = state.unit_of(target)
     parts = [" ".join(reason) for reason in unit.waits]

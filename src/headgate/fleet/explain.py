@@ -129,17 +129,32 @@ def _all_verdicts(state: State, target: Target, now: Instant) -> Iterator[tuple[
             yield version, concurrency_verdict(state, table, target)
         if target.record.retry_at is not None:
             yield from ((version, one) for one in _retry_verdicts(target, target.record.retry_at, now))
-        elif target.record.failed_version == version.id:
-            yield version, Judged(None, "retry", verdicts.denied(_failed_sentence(state, target)))
+        elif version.id in target.record.failures:
+            yield version, Judged(None, "retry", verdicts.denied(_failed_sentence(target, version.tag)))
+    yield from _changed_values_verdicts(state, target, now)
     yield from _verification_verdicts(state, target)
 
 
-def _failed_sentence(state: State, target: Target) -> str:
+def _changed_values_verdicts(
+    state: State, target: Target, now: Instant
+) -> Iterator[tuple[VersionNode | None, Judged]]:
+    """What a new release of the version that runs waits for; only if nothing newer comes before it."""
     record = target.record
-    return (
-        f"{state.tag(record.failed_version)} failed at {instants.show_clock(record.failed_at or 0)}; "
-        "it is tried again when an operator retries it or a newer version comes"
-    )
+    deployed = state.version(record.deployed)
+    if deployed is None or any(True for _ in _ahead(state, target, now)):
+        return
+    if record.job is not None or record.deployed_variables == variables.resolve(state, target):
+        return
+    for one in targets.verdicts_of_same_version(state, target, now):
+        yield deployed, one
+    for table in holds.tables_for(state, (target,)):
+        yield deployed, concurrency_verdict(state, table, target)
+
+
+def _failed_sentence(target: Target, tag: str) -> str:
+    at = target.record.failed_at
+    when = f" at {instants.show_clock(at)}" if at is not None else ""
+    return f"{tag} failed{when}; it is tried again when an operator retries it, or a newer version comes"
 
 
 def _verification_verdicts(state: State, target: Target) -> Iterator[tuple[VersionNode | None, Judged]]:
@@ -236,9 +251,11 @@ def _verdicts_in_bracket(
             for one in gates.of_version(state, target, version, now):
                 yield version, one
             yield version, _collecting_verdict(state, place, now)
-    if place.collecting is not None and target.deployment.name in shape.of_place(place).hooks and not shown:
+    if target.deployment.name in shape.of_place(place).hooks and not shown:
         hook, _, _ = locking.hook_locks(state, place, now, Hindrance())
-        yield hook.get(target.deployment.name), _collecting_verdict(state, place, now)
+        ahead = hook.get(target.deployment.name)
+        if ahead is not None and ahead.id != target.record.deployed:
+            yield ahead, _collecting_verdict(state, place, now) if place.collecting else _no_cycle(place)
     yield from _verification_verdicts(state, target)
 
 
@@ -255,6 +272,13 @@ def _verdicts_of_member(
             yield gates.frozen(state, target, now)
         if member.retry_at is not None:
             yield from _retry_verdicts(target, member.retry_at, now)
+
+
+def _no_cycle(place: Place) -> Judged:
+    verdict = verdicts.pending(
+        "runs with the next cycle here; a new version of a hook alone opens no window, one of another member does"
+    )
+    return Judged(place.rule, "deploymentBracket", verdict)
 
 
 def _collecting_verdict(state: State, place: Place, now: Instant) -> Judged:
@@ -343,6 +367,9 @@ def _state_of(state: State, target: Target, now: Instant) -> TargetState:
     member = group.member(target.deployment.name) if group is not None else None
     if record.failed_at is not None or (member is not None and member.state == "failed"):
         return "failed"
+    newest = next(_ahead(state, target, now), None) if target.place is None else None
+    if newest is not None and targets.has_failed(target, newest, variables.resolve(state, target)):
+        return "failed"
     still_to_run = member is not None and member.state in ("waiting", "retrying", "running")
     if (
         still_to_run
@@ -352,9 +379,10 @@ def _state_of(state: State, target: Target, now: Instant) -> TargetState:
         or _has_ahead(state, target, now)
     ):
         return "frozen" if gates.frozen(state, target, now) is not gates.NOT_FROZEN else "waiting"
+    if record.deployed is not None and record.deployed_variables == variables.resolve(state, target):
+        return "upToDate"
     if record.deployed is not None:
-        changed = record.deployed_variables != variables.resolve(state, target)
-        return "waiting" if changed else "upToDate"
+        return "frozen" if gates.frozen(state, target, now) is not gates.NOT_FROZEN else "waiting"
     if any(True for _ in candidates.newest_first(state, target, now)):
         return "waiting"
     return "noVersion"
@@ -389,7 +417,7 @@ def _message(state: State, target: Target, judged: Verdicts, group: Group | None
             f"job {job.status} with {job.tag} since {instants.show_clock(job.started_at or job.created_at)}"
         )
     if record.failed_at is not None:
-        return _failed_sentence(state, target)
+        return _failed_sentence(target, state.tag(record.failed_version))
     if record.retry_at is not None:
         return f"the next attempt is made at {instants.show_clock(record.retry_at)}"
     for version, one in judged:

@@ -131,7 +131,11 @@ def _progressed(state: State, rule: BoundRule, version: VersionNode, target: Tar
         rule,
         rule.kind,
         judge_progression(state, rule, version, target, now),
-        (("stages", version.id, target.environment.name), ("environments",)),
+        (
+            ("stages", version.id, target.environment.name),
+            ("members", target.deployment.name),
+            ("environments",),
+        ),
     )
     return shared
 

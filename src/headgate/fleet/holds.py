@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from headgate.fleet.records import Group
 from headgate.fleet.slots import SlotTable
 from headgate.fleet.state import State
 from headgate.fleet.units import Target
@@ -42,6 +43,18 @@ def take(state: State, tables: Iterable[SlotTable], resource: str, holder: str, 
         if table.take(resource, holder, now):
             state.observer.on_slot_taken(table.rule.id, resource, holder)
             state.waiting.happened(("slot", resource))
+
+
+def take_for_group(state: State, tables: Iterable[SlotTable], group: Group, now: Instant) -> None:
+    tables = list(tables)
+    take(state, tables, group.resource, group.id, now)
+    group.slots = sorted({*group.slots, *(table.rule.id for table in tables)})
+
+
+def restore_group(state: State, group: Group, since: Instant) -> None:
+    """After a load: exactly the slots it had taken."""
+    tables = [state.slots[rule] for rule in group.slots if rule in state.slots]
+    take(state, tables, group.resource, group.id, since)
 
 
 def give_back(state: State, resource: str, holder: str) -> None:

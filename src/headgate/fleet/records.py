@@ -132,6 +132,8 @@ class Member(msgspec.Struct, omit_defaults=True, eq=False):
     job: str | None = None
     attempts: list[str] = []
     retry_at: Instant | None = None
+    floor_before: str | None = None
+    """What was the newest lock of this deployment here before this one: restored if this lock is dropped."""
     next_version: str | None = None
     next_locked_at: Instant | None = None
     settled_at: Instant | None = None
@@ -168,6 +170,8 @@ class Group(msgspec.Struct, omit_defaults=True, eq=False):
     """A cycle for changed variables: no window, no rollout position."""
     failed_at: Instant | None = None
     stuck: bool = False
+    slots: list[str] = []
+    """Concurrency rules whose slots the group has taken."""
     slot_released: bool = False
     phase: Literal["forward", "rollingBack", "finishing"] = "forward"
     """`finishing` runs what is left (post-hooks) and then ends the group as `outcome`."""

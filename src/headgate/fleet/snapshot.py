@@ -7,10 +7,9 @@ from typing import Any
 import msgspec
 
 from headgate.fleet import catalog, holds, model, records, verifying
-from headgate.fleet.brackets import cycle
 from headgate.fleet.rules import KINDS
 from headgate.fleet.state import State, Warning
-from headgate.fleet.units import PolicyNode, optional_selector
+from headgate.fleet.units import BoundRule, PolicyNode, optional_selector
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
 
@@ -89,13 +88,22 @@ def dump(state: State) -> bytes:
 
 
 def _retired(state: State) -> list[model.Policy]:
-    live = {rule.id for policy in state.policies.values() for rule in policy.rules}
+    live = {rule.id for rule in _brackets(state)}
     found = {
         place.rule.id: place.rule.policy
         for _, place in sorted(state.places.items())
         if place.executing is not None and place.rule.id not in live
     }
     return list(found.values())
+
+
+def _brackets(state: State) -> list[BoundRule]:
+    return [
+        rule
+        for policy in state.policies.values()
+        for rule in policy.rules
+        if rule.kind == "deploymentBracket"
+    ]
 
 
 def load(document: bytes, ids: IdSource) -> State:
@@ -168,7 +176,8 @@ def _load_records(state: State, snapshot: Snapshot) -> None:
 
 def _load_groups(state: State, snapshot: Snapshot) -> None:
     retired = [PolicyNode(policy_from(policy)) for policy in snapshot.retired]
-    rules = {rule.id: rule for node in (*retired, *state.policies.values()) for rule in node.rules}
+    rules = {rule.id: rule for node in retired for rule in node.rules if rule.kind == "deploymentBracket"}
+    rules |= {rule.id: rule for rule in _brackets(state)}
     for group in snapshot.groups:
         state.groups[group.id] = group
         place = catalog.place_of_group(state, group, rules[group.rule])
@@ -197,7 +206,7 @@ def _load_slots(state: State) -> None:
     for place in state.places.values():
         group = place.executing
         if group is not None and not group.slot_released:
-            cycle.hold_again(state, place, group, group.started_at or group.created_at)
+            holds.restore_group(state, group, group.started_at or group.created_at)
 
 
 def _load_pending(state: State, pending: Pending) -> None:

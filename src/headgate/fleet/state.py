@@ -196,22 +196,21 @@ class State:
 
     def shares_moved(self, deployment: str) -> None:
         """The targets that success percentages are taken of have changed."""
-        if not self.shared:
-            return
+        self.waiting.happened(("members", deployment))
         for key in list(self.shared):
             version = self.versions.get(key[1])
             if self.shared[key].kind == "environmentProgression" and (
                 version is None or version.object.deployment == deployment
             ):
                 del self.shared[key]
-                self.waiting.happened(("stages", key[1], key[2]))
 
     def stages_moved(self, version_id: str) -> None:
         """Verdicts about the version's progress are stale; who waits for them looks again."""
         for key in [key for key in self.shared if key[1] == version_id]:
             if self.shared[key].kind == "environmentProgression":
                 del self.shared[key]
-                self.waiting.happened(("stages", version_id, key[2]))
+        for environment in self.environments:
+            self.waiting.happened(("stages", version_id, environment))
 
     def group_changed(self, group: records.Group, status: records.GroupStatus, now: Instant) -> None:
         group.status = status

@@ -170,8 +170,7 @@ def _same_version(
 ) -> Release | None:
     """Changed variables: a new release of the same version, past the version's gates, not past windows and freezes."""
     judged: list[Judged] = []
-    windows = (gates.window(rule, target, now) for rule in target.rules.of("deploymentWindow"))
-    for one in (gates.frozen(state, target, now), *windows):
+    for one in verdicts_of_same_version(state, target, now):
         if not one.is_allowed:
             hindrance.add(one)
             return None
@@ -182,6 +181,13 @@ def _same_version(
         return None
     key = (0, now, target.resource.name, target.name)
     return Release(version, "variable", attempt, resolved, tuple(judged), key, "variables changed")
+
+
+def verdicts_of_same_version(state: State, target: Target, now: Instant) -> Iterator[Judged]:
+    yield gates.frozen(state, target, now)
+    for rule in target.rules.of("deploymentWindow"):
+        skip = gates.skipped(state, rule, state.version(target.record.deployed), target, now)
+        yield skip if skip is not None else gates.window(rule, target, now)
 
 
 def _ordered(

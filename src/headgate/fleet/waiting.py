@@ -52,8 +52,8 @@ class Waiting:
         for unit in self._by_reason.get(reason, ()):
             self.dirty[unit] = None
 
-    def anyone_for(self, reason: Reason) -> bool:
-        return reason in self._by_reason
+    def waiters(self, reason: Reason) -> list[Unit]:
+        return list(self._by_reason.get(reason, ()))
 
     def fire(self, now: Instant) -> None:
         while self._timers and self._timers[0][0] <= now:

@@ -12,6 +12,7 @@ from headgate.kernel import documents, instants
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem, Rejected
 from headgate.simulate import steps
+from headgate.simulate.cluster import matching
 from headgate.simulate.times import Span, When
 
 API_VERSION = "headgate.dev/v1"
@@ -44,13 +45,20 @@ class AgentEntry(msgspec.Struct, frozen=True, rename="camel"):
     measurements: dict[str, Annotated[tuple[object, ...], Meta(min_length=1)]] = {}
 
 
+class StatusBehavior(msgspec.Struct, frozen=True):
+    """What becomes of an object's status so long after each write of its spec; `${}` reads the object."""
+
+    set: dict[str, object]
+    after: Span = Span(0)
+
+
 class Behavior(msgspec.Struct, frozen=True, rename="camel"):
     match: str = "true"
     never: Literal["ready"] | None = None
     crash_after: Span | None = None
     start: Span | None = None
     unschedulable: bool = False
-    status: dict[str, object] | None = None
+    status: StatusBehavior | None = None
 
 
 class Cluster(msgspec.Struct, frozen=True, rename="camel"):
@@ -60,6 +68,8 @@ class Cluster(msgspec.Struct, frozen=True, rename="camel"):
     start: Span = Span(instants.seconds(30))
     terminate: Span = Span(instants.seconds(10))
     collect: Span = Span(instants.seconds(1))
+    lag: Span = Span(0)
+    crash_at_writes: tuple[Annotated[int, Meta(ge=1)], ...] = ()
     behaviors: tuple[Behavior, ...] = ()
 
 
@@ -296,6 +306,9 @@ def _step_time(item: dict[object, object], start: Instant, path: str, problems: 
 def _check_expressions(spec: _Spec, place: str, problems: list[Problem]) -> None:
     for index, agent in enumerate(spec.agents):
         expressions.check(expressions.SCENARIO_MATCH, agent.match, f"{place}.agents[{index}].match", problems)
+    for index, behavior in enumerate(spec.cluster.behaviors):
+        path = f"{place}.cluster.behaviors[{index}].match"
+        expressions.check(matching.MATCH, behavior.match, path, problems)
     names: set[str] = set()
     for index, expectation in enumerate(spec.expect):
         expressions.check(expressions.EXPECT, expectation.that, f"{place}.expect[{index}].that", problems)

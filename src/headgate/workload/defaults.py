@@ -18,20 +18,24 @@ GRACE_PERIOD_SECONDS = 30
 REPLICAS = 1
 GROUP_MIN_AVAILABLE = 1
 
+_Previous = Mapping[tuple[str, str], Mapping[str, Any]]
+"""Cliques and groups of the stored object by the list they are in and their name."""
+
 
 def apply(item: Object, old: Object | None = None) -> Object:
     """A copy with the defaults in place; the argument is left as it is.
 
     With `old`, what was filled in once stays: a clique whose replicas change keeps the minAvailable it was born
-    with, because that may not change. Only a default that would stand above the new replicas follows them down.
+    with, because that may not change. Only one that nobody asks for and that would stand above the new replicas
+    follows them down.
     """
-    previous = _cliques_by_name(old)
+    previous = {} if old is None else _entries_by_name(apply(old))
     return msgspec.structs.replace(
         item, namespace=item.namespace or NAMESPACE, spec=_defaulted_spec(item.spec, previous)
     )
 
 
-def _defaulted_spec(spec: Any, previous: Mapping[str, Mapping[str, Any]]) -> Any:
+def _defaulted_spec(spec: Any, previous: _Previous) -> Any:
     if not isinstance(spec, Mapping) or not isinstance(spec.get("template"), Mapping):
         return spec
     template = dict(spec["template"])
@@ -47,11 +51,11 @@ def _defaulted_spec(spec: Any, previous: Mapping[str, Mapping[str, Any]]) -> Any
         template["cliques"] = [_defaulted_clique(clique, previous) for clique in template["cliques"]]
     if isinstance(template.get("podCliqueScalingGroups"), list):
         groups = template["podCliqueScalingGroups"]
-        template["podCliqueScalingGroups"] = [_defaulted_group(group) for group in groups]
+        template["podCliqueScalingGroups"] = [_defaulted_group(group, previous) for group in groups]
     return {"replicas": 0, **_without_null(spec, "replicas"), "template": template}
 
 
-def _defaulted_clique(clique: Any, previous: Mapping[str, Mapping[str, Any]]) -> Any:
+def _defaulted_clique(clique: Any, previous: _Previous) -> Any:
     if not isinstance(clique, Mapping) or not isinstance(clique.get("spec") or {}, Mapping):
         return clique
     result = dict(clique)
@@ -59,11 +63,8 @@ def _defaulted_clique(clique: Any, previous: Mapping[str, Mapping[str, Any]]) ->
     _take_shorthand(result, spec)
     _fill(spec, "replicas", REPLICAS)
     replicas = spec["replicas"]
-    if spec.get("minAvailable") is None:
-        name = clique.get("name")
-        spec["minAvailable"] = _inherited_min_available(
-            previous.get(name) if isinstance(name, str) else None, replicas
-        )
+    before = _at(previous.get(("cliques", str(clique.get("name")))), "spec")
+    _fill(spec, "minAvailable", _least_of(before.get("minAvailable"), replicas))
     _fill(spec, "podSpec", {})
     if isinstance(spec["podSpec"], Mapping):
         pod_spec = spec["podSpec"] = dict(spec["podSpec"])
@@ -81,19 +82,21 @@ def _take_shorthand(clique: dict[str, Any], spec: dict[str, Any]) -> None:
             spec["replicas"] = replicas
 
 
-def _inherited_min_available(previous: Mapping[str, Any] | None, replicas: Any) -> Any:
-    before = _at(previous, "spec").get("minAvailable")
-    if _is_whole(before) and _is_whole(replicas):
-        return min(before, replicas)
-    return replicas
+def _least_of(before: Any, replicas: Any) -> Any:
+    return min(before, replicas) if _is_whole(before) and _is_whole(replicas) else replicas
 
 
-def _defaulted_group(group: Any) -> Any:
+def _defaulted_group(group: Any, previous: _Previous) -> Any:
     if not isinstance(group, Mapping):
         return group
     result = dict(group)
     _fill(result, "replicas", REPLICAS)
-    _fill(result, "minAvailable", GROUP_MIN_AVAILABLE)
+    before = previous.get(("podCliqueScalingGroups", str(group.get("name"))), {}).get("minAvailable")
+    _fill(
+        result,
+        "minAvailable",
+        GROUP_MIN_AVAILABLE if before is None else _least_of(before, result["replicas"]),
+    )
     _fill_least_replicas(result, "scaleConfig", result["replicas"])
     return result
 
@@ -112,13 +115,15 @@ def _without_null(value: Mapping[str, Any], key: str) -> dict[str, Any]:
     return {name: item for name, item in value.items() if name != key or item is not None}
 
 
-def _cliques_by_name(item: Object | None) -> dict[str, Mapping[str, Any]]:
-    if item is None:
-        return {}
-    defaulted = apply(item)
-    cliques = _at(defaulted.spec, "template").get("cliques")
-    named = (clique for clique in cliques if isinstance(clique, Mapping)) if isinstance(cliques, list) else ()
-    return {clique["name"]: clique for clique in named if isinstance(clique.get("name"), str)}
+def _entries_by_name(item: Object) -> _Previous:
+    template = _at(item.spec, "template")
+    found: dict[tuple[str, str], Mapping[str, Any]] = {}
+    for key in ("cliques", "podCliqueScalingGroups"):
+        entries = template.get(key)
+        for entry in entries if isinstance(entries, list) else ():
+            if isinstance(entry, Mapping) and isinstance(entry.get("name"), str):
+                found[key, entry["name"]] = entry
+    return found
 
 
 def _at(value: Any, key: str) -> Mapping[str, Any]:

@@ -26,6 +26,7 @@ RESERVED_PREFIX = "grove.io/"
 DISABLE_PROTECTION = "grove.io/disable-managed-resource-protection"
 RECONCILE_TRIGGER = "grove.io/reconcile-trigger"
 TOPOLOGY_NAME = "grove.io/topology-name"
+NVLINK_GROUP = "grove.io/mnnvl-group"
 
 SET_FINALIZER = "grove.io/podcliqueset.grove.io"
 CLIQUE_FINALIZER = "grove.io/podclique.grove.io"

@@ -247,7 +247,7 @@ def read_template(document: object) -> Template:
     return documents.read(Template, without_unknown({"template": document})["template"], "spec.template")
 
 
-_NESTED: dict[str, type[msgspec.Struct]] = {
+NESTED: dict[str, type[msgspec.Struct]] = {
     "template": Template,
     "cliques": Clique,
     "podCliqueScalingGroups": ScalingGroup,
@@ -273,7 +273,7 @@ def _known_part(kind: type[msgspec.Struct], value: Mapping[str, Any]) -> dict[st
 
 
 def _cleaned(key: str, value: Any) -> Any:
-    kind = _NESTED.get(key)
+    kind = NESTED.get(key)
     if kind is None:
         return _without_nulls(value) if key in ("updateStrategy",) else value
     if isinstance(value, Mapping):

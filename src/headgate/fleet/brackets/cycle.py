@@ -42,7 +42,7 @@ def advance(
     judged: tuple[Judged, ...] = (),
 ) -> None:
     """Starts whatever may start now, and ends the group when nothing is left."""
-    locking.drop_withdrawn(state, place, group, now)
+    locking.drop_withdrawn(state, place, group, now, hindrance)
     if group.phase == "rollingBack" and not putting_back.advance(state, place, group, now, hindrance):
         return
     if group.phase == "finishing":
@@ -191,6 +191,7 @@ def watch_failed(state: State, place: Place, group: Group, now: Instant, hindran
 
 def release_slot(state: State, place: Place, group: Group) -> None:
     group.slot_released = True
+    group.slots = []
     holds.give_back(state, place.resource.name, group.id)
     state.journal.changed("group", group.id)
 
@@ -204,5 +205,5 @@ def holds_what_it_needs(state: State, place: Place, group: Group) -> bool:
 
 
 def hold_again(state: State, place: Place, group: Group, since: Instant) -> None:
-    """After a load, or when rules changed: a started group holds the slots of every rule that covers it."""
-    holds.take(state, readiness.tables_of(state, place, group), place.resource.name, group.id, since)
+    """When rules changed: a started group holds the slots of every rule that covers it."""
+    holds.take_for_group(state, readiness.tables_of(state, place, group), group, since)

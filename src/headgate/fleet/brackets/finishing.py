@@ -58,16 +58,16 @@ def end(state: State, place: Place, group: Group, status: GroupStatus, now: Inst
     state.groups.pop(group.id, None)
     state.group_changed(group, status, now)
     holds.give_back(state, place.resource.name, group.id)
-    _forget_jobs(state, place, group)
+    _forget_jobs(state, group)
     catalog.release_members(state, place)
     state.waiting.touch(place)
     state.waiting.happened(("site", *place.site))
 
 
-def _forget_jobs(state: State, place: Place, group: Group) -> None:
+def _forget_jobs(state: State, group: Group) -> None:
     """Ended jobs that no target counts as attempts any more are history, which a store keeps."""
     for member in group.members:
-        target = place.members.get(member.deployment)
+        target = state.targets.get(f"{member.deployment}/{group.environment}/{group.resource}")
         kept = target.record.attempts if target is not None else []
         for job_id in member.attempts:
             if job_id not in kept:

@@ -86,6 +86,9 @@ def lock(
         ready_at = superseded.ready_at or now
         group.without_window = group.without_window and superseded.without_window
     for name, version in locks.items():
+        member = group.member(name)
+        assert member is not None
+        member.floor_before = place.record.floors.get(name)
         _note_lock(state, place, name, version)
     group.locked_at = now
     group.ready_at = ready_at
@@ -158,21 +161,40 @@ def end_unstarted(
     state.group_changed(group, status, now)  # type: ignore[arg-type]  # callers pass a GroupStatus
 
 
-def drop_withdrawn(state: State, place: Place, group: Group, now: Instant) -> None:
-    """A locked version that was rejected or vetoed before its job started leaves the group."""
+def drop_withdrawn(state: State, place: Place, group: Group, now: Instant, hindrance: Hindrance) -> None:
+    """A locked version that was rejected or vetoed before its job started leaves the group.
+
+    A hook runs in every cycle: it takes its newest allowed version instead, and is waited for if it has none.
+    """
     for member in group.members:
-        if member.state not in ("waiting", "retrying") or member.version is None:
+        if member.state not in ("waiting", "retrying"):
             continue
         target = place.members.get(member.deployment)
         if target is None:
-            _drop(state, group, member, f"{member.deployment} is no longer a member here", now)
+            _drop(state, place, group, member, f"{member.deployment} is no longer a member here", now)
             continue
         version = state.version(member.version)
-        if version is None or version.object.status in ("rejected", "failed"):
+        if member.role != "member" and (version is None or not version.is_ready):
+            _take_newest_hook(state, target, member, now, hindrance)
+        elif version is None or version.object.status in ("rejected", "failed"):
             status = "deleted" if version is None else version.object.status
-            _drop(state, group, member, f"its version was {status}", now)
+            _drop(state, place, group, member, f"its version was {status}", now)
         elif member.kind == "deploy" and _is_vetoed(state, target, version):
-            _drop(state, group, member, f"{version.tag} was vetoed", now)
+            _drop(state, place, group, member, f"{version.tag} was vetoed", now)
+
+
+def _take_newest_hook(
+    state: State, target: Target, member: Member, now: Instant, hindrance: Hindrance
+) -> None:
+    version = _newest_allowed(state, target, now, hindrance)
+    member.version = version.id if version is not None else None
+    member.locked_at = now if version is not None else None
+    if version is None:
+        hindrance.reasons.append(("versions", member.deployment))
+
+
+def has_its_hooks(group: Group) -> bool:
+    return all(member.version is not None for member in group.members if member.kind == "hook")
 
 
 def _is_vetoed(state: State, target: Target, version: VersionNode) -> bool:
@@ -185,7 +207,14 @@ def _is_vetoed(state: State, target: Target, version: VersionNode) -> bool:
     )
 
 
-def _drop(state: State, group: Group, member: Member, note: str, now: Instant) -> None:
+def _drop(state: State, place: Place, group: Group, member: Member, note: str, now: Instant) -> None:
+    """The version may become new here again, if what was held against it is taken back."""
+    if member.version is not None and place.record.floors.get(member.deployment) == member.version:
+        if member.floor_before is None:
+            del place.record.floors[member.deployment]
+        else:
+            place.record.floors[member.deployment] = member.floor_before
+        state.journal.changed("place", *place.key)
     member.state = "dropped"
     member.note = note
     member.settled_at = now
@@ -215,8 +244,16 @@ def has_work(group: Group) -> bool:
 
 
 def due_without_a_window(state: State, place: Place) -> OwnCycle:
-    """Members that run at once: their variables changed, or an operator ordered it; not if a group is about to."""
+    """Members that run at once: their variables changed, or an operator ordered it; not if a group is about to.
+
+    What was ordered for a deployment that is a hook now is off: hooks run with the cycle, not by themselves.
+    """
     found: OwnCycle = {}
+    for name in shape.of_place(place).hooks:
+        record = place.members[name].record
+        if record.ordered is not None or record.rollback_to is not None:
+            record.ordered = record.rollback_to = None
+            state.target_changed(place.members[name])
     for name in shape.of_place(place).others:
         target = place.members[name]
         record = target.record

@@ -28,7 +28,7 @@ def try_to_join(state: State, place: Place, group: Group, now: Instant, hindranc
     if missing:
         hindrance.reasons.extend(("slots", table.rule.id) for table in missing)
         return False
-    holds.take(state, tables, place.resource.name, host.id, now)
+    holds.take_for_group(state, tables, host, now)
     for member in group.members:
         if member.role == "member" and member.state == "waiting":
             _join(state, place, host, member)

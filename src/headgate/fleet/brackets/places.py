@@ -131,7 +131,7 @@ def _tidy_waiting_group(state: State, place: Place, now: Instant, hindrance: Hin
     group = place.waiting
     if group is None:
         return
-    locking.drop_withdrawn(state, place, group, now)
+    locking.drop_withdrawn(state, place, group, now, hindrance)
     if not _has_changes(state, place, group):
         place.waiting = None
         withdrawn = any(member.state == "dropped" for member in group.members)
@@ -150,7 +150,7 @@ def _start_of_waiting_group(
     state: State, place: Place, now: Instant, hindrance: Hindrance
 ) -> GroupStart | None:
     group = place.waiting
-    if group is None or place.site in state.sites:
+    if group is None or place.site in state.sites or not locking.has_its_hooks(group):
         return None
     if group.status == "queued":
         group.ready_at = now

@@ -124,8 +124,12 @@ class BudgetNeverExceeded(Promise):
         self._books.changed(change)
 
     def job_created(self, job: records.Job, verdicts: Sequence[Any], now: Instant) -> None:
+        """A further attempt and a rollback go on with the slot that the resource has kept since the first."""
         place = (job.deployment, job.environment, job.resource)
-        for budget in self._books.take(job.group or job.id, place):
+        taken = self._books.take(job.group or job.id, place)
+        if job.attempt > 1 or job.kind == "rollback":
+            return
+        for budget in taken:
             if len(budget.holders) > budget.limit:
                 self._free_released()
             if len(budget.holders) > budget.limit:

@@ -1,0 +1,1 @@
+"""The graph level: resource graphs whose changes propagate object by object under gates."""

@@ -1,0 +1,300 @@
+"""Text with `${...}` in it, and documents made of such text.
+
+A string that is one `${...}` and nothing else is replaced by the expression's value, whatever its type. Any other text
+with expressions is a string, and so must each of its parts be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from headgate import cel
+from headgate.cel import values
+from headgate.cel.library import conversions
+from headgate.graph.libraries import omission
+from headgate.kernel.documents import describe, field_path, item_path
+
+OPENING = "${"
+
+
+class Part(msgspec.Struct, frozen=True):
+    """A piece of a text: literal, or the expression between `${` and `}` and where it starts in the text."""
+
+    text: str
+    is_expression: bool
+    position: int
+
+
+class NestedExpressionError(ValueError):
+    """`${` stands inside an expression, outside its string literals."""
+
+    def __init__(self, position: int) -> None:
+        super().__init__(
+            "an expression holds another ${; that is allowed in its string literals only, where it is plain text"
+        )
+        self.position = position
+
+
+def parts_of(text: str) -> list[Part]:
+    """The text in pieces. A `${` that is never closed is plain text, as in a shell script that holds one."""
+    found: list[Part] = []
+    literal_from = search_from = 0
+    while (start := text.find(OPENING, search_from)) >= 0:
+        end = _closing(text, start + len(OPENING))
+        if end is None:
+            search_from = start + len(OPENING)
+            continue
+        if start > literal_from:
+            found.append(Part(text[literal_from:start], False, literal_from))
+        found.append(Part(text[start + len(OPENING) : end], True, start + len(OPENING)))
+        literal_from = search_from = end + 1
+    if literal_from < len(text):
+        found.append(Part(text[literal_from:], False, literal_from))
+    return found
+
+
+def _closing(text: str, start: int) -> int | None:
+    depth, place = 1, start
+    nested: int | None = None
+    while place < len(text):
+        character = text[place]
+        if character in "\"'":
+            place = _after_literal(text, place)
+            continue
+        if character == "{":
+            if text[place - 1] == "$" and nested is None:
+                nested = place - 1
+            depth += 1
+        elif character == "}":
+            depth -= 1
+            if depth == 0:
+                if nested is not None:
+                    raise NestedExpressionError(nested)
+                return place
+        place += 1
+    return None
+
+
+def _after_literal(text: str, start: int) -> int:
+    """The place behind a string literal; behind its quote if it is never closed."""
+    quote = text[start]
+    fence = quote * 3 if text.startswith(quote * 3, start) else quote
+    raw = text[start - 1 : start] in ("r", "R") and not text[max(0, start - 2) : start - 1].isalnum()
+    place = start + len(fence)
+    while place < len(text):
+        if text[place] == "\\" and not raw:
+            place += 2
+        elif text.startswith(fence, place):
+            return place + len(fence)
+        else:
+            place += 1
+    return start + 1
+
+
+def single_expression(text: str) -> Part:
+    """The one expression of a condition, with or without `${}` around it; raises ValueError."""
+    stripped = text.strip()
+    offset = text.index(stripped) if stripped else 0
+    parts = parts_of(stripped)
+    expressions = [part for part in parts if part.is_expression]
+    if not expressions:
+        return Part(stripped, True, offset)
+    if len(parts) > 1:
+        raise ValueError("only one expression is allowed here, with nothing before or after it")
+    return Part(parts[0].text, True, parts[0].position + offset)
+
+
+class Found(msgspec.Struct, frozen=True):
+    """A string of a document that has expressions in it."""
+
+    path: str
+    keys: tuple[str | int, ...]
+    text: str
+    parts: tuple[Part, ...]
+
+    @property
+    def is_standalone(self) -> bool:
+        return len(self.parts) == 1
+
+
+def found_in(document: object, path: str = "") -> Iterator[Found | tuple[str, NestedExpressionError, str]]:
+    """Every string with expressions, in the order of the document; a malformed one with its error."""
+    yield from _found(document, path, ())
+
+
+def _found(
+    value: object, path: str, keys: tuple[str | int, ...]
+) -> Iterator[Found | tuple[str, NestedExpressionError, str]]:
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _found(item, field_path(path, str(key)), (*keys, str(key)))
+    elif isinstance(value, list | tuple):
+        for index, item in enumerate(value):
+            yield from _found(item, item_path(path, index), (*keys, index))
+    elif isinstance(value, str) and OPENING in value:
+        try:
+            parts = parts_of(value)
+        except NestedExpressionError as error:
+            yield path, error, value
+            return
+        if any(part.is_expression for part in parts):
+            yield Found(path, keys, value, tuple(parts))
+
+
+class FieldError(cel.EvaluationError):
+    """A field of a template could not be computed."""
+
+    def __init__(self, path: str, expression: str, error: cel.EvaluationError) -> None:
+        super().__init__(f"{path}: ${{{expression}}}: {error.message}")
+        self.path = path
+        self.expression = expression
+
+
+class FieldMissing(FieldError, cel.MissingKey):
+    """A field of a template reads something that is not there, or not there yet."""
+
+
+Filler = Callable[[Mapping[str, object]], object]
+Compile = Callable[[Found, Part], cel.Program]
+
+
+class CompiledTemplate:
+    """A document whose expressions are compiled. It holds no state of any rendering."""
+
+    __slots__ = ("_fill", "document", "found")
+
+    def __init__(self, document: dict[str, Any], compile_part: Compile, path: str = "") -> None:
+        self.document = document
+        self.found = tuple(each for each in found_in(document, path) if isinstance(each, Found))
+        fillers = {each.keys: _filler(each, compile_part, path) for each in self.found}
+        self._fill = _tree(document, (), fillers)
+
+    @property
+    def is_constant(self) -> bool:
+        return not self.found
+
+    def render(self, bindings: Mapping[str, object]) -> dict[str, Any]:
+        """A new document. Raises FieldMissing or FieldError with the path of the field."""
+        rendered: Any = self._fill(bindings)
+        return rendered  # type: ignore[no-any-return]
+
+
+def _tree(value: object, keys: tuple[str | int, ...], fillers: Mapping[tuple[str | int, ...], Filler]) -> Filler:
+    """Built once, so that a rendering touches expressions and containers and nothing else."""
+    if keys in fillers:
+        return fillers[keys]
+    if isinstance(value, dict):
+        members = [(str(key), _tree(item, (*keys, str(key)), fillers)) for key, item in value.items()]
+
+        def filled_map(bindings: Mapping[str, object]) -> object:
+            made = {}
+            for key, member in members:
+                item = member(bindings)
+                if item is not omission.OMITTED:
+                    made[key] = item
+            return made
+
+        return filled_map
+    if isinstance(value, list | tuple):
+        elements = [_tree(item, (*keys, index), fillers) for index, item in enumerate(value)]
+
+        def filled_list(bindings: Mapping[str, object]) -> object:
+            items = [element(bindings) for element in elements]
+            return [item for item in items if item is not omission.OMITTED]
+
+        return filled_list
+    return lambda bindings: value
+
+
+def _filler(found: Found, compile_part: Compile, root: str) -> Filler:
+    path = found.path.removeprefix(root).lstrip(".")
+    if found.is_standalone:
+        return _standalone(path, found.parts[0].text, compile_part(found, found.parts[0]))
+    pieces = [
+        (part.text, compile_part(found, part) if part.is_expression else None) for part in found.parts
+    ]
+
+    def joined(bindings: Mapping[str, object]) -> object:
+        return "".join(
+            text if program is None else _text(path, text, evaluated(path, text, program, bindings))
+            for text, program in pieces
+        )
+
+    return joined
+
+
+def _standalone(path: str, text: str, program: cel.Program) -> Filler:
+    def value(bindings: Mapping[str, object]) -> object:
+        result = evaluated(path, text, program, bindings)
+        try:
+            return plain(result)
+        except cel.EvaluationError as error:
+            raise FieldError(path, text, error) from None
+
+    return value
+
+
+def evaluated(path: str, text: str, program: cel.Program, bindings: Mapping[str, object]) -> object:
+    try:
+        return program.evaluate(bindings)
+    except cel.MissingKey as error:
+        raise FieldMissing(path, text, error) from None
+    except cel.EvaluationError as error:
+        raise FieldError(path, text, error) from None
+
+
+def _text(path: str, expression: str, value: object) -> str:
+    if isinstance(value, values.Optional) and value.present:
+        value = value.content
+    if isinstance(value, str):
+        return value
+    error = cel.EvaluationError(f"gives {describe(value)}; in a text a string is needed, such as string(...)")
+    raise FieldError(path, expression, error)
+
+
+def plain(value: object) -> object:
+    """A value of an expression as JSON, copied so that no two documents share a part."""
+    kind = values.kind(value)
+    match kind:
+        case "null_type" | "bool" | "double" | "string":
+            return value
+        case "int" | "uint":
+            return _whole_number(int(value))  # type: ignore[call-overload]
+        case "list":
+            made = [plain(item) for item in value]  # type: ignore[attr-defined]
+            return [item for item in made if item is not omission.OMITTED]
+        case "map":
+            return _plain_map(value)  # type: ignore[arg-type]
+        case "optional_type":
+            return plain(value.content) if value.present else omission.OMITTED  # type: ignore[attr-defined]
+        case "bytes":
+            raise cel.EvaluationError("gives bytes; encode them, for example with base64.encode(...)")
+    if isinstance(value, datetime | timedelta):
+        return conversions.to_string(value)
+    if value is omission.OMITTED:
+        return value
+    as_document = getattr(value, "as_document", None)
+    if as_document is not None:
+        return plain(as_document())
+    raise cel.EvaluationError(f"gives a value of type {kind}, which has no place in a document")
+
+
+def _whole_number(value: int) -> int:
+    if value > values.INT_MAXIMUM:
+        raise cel.EvaluationError(f"gives {value}, which is more than a 64-bit integer")
+    return value
+
+
+def _plain_map(value: Mapping[object, object]) -> dict[str, object]:
+    made: dict[str, object] = {}
+    for key, item in value.items():
+        if not isinstance(key, str):
+            raise cel.EvaluationError(f"gives a map with the key {key!r}; keys of a document are strings")
+        content = plain(item)
+        if content is not omission.OMITTED:
+            made[key] = content
+    return made

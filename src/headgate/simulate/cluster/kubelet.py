@@ -1,0 +1,144 @@
+"""Runs bound pods: waits for the cliques they start after, starts them, lets them crash, and ends those deleted."""
+
+import msgspec
+
+from headgate.kernel import instants
+from headgate.kernel.instants import Instant
+from headgate.kernel.objects import Key
+from headgate.simulate.cluster.agenda import Agenda, Timer
+from headgate.simulate.cluster.behaviors import Behaviors
+from headgate.simulate.cluster.pods import Pod, Pods
+from headgate.simulate.cluster.store import Change, Store
+from headgate.simulate.scenario import Behavior
+
+RESTARTS_THAT_TEACH = 3
+"""After so many restarts a pod that crashes shows nothing new any more."""
+
+
+class _Running(msgspec.Struct):
+    behavior: Behavior
+    timer: Timer | None = None
+    restarts: int = 0
+    waits_for: tuple[str, ...] = ()
+
+
+class Kubelet:
+    def __init__(
+        self, store: Store, agenda: Agenda, pods: Pods, behaviors: Behaviors, start: int, terminate: int
+    ) -> None:
+        self._store = store
+        self._agenda = agenda
+        self._pods = pods
+        self._behaviors = behaviors
+        self._start = start
+        self._terminate = terminate
+        self._running: dict[str, _Running] = {}
+        self._ready_counts: dict[tuple[str, str], int] = {}
+        self._held_back: dict[tuple[str, str], dict[str, Pod]] = {}
+        """Pods that wait for a clique, by namespace and name of that clique."""
+        store.listen(self._changed)
+
+    def behavior_of(self, pod: Pod) -> Behavior:
+        running = self._running.get(pod.uid)
+        return running.behavior if running is not None else self._behaviors.of_pod(pod)
+
+    def is_held_back(self, pod: Pod) -> bool:
+        running = self._running.get(pod.uid)
+        return running is not None and bool(running.waits_for)
+
+    def _changed(self, change: Change) -> None:
+        item = change.object
+        if item.kind != "Pod":
+            return
+        if change.kind == "deleted":
+            self._stop(item.uid)
+            return
+        pod = self._pods[item.uid]
+        if item.deleted_at is not None:
+            if change.old is not None and change.old.deleted_at is None:
+                self._end(pod, bool(change.old.status.get("ready")), change.at)
+        elif item.spec.get("nodeName") and item.uid not in self._running:
+            self._begin(pod, change.at)
+
+    def _begin(self, pod: Pod, now: Instant) -> None:
+        running = self._running[pod.uid] = _Running(self._behaviors.of_pod(pod))
+        clique = self._store.get(_clique_key(pod.key.namespace, pod.clique_object))
+        running.waits_for = tuple(clique.spec.get("startsAfter") or ()) if clique is not None else ()
+        for name in running.waits_for:
+            self._held_back.setdefault((pod.key.namespace, name), {})[pod.uid] = pod
+        self._start_if_allowed(pod, running, now)
+
+    def _start_if_allowed(self, pod: Pod, running: _Running, now: Instant) -> None:
+        if any(not self._is_up(pod.key.namespace, name) for name in running.waits_for):
+            return
+        for name in running.waits_for:
+            self._held_back[pod.key.namespace, name].pop(pod.uid, None)
+        running.waits_for = ()
+        self._start_timer(pod, running, now)
+
+    def _is_up(self, namespace: str, clique: str) -> bool:
+        item = self._store.get(_clique_key(namespace, clique))
+        if item is None or item.deleted_at is not None:
+            return False
+        return self._ready_counts.get((namespace, clique), 0) >= int(item.spec.get("minAvailable", 1))
+
+    def _start_timer(self, pod: Pod, running: _Running, now: Instant) -> None:
+        if running.behavior.never == "ready":
+            return
+        takes = self._start if running.behavior.start is None else running.behavior.start.microseconds
+        running.timer = self._agenda.add(
+            now + takes,
+            lambda moment: self._become_ready(pod, running, moment),
+            is_repeating=running.restarts >= RESTARTS_THAT_TEACH,
+        )
+
+    def _become_ready(self, pod: Pod, running: _Running, now: Instant) -> None:
+        self._write(pod, {"phase": "Running", "ready": True, "readyAt": instants.show(now)}, now)
+        self._count(pod, +1, now)
+        if running.behavior.crash_after is not None:
+            running.timer = self._agenda.add(
+                now + running.behavior.crash_after.microseconds,
+                lambda moment: self._crash(pod, running, moment),
+                is_repeating=running.restarts >= RESTARTS_THAT_TEACH,
+            )
+
+    def _crash(self, pod: Pod, running: _Running, now: Instant) -> None:
+        running.restarts += 1
+        self._write(pod, {"phase": "Running", "ready": False, "restarts": running.restarts}, now)
+        self._count(pod, -1, now)
+        self._start_timer(pod, running, now)
+
+    def _write(self, pod: Pod, changed: dict[str, object], now: Instant) -> None:
+        item = self._store.get(pod.key)
+        if item is not None and item.uid == pod.uid:
+            status = {**item.status, **changed}
+            if not changed["ready"]:
+                status.pop("readyAt", None)
+            self._store.update_status(pod.key, pod.uid, status, now, "kubelet")
+
+    def _count(self, pod: Pod, difference: int, now: Instant) -> None:
+        place = (pod.key.namespace, pod.clique_object)
+        self._ready_counts[place] = self._ready_counts.get(place, 0) + difference
+        if difference > 0:
+            for other in list(self._held_back.get(place, {}).values()):
+                self._start_if_allowed(other, self._running[other.uid], now)
+
+    def _end(self, pod: Pod, was_ready: bool, now: Instant) -> None:
+        self._stop(pod.uid)
+        if was_ready:
+            self._count(pod, -1, now)
+        self._agenda.add(
+            now + self._terminate, lambda moment: self._store.remove(pod.key, pod.uid, moment, "kubelet")
+        )
+
+    def _stop(self, uid: str) -> None:
+        running = self._running.pop(uid, None)
+        if running is None:
+            return
+        self._agenda.cancel(running.timer)
+        for held in self._held_back.values() if running.waits_for else ():
+            held.pop(uid, None)
+
+
+def _clique_key(namespace: str, name: str) -> Key:
+    return Key("grove.io", "PodClique", namespace, name)

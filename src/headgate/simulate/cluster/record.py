@@ -1,0 +1,125 @@
+"""What the result says about objects and their conditions: every write, and every change of a condition."""
+
+from typing import Any
+
+import msgspec
+
+from headgate.kernel import instants
+from headgate.kernel.instants import Instant
+from headgate.simulate.cluster.behaviors import Statuses
+from headgate.simulate.cluster.store import Change, Store
+
+INSTANCE_LABEL = "kro.run/instance-name"
+NODE_LABEL = "kro.run/node-id"
+
+
+class Entry(msgspec.Struct):
+    """One incarnation of an object."""
+
+    api_version: str
+    kind: str
+    namespace: str
+    name: str
+    uid: str
+    created_at: Instant
+    labels: dict[str, str]
+    writes: list[Instant]
+    deleted_at: Instant | None = None
+
+
+class Condition(msgspec.Struct, frozen=True):
+    at: Instant
+    kind: str
+    name: str
+    type: str
+    status: str
+    reason: str
+    message: str
+
+    def document(self) -> dict[str, Any]:
+        return {
+            "at": instants.show(self.at),
+            "kind": self.kind,
+            "name": self.name,
+            "type": self.type,
+            "status": self.status,
+            "reason": self.reason,
+            "message": self.message,
+        }
+
+
+class Record:
+    """Pods are not among the objects here: they have a list of their own."""
+
+    def __init__(self, store: Store, statuses: Statuses) -> None:
+        self._statuses = statuses
+        self._entries: dict[str, Entry] = {}
+        self.conditions: list[Condition] = []
+        store.listen(self._changed)
+
+    def _changed(self, change: Change) -> None:
+        item = change.object
+        if item.kind != "Pod":
+            self._note_write(change)
+        if change.old is None or change.old.status is not item.status:
+            self._note_conditions(change)
+
+    def _note_write(self, change: Change) -> None:
+        item = change.object
+        if change.kind == "added":
+            self._entries[item.uid] = Entry(
+                item.api_version,
+                item.kind,
+                item.namespace,
+                item.name,
+                item.uid,
+                item.created_at,
+                item.labels,
+                [change.at],
+            )
+        elif item.deleted_at is not None:
+            self._entries[item.uid].deleted_at = item.deleted_at
+        elif change.is_spec_write:
+            self._entries[item.uid].writes.append(change.at)
+
+    def _note_conditions(self, change: Change) -> None:
+        item = change.object
+        before = _conditions(change.old.status) if change.old is not None else {}
+        for name, condition in _conditions(item.status).items():
+            known = before.get(name, {})
+            if any(known.get(key) != condition.get(key) for key in ("status", "reason")):
+                self.conditions.append(
+                    Condition(
+                        change.at,
+                        item.kind,
+                        item.name,
+                        name,
+                        str(condition.get("status", "")),
+                        str(condition.get("reason", "")),
+                        str(condition.get("message", "")),
+                    )
+                )
+
+    def documents(self) -> list[dict[str, Any]]:
+        ordered = sorted(self._entries.values(), key=lambda entry: (entry.created_at, entry.name, entry.kind))
+        return [self._document(entry) for entry in ordered]
+
+    def _document(self, entry: Entry) -> dict[str, Any]:
+        return {
+            "apiVersion": entry.api_version,
+            "kind": entry.kind,
+            "namespace": entry.namespace,
+            "name": entry.name,
+            "instance": entry.labels.get(INSTANCE_LABEL),
+            "node": entry.labels.get(NODE_LABEL),
+            "writes": [{"at": instants.show(at), "revision": None} for at in entry.writes],
+            "readyAt": [instants.show(at) for at in self._statuses.set_at.get(entry.uid, ())],
+            "deletedAt": None if entry.deleted_at is None else instants.show(entry.deleted_at),
+        }
+
+
+def _conditions(status: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    items = status.get("conditions")
+    if not isinstance(items, list):
+        return {}
+    return {str(item.get("type", "")): item for item in items if isinstance(item, dict)}

@@ -1,0 +1,259 @@
+"""Binds pods to nodes: gangs all or nothing up to the minimum of every group, best effort above it.
+
+A gang of which nothing is bound goes in whole. Once it runs, each of its components (a clique, or a replica of a
+scaling group with all its cliques) gets back what it lacks by itself, so that an update of one component never keeps
+another one out. A scaled gang waits until its base gang had its minimum once; a later loss does not close that door.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from headgate.kernel import instants
+from headgate.kernel.instants import Instant
+from headgate.kernel.objects import Key, Object
+from headgate.simulate.cluster.agenda import Agenda
+from headgate.simulate.cluster.behaviors import Behaviors
+from headgate.simulate.cluster.nodes import Nodes
+from headgate.simulate.cluster.pods import Pod, Pods
+from headgate.simulate.cluster.store import Change, Store
+from headgate.workload import labels
+
+_GANG_GROUP = "scheduler.grove.io"
+_GANG_KIND = "PodGang"
+_LOOSE = Key("", "", "", "")
+"""Stands for the gang of pods that are in none."""
+
+
+class _Group(msgspec.Struct):
+    """The pods of one clique in a gang that could be bound now, least index first, and how many must be."""
+
+    name: str
+    component: tuple[str, ...]
+    """What is replaced as one: the replica of a scaling group that the clique is in, or the clique itself."""
+    minimum: int
+    bound: int
+    candidates: list[Pod]
+
+    @property
+    def lacking(self) -> int:
+        return max(0, self.minimum - self.bound)
+
+    @property
+    def is_complete(self) -> bool:
+        return len(self.candidates) >= self.lacking
+
+
+class Scheduler:
+    def __init__(
+        self, store: Store, agenda: Agenda, pods: Pods, nodes: Nodes, behaviors: Behaviors, delay: int
+    ) -> None:
+        self._store = store
+        self._agenda = agenda
+        self._pods = pods
+        self._nodes = nodes
+        self._behaviors = behaviors
+        self._delay = delay
+        self._waiting: dict[Key, dict[str, Pod]] = {}
+        """Pods without gates that have waited their time, by gang and uid."""
+        self._queued: set[str] = set()
+        self._unschedulable: set[str] = set()
+        self._bound: dict[tuple[Key, str], int] = {}
+        self._bound_in_gang: dict[Key, int] = {}
+        self._had_minimum: set[str] = set()
+        """The uids of gangs whose every group had its minimum at some moment."""
+        self._is_due = False
+        store.listen(self._changed)
+
+    def waiting(self) -> Iterator[Pod]:
+        """What could be bound if there were room, or if its gang were complete."""
+        for pods in self._waiting.values():
+            yield from pods.values()
+
+    def is_unschedulable(self, pod: Pod) -> bool:
+        return pod.uid in self._unschedulable
+
+    def look_again(self) -> None:
+        self._is_due = True
+
+    def _changed(self, change: Change) -> None:
+        item = change.object
+        if item.kind == "Pod":
+            self._pod_changed(change)
+        elif item.kind == _GANG_KIND:
+            self._is_due = True
+
+    def _pod_changed(self, change: Change) -> None:
+        item = change.object
+        node = item.spec.get("nodeName")
+        if change.kind == "deleted":
+            if node:
+                self._nodes.release(node)
+                self._is_due = True
+            if change.old is not None and change.old.deleted_at is None:
+                self._left(item)
+            self._unschedulable.discard(item.uid)
+        elif item.deleted_at is not None:
+            if change.old is not None and change.old.deleted_at is None:
+                self._left(item)
+        elif not node and not item.spec.get("schedulingGates") and item.uid not in self._queued:
+            self._queued.add(item.uid)
+            self._agenda.add(change.at + self._delay, lambda _: self._enter(item))
+
+    def _left(self, item: Object) -> None:
+        """A pod that terminates is bound no more in the eyes of its gang, though it still takes its room."""
+        gang = _gang_of(item)
+        self._queued.discard(item.uid)
+        waiting = self._waiting.get(gang)
+        if waiting is not None and waiting.pop(item.uid, None) is not None and not waiting:
+            del self._waiting[gang]
+        if item.spec.get("nodeName"):
+            self._bound[gang, item.labels.get(labels.POD_CLIQUE, "")] -= 1
+            self._bound_in_gang[gang] -= 1
+            self._is_due = True
+
+    def _enter(self, seen: Object) -> None:
+        pod = self._pods.live.get(seen.uid)
+        if pod is None or pod.deleted_at is not None or pod.scheduled_at is not None:
+            return
+        if self._behaviors.of_pod(pod).unschedulable:
+            self._unschedulable.add(pod.uid)
+        self._waiting.setdefault(_gang_of(seen), {})[pod.uid] = pod
+        self._is_due = True
+
+    def run(self, now: Instant) -> bool:
+        """One pass over everything that waits: first the minimum of each gang, then what is above."""
+        if not self._is_due:
+            return False
+        self._is_due = False
+        gangs = [(key, self._store.get(key)) for key in self._waiting]
+        ordered = sorted(gangs, key=lambda item: self._order(*item))
+        was_any = False
+        for key, gang in ordered:
+            was_any |= self._bind_minimum(key, gang, now)
+        for key, gang in ordered:
+            was_any |= self._bind_best_effort(key, gang, now)
+        return was_any
+
+    def _order(self, key: Key, gang: Object | None) -> tuple[bool, Instant, int, str]:
+        first = next(iter(self._waiting[key].values()))
+        created = gang.created_at if gang is not None else first.created_at
+        return first.base_gang is not None, created, first.pcs_replica or 0, key.name
+
+    def _bind_minimum(self, key: Key, gang: Object | None, now: Instant) -> bool:
+        if gang is None or not self._may_enter(key):
+            return False
+        groups = self._groups(key, gang)
+        units = self._units(groups) if self._bound_in_gang.get(key) else [groups]
+        was_any = False
+        for unit in units:
+            wanted = sum(group.lacking for group in unit)
+            if wanted and wanted <= self._nodes.room and all(group.is_complete for group in unit):
+                for group in unit:
+                    for pod in group.candidates[: group.lacking]:
+                        self._bind(key, pod, now)
+                was_any = True
+        if was_any:
+            self._note_minimum(key, gang, now)
+        return was_any
+
+    def _bind_best_effort(self, key: Key, gang: Object | None, now: Instant) -> bool:
+        if key == _LOOSE:
+            candidates = [
+                pod for pod in self._waiting.get(key, {}).values() if not self.is_unschedulable(pod)
+            ]
+        elif gang is None or not self._bound_in_gang.get(key) or not self._may_enter(key):
+            return False
+        else:
+            groups = self._groups(key, gang)
+            satisfied = [
+                group
+                for unit in self._units(groups)
+                if not any(group.lacking for group in unit)
+                for group in unit
+            ]
+            candidates = [pod for group in satisfied for pod in group.candidates]
+        chosen = candidates[: self._nodes.room]
+        for pod in chosen:
+            self._bind(key, pod, now)
+        return bool(chosen)
+
+    def _may_enter(self, key: Key) -> bool:
+        pods = self._waiting.get(key)
+        if not pods:
+            return False
+        base = next(iter(pods.values())).base_gang
+        if base is None:
+            return True
+        base_gang = self._store.get(Key(_GANG_GROUP, _GANG_KIND, key.namespace, base))
+        return base_gang is not None and base_gang.uid in self._had_minimum
+
+    def _groups(self, key: Key, gang: Object) -> list[_Group]:
+        by_clique: dict[str, list[Pod]] = {}
+        for pod in self._waiting.get(key, {}).values():
+            if not self.is_unschedulable(pod):
+                by_clique.setdefault(pod.clique_object, []).append(pod)
+        return [
+            _Group(
+                name,
+                self._component(key.namespace, name),
+                int(group.get("minReplicas", 0)),
+                self._bound.get((key, name), 0),
+                sorted(by_clique.get(name, ()), key=lambda pod: (pod.index or 0, pod.created_at, pod.name)),
+            )
+            for group in gang.spec.get("podgroups") or ()
+            for name in (str(group.get("name", "")),)
+        ]
+
+    def _component(self, namespace: str, clique: str) -> tuple[str, ...]:
+        item = self._store.get(Key("grove.io", "PodClique", namespace, clique))
+        group = item.labels.get(labels.SCALING_GROUP) if item is not None else None
+        if item is None or group is None:
+            return (clique,)
+        return group, item.labels.get(labels.SCALING_GROUP_REPLICA_INDEX, "")
+
+    def _units(self, groups: Sequence[_Group]) -> list[list[_Group]]:
+        units: dict[tuple[str, ...], list[_Group]] = {}
+        for group in groups:
+            units.setdefault(group.component, []).append(group)
+        return list(units.values())
+
+    def _bind(self, key: Key, pod: Pod, now: Instant) -> None:
+        waiting = self._waiting[key]
+        del waiting[pod.uid]
+        if not waiting:
+            del self._waiting[key]
+        self._bound[key, pod.clique_object] = self._bound.get((key, pod.clique_object), 0) + 1
+        self._bound_in_gang[key] = self._bound_in_gang.get(key, 0) + 1
+        status = {"phase": "Pending", "scheduled": True, "ready": False, "scheduledAt": instants.show(now)}
+        self._store.bind(pod.key, pod.uid, self._nodes.take(), status, now)
+
+    def _note_minimum(self, key: Key, gang: Object, now: Instant) -> None:
+        if gang.uid in self._had_minimum:
+            return
+        if any(
+            self._bound.get((key, str(group.get("name", ""))), 0) < int(group.get("minReplicas", 0))
+            for group in gang.spec.get("podgroups") or ()
+        ):
+            return
+        self._had_minimum.add(gang.uid)
+        current = self._store.get(key)
+        if current is not None and current.uid == gang.uid:
+            others = [
+                item for item in current.status.get("conditions", ()) if item.get("type") != "Scheduled"
+            ]
+            condition = {
+                "type": "Scheduled",
+                "status": "True",
+                "reason": "MinimumBound",
+                "message": "every group had its minimum bound",
+                "lastTransitionTime": instants.show(now),
+            }
+            status = {**current.status, "conditions": [*others, condition]}
+            self._store.update_status(key, gang.uid, status, now, "scheduler")
+        self._is_due = True
+
+
+def _gang_of(item: Object) -> Key:
+    name = item.labels.get(labels.POD_GANG)
+    return Key(_GANG_GROUP, _GANG_KIND, item.namespace, name) if name else _LOOSE

@@ -1,0 +1,121 @@
+"""How many units of each kind there are and how many of them are available, counted from the objects alone.
+
+The planner has its own count; this one is what the promises and the result go by.
+"""
+
+from typing import NamedTuple
+
+from headgate.kernel.objects import Object
+from headgate.workload import labels, names
+from headgate.workload.model import PodCliqueSet
+
+Place = tuple[str, str]
+"""Namespace and name of a PodClique, a PodCliqueScalingGroup or a set."""
+
+
+class PodState(NamedTuple):
+    number: int
+    template_hash: str
+    revision: str
+    is_available: bool
+
+
+class Tally:
+    """Only what is not on its way out is counted."""
+
+    def __init__(self) -> None:
+        self.cliques: dict[Place, Object] = {}
+        self.groups: dict[Place, Object] = {}
+        self.pods: dict[Place, dict[str, PodState]] = {}
+        """By PodClique and pod name."""
+        self._available: dict[Place, int] = {}
+        self._cliques_of_group: dict[Place, dict[int, int]] = {}
+        self._objects_of_replica: dict[Place, dict[int, int]] = {}
+
+    def changed(self, old: Object | None, new: Object | None) -> None:
+        if old is not None and old.deleted_at is None:
+            self._add(old, -1)
+        if new is not None and new.deleted_at is None:
+            self._add(new, +1)
+
+    def _add(self, item: Object, sign: int) -> None:
+        if item.kind == "Pod":
+            self._add_pod(item, sign)
+        elif item.kind in ("PodClique", "PodCliqueScalingGroup"):
+            place = (item.namespace, item.name)
+            held = self.cliques if item.kind == "PodClique" else self.groups
+            if sign > 0:
+                held[place] = item
+            else:
+                held.pop(place, None)
+            own = item.labels
+            index = own.get(labels.PCS_REPLICA_INDEX)
+            if index is not None:
+                pcs = (item.namespace, own.get(labels.PART_OF, ""))
+                _count(self._objects_of_replica.setdefault(pcs, {}), int(index), sign)
+            group = own.get(labels.SCALING_GROUP)
+            if group is not None:
+                replica = int(own[labels.SCALING_GROUP_REPLICA_INDEX])
+                _count(self._cliques_of_group.setdefault((item.namespace, group), {}), replica, sign)
+
+    def _add_pod(self, item: Object, sign: int) -> None:
+        place = (item.namespace, item.labels.get(labels.POD_CLIQUE, ""))
+        pods = self.pods.setdefault(place, {})
+        is_available = bool(item.status.get("scheduled") and item.status.get("ready"))
+        if sign > 0:
+            pods[item.name] = PodState(
+                int(item.labels.get(labels.POD_INDEX, 0)),
+                item.labels.get(labels.POD_TEMPLATE_HASH, ""),
+                item.labels.get(labels.REVISION, ""),
+                is_available,
+            )
+        else:
+            pods.pop(item.name, None)
+        self._available[place] = self._available.get(place, 0) + sign * is_available
+
+    def available_pods(self, clique: Place) -> int:
+        return self._available.get(clique, 0)
+
+    def pods_count(self, clique: Place) -> int:
+        return len(self.pods.get(clique, ()))
+
+    def is_clique_up(self, clique: Place) -> bool:
+        item = self.cliques.get(clique)
+        return item is not None and self.available_pods(clique) >= int(item.spec.get("minAvailable", 1))
+
+    def group_replicas(self, group: Place) -> set[int]:
+        return {index for index, count in self._cliques_of_group.get(group, {}).items() if count}
+
+    def is_group_replica_up(self, group: Place, index: int) -> bool:
+        item = self.groups.get(group)
+        if item is None:
+            return False
+        namespace, name = group
+        return all(
+            self.is_clique_up((namespace, f"{name}-{index}-{clique}")) for clique in item.spec["cliqueNames"]
+        )
+
+    def available_group_replicas(self, group: Place) -> int:
+        return sum(self.is_group_replica_up(group, index) for index in self.group_replicas(group))
+
+    def set_replicas(self, pcs: Place) -> set[int]:
+        return {index for index, count in self._objects_of_replica.get(pcs, {}).items() if count}
+
+    def is_set_replica_up(self, pcs: PodCliqueSet, index: int) -> bool:
+        for clique in pcs.template.standalone_cliques:
+            if not self.is_clique_up((pcs.namespace, names.standalone_clique(pcs.name, index, clique.name))):
+                return False
+        for group in pcs.template.scaling_groups:
+            place = (pcs.namespace, names.scaling_group(pcs.name, index, group.name))
+            item = self.groups.get(place)
+            if item is None or self.available_group_replicas(place) < int(item.spec.get("minAvailable", 1)):
+                return False
+        return True
+
+    def available_set_replicas(self, pcs: PodCliqueSet) -> int:
+        indices = self.set_replicas((pcs.namespace, pcs.name))
+        return sum(self.is_set_replica_up(pcs, index) for index in indices)
+
+
+def _count(counts: dict[int, int], index: int, sign: int) -> None:
+    counts[index] = counts.get(index, 0) + sign

@@ -1,0 +1,233 @@
+"""PodCliqueSets on the simulated cluster: accepted like by an API server, moved by the planner, and watched."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol
+
+from headgate.kernel.identifiers import IdSource
+from headgate.kernel.instants import Instant
+from headgate.kernel.objects import Action, Key, Object, UpdateStatus
+from headgate.simulate.cluster import budgets, promises
+from headgate.simulate.cluster.controllers import Outcome
+from headgate.simulate.cluster.store import Change, Store
+from headgate.simulate.cluster.tally import Tally
+from headgate.simulate.cluster.view import Request, View
+from headgate.workload import labels, model, names, revisions, validate
+from headgate.workload.model import PodCliqueSet
+
+
+class Planned(Protocol):
+    """What is read of a plan; the planner's own type has more."""
+
+    @property
+    def actions(self) -> Sequence[Action]: ...
+    @property
+    def status(self) -> dict[str, Any]: ...
+    @property
+    def next_look(self) -> Instant | None: ...
+    @property
+    def stuck(self) -> Sequence[Any]: ...
+
+
+Planner = Callable[[Object, Sequence[Object], Instant, IdSource], Planned]
+
+
+def production_planner() -> Planner:
+    """Imported late: a run without a workload does not pay for it."""
+    from headgate.workload import plan
+
+    return plan.plan
+
+
+class RevisionNumbers:
+    """Numbers the contents of each set in the order in which they were accepted."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[tuple[str, str], dict[str, int]] = {}
+
+    def note(self, namespace: str, pcs: str, revision_hash: str) -> int:
+        known = self._numbers.setdefault((namespace, pcs), {})
+        return known.setdefault(revision_hash, len(known) + 1)
+
+
+class Sets:
+    """Reads each set once for every version of it."""
+
+    def __init__(self) -> None:
+        self._read: dict[Key, tuple[int, str, PodCliqueSet]] = {}
+
+    def read(self, item: Object) -> PodCliqueSet:
+        known = self._read.get(item.key)
+        if known is None or known[:2] != (item.generation, item.uid):
+            known = self._read[item.key] = (item.generation, item.uid, model.read(item))
+        return known[2]
+
+
+class Workloads:
+    """The controller of all sets. What it keeps between two decisions is for the result, not for the planner."""
+
+    def __init__(self, store: Store, planner: Planner, ids: IdSource, broken: promises.Broken) -> None:
+        self._store = store
+        self._planner = planner
+        self._ids = ids
+        self._sets = Sets()
+        self._sets_seen = Sets()
+        self._view = View()
+        self._seen = Tally()
+        """Counted from what the planner sees."""
+        self.truth = Tally()
+        """Counted from what there is."""
+        self._pending: tuple[PodCliqueSet, budgets.Pending, bool] | None = None
+        self._plans: dict[Request, Planned] = {}
+        self._versions_count = 0
+        self._converged: tuple[int, dict[Request, bool]] = (-1, {})
+        self.watch = promises.Watch(store, broken)
+        self.ledger = budgets.Ledger()
+        store.listen(self._changed)
+
+    def _changed(self, change: Change) -> None:
+        self._versions_count += 1
+        self.truth.changed(change.old, None if change.kind == "deleted" else change.object)
+
+    def restarted(self, view: View) -> None:
+        self._view = view
+        self._seen = Tally()
+        self._sets_seen = Sets()
+        self._pending = None
+        view.listen(self._seen.changed)
+
+    def reconcile(self, request: Request, now: Instant) -> Outcome:
+        item = self._view.set_of(request)
+        if item is None:
+            self._plans.pop(request, None)
+            return Outcome(())
+        pcs = self._sets_seen.read(item)
+        self.watch.decides_on(request, pcs)
+        plan = self._planner(item, tuple(self._view.parts_of(request)), now, self._ids)
+        self._plans[request] = plan
+        deleted = promises.deleted_objects(plan.actions, self._view.get)
+        pending = budgets.before(pcs, plan.actions, self._seen, deleted)
+        self._pending = (pcs, pending, pcs.update_strategy.paused)
+        actions = list(plan.actions)
+        if not any(isinstance(action, UpdateStatus) and action.key == item.key for action in actions):
+            actions.append(UpdateStatus(item.key, item.uid, plan.status))
+        return Outcome(actions, plan.next_look)
+
+    def applied(self, request: Request, actions: Sequence[Action], now: Instant) -> None:
+        if self._pending is None:
+            return
+        pcs, pending, was_paused = self._pending
+        self._pending = None
+        steps = list(budgets.steps(pcs, pending, self._seen))
+        for step in steps:
+            self.ledger.note(pcs, step, now)
+        if pending.before:
+            self.ledger.open(pcs, self._seen)
+        self.watch.acted(pcs, steps, self._seen, was_paused, now)
+
+    def requests(self) -> list[Request]:
+        return sorted((item.namespace, item.name) for item in self._store if is_set(item))
+
+    def sets(self) -> Iterator[PodCliqueSet]:
+        for request in self.requests():
+            item = self.object_of(request)
+            if item is not None:
+                yield self._sets.read(item)
+
+    def object_of(self, request: Request) -> Object | None:
+        return self._store.get(Key(model.GROUP, model.KIND, *request))
+
+    def plan_of(self, request: Request) -> Planned | None:
+        return self._plans.get(request)
+
+    def parts_of(self, request: Request) -> tuple[Object, ...]:
+        namespace, name = request
+        return tuple(
+            item
+            for item in self._store
+            if item.namespace == namespace and item.labels.get(labels.PART_OF) == name
+        )
+
+    def convergence(self) -> dict[Request, bool]:
+        """For each set, and for each that is gone and has left something."""
+        version, found = self._converged
+        if version != self._versions_count:
+            found = self._judge_convergence()
+            self._converged = (self._versions_count, found)
+        return found
+
+    def _judge_convergence(self) -> dict[Request, bool]:
+        found = {(pcs.namespace, pcs.name): self._is_done(pcs) for pcs in self.sets()}
+        for item in self._store:
+            pcs_name = item.labels.get(labels.PART_OF)
+            if pcs_name is None:
+                continue
+            request = (item.namespace, pcs_name)
+            if item.deleted_at is not None or request not in found:
+                found[request] = False
+        return found
+
+    def _is_done(self, pcs: PodCliqueSet) -> bool:
+        wanted = set(range(pcs.replicas))
+        return self.truth.set_replicas((pcs.namespace, pcs.name)) == wanted and all(
+            self._is_replica_done(pcs, index) for index in wanted
+        )
+
+    def _is_replica_done(self, pcs: PodCliqueSet, index: int) -> bool:
+        is_moved = index >= pcs.update_strategy.partition
+        for clique in pcs.template.standalone_cliques:
+            name = names.standalone_clique(pcs.name, index, clique.name)
+            if not self._is_clique_done(pcs, clique, name, is_moved):
+                return False
+        for group in pcs.template.scaling_groups:
+            place = (pcs.namespace, names.scaling_group(pcs.name, index, group.name))
+            item = self.truth.groups.get(place)
+            if item is None:
+                return False
+            replicas = int(item.spec.get("replicas", 0))
+            if group.scale_config is None and replicas != group.replicas:
+                return False
+            if self.truth.group_replicas(place) != set(range(replicas)):
+                return False
+            for replica in range(replicas):
+                for clique in pcs.template.members(group):
+                    name = names.member_clique(pcs.name, index, group.name, replica, clique.name)
+                    if not self._is_clique_done(pcs, clique, name, is_moved):
+                        return False
+        return True
+
+    def _is_clique_done(self, pcs: PodCliqueSet, clique: model.Clique, name: str, is_moved: bool) -> bool:
+        place = (pcs.namespace, name)
+        item = self.truth.cliques.get(place)
+        if item is None:
+            return False
+        replicas = int(item.spec.get("replicas", 0))
+        if clique.auto_scaling is None and replicas != clique.replicas:
+            return False
+        pods = self.truth.pods.get(place, {}).values()
+        if len(pods) != replicas or any(not pod.is_available or pod.number >= replicas for pod in pods):
+            return False
+        if not is_moved:
+            return True
+        if pcs.update_strategy.type == "ReplicaRecreate":
+            wanted = revisions.revision_hash(pcs)
+            return all(pod.revision == wanted for pod in pods)
+        wanted = _clique_hash(pcs, clique.name)
+        return all(pod.template_hash == wanted for pod in pods)
+
+
+def _clique_hash(pcs: PodCliqueSet, name: str) -> str:
+    key = ("clique hash", name)
+    if key not in pcs.memo:
+        pcs.memo[key] = revisions.clique_hash(pcs, name)
+    found: str = pcs.memo[key]
+    return found
+
+
+def is_set(item: Object) -> bool:
+    return item.kind == model.KIND and item.api_version == model.API_VERSION
+
+
+def checked(item: Object, old: Object | None) -> tuple[Object, tuple[str, ...]]:
+    """The object to store, and warnings. Raises Rejected."""
+    verdict = validate.check(item, old)
+    return verdict.accepted(), verdict.warnings
