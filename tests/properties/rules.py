@@ -133,7 +133,10 @@ def version_selector(choose: Chooser, fleet: Fleet) -> Document:
 
 
 def retry(choose: Chooser, fleet: Fleet) -> Document:
-    spec: Document = {"maxRetries": choose.number(1, 3), "backoffSeconds": choose.one((0, 30, 60))}
+    spec: Document = {
+        "maxRetries": choose.number(2 if fleet.peaceful else 1, 3),
+        "backoffSeconds": choose.one((0, 30, 60)),
+    }
     if choose.chance(40):
         spec["backoffStrategy"] = choose.one(("exponential", "linear"))
     if choose.chance(20):

@@ -70,6 +70,8 @@ class ForgetfulEngine(Engine):
         written = self.dump()
         self.state = snapshot.load(written, self.state.ids)
         self.state.observer = observer
+        for group in self.state.groups.values():
+            observer.on_group_changed(group)
         assert self.dump() == written, f"it reads back otherwise: {difference(written, self.dump())}"
         return super().decide(now)
 

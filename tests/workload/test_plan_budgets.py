@@ -39,7 +39,7 @@ def deleted(step: Step) -> list[Unit]:
 def test_no_deletion_takes_the_available_below_the_floor_and_no_creation_goes_over_the_ceiling(
     may_update: bool, keeps_surge: bool
 ) -> None:
-    for units in every_state(5):
+    for units in every_state(4):
         live = [unit for unit in units if not unit.is_going]
         available = sum(unit.is_available for unit in live)
         for limits in every_limit(4):
@@ -115,7 +115,7 @@ def advanced(units: list[Unit], step: Step) -> list[Unit]:
 
 
 def test_from_every_state_the_update_ends_with_exactly_the_regular_units_new_and_available() -> None:
-    for start in every_state(5):
+    for start in every_state(4):
         for limits in every_limit(3):
             units = start
             for _ in range(40):

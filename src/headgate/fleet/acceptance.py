@@ -66,6 +66,7 @@ def _put(state: State, change: Put, now: Instant) -> None:
     match thing:
         case model.Resource():
             catalog.put_resource(state, _stamped(thing, _object(state.resources.get(thing.name)), now))
+            _hold_what_runs_on(state, thing.name, now)
         case model.Environment():
             catalog.put_environment(state, _stamped(thing, _object(state.environments.get(thing.name)), now))
             state.shared.clear()
@@ -342,6 +343,16 @@ def _hold_what_runs(state: State, now: Instant) -> None:
         holds.restore_target(state, state.targets[name], now)
     for place in state.places.values():
         if place.executing is not None and not place.executing.slot_released:
+            cycle.hold_again(state, place, place.executing, now)
+
+
+def _hold_what_runs_on(state: State, resource: str, now: Instant) -> None:
+    """A resource that changes its group takes its work along: counted there from now on, and no longer here."""
+    holds.leave_groups(state, resource)
+    for target in state.resources[resource].targets.values():
+        holds.restore_target(state, target, now)
+        place = target.place
+        if place is not None and place.executing is not None and not place.executing.slot_released:
             cycle.hold_again(state, place, place.executing, now)
 
 

@@ -64,6 +64,14 @@ def give_back(state: State, resource: str, holder: str) -> None:
             state.waiting.happened(("slots", table.rule.id))
 
 
+def leave_groups(state: State, resource: str) -> None:
+    """Frees the slots of rules whose group the resource is no longer in."""
+    for table in state.slots.values():
+        if not table.covers(resource) and table.holders.pop(resource, None) is not None:
+            state.observer.on_slot_freed(table.rule.id, resource)
+            state.waiting.happened(("slots", table.rule.id))
+
+
 def needs_slot(target: Target) -> bool:
     """Outside brackets a resource keeps its slot while a job lives or the next attempt or rollback is ahead."""
     record = target.record

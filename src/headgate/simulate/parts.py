@@ -4,12 +4,13 @@ A part has its own events in virtual time. At one instant the run first lets eve
 due, then plays the timeline, then lets the engine and every part decide once.
 """
 
-from collections.abc import Sequence
-from typing import Any, Protocol
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol, runtime_checkable
 
 from headgate.fleet import manifests
 from headgate.kernel.instants import Instant
 from headgate.simulate import steps
+from headgate.simulate.result import Explained, Result
 
 
 class Part(Protocol):
@@ -36,6 +37,24 @@ class Part(Protocol):
 
     def fill(self, document: dict[str, Any]) -> None:
         """Adds to the lists of the output document that this part knows about."""
+
+
+@runtime_checkable
+class Level(Protocol):
+    """A part that also has something to say about itself, at any time and at the end."""
+
+    def is_repeating(self) -> bool:
+        """Whether all that is left to happen has happened before, again and again, and changes nothing."""
+
+    def explain(self, question: steps.Explain, now: Instant) -> Explained: ...
+
+    def snapshot(self, now: Instant) -> Iterable[dict[str, Any]]: ...
+
+    def end(self, now: Instant, *, was_cut: bool) -> None:
+        """The last look: what was promised about how things end is judged here."""
+
+    def report(self, result: Result) -> None:
+        """Adds to the result what only this part knows."""
 
 
 def serving_step(parts: Sequence[Part], kind: str) -> Part | None:

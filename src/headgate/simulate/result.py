@@ -76,6 +76,39 @@ class Played(msgspec.Struct, frozen=True):
     event: str
 
 
+class PodLife(msgspec.Struct, frozen=True):
+    """One incarnation of a pod for the charts; `ready` are the spans in which it was, the last may be open."""
+
+    row: int
+    name: str
+    revision: int | None
+    created_at: Instant
+    scheduled_at: Instant | None
+    ready: tuple[tuple[Instant, Instant | None], ...]
+    deleted_at: Instant | None
+    gone_at: Instant | None
+
+
+class PodRow(msgspec.Struct, frozen=True):
+    """A place that pods follow each other in."""
+
+    replica: int
+    group: str
+    """The scaling group with the replica in it, such as `prefill 0`; empty for a standalone clique."""
+    clique: str
+    index: int
+    is_surge: bool
+
+
+class Workload(msgspec.Struct, frozen=True):
+    """A set over time: its places in the order of the tree, and the pods that were in them."""
+
+    name: str
+    rows: tuple[PodRow, ...]
+    pods: tuple[PodLife, ...]
+    revisions: int
+
+
 class Result(msgspec.Struct):
     """Everything a run leaves behind. `tags` names versions by id, `waiting` is what had not converged."""
 
@@ -100,6 +133,8 @@ class Result(msgspec.Struct):
     pods: list[Document] = []
     objects: list[Document] = []
     conditions: list[Document] = []
+    workload_budgets: list[Document] = []
+    workloads: list[Workload] = []
 
     def ordered_jobs(self) -> list[records.Job]:
         return sorted(self.jobs, key=lambda job: (job.created_at, job.target, job.attempt, job.id))
@@ -129,7 +164,7 @@ class Result(msgspec.Struct):
             "converged": self.converged,
             "jobs": [_job(job) for job in self.ordered_jobs()],
             "groups": [self._group(group) for group in self.ordered_groups()],
-            "budgets": [_budget(usage) for usage in self.ordered_usage()],
+            "budgets": self._budgets(),
             "pods": self.pods,
             "objects": self.objects,
             "conditions": self.conditions,
@@ -149,6 +184,15 @@ class Result(msgspec.Struct):
                 for item in self.expectations
             ],
         }
+
+    def _budgets(self) -> list[Document]:
+        budgets = [_budget(usage) for usage in self.ordered_usage()]
+        if not self.workload_budgets:
+            return budgets
+        return sorted(
+            [*budgets, *self.workload_budgets],
+            key=lambda item: (item["peakAt"] is None, item["peakAt"] or ""),
+        )
 
     def to_json(self) -> str:
         return json.dumps(self.document(), ensure_ascii=False, indent=2, allow_nan=False) + "\n"

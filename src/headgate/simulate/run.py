@@ -41,7 +41,26 @@ def simulate(
     parts: Sequence[world.Part] = (),
 ) -> Result:
     """Equal arguments give equal results. `until` and `seed` overrule those of the scenario."""
-    return _Run(scenario, until, seed, parts).play()
+    chosen = scenario.seed if seed is None else seed
+    return _Run(scenario, until, chosen, parts or cluster_for(scenario, chosen)).play()
+
+
+def cluster_for(scenario: Scenario, seed: int) -> Sequence[world.Part]:
+    """A scenario that speaks of the fleet alone has no cluster and pays for none."""
+    brought = [source.document for source in scenario.objects]
+    brought += [step.payload for step in scenario.timeline if step.kind == "apply"]
+    if not any(_is_for_cluster(document) for document in brought):
+        return ()
+    from headgate.simulate.cluster.part import ClusterPart
+
+    return (ClusterPart(scenario.cluster, id_source(seed), seed),)
+
+
+def _is_for_cluster(document: object) -> bool:
+    try:
+        return isinstance(manifests.parse(document, id_source(DEFAULT_SEED), 0), manifests.ForeignObject)
+    except Rejected:
+        return False
 
 
 def id_source(seed: int) -> NamedIds:
@@ -51,13 +70,14 @@ def id_source(seed: int) -> NamedIds:
 
 class _Run:
     def __init__(
-        self, scenario: Scenario, until: Instant | None, seed: int | None, parts: Sequence[world.Part]
+        self, scenario: Scenario, until: Instant | None, seed: int, parts: Sequence[world.Part]
     ) -> None:
         self._scenario = scenario
-        self._seed = scenario.seed if seed is None else seed
+        self._seed = seed
         limit = until if until is not None else scenario.until
         self._until = limit if limit is not None else scenario.start + LONGEST_RUN
         self._parts = parts
+        self._levels = [part for part in parts if isinstance(part, world.Level)]
         self._ids = id_source(self._seed)
         self._mirror = Mirror()
         self._watch = Watch(self._mirror, scenario.start)
@@ -96,9 +116,10 @@ class _Run:
                 return self._finish(now, was_cut=True)
 
     def _next_moment(self, now: Instant) -> Instant | None:
-        """Wake-ups alone keep a run going only while something has not converged."""
+        """Wake-ups alone keep a run going only while something has not converged, and repetitions never do."""
         self._drop_ended()
         moments = [moment for part in self._parts if (moment := part.next_event()) is not None]
+        is_repeating = all(level.is_repeating() for level in self._levels)
         if self._due:
             moments.append(self._due[0][0])
         if self._steps:
@@ -106,6 +127,8 @@ class _Run:
         wake = self._engine.next_wake()
         if wake is not None and (moments or not self._is_converged(now)):
             moments.append(max(wake, now))
+        elif self._levels and is_repeating and not self._due and not self._steps:
+            return None
         return min(moments, default=None)
 
     def _drop_ended(self) -> None:
@@ -133,6 +156,7 @@ class _Run:
             self._drop_ended()
             wake = self._engine.next_wake()
             is_again_due = bool(self._due) and self._due[0][0] <= now
+            is_again_due |= any(_is_due(part, now) for part in self._parts)
             if not is_again_due and (wake is None or wake > now):
                 return
         self._is_endless = True
@@ -197,9 +221,11 @@ class _Run:
         elif step.kind == "crash":
             self._crash()
         elif step.kind == "explain":
-            self._explanations.append(self._explain(step.payload.target, now))
+            self._explanations.append(self._answer(step.payload, now))
         elif step.kind == "snapshot":
-            self._snapshots.append(Snapshot(now, tuple(snapshots.take(self._engine, self._mirror, now))))
+            fleet = snapshots.take(self._engine, self._mirror, now)
+            cluster = (entry for level in self._levels for entry in level.snapshot(now))
+            self._snapshots.append(Snapshot(now, (*fleet, *cluster)))
         elif (part := self._part_for(step)) is not None:
             part.play(step, now)
         else:
@@ -212,9 +238,23 @@ class _Run:
                 self._apply(change, now)
 
     def _part_for(self, step: steps.Step) -> world.Part | None:
-        if step.kind == "delete" and step.payload.kind not in self._mirror.objects:
+        if step.kind == "delete" and not self._is_in_fleet(step.payload):
             return world.serving_kind(self._parts, step.payload.api_version, step.payload.kind)
         return world.serving_step(self._parts, step.kind)
+
+    def _is_in_fleet(self, payload: steps.Delete) -> bool:
+        """Kinds are shared with Kubernetes; without an apiVersion the fleet is asked first."""
+        held = self._mirror.objects.get(payload.kind)
+        if held is None or payload.api_version not in (None, manifests.API_VERSION):
+            return False
+        return payload.api_version is not None or payload.name in held or not self._levels
+
+    def _answer(self, question: steps.Explain, now: Instant) -> Explained:
+        if question.target is not None:
+            return self._explain(question.target, now)
+        if not self._levels:
+            raise Rejected([Problem("workload", f"{question.workload} needs a simulated cluster; there is none")])
+        return self._levels[0].explain(question, now)
 
     def _apply(self, change: changes.Change, now: Instant) -> None:
         self._engine.apply(change, now)
@@ -300,7 +340,10 @@ class _Run:
         converged = self._is_converged(now)
         unconverged, waiting = ([], []) if converged else self._unconverged(now)
         wake = self._engine.next_wake()
-        self._watch.ended(Ending(now, converged, was_cut, wake, tuple(unconverged)))
+        if not self._levels or not self._engine.is_converged(now):
+            self._watch.ended(Ending(now, converged, was_cut, wake, tuple(unconverged)))
+        for level in self._levels:
+            level.end(now, was_cut=was_cut)
         result = Result(
             scenario=self._scenario.name,
             seed=self._seed,
@@ -329,6 +372,8 @@ class _Run:
         for part in self._parts:
             lists = {"pods": result.pods, "objects": result.objects, "conditions": result.conditions}
             part.fill(lists)
+        for level in self._levels:
+            level.report(result)
 
     def _unconverged(self, now: Instant) -> tuple[list[Unconverged], list[Waiting]]:
         """For the promises what wakes each of them, for people the sentence that explain has for it."""
@@ -344,6 +389,11 @@ class _Run:
             if explained.state != "upToDate":
                 waiting.append(Waiting(target, explained.state, explained.message or wakes))
         return found, waiting
+
+
+def _is_due(part: world.Part, now: Instant) -> bool:
+    moment = part.next_event()
+    return moment is not None and moment <= now
 
 
 def _bytes(decisions: Decisions) -> bytes:

@@ -60,6 +60,8 @@ def _others(step: steps.Step) -> tuple[str, str]:
             return f"rule {payload.rule}", "line resumed"
         case "report":
             return payload.target, f"agent reports {payload.status}"
+        case "workload":
+            return f"PodCliqueSet {payload.name}", f"operator: {payload.action}"
         case "crash":
             return "engine", "crashed, came back from the store"
         case "killPod":

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from headgate.kernel.problems import Problem
 from headgate.simulate.times import When
 
 Text = Annotated[str, Meta(min_length=1)]
@@ -136,8 +137,25 @@ class Report(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     message: str | None = None
 
 
-class Explain(msgspec.Struct, frozen=True, rename="camel"):
-    target: Text
+class Explain(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """A release target of the fleet, or a set on the cluster: exactly one of them."""
+
+    target: Text | None = None
+    workload: Text | None = None
+    namespace: str | None = None
+
+    @classmethod
+    def check_document(cls, given: dict[str, object], path: str, problems: list[Problem]) -> None:
+        if (given.get("target") is None) == (given.get("workload") is None):
+            problems.append(Problem(path, "needs exactly one of target and workload"))
+
+
+class Workload(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """An operator's command to a set; `abort` leaves what has not moved where it is."""
+
+    action: Literal["pause", "resume", "abort"]
+    name: Text
+    namespace: str | None = None
 
 
 class Nothing(msgspec.Struct, frozen=True):
@@ -175,6 +193,7 @@ KINDS: dict[str, Any] = {
     "killPod": KillPod,
     "cordon": Nodes,
     "uncordon": Nodes,
+    "workload": Workload,
     "crash": Literal["engine"],
     "explain": Explain,
     "snapshot": Nothing,

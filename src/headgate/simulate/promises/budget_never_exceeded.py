@@ -119,9 +119,12 @@ class BudgetNeverExceeded(Promise):
     def __init__(self, mirror: Mirror, broken: Broken) -> None:
         super().__init__(mirror, broken)
         self._books = Budgets(mirror)
+        self._skips: list[changes.PutSkip] = []
 
     def changed(self, change: changes.Change, now: Instant) -> None:
         self._books.changed(change)
+        if isinstance(change, changes.PutSkip):
+            self._skips.append(change)
 
     def job_created(self, job: records.Job, verdicts: Sequence[Any], now: Instant) -> None:
         """A further attempt and a rollback go on with the slot that the resource has kept since the first."""
@@ -130,6 +133,8 @@ class BudgetNeverExceeded(Promise):
         if job.attempt > 1 or job.kind == "rollback":
             return
         for budget in taken:
+            if self._is_skipped(budget, job, now):
+                continue
             if len(budget.holders) > budget.limit:
                 self._free_released()
             if len(budget.holders) > budget.limit:
@@ -139,6 +144,18 @@ class BudgetNeverExceeded(Promise):
                     f"{job.target} started as number {len(budget.holders)} of {budget.limit} allowed by "
                     f"{budget.policy.name}, {budget.rule.label} (active: {active})",
                 )
+
+    def _is_skipped(self, budget: Budget, job: records.Job, now: Instant) -> bool:
+        """A person let the resource work beyond the limit; it counts for everyone else."""
+        rule = budget.rule
+        return any(
+            skip.rule in (rule.id, rule.name, rule.kind, str(rule.index))
+            and skip.policy in (None, budget.policy.name, budget.policy.id)
+            and skip.environment in (None, job.environment)
+            and skip.resource in (None, job.resource)
+            and (skip.expires_at is None or now < skip.expires_at)
+            for skip in self._skips
+        )
 
     def job_changed(self, job: records.Job, old_status: str, now: Instant) -> None:
         if job.group is None and job.status not in model.JOB_LIVE:

@@ -1,0 +1,151 @@
+"""What the planner must find again after a restart and cannot see in the objects. It is kept in the set's status.
+
+The revision of a replica is here because a replica may be torn down to nothing and must come back as it was; that it
+is being torn down is here because half of it may be gone when the planner starts again. Intent is written before the
+deed: the status is the first write of every pass.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from headgate.kernel import instants
+from headgate.kernel.instants import Instant
+
+
+class LiveCount(msgspec.Struct, frozen=True):
+    """Replicas that somebody set on the live object, and what the template said at that time."""
+
+    replicas: int
+    template: int
+
+
+class Record(msgspec.Struct):
+    """One replica of the set."""
+
+    revision: str
+    is_torn_down: bool = False
+    """From the decision until nothing of it is left."""
+    counts: dict[str, LiveCount] = {}
+    """By the name of the clique or group in the template."""
+
+
+class Progress(msgspec.Struct):
+    """One update of the set, from a change of template or strategy to the last new and available replica."""
+
+    revision: str
+    started_at: Instant
+    ended_at: Instant | None = None
+    updating: dict[int, Instant] = {}
+    """Replicas that have been taken and are not yet new and available, with the time they were taken."""
+    surge: dict[int, Instant] = {}
+    most_updated_units: int = 0
+    last_progress_at: Instant = 0
+
+
+class RolledBack(msgspec.Struct, frozen=True):
+    source: str
+    target: str
+    at: Instant
+
+
+class Memory(msgspec.Struct):
+    records: dict[int, Record] = {}
+    progress: Progress | None = None
+    done_revision: str | None = None
+    """The last revision that every replica had and was available at."""
+    rolled_back: RolledBack | None = None
+    was_paused: bool = False
+
+
+def read(status: Mapping[str, Any]) -> Memory:
+    """A status that somebody emptied or damaged reads as far as it makes sense: the objects say the rest."""
+    back = status.get("rolledBack")
+    return Memory(
+        records={
+            item["replicaIndex"]: _record(item)
+            for item in _listed(status.get("replicaRevisions"))
+            if isinstance(item.get("replicaIndex"), int) and isinstance(item.get("revision"), str)
+        },
+        progress=_progress(status.get("rollingUpdateProgress")),
+        done_revision=status.get("currentRevision"),
+        rolled_back=RolledBack(back["from"], back["to"], instants.parse(back["at"])) if back else None,
+        was_paused=bool(status.get("paused")),
+    )
+
+
+def _record(item: Mapping[str, Any]) -> Record:
+    counts = {
+        name: LiveCount(count["replicas"], count["template"])
+        for name, count in (item.get("liveReplicas") or {}).items()
+    }
+    return Record(item["revision"], bool(item.get("tearingDown")), counts)
+
+
+def _progress(value: Any) -> Progress | None:
+    if not isinstance(value, Mapping) or "updateStartedAt" not in value:
+        return None
+    started_at = instants.parse(value["updateStartedAt"])
+    ended = value.get("updateEndedAt")
+    last = value.get("lastProgressAt")
+    return Progress(
+        revision=value.get("revision", ""),
+        started_at=started_at,
+        ended_at=instants.parse(ended) if ended else None,
+        updating=_times(value.get("updatingReplicas")),
+        surge=_times(value.get("surgeReplicas")),
+        most_updated_units=value.get("updatedUnits", 0),
+        last_progress_at=instants.parse(last) if last else started_at,
+    )
+
+
+def _times(value: Any) -> dict[int, Instant]:
+    return {item["replicaIndex"]: instants.parse(item["updateStartedAt"]) for item in _listed(value)}
+
+
+def _listed(value: Any) -> list[Mapping[str, Any]]:
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
+
+
+def write_records(records: Mapping[int, Record]) -> list[dict[str, Any]]:
+    return [_record_document(index, record) for index, record in sorted(records.items())]
+
+
+def _record_document(index: int, record: Record) -> dict[str, Any]:
+    document: dict[str, Any] = {"replicaIndex": index, "revision": record.revision}
+    if record.is_torn_down:
+        document["tearingDown"] = True
+    if record.counts:
+        document["liveReplicas"] = {
+            name: {"replicas": count.replicas, "template": count.template}
+            for name, count in sorted(record.counts.items())
+        }
+    return document
+
+
+def write_progress(progress: Progress, updated_replicas: int) -> dict[str, Any]:
+    document: dict[str, Any] = {
+        "revision": progress.revision,
+        "updateStartedAt": instants.show(progress.started_at),
+    }
+    if progress.ended_at is not None:
+        document["updateEndedAt"] = instants.show(progress.ended_at)
+    if progress.updating:
+        document["updatingReplicas"] = _times_document(progress.updating)
+    if progress.surge:
+        document["surgeReplicas"] = _times_document(progress.surge)
+    document["updatedReplicas"] = updated_replicas
+    document["updatedUnits"] = progress.most_updated_units
+    document["lastProgressAt"] = instants.show(progress.last_progress_at)
+    return document
+
+
+def _times_document(times: Mapping[int, Instant]) -> list[dict[str, Any]]:
+    return [
+        {"replicaIndex": index, "updateStartedAt": instants.show(at)} for index, at in sorted(times.items())
+    ]
+
+
+def write_rolled_back(back: RolledBack) -> dict[str, Any]:
+    return {"from": back.source, "to": back.target, "at": instants.show(back.at)}

@@ -1,0 +1,288 @@
+"""The objects of a set as the tree they form: replicas, in them groups and cliques, in those pods.
+
+Everything is found by label. An object whose owner is another incarnation than the live one is on its way out, even
+if nobody has deleted it yet: the garbage collector will.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from headgate.kernel.objects import Object
+from headgate.workload import labels, model, names, revisions
+from headgate.workload.model import PodCliqueSet
+from headgate.workload.revisions import Revision
+
+
+class Pod(msgspec.Struct, gc=False):
+    object: Object
+    index: int
+    is_going: bool
+    is_bound: bool
+    is_available: bool
+    template_hash: str
+
+
+class Clique(msgspec.Struct):
+    """A PodClique and its pods. `object` is None when only pods are left, or nothing is there yet."""
+
+    name: str
+    clique_name: str
+    object: Object | None = None
+    is_going: bool = False
+    pods: list[Pod] = []
+    available: int = 0
+    bound: int = 0
+    live: int = 0
+    hashes: set[str] = set()
+    """The template hashes of its pods that are not on their way out."""
+
+    @property
+    def is_held(self) -> bool:
+        return self.object is not None or bool(self.pods)
+
+    @property
+    def live_object(self) -> Object | None:
+        return None if self.is_going else self.object
+
+
+class GroupReplica(msgspec.Struct):
+    """One replica of a scaling group; `cliques` has an entry for every member clique."""
+
+    index: int
+    cliques: dict[str, Clique]
+
+    @property
+    def is_held(self) -> bool:
+        return any(clique.is_held for clique in self.cliques.values())
+
+    @property
+    def is_going(self) -> bool:
+        """Nothing of it is to stay: what is left are objects and pods that are on their way out."""
+        return all(clique.live_object is None for clique in self.cliques.values())
+
+
+class Group(msgspec.Struct):
+    name: str
+    group_name: str
+    object: Object | None = None
+    is_going: bool = False
+    replicas: dict[int, GroupReplica] = {}
+
+    @property
+    def live_object(self) -> Object | None:
+        return None if self.is_going else self.object
+
+
+class Replica(msgspec.Struct):
+    """One replica of the set. `objects` are all of its objects that are not pods, known or not."""
+
+    index: int
+    objects: list[Object] = []
+    service: Object | None = None
+    cliques: dict[str, Clique] = {}
+    """The standalone cliques by their name in the template."""
+    groups: dict[str, Group] = {}
+    gangs: dict[str, Object] = {}
+    strays: list[Clique] = []
+    """Cliques that the template has no place for."""
+
+    @property
+    def is_held(self) -> bool:
+        return bool(self.objects) or any(clique.pods for clique in self.all_cliques())
+
+    def all_cliques(self) -> Iterator[Clique]:
+        yield from self.cliques.values()
+        for group in self.groups.values():
+            for replica in group.replicas.values():
+                yield from replica.cliques.values()
+        yield from self.strays
+
+    @property
+    def is_unscheduled(self) -> bool:
+        return not any(clique.bound for clique in self.all_cliques())
+
+
+class Tree(msgspec.Struct):
+    replicas: dict[int, Replica]
+    revisions: dict[str, Revision]
+    revision_objects: dict[str, Object]
+
+
+def read(pcs: PodCliqueSet, items: Sequence[Object]) -> Tree:
+    pods: dict[str, list[Object]] = {}
+    by_replica: dict[int, list[Object]] = {}
+    revision_objects: dict[str, Object] = {}
+    known: dict[str, Revision] = {}
+    items_of_cliques: list[Object] = []
+    for item in items:
+        kind = item.kind
+        if kind == "Pod":
+            name = item.labels.get(labels.POD_CLIQUE, "")
+            found = pods.get(name)
+            if found is None:
+                pods[name] = [item]
+            else:
+                found.append(item)
+        elif kind == revisions.KIND:
+            if item.deleted_at is None:
+                revision = revisions.from_object(item)
+                known[revision.hash] = revision
+                revision_objects[revision.hash] = item
+        elif kind != model.KIND:
+            if kind == model.CLIQUE_KIND:
+                items_of_cliques.append(item)
+            index = replica_index(item)
+            if index is not None:
+                by_replica.setdefault(index, []).append(item)
+    for group in pods.values():
+        index = replica_index(group[0])
+        if index is not None:
+            by_replica.setdefault(index, [])
+    group_indices = _group_indices(items_of_cliques, pods)
+    replicas = {
+        index: _replica(pcs, index, objects, pods, group_indices)
+        for index, objects in sorted(by_replica.items())
+    }
+    _place_strays(replicas, pods)
+    return Tree(replicas, known, revision_objects)
+
+
+def replica_index(item: Object) -> int | None:
+    return _number(item.labels.get(labels.PCS_REPLICA_INDEX))
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text is not None and text.isascii() and text.isdigit() else None
+
+
+def _replica(
+    pcs: PodCliqueSet,
+    index: int,
+    objects: list[Object],
+    pods: dict[str, list[Object]],
+    group_indices: Mapping[str, set[int]],
+) -> Replica:
+    """Takes out of `pods` what belongs here."""
+    replica = Replica(index, objects)
+    clique_objects: dict[str, Object] = {}
+    group_objects: dict[str, Object] = {}
+    for item in objects:
+        if item.kind == model.CLIQUE_KIND:
+            clique_objects[item.name] = item
+        elif item.kind == model.SCALING_GROUP_KIND:
+            group_objects[item.name] = item
+        elif item.kind == model.GANG_KIND:
+            replica.gangs[item.name] = item
+        elif item.kind == "Service":
+            replica.service = item
+    for clique in pcs.template.standalone_cliques:
+        name = names.standalone_clique(pcs.name, index, clique.name)
+        replica.cliques[clique.name] = _clique(name, clique.name, clique_objects, pods, pcs.uid)
+    for group in pcs.template.scaling_groups:
+        name = names.scaling_group(pcs.name, index, group.name)
+        group_object = group_objects.get(name)
+        state = Group(
+            name, group.name, group_object, group_object is not None and _is_leaving(group_object, pcs.uid)
+        )
+        owner = group_object.uid if group_object is not None else ""
+        for group_index in sorted(group_indices.get(name, ())):
+            state.replicas[group_index] = GroupReplica(
+                group_index,
+                {
+                    member: _clique(
+                        names.member_clique(pcs.name, index, group.name, group_index, member),
+                        member,
+                        clique_objects,
+                        pods,
+                        owner,
+                    )
+                    for member in group.clique_names
+                },
+            )
+        replica.groups[group.name] = state
+    for name, item in clique_objects.items():
+        replica.strays.append(_clique(name, "", {name: item}, pods, pcs.uid))
+    return replica
+
+
+def _group_indices(
+    clique_objects: Sequence[Object], pods: Mapping[str, Sequence[Object]]
+) -> dict[str, set[int]]:
+    """By the name of the group's object, which has the index of the set's replica in it."""
+    indices: dict[str, set[int]] = {}
+    for item in (*clique_objects, *(group[0] for group in pods.values())):
+        group = item.labels.get(labels.SCALING_GROUP)
+        number = _number(item.labels.get(labels.SCALING_GROUP_REPLICA_INDEX))
+        if group is not None and number is not None:
+            indices.setdefault(group, set()).add(number)
+    return indices
+
+
+def _clique(
+    name: str,
+    clique_name: str,
+    objects: dict[str, Object],
+    pods: dict[str, list[Object]],
+    owner: str,
+) -> Clique:
+    item = objects.pop(name, None)
+    clique = Clique(name, clique_name, item, item is not None and _is_leaving(item, owner))
+    uid = item.uid if item is not None and not clique.is_going else ""
+    for pod in pods.pop(name, ()):
+        _add_pod(clique, pod, uid)
+    return clique
+
+
+def _add_pod(clique: Clique, item: Object, owner: str) -> None:
+    is_going = item.deleted_at is not None or not owner or (bool(item.owners) and item.owners[0].uid != owner)
+    status = item.status
+    is_bound = "nodeName" in item.spec or status.get("scheduled") is True
+    is_available = is_bound and not is_going and is_ready(status)
+    item_labels = item.labels
+    template_hash = item_labels.get(labels.POD_TEMPLATE_HASH, "")
+    clique.pods.append(
+        Pod(item, _pod_index(item_labels, item), is_going, is_bound, is_available, template_hash)
+    )
+    if not is_going:
+        clique.live += 1
+        clique.bound += is_bound
+        clique.available += is_available
+        clique.hashes.add(template_hash)
+
+
+def is_ready(status: Mapping[str, Any]) -> bool:
+    ready = status.get("ready")
+    if ready is None and "conditions" in status:
+        return any(
+            condition.get("type") == "Ready" and condition.get("status") == "True"
+            for condition in status["conditions"]
+        )
+    return ready is True
+
+
+NO_INDEX = 1 << 30
+"""A pod without a readable index is one too many."""
+
+
+def _pod_index(item_labels: Mapping[str, str], item: Object) -> int:
+    index = _number(item_labels.get(labels.POD_INDEX))
+    if index is None:
+        index = names.index_of_hostname(str(item.spec.get("hostname", "")))
+    return NO_INDEX if index is None else index
+
+
+def _is_leaving(item: Object, owner: str) -> bool:
+    return item.deleted_at is not None or (bool(item.owners) and item.owners[0].uid != owner)
+
+
+def _place_strays(replicas: dict[int, Replica], pods: Mapping[str, Sequence[Object]]) -> None:
+    """Pods of cliques that neither exist nor have a place in the template."""
+    for name, group in pods.items():
+        index = replica_index(group[0])
+        if index is not None:
+            clique = Clique(name, "")
+            for pod in group:
+                _add_pod(clique, pod, "")
+            replicas[index].strays.append(clique)
