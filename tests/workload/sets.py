@@ -12,7 +12,9 @@ UID = "11111111-2222-3333-4444-555555555555"
 
 def clique(name: str, **spec: Any) -> dict[str, Any]:
     """Keys with a home beside `spec` go there; the rest is the clique's spec."""
-    beside = {key: spec.pop(key) for key in ("labels", "annotations", "updateStrategy") if key in spec}
+    beside: dict[str, Any] = {
+        key: spec.pop(key) for key in ("labels", "annotations", "updateStrategy") if key in spec
+    }
     image = spec.pop("image", "app:v1")
     containers = [{"name": "main", "image": image}]
     return {

@@ -4,10 +4,12 @@ import copy
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from headgate.kernel.objects import Object
 from headgate.kernel.problems import Rejected
-from headgate.workload import manifests, validate
+from headgate.workload import manifests, model, validate
 
 from . import sets
 
@@ -389,7 +391,6 @@ def test_all_violations_are_said_at_once_even_beside_a_wrong_type() -> None:
     assert sorted(sets.paths(subject)) == [
         "spec.replicas",
         "spec.template.cliques[0].name",
-        "spec.template.cliques[0].spec.minAvailable",
         "spec.template.cliques[0].spec.replicas",
         "spec.template.cliques[1].spec.minAvailable",
         "spec.template.cliques[1].updateStrategy",
@@ -468,3 +469,52 @@ def test_fields_of_the_api_that_no_decision_looks_at_are_accepted_and_kept() -> 
     checked = validate.check(subject)
     assert (checked.problems, checked.warnings) == ((), ())
     assert checked.object.spec["template"]["topologyConstraint"] == constraint
+
+
+ANY = st.sampled_from(
+    [None, True, -1, 0, 3, 2.5, "", "x", "50%", "-1m", [], [None], ["a"], {}, {"name": 3}, {"a": None}]
+)
+
+
+def places(value: Any, path: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path, *(place for key, item in inner for place in places(item, (*path, key)))]
+
+
+WHOLE = sets.document(
+    sets.clique("a", replicas=3, minAvailable=2, updateStrategy={"maxUnavailable": "50%", "maxSurge": 1}),
+    sets.clique("b", startsAfter=["a"]),
+    groups=(
+        sets.group("sg", "b", replicas=2, scaleConfig={"maxReplicas": 4}, updateStrategy={"maxSurge": 1}),
+    ),
+    strategy={
+        "type": "RollingUpdate",
+        "rollingUpdate": {"maxUnavailable": 1},
+        "partition": 1,
+        "onDeadline": "hold",
+    },
+    cliqueStartupType=EXPLICIT,
+    resourceSharing=[{"name": "gpu", "scope": "PerReplica", "filter": {"childCliqueNames": ["a"]}}],
+    topologyConstraint={"topologyName": "t", "pack": {"required": "rack"}},
+)["spec"]
+
+
+@given(st.lists(st.tuples(st.sampled_from(places(WHOLE)[1:]), ANY), min_size=1, max_size=3))
+def test_whatever_is_broken_is_named_and_what_is_accepted_can_be_read(edits: list[tuple[Any, Any]]) -> None:
+    broken = copy.deepcopy(WHOLE)
+    for path, value in edits:
+        place = broken
+        for key in path[:-1]:
+            try:
+                place = place[key]
+            except (KeyError, IndexError, TypeError):
+                break
+        else:
+            if isinstance(place, dict) or (isinstance(place, list) and path[-1] in range(len(place))):
+                place[path[-1]] = copy.deepcopy(value)
+    subject = Object("grove.io/v1alpha1", "PodCliqueSet", "default", "llm", spec=broken)
+    stored = Object("grove.io/v1alpha1", "PodCliqueSet", "default", "llm", spec=copy.deepcopy(WHOLE))
+    validate.check(subject, stored)
+    checked = validate.check(subject)
+    if not checked.problems:
+        assert model.read(checked.object) == model.read(subject)

@@ -154,7 +154,7 @@ def _changed_values_verdicts(
 def _failed_sentence(target: Target, tag: str) -> str:
     at = target.record.failed_at
     when = f" at {instants.show_clock(at)}" if at is not None else ""
-    return f"{tag} failed{when}; it is tried again when an operator retries it, or a newer version comes"
+    return f"{tag} failed{when}; it is tried again when an operator retries it or a newer version comes"
 
 
 def _verification_verdicts(state: State, target: Target) -> Iterator[tuple[VersionNode | None, Judged]]:

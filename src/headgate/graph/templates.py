@@ -6,6 +6,7 @@ with expressions is a string, and so must each of its parts be.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any
@@ -14,7 +15,7 @@ import msgspec
 
 from headgate import cel
 from headgate.cel import values
-from headgate.cel.library import conversions
+from headgate.cel.library import times
 from headgate.graph.libraries import omission
 from headgate.kernel.documents import describe, field_path, item_path
 
@@ -260,8 +261,10 @@ def plain(value: object) -> object:
     """A value of an expression as JSON, copied so that no two documents share a part."""
     kind = values.kind(value)
     match kind:
-        case "null_type" | "bool" | "double" | "string":
+        case "null_type" | "bool" | "string":
             return value
+        case "double":
+            return _finite(value)  # type: ignore[arg-type]
         case "int" | "uint":
             return _whole_number(int(value))  # type: ignore[call-overload]
         case "list":
@@ -273,14 +276,22 @@ def plain(value: object) -> object:
             return plain(value.content) if value.present else omission.OMITTED  # type: ignore[attr-defined]
         case "bytes":
             raise cel.EvaluationError("gives bytes; encode them, for example with base64.encode(...)")
-    if isinstance(value, datetime | timedelta):
-        return conversions.to_string(value)
+    if isinstance(value, datetime):
+        return times.timestamp_text(value)
+    if isinstance(value, timedelta):
+        return times.duration_text(value)
     if value is omission.OMITTED:
         return value
     as_document = getattr(value, "as_document", None)
     if as_document is not None:
         return plain(as_document())
     raise cel.EvaluationError(f"gives a value of type {kind}, which has no place in a document")
+
+
+def _finite(value: float) -> float:
+    if not math.isfinite(value):
+        raise cel.EvaluationError(f"gives {value}, which has no place in a document")
+    return value
 
 
 def _whole_number(value: int) -> int:

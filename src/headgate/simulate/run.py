@@ -119,17 +119,17 @@ class _Run:
         """Wake-ups alone keep a run going only while something has not converged, and repetitions never do."""
         self._drop_ended()
         moments = [moment for part in self._parts if (moment := part.next_event()) is not None]
-        is_repeating = all(level.is_repeating() for level in self._levels)
+        has_news = bool(moments) and not (self._levels and all(one.is_repeating() for one in self._levels))
         if self._due:
             moments.append(self._due[0][0])
         if self._steps:
             moments.append(self._steps[-1][0])
+        has_news |= bool(self._due or self._steps)
         wake = self._engine.next_wake()
-        if wake is not None and (moments or not self._is_converged(now)):
+        if wake is not None and (has_news or not self._is_converged(now)):
             moments.append(max(wake, now))
-        elif self._levels and is_repeating and not self._due and not self._steps:
-            return None
-        return min(moments, default=None)
+            has_news = True
+        return min(moments) if has_news else None
 
     def _drop_ended(self) -> None:
         """A job that was cancelled, or whose end was reported otherwise, has no end to wait for."""
@@ -340,8 +340,8 @@ class _Run:
         converged = self._is_converged(now)
         unconverged, waiting = ([], []) if converged else self._unconverged(now)
         wake = self._engine.next_wake()
-        if not self._levels or not self._engine.is_converged(now):
-            self._watch.ended(Ending(now, converged, was_cut, wake, tuple(unconverged)))
+        is_fleet_converged = self._engine.is_converged(now)
+        self._watch.ended(Ending(now, is_fleet_converged, was_cut, wake, tuple(unconverged)))
         for level in self._levels:
             level.end(now, was_cut=was_cut)
         result = Result(

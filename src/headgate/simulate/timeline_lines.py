@@ -162,6 +162,9 @@ def _collapsed(found: Iterable[Line]) -> list[Line]:
 
 
 def _reading_order(line: Line) -> tuple[object, ...]:
+    """Steps of one moment stay as the file has them."""
+    if line.rank == _STEP:
+        return line.at, line.rank
     return line.at, line.rank, natural(line.who), line.what, line.event, line.note
 
 

@@ -82,8 +82,10 @@ def _take_shorthand(clique: dict[str, Any], spec: dict[str, Any]) -> None:
             spec["replicas"] = replicas
 
 
-def _least_of(before: Any, replicas: Any) -> Any:
-    return min(before, replicas) if _is_whole(before) and _is_whole(replicas) else replicas
+def _least_of(before: Any, replicas: Any) -> int:
+    """Never less than one, so that broken replicas are reported once and not again as a broken minAvailable."""
+    counts = [count for count in (before, replicas) if _is_whole(count)]
+    return max(1, min(counts, default=1))
 
 
 def _defaulted_group(group: Any, previous: _Previous) -> Any:

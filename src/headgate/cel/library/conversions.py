@@ -99,6 +99,8 @@ def _string(meter: Meter, value: Any) -> str:
             return times.timestamp_text(value)
         case values.DURATION:
             return times.duration_text(value)
+        case values.OBJECT if hasattr(value, "__cel_string__"):
+            return str(value.__cel_string__())
     raise values.no_overload("string", value)
 
 

@@ -41,6 +41,8 @@ class Pod(msgspec.Struct, eq=False):
     deleted_at: Instant | None = None
     gone_at: Instant | None = None
     is_ready: bool = False
+    is_surge: bool = False
+    """Created above the replicas wanted at that moment, of its clique, its group or its set."""
     ready_spans: list[list[Instant]] = []
     """[from, to] of each time it was ready; the last one may be open and then has no `to`."""
 

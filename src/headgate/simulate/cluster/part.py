@@ -1,0 +1,298 @@
+"""The cluster as a part of the simulated world: it serves manifests and steps, and fills its share of the result."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from headgate.fleet import manifests
+from headgate.kernel.identifiers import IdSource
+from headgate.kernel.instants import Instant
+from headgate.kernel.objects import Key, Object
+from headgate.kernel.problems import Problem, Rejected
+from headgate.simulate import result as results
+from headgate.simulate import steps
+from headgate.simulate.cluster import matching, object_documents, operations, promises, trees, workloads
+from headgate.simulate.cluster.agenda import Agenda
+from headgate.simulate.cluster.behaviors import Behaviors, Statuses
+from headgate.simulate.cluster.controllers import Runner
+from headgate.simulate.cluster.garbage import Collector
+from headgate.simulate.cluster.kubelet import Kubelet
+from headgate.simulate.cluster.nodes import Nodes
+from headgate.simulate.cluster.pods import Pods
+from headgate.simulate.cluster.record import Record
+from headgate.simulate.cluster.scheduler import Scheduler
+from headgate.simulate.cluster.store import Store, replace
+from headgate.simulate.cluster.view import Request
+from headgate.simulate.cluster.workloads import Planner, RevisionNumbers, Workloads
+from headgate.simulate.result import Explained, Result, Warned
+from headgate.simulate.scenario import Cluster
+from headgate.simulate.watch import MOST_VIOLATIONS, Violation
+
+_USER = "user"
+_NOT_SIMULATED = ("kro.run/",)
+MOST_WARNINGS = 200
+
+
+class ClusterPart:
+    step_kinds = frozenset({"patch", "killPod", "cordon", "uncordon", "workload"})
+
+    def __init__(
+        self, cluster: Cluster, ids: IdSource, seed: int = 1, planner: Planner | None = None
+    ) -> None:
+        self._now: Instant = 0
+        self._warnings: list[Warned] = []
+        self._violations: list[Violation] = []
+        self._numbers = RevisionNumbers()
+        self.agenda = Agenda()
+        self.store = Store(ids)
+        self.nodes = Nodes(cluster.nodes, cluster.pods_per_node)
+        behaviors = Behaviors(cluster.behaviors)
+        self.pods = Pods(self.store, self._numbers.note)
+        self.workloads = Workloads(
+            self.store, self.pods, planner or workloads.production_planner(), ids, self._broken
+        )
+        self.scheduler = Scheduler(
+            self.store, self.agenda, self.pods, self.nodes, behaviors, cluster.schedule.microseconds
+        )
+        self.kubelet = Kubelet(
+            self.store,
+            self.agenda,
+            self.pods,
+            behaviors,
+            cluster.start.microseconds,
+            cluster.terminate.microseconds,
+        )
+        Collector(self.store, self.agenda, cluster.collect.microseconds)
+        self._statuses = Statuses(self.store, self.agenda, behaviors)
+        self._record = Record(self.store, self._statuses)
+        self._has_lag = cluster.lag.microseconds > 0
+        self.runner = Runner(
+            self.store,
+            self.agenda,
+            self.workloads,
+            lag=cluster.lag.microseconds,
+            seed=seed,
+            crash_at_writes=cluster.crash_at_writes,
+        )
+
+    def _broken(self, promise: str, at: Instant, message: str) -> None:
+        if len(self._violations) < MOST_VIOLATIONS:
+            self._violations.append(Violation(promise, at, message))
+
+    def _warn(self, now: Instant, target: str, message: str) -> None:
+        warning = Warned(now, target, "", message)
+        if len(self._warnings) < MOST_WARNINGS and warning not in self._warnings[-20:]:
+            self._warnings.append(warning)
+
+    def serves(self, api_version: str | None, kind: str) -> bool:
+        return api_version is None or not api_version.startswith(_NOT_SIMULATED)
+
+    def apply(self, item: manifests.ForeignObject, now: Instant) -> None:
+        self._now = now
+        given = object_documents.read(item.document)
+        old = self.store.get(given.key)
+        if old is None or old.deleted_at is not None:
+            self._refuse_while_going(old)
+            self.store.create(self._accepted(given, None, now), now, _USER)
+        else:
+            self._edit(old, given, now)
+
+    def _refuse_while_going(self, old: Object | None) -> None:
+        if old is not None:
+            raise Rejected(
+                [Problem("metadata.name", f"{old.kind} {old.name} is being deleted and not gone yet")]
+            )
+
+    def _accepted(self, given: Object, old: Object | None, now: Instant) -> Object:
+        if not workloads.is_set(given):
+            return given
+        item, warnings = workloads.checked(given, old)
+        for warning in warnings:
+            self._warn(now, f"{item.kind} {item.name}", warning)
+        self._numbers.note(item.namespace, item.name, workloads.revision_hash(item))
+        return item
+
+    def _edit(self, old: Object, given: Object, now: Instant) -> None:
+        accepted = self._accepted(given, old, now)
+        changed = replace(
+            accepted,
+            uid=old.uid,
+            owners=old.owners,
+            finalizers=accepted.finalizers,
+            resource_version=old.resource_version,
+        )
+        self.store.update(changed, now, _USER)
+
+    def play(self, step: steps.Step, now: Instant) -> None:
+        self._now = now
+        payload = step.payload
+        match step.kind:
+            case "patch":
+                self._patch(payload, now)
+            case "delete":
+                found = self._find(payload.kind, payload.name, payload.api_version, payload.namespace)
+                self.store.delete(found.key, found.uid, now, _USER)
+            case "killPod":
+                self._kill(payload, now)
+            case "cordon":
+                self.nodes.cordon(payload.nodes)
+            case "uncordon":
+                self.nodes.uncordon(payload.nodes)
+                self.scheduler.look_again()
+            case _:
+                found = self._find_set(payload.name, payload.namespace)
+                self._edit(found, operations.edited(payload.action, found, self.workloads.parts_of(_request(found))), now)
+
+    def _patch(self, payload: steps.Patch, now: Instant) -> None:
+        old = self._find(payload.kind, payload.name, payload.api_version, payload.namespace)
+        document = object_documents.merged(object_documents.write(old), payload.patch)
+        for key in ("apiVersion", "kind"):
+            if document.get(key) != getattr(old, {"apiVersion": "api_version"}.get(key, key)):
+                raise Rejected([Problem(f"patch.{key}", "must not change")])
+        given = object_documents.read(document)
+        if given.key != old.key:
+            raise Rejected([Problem("patch.metadata", "must not change the name or the namespace")])
+        self._edit(old, given, now)
+        status = payload.patch.get("status")
+        if isinstance(status, dict):
+            self.store.update_status(old.key, old.uid, document["status"], now, _USER)
+
+    def _find(self, kind: str, name: str, api_version: str | None, namespace: str | None) -> Object:
+        found = [
+            item
+            for item in self.store
+            if item.kind == kind
+            and item.name == name
+            and item.deleted_at is None
+            and api_version in (None, item.api_version)
+            and namespace in (None, item.namespace)
+        ]
+        if len(found) == 1:
+            return found[0]
+        if not found:
+            raise Rejected([Problem("name", f"{kind} {name} is not there")])
+        places = ", ".join(sorted(f"{item.api_version} in {item.namespace}" for item in found))
+        raise Rejected(
+            [Problem("name", f"{kind} {name} is there {len(found)} times: {places}; say apiVersion or namespace")]
+        )
+
+    def _find_set(self, name: str, namespace: str | None) -> Object:
+        return self._find("PodCliqueSet", name, None, namespace)
+
+    def _kill(self, payload: steps.KillPod, now: Instant) -> None:
+        """Of those that match, the oldest; of equal age by name."""
+        selector = matching.pod_selector(payload.match, "match")
+        candidates = sorted(
+            (pod for pod in self.pods if pod.deleted_at is None), key=lambda pod: (pod.created_at, pod.name)
+        )
+        chosen = []
+        for pod in candidates:
+            bindings: dict[str, object] = {"pod": pod.document()}
+            if pod.revision is not None:
+                bindings["revision"] = pod.revision
+            if len(chosen) < payload.count and selector.matches(bindings):
+                chosen.append(pod)
+        if not chosen:
+            raise Rejected([Problem("match", f"no pod matches {payload.match}")])
+        for pod in chosen:
+            self.store.delete(pod.key, pod.uid, now, _USER)
+
+    def next_event(self) -> Instant | None:
+        if self.runner.has_work or self.scheduler.is_due:
+            return self._now
+        moments = [] if (moment := self.agenda.next_moment()) is None else [moment]
+        moments += self._wanted_looks()
+        return min(moments, default=None)
+
+    def _wanted_looks(self) -> list[Instant]:
+        """A set that is done does not keep a run going."""
+        looks = self.runner.looks()
+        if not looks:
+            return []
+        convergence = self.workloads.convergence()
+        return [max(at, self._now) for request, at in looks.items() if not convergence.get(request, True)]
+
+    def is_repeating(self) -> bool:
+        return not (
+            self.agenda.has_new_things
+            or self.runner.has_work
+            or self.scheduler.is_due
+            or self._wanted_looks()
+        )
+
+    def advance(self, now: Instant) -> None:
+        self._now = now
+        while self.agenda.run_due(now) or self.scheduler.run(now):
+            pass
+        self.runner.wake(now)
+
+    def decide(self, now: Instant) -> None:
+        self._now = now
+        refused_before = len(self.runner.refusals)
+        self.runner.decide(now)
+        if not self._has_lag:
+            for at, message in self.runner.refusals[refused_before:]:
+                self._warn(at, "planner", f"a write was refused: {message}")
+
+    def crash(self, now: Instant) -> None:
+        self._now = now
+        self.runner.crash()
+
+    def is_converged(self, now: Instant) -> bool:
+        return all(self.workloads.convergence().values())
+
+    def explain(self, question: steps.Explain, now: Instant) -> Explained:
+        item = self._find_set(question.workload or "", question.namespace)
+        return operations.explained(item, self.workloads.parts_of(_request(item)), now)
+
+    def snapshot(self, now: Instant) -> Iterable[dict[str, Any]]:
+        for item in sorted(self.store, key=lambda item: (item.kind, item.namespace, item.name)):
+            yield {
+                "apiVersion": item.api_version,
+                "kind": item.kind,
+                "namespace": item.namespace,
+                "name": item.name,
+                "generation": item.generation,
+                "status": item.status,
+            }
+
+    def end(self, now: Instant, *, was_cut: bool) -> None:
+        convergence = self.workloads.convergence()
+        unfinished = [
+            operations.unfinished(self, request, now) for request, is_done in convergence.items() if not is_done
+        ]
+        self._unfinished = [item for item in unfinished if item is not None]
+        promises.judge_end(self.workloads.watch, self._unfinished, now, is_over=not was_cut)
+        if all(convergence.values()) and not was_cut:
+            promises.judge_leftovers(self.workloads.watch, self.store, list(self.workloads.sets()), now)
+
+    def fill(self, document: dict[str, Any]) -> None:
+        ordered = sorted(self.pods.every, key=lambda pod: (pod.created_at, pod.name))
+        document["pods"].extend(pod.document() for pod in ordered)
+        document["objects"].extend(self._record.documents())
+        conditions = sorted(self._record.conditions, key=lambda item: (item.at, item.name))
+        document["conditions"].extend(condition.document() for condition in conditions)
+
+    def report(self, result: Result) -> None:
+        for pcs in self.workloads.sets():
+            self.workloads.ledger.open(pcs, self.workloads.truth)
+        uses = sorted(
+            self.workloads.ledger.uses(), key=lambda use: (use.peak_at is None, use.peak_at or 0, use.scope, use.kind)
+        )
+        result.workload_budgets.extend(use.document() for use in uses)
+        for at, target, message in self._statuses.failures:
+            self._warn(at, target, message)
+        result.warnings.extend(self._warnings)
+        result.violations.extend(self._violations)
+        result.waiting.extend(
+            results.Waiting(item.name, "held" if item.is_held else "updating", "; ".join(item.reasons))
+            for item in self._unfinished
+        )
+        result.workloads.extend(trees.of(self.pods.every))
+
+
+def _request(item: Object) -> Request:
+    return item.namespace, item.name
+
+
+def set_key(request: Request) -> Key:
+    return Key("grove.io", "PodCliqueSet", *request)
