@@ -55,9 +55,8 @@ def _collect(name: str, types: dict[str, dict[str, str]], used: dict[str, dict[s
             continue
         used[current] = types[current]
         for field in types[current].values():
-            inner = field.rstrip("!").replace("[]", "").replace("{}", "")
-            if "." in inner:
-                pending.append(inner)
+            if "." in _inner(field):
+                pending.append(_inner(field))
 
 
 def _types(folder: Path) -> dict[str, dict[str, str]]:
@@ -69,7 +68,20 @@ def _types(folder: Path) -> dict[str, dict[str, str]]:
                 found[f"{file.stem}.{node.name}"] = {
                     _field_name(item): _field_type(item, file.stem, node.name) for item in fields
                 }
-    return found
+    return {
+        owner: {name: _known(written, found) for name, written in fields.items()}
+        for owner, fields in found.items()
+    }
+
+
+def _known(written: str, types: dict[str, dict[str, str]]) -> str:
+    """A type that is no class of its own is an alias for some map."""
+    inner = _inner(written)
+    return written if "." not in inner or inner in types else written.replace(inner, "*")
+
+
+def _inner(written: str) -> str:
+    return written.rstrip("!").replace("[]", "").replace("{}", "")
 
 
 def _field_name(item: ast.AnnAssign) -> str:

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from headgate.fleet import expressions
+from headgate.simulate.result import Result
 
 from .objects import Document
 
@@ -34,7 +35,9 @@ def moment(text: str | None) -> float:
 class Run:
     """A scenario document and the output document of its run, with what both say in convenient form."""
 
-    def __init__(self, scenario: Document, result: Document) -> None:
+    def __init__(self, scenario: Document, played: Result) -> None:
+        result = played.document()
+        self._sequence = {job.id: number for number, job in enumerate(played.jobs)}
         self.spec = scenario["spec"]
         self.start = moment(self.spec["start"].replace("Z", "+00:00"))
         self.end = moment(result["end"])
@@ -105,9 +108,9 @@ class Run:
         return {"name": name, **self.objects[kind].get(name, {})}
 
     def by_target(self) -> dict[tuple[str, str, str], list[Document]]:
-        """Jobs of each target in the order in which they ran; of one instant, those that took no time come first."""
+        """Jobs of each target in the order in which they were created, also within one instant."""
         found: dict[tuple[str, str, str], list[Document]] = defaultdict(list)
-        for job in sorted(self.jobs, key=lambda job: (moment(job["createdAt"]), moment(job["completedAt"]))):
+        for job in sorted(self.jobs, key=lambda job: self._sequence[job["id"]]):
             found[(job["deployment"], job["environment"], job["resource"])].append(job)
         return found
 
@@ -263,6 +266,8 @@ def _upstream(run: Run, job: Document) -> Iterator[str]:
 
 def order_in_groups(run: Run) -> Iterator[str]:
     """An upstream that runs in the group has succeeded in it before; merging may bring a later lock of it."""
+    if run.moved & {"Deployment", "Environment", "Resource"}:
+        return
     hosts = {group["mergedInto"] for group in run.groups}
     jobs_of = run.by_group()
     for group in run.groups:

@@ -41,7 +41,7 @@ def bracket(choose: Chooser, fleet: Fleet) -> Document:
         spec["stuckTimeoutSeconds"] = choose.one((60, 300))
         spec["onStuck"] = choose.one(("release", "hold"))
     spec.update(_hooks(choose))
-    if choose.chance(15):
+    if not fleet.peaceful and choose.chance(15):
         spec["hooksIdempotent"] = choose.chance(50)
     if choose.chance(15):
         spec["preparedStatePersists"] = choose.chance(50)
@@ -110,13 +110,16 @@ def progression(choose: Chooser, fleet: Fleet) -> Document:
 
 
 def window(choose: Chooser, fleet: Fleet) -> Document:
-    spec: Document = {
-        "rrule": choose.one(
+    """Those of a peaceful fleet leave a minute in which all of them are open."""
+    allows = choose.chance(50)
+    if fleet.peaceful:
+        rule = "FREQ=MINUTELY;INTERVAL=5" if allows else "FREQ=HOURLY;BYMINUTE=3,20"
+        spec: Document = {"rrule": rule, "durationMinutes": 3 if allows else 1, "allowWindow": allows}
+    else:
+        rule = choose.one(
             ("FREQ=MINUTELY;INTERVAL=5", "FREQ=MINUTELY;INTERVAL=10", "FREQ=HOURLY;BYMINUTE=3,20")
-        ),
-        "durationMinutes": choose.one((1, 3)),
-        "allowWindow": choose.chance(50),
-    }
+        )
+        spec = {"rrule": rule, "durationMinutes": choose.one((1, 3)), "allowWindow": allows}
     if choose.chance(25):
         spec["firstDeployment"] = choose.one(("bypass", "enforce"))
     return spec

@@ -31,7 +31,7 @@ def _assert_promises(document: Document, result: Result) -> None:
         raise AssertionError(f"{broken.promise}: {broken.message}")
     for warned in result.warnings:
         assert "never ends" not in warned.message, warned.message
-    for sentence in judging.wrong(judging.Run(document, result.document())):
+    for sentence in judging.wrong(judging.Run(document, result)):
         raise AssertionError(sentence)
 
 
@@ -41,5 +41,5 @@ def _converges(document: Document) -> None:
     assert result.converged, (
         f"not converged: {[(unit.target, unit.state, unit.reason) for unit in result.waiting]}"
     )
-    for sentence in judging.behind(judging.Run(document, result.document())):
+    for sentence in judging.behind(judging.Run(document, result)):
         raise AssertionError(f"behind: {sentence}")

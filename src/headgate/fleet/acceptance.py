@@ -26,7 +26,7 @@ from headgate.fleet.changes import (
 from headgate.fleet.records import Job
 from headgate.fleet.rules import deployment_dependency
 from headgate.fleet.state import State
-from headgate.fleet.units import Target, VersionNode, optional_selector
+from headgate.fleet.units import Place, Target, VersionNode, optional_selector
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem, Rejected
 
@@ -255,10 +255,12 @@ def _delete(state: State, change: Delete, now: Instant) -> None:
     match change.kind:
         case "Resource":
             node = references.resource(state, name)
-            _end_groups_on(state, node.name, now)
+            _end_groups(state, [p for p in state.places.values() if p.resource is node], node.name, now)
             catalog.remove_resource(state, node)
         case "Environment":
             environment = references.environment(state, name)
+            gone = [p for p in state.places.values() if p.environment is environment]
+            _end_groups(state, gone, environment.name, now)
             pairs = [
                 d.pairs[environment.name] for d in state.deployments.values() if environment.name in d.pairs
             ]
@@ -307,15 +309,15 @@ def _refuse_if_in_use(state: State, node: VersionNode) -> None:
         )
 
 
-def _end_groups_on(state: State, resource: str, now: Instant) -> None:
-    """The resource is gone: its groups end with it, whatever they were at."""
-    for place in [place for place in state.places.values() if place.resource.name == resource]:
+def _end_groups(state: State, places: list[Place], what: str, now: Instant) -> None:
+    """The resource or the environment is gone: the groups there end with it, whatever they were at."""
+    for place in places:
         for group in list(place.groups()):
-            group.reason = f"{resource} was deleted"
+            group.reason = f"{what} was deleted"
             group.completed_at = now
             state.groups.pop(group.id, None)
             state.group_changed(group, "aborted", now)
-            holds.give_back(state, resource, group.id)
+            holds.give_back(state, place.resource.name, group.id)
         place.collecting = place.waiting = place.executing = None
         state.sites.pop(place.site, None)
 

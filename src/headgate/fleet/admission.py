@@ -62,11 +62,10 @@ def _look(state: State, unit: Unit, now: Instant) -> tuple[Start | None, Hindran
     if isinstance(unit, Place):
         return places.look(state, unit, now)
     assert isinstance(unit, Target)
-    found = targets.next_release(state, unit, now)
+    hindrance = Hindrance()
+    found = targets.next_release(state, unit, now, hindrance)
     holds.settle_target(state, unit, now)
-    if isinstance(found, Hindrance):
-        return None, found
-    return found, Hindrance()
+    return found, hindrance
 
 
 def _wait(state: State, unit: Unit, hindrance: Hindrance, also: tuple[Reason, ...] = ()) -> None:

@@ -252,9 +252,10 @@ def _verdicts_in_bracket(
                 yield version, one
             yield version, _collecting_verdict(state, place, now)
     if target.deployment.name in shape.of_place(place).hooks and not shown:
-        hook, _, _ = locking.hook_locks(state, place, now, Hindrance())
-        ahead = hook.get(target.deployment.name)
+        ahead = next(candidates.newest_first(state, target, now), None)
         if ahead is not None and ahead.id != target.record.deployed:
+            for one in gates.of_version(state, target, ahead, now):
+                yield ahead, one
             yield ahead, _collecting_verdict(state, place, now) if place.collecting else _no_cycle(place)
     yield from _verification_verdicts(state, target)
 

@@ -33,7 +33,7 @@ class Snapshot(msgspec.Struct):
     versions: list[model.Version] = []
     policies: list[dict[str, Any]] = []
     retired: list[dict[str, Any]] = []
-    """Policies that are gone or were replaced while a cycle under their bracket goes on to its end."""
+    """Policies that are gone or were replaced while a group of their bracket has not ended."""
     job_agents: list[model.JobAgent] = []
     variable_sets: list[model.VariableSet] = []
     freezes: list[model.Freeze] = []
@@ -92,7 +92,7 @@ def _retired(state: State) -> list[model.Policy]:
     found = {
         place.rule.id: place.rule.policy
         for _, place in sorted(state.places.items())
-        if place.executing is not None and place.rule.id not in live
+        if place.rule.id not in live and any(True for _ in place.groups())
     }
     return list(found.values())
 

@@ -44,12 +44,11 @@ class Hindrance(msgspec.Struct):
             self.wake_at = at
 
 
-def next_release(state: State, target: Target, now: Instant) -> Release | Hindrance:
-    """The release to start now, or what hinders it (nothing at all, for a target that has converged)."""
+def next_release(state: State, target: Target, now: Instant, hindrance: Hindrance) -> Release | None:
+    """The release to start now, and what hinders it or a newer one (nothing, for a target that has converged)."""
     record = target.record
-    hindrance = Hindrance()
     if record.job is not None or target.rules.of("deploymentBracket"):
-        return hindrance
+        return None
     if record.rollback_to is not None:
         return _ordered(state, target, record.rollback_to, "rollback", now, hindrance)
     if record.ordered == "redeploy" and record.deployed is not None:
@@ -74,7 +73,7 @@ def next_release(state: State, target: Target, now: Instant) -> Release | Hindra
             break
     if retried is not None:
         _give_up_retry(state, target)
-    return hindrance
+    return None
 
 
 def _waits_for_next_attempt(state: State, target: Target, version: VersionNode, now: Instant) -> bool:
@@ -192,17 +191,17 @@ def verdicts_of_same_version(state: State, target: Target, now: Instant) -> Iter
 
 def _ordered(
     state: State, target: Target, version_id: str, kind: JobKind, now: Instant, hindrance: Hindrance
-) -> Release | Hindrance:
+) -> Release | None:
     """A rollback or a redeploy: it needs no gate but the freeze, a slot and a free target."""
     version = state.version(version_id)
     if version is None:
         target.record.rollback_to = None
         target.record.ordered = None
-        return hindrance
+        return None
     one = gates.frozen(state, target, now)
     if not one.is_allowed:
         hindrance.add(one)
-        return hindrance
+        return None
     key = (0, target.record.finished_at or now, target.resource.name, target.name)
     return Release(version, kind, 1, variables.resolve(state, target), (one,), key, kind)
 

@@ -23,18 +23,17 @@ def begin(state: State, target: Target, job: Job, trigger: Trigger, now: Instant
             continue
         for metric in rule.spec.metrics:
             fresh = verification.MetricState()
-            job.metrics.append(
-                MetricProgress(
-                    rule.id,
-                    metric.name,
-                    msgspec.to_builtins(fresh),
-                    due_at=verification.next_measurement_at(metric, fresh, now),
-                )
+            progress = MetricProgress(
+                rule.id,
+                metric.name,
+                msgspec.to_builtins(fresh),
+                due_at=verification.next_measurement_at(metric, fresh, now),
             )
+            job.metrics.append(progress)
+            _schedule(state, job, progress)
     if any(progress.status == "running" for progress in job.metrics):
         job.verification = "running"
         state.measuring.add(job.id)
-        schedule(state, job)
         if trigger == "jobSuccess":
             target.record.verification = "running"
             state.verified.setdefault(job.version, {})[target.name] = None
@@ -43,8 +42,12 @@ def begin(state: State, target: Target, job: Job, trigger: Trigger, now: Instant
 
 def schedule(state: State, job: Job) -> None:
     for progress in job.metrics:
-        if progress.status == "running" and progress.due_at is not None:
-            heapq.heappush(state.measurements, (progress.due_at, job.id, progress.rule, progress.metric))
+        _schedule(state, job, progress)
+
+
+def _schedule(state: State, job: Job, progress: MetricProgress) -> None:
+    if progress.status == "running" and progress.due_at is not None:
+        heapq.heappush(state.measurements, (progress.due_at, job.id, progress.rule, progress.metric))
 
 
 def ask(state: State, now: Instant) -> None:
@@ -91,8 +94,7 @@ def measured(state: State, change: Measured, now: Instant) -> bool:
     progress.due_at = (
         verification.next_measurement_at(metric, after, now) if progress.status == "running" else None
     )
-    if progress.due_at is not None:
-        heapq.heappush(state.measurements, (progress.due_at, job.id, progress.rule, progress.metric))
+    _schedule(state, job, progress)
     state.journal.changed("job", job.id)
     return _conclude(state, target, job, now)
 

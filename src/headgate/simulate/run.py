@@ -253,7 +253,9 @@ class _Run:
         if question.target is not None:
             return self._explain(question.target, now)
         if not self._levels:
-            raise Rejected([Problem("workload", f"{question.workload} needs a simulated cluster; there is none")])
+            raise Rejected(
+                [Problem("workload", f"{question.workload} needs a simulated cluster; there is none")]
+            )
         return self._levels[0].explain(question, now)
 
     def _apply(self, change: changes.Change, now: Instant) -> None:

@@ -29,6 +29,7 @@ class Clique(msgspec.Struct):
 
     name: str
     clique_name: str
+    min_available: int = 0
     object: Object | None = None
     is_going: bool = False
     pods: list[Pod] = []
@@ -46,6 +47,17 @@ class Clique(msgspec.Struct):
     def live_object(self) -> Object | None:
         return None if self.is_going else self.object
 
+    @property
+    def is_available(self) -> bool:
+        return self.live_object is not None and self.available >= self.min_available
+
+    def has_only(self, template_hash: str) -> bool:
+        """Whether the clique and all of its pods that are to stay were built from that content."""
+        item = self.live_object
+        if item is not None and item.labels.get(labels.POD_TEMPLATE_HASH) != template_hash:
+            return False
+        return not self.hashes or (len(self.hashes) == 1 and template_hash in self.hashes)
+
 
 class GroupReplica(msgspec.Struct):
     """One replica of a scaling group; `cliques` has an entry for every member clique."""
@@ -62,17 +74,36 @@ class GroupReplica(msgspec.Struct):
         """Nothing of it is to stay: what is left are objects and pods that are on their way out."""
         return all(clique.live_object is None for clique in self.cliques.values())
 
+    @property
+    def is_available(self) -> bool:
+        return all(clique.is_available for clique in self.cliques.values())
+
+    @property
+    def is_unscheduled(self) -> bool:
+        return not any(clique.bound for clique in self.cliques.values())
+
+    def is_at(self, revision: Revision) -> bool:
+        return all(
+            clique.has_only(revision.clique_hashes.get(name, "")) for name, clique in self.cliques.items()
+        )
+
 
 class Group(msgspec.Struct):
     name: str
     group_name: str
+    min_available: int = 0
     object: Object | None = None
     is_going: bool = False
     replicas: dict[int, GroupReplica] = {}
+    available: int = 0
 
     @property
     def live_object(self) -> Object | None:
         return None if self.is_going else self.object
+
+    @property
+    def is_available(self) -> bool:
+        return self.live_object is not None and self.available >= self.min_available
 
 
 class Replica(msgspec.Struct):
@@ -102,6 +133,20 @@ class Replica(msgspec.Struct):
     @property
     def is_unscheduled(self) -> bool:
         return not any(clique.bound for clique in self.all_cliques())
+
+    @property
+    def is_available(self) -> bool:
+        return all(clique.is_available for clique in self.cliques.values()) and all(
+            group.is_available for group in self.groups.values()
+        )
+
+    def has_content_of(self, revision: Revision) -> bool:
+        """Nothing that is to stay was built from other content; what is not there yet does not count."""
+        return all(
+            clique.has_only(revision.clique_hashes.get(name, "")) for name, clique in self.cliques.items()
+        ) and all(
+            replica.is_at(revision) for group in self.groups.values() for replica in group.replicas.values()
+        )
 
 
 class Tree(msgspec.Struct):
@@ -179,31 +224,35 @@ def _replica(
             replica.service = item
     for clique in pcs.template.standalone_cliques:
         name = names.standalone_clique(pcs.name, index, clique.name)
-        replica.cliques[clique.name] = _clique(name, clique.name, clique_objects, pods, pcs.uid)
+        replica.cliques[clique.name] = _clique(
+            name, clique.name, clique.min_available, clique_objects, pods, pcs.uid
+        )
     for group in pcs.template.scaling_groups:
         name = names.scaling_group(pcs.name, index, group.name)
         group_object = group_objects.get(name)
-        state = Group(
-            name, group.name, group_object, group_object is not None and _is_leaving(group_object, pcs.uid)
-        )
-        owner = group_object.uid if group_object is not None else ""
+        state = Group(name, group.name, group.min_available, group_object)
+        state.is_going = group_object is not None and _is_leaving(group_object, pcs.uid)
+        owner = group_object.uid if group_object is not None and not state.is_going else ""
+        members = pcs.template.members(group)
         for group_index in sorted(group_indices.get(name, ())):
             state.replicas[group_index] = GroupReplica(
                 group_index,
                 {
-                    member: _clique(
-                        names.member_clique(pcs.name, index, group.name, group_index, member),
-                        member,
+                    member.name: _clique(
+                        names.member_clique(pcs.name, index, group.name, group_index, member.name),
+                        member.name,
+                        member.min_available,
                         clique_objects,
                         pods,
                         owner,
                     )
-                    for member in group.clique_names
+                    for member in members
                 },
             )
+            state.available += state.replicas[group_index].is_available
         replica.groups[group.name] = state
-    for name, item in clique_objects.items():
-        replica.strays.append(_clique(name, "", {name: item}, pods, pcs.uid))
+    for name, item in tuple(clique_objects.items()):
+        replica.strays.append(_clique(name, "", 0, {name: item}, pods, pcs.uid))
     return replica
 
 
@@ -223,12 +272,14 @@ def _group_indices(
 def _clique(
     name: str,
     clique_name: str,
+    min_available: int,
     objects: dict[str, Object],
     pods: dict[str, list[Object]],
     owner: str,
 ) -> Clique:
     item = objects.pop(name, None)
-    clique = Clique(name, clique_name, item, item is not None and _is_leaving(item, owner))
+    clique = Clique(name, clique_name, min_available, item)
+    clique.is_going = item is not None and _is_leaving(item, owner)
     uid = item.uid if item is not None and not clique.is_going else ""
     for pod in pods.pop(name, ()):
         _add_pod(clique, pod, uid)

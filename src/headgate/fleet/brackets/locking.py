@@ -273,12 +273,16 @@ def _has_changed_variables(state: State, place: Place, target: Target) -> bool:
     if target.record.deployed_variables == resolved or _is_about_to_run(place, target.deployment.name):
         return False
     version = state.version(target.record.deployed)
-    return version is not None and not has_failed(target, version, resolved)
+    if version is None or version.object.status in ("rejected", "failed"):
+        return False
+    return not has_failed(target, version, resolved)
 
 
 def _is_about_to_run(place: Place, deployment: str) -> bool:
     for group in (place.waiting, place.executing):
         member = group.member(deployment) if group is not None else None
-        if member is not None and member.state in ("waiting", "retrying"):
+        if member is not None and (
+            member.state in ("waiting", "retrying") or member.next_version is not None
+        ):
             return True
     return False

@@ -30,7 +30,8 @@ def try_to_join(state: State, place: Place, group: Group, now: Instant, hindranc
         return False
     holds.take_for_group(state, tables, host, now)
     for member in group.members:
-        if member.role == "member" and member.state == "waiting":
+        is_redeploy_of_unchanged = member.kind == "redeploy" and not group.without_window
+        if member.role == "member" and member.state == "waiting" and not is_redeploy_of_unchanged:
             _join(state, place, host, member)
     place.waiting = None
     locking.end_unstarted(state, group, "merged", f"joined {host.id}", now, merged_into=host.id)

@@ -6,7 +6,7 @@ from typing import Any
 from headgate.fleet import manifests
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
-from headgate.kernel.objects import Key, Object
+from headgate.kernel.objects import Object
 from headgate.kernel.problems import Problem, Rejected
 from headgate.simulate import result as results
 from headgate.simulate import steps
@@ -17,7 +17,7 @@ from headgate.simulate.cluster.controllers import Runner
 from headgate.simulate.cluster.garbage import Collector
 from headgate.simulate.cluster.kubelet import Kubelet
 from headgate.simulate.cluster.nodes import Nodes
-from headgate.simulate.cluster.pods import Pods
+from headgate.simulate.cluster.pods import Pod, Pods
 from headgate.simulate.cluster.record import Record
 from headgate.simulate.cluster.scheduler import Scheduler
 from headgate.simulate.cluster.store import Store, replace
@@ -64,6 +64,8 @@ class ClusterPart:
         Collector(self.store, self.agenda, cluster.collect.microseconds)
         self._statuses = Statuses(self.store, self.agenda, behaviors)
         self._record = Record(self.store, self._statuses)
+        self._ending = operations.Ending(self.workloads, self.pods, self.scheduler, self.kubelet)
+        self._unfinished: list[promises.Unfinished] = []
         self._has_lag = cluster.lag.microseconds > 0
         self.runner = Runner(
             self.store,
@@ -135,12 +137,13 @@ class ClusterPart:
                 self._kill(payload, now)
             case "cordon":
                 self.nodes.cordon(payload.nodes)
+                self.scheduler.look_again()
             case "uncordon":
                 self.nodes.uncordon(payload.nodes)
                 self.scheduler.look_again()
             case _:
                 found = self._find_set(payload.name, payload.namespace)
-                self._edit(found, operations.edited(payload.action, found, self.workloads.parts_of(_request(found))), now)
+                self._edit(found, operations.edited(payload.action, found), now)
 
     def _patch(self, payload: steps.Patch, now: Instant) -> None:
         old = self._find(payload.kind, payload.name, payload.api_version, payload.namespace)
@@ -172,7 +175,12 @@ class ClusterPart:
             raise Rejected([Problem("name", f"{kind} {name} is not there")])
         places = ", ".join(sorted(f"{item.api_version} in {item.namespace}" for item in found))
         raise Rejected(
-            [Problem("name", f"{kind} {name} is there {len(found)} times: {places}; say apiVersion or namespace")]
+            [
+                Problem(
+                    "name",
+                    f"{kind} {name} is there {len(found)} times: {places}; say apiVersion or namespace",
+                )
+            ]
         )
 
     def _find_set(self, name: str, namespace: str | None) -> Object:
@@ -184,7 +192,7 @@ class ClusterPart:
         candidates = sorted(
             (pod for pod in self.pods if pod.deleted_at is None), key=lambda pod: (pod.created_at, pod.name)
         )
-        chosen = []
+        chosen: list[Pod] = []
         for pod in candidates:
             bindings: dict[str, object] = {"pod": pod.document()}
             if pod.revision is not None:
@@ -256,14 +264,11 @@ class ClusterPart:
             }
 
     def end(self, now: Instant, *, was_cut: bool) -> None:
-        convergence = self.workloads.convergence()
-        unfinished = [
-            operations.unfinished(self, request, now) for request, is_done in convergence.items() if not is_done
-        ]
-        self._unfinished = [item for item in unfinished if item is not None]
-        promises.judge_end(self.workloads.watch, self._unfinished, now, is_over=not was_cut)
-        if all(convergence.values()) and not was_cut:
-            promises.judge_leftovers(self.workloads.watch, self.store, list(self.workloads.sets()), now)
+        self._unfinished = self._ending.unfinished()
+        watch = self.workloads.watch
+        promises.judge_end(watch, self._unfinished, now, is_over=not was_cut)
+        if not self._unfinished and not was_cut:
+            promises.judge_leftovers(watch, self.store, list(self.workloads.sets()), now)
 
     def fill(self, document: dict[str, Any]) -> None:
         ordered = sorted(self.pods.every, key=lambda pod: (pod.created_at, pod.name))
@@ -276,7 +281,8 @@ class ClusterPart:
         for pcs in self.workloads.sets():
             self.workloads.ledger.open(pcs, self.workloads.truth)
         uses = sorted(
-            self.workloads.ledger.uses(), key=lambda use: (use.peak_at is None, use.peak_at or 0, use.scope, use.kind)
+            self.workloads.ledger.uses(),
+            key=lambda use: (use.peak_at is None, use.peak_at or 0, use.scope, use.kind),
         )
         result.workload_budgets.extend(use.document() for use in uses)
         for at, target, message in self._statuses.failures:
@@ -292,7 +298,3 @@ class ClusterPart:
 
 def _request(item: Object) -> Request:
     return item.namespace, item.name
-
-
-def set_key(request: Request) -> Key:
-    return Key("grove.io", "PodCliqueSet", *request)

@@ -63,7 +63,17 @@ class Scheduler:
         self._had_minimum: set[str] = set()
         """The uids of gangs whose every group had its minimum at some moment."""
         self._is_due = False
+        self._lacking_room: dict[Key, None] = {}
         store.listen(self._changed)
+
+    @property
+    def is_due(self) -> bool:
+        return self._is_due and bool(self._waiting)
+
+    def lacking_room(self) -> set[tuple[str, str]]:
+        """Namespace and name of each set that something of had no room in the last pass."""
+        pods = (pod for key in self._lacking_room for pod in self._waiting.get(key, {}).values())
+        return {(pod.key.namespace, pod.pcs or "") for pod in pods}
 
     def waiting(self) -> Iterator[Pod]:
         """What could be bound if there were room, or if its gang were complete."""
@@ -126,6 +136,7 @@ class Scheduler:
         if not self._is_due:
             return False
         self._is_due = False
+        self._lacking_room = {}
         gangs = [(key, self._store.get(key)) for key in self._waiting]
         ordered = sorted(gangs, key=lambda item: self._order(*item))
         was_any = False
@@ -148,7 +159,11 @@ class Scheduler:
         was_any = False
         for unit in units:
             wanted = sum(group.lacking for group in unit)
-            if wanted and wanted <= self._nodes.room and all(group.is_complete for group in unit):
+            if not wanted or not all(group.is_complete for group in unit):
+                continue
+            if wanted > self._nodes.room:
+                self._lacking_room[key] = None
+            else:
                 for group in unit:
                     for pod in group.candidates[: group.lacking]:
                         self._bind(key, pod, now)
@@ -174,6 +189,8 @@ class Scheduler:
             ]
             candidates = [pod for group in satisfied for pod in group.candidates]
         chosen = candidates[: self._nodes.room]
+        if len(chosen) < len(candidates):
+            self._lacking_room[key] = None
         for pod in chosen:
             self._bind(key, pod, now)
         return bool(chosen)

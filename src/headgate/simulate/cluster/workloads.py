@@ -8,11 +8,14 @@ from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, Key, Object, UpdateStatus
 from headgate.simulate.cluster import budgets, promises
 from headgate.simulate.cluster.controllers import Outcome
+from headgate.simulate.cluster.pods import Pod, Pods
 from headgate.simulate.cluster.store import Change, Store
 from headgate.simulate.cluster.tally import Tally
 from headgate.simulate.cluster.view import Request, View
 from headgate.workload import labels, model, names, revisions, validate
 from headgate.workload.model import PodCliqueSet
+
+ABORT_ANNOTATION = "headgate.dev/abort"
 
 
 class Planned(Protocol):
@@ -65,8 +68,11 @@ class Sets:
 class Workloads:
     """The controller of all sets. What it keeps between two decisions is for the result, not for the planner."""
 
-    def __init__(self, store: Store, planner: Planner, ids: IdSource, broken: promises.Broken) -> None:
+    def __init__(
+        self, store: Store, pods: Pods, planner: Planner, ids: IdSource, broken: promises.Broken
+    ) -> None:
         self._store = store
+        self._pods = pods
         self._planner = planner
         self._ids = ids
         self._sets = Sets()
@@ -87,6 +93,19 @@ class Workloads:
     def _changed(self, change: Change) -> None:
         self._versions_count += 1
         self.truth.changed(change.old, None if change.kind == "deleted" else change.object)
+        if change.kind == "added" and change.object.kind == "Pod":
+            pod = self._pods[change.object.uid]
+            pod.is_surge = self._is_above_replicas(pod)
+
+    def _is_above_replicas(self, pod: Pod) -> bool:
+        namespace = pod.key.namespace
+        pcs = self.object_of((namespace, pod.pcs or ""))
+        group = self.truth.groups.get((namespace, pod.group_object))
+        clique = self.truth.cliques.get((namespace, pod.clique_object))
+        return any(
+            item is not None and index is not None and index >= int(item.spec.get("replicas", index + 1))
+            for item, index in ((pcs, pod.pcs_replica), (group, pod.pcsg_replica), (clique, pod.index))
+        )
 
     def restarted(self, view: View) -> None:
         self._view = view
@@ -107,10 +126,8 @@ class Workloads:
         deleted = promises.deleted_objects(plan.actions, self._view.get)
         pending = budgets.before(pcs, plan.actions, self._seen, deleted)
         self._pending = (pcs, pending, pcs.update_strategy.paused)
-        actions = list(plan.actions)
-        if not any(isinstance(action, UpdateStatus) and action.key == item.key for action in actions):
-            actions.append(UpdateStatus(item.key, item.uid, plan.status))
-        return Outcome(actions, plan.next_look)
+        # The status goes first: what the planner means to do must be known to the one that comes after it.
+        return Outcome((UpdateStatus(item.key, item.uid, plan.status), *plan.actions), plan.next_look)
 
     def applied(self, request: Request, actions: Sequence[Action], now: Instant) -> None:
         if self._pending is None:
@@ -146,6 +163,19 @@ class Workloads:
             for item in self._store
             if item.namespace == namespace and item.labels.get(labels.PART_OF) == name
         )
+
+    def holds(self, item: Object) -> Iterator[str]:
+        """Why somebody wants the set to stay as it is."""
+        pcs = self._sets.read(item)
+        strategy = pcs.update_strategy
+        if strategy.paused:
+            yield "it is paused"
+        if strategy.type == "OnDelete":
+            yield "its pods are replaced only when somebody deletes them"
+        if item.annotations.get(ABORT_ANNOTATION) == revisions.revision_hash(pcs):
+            yield "its update was aborted"
+        if item.status.get("rolledBack"):
+            yield "its update was rolled back"
 
     def convergence(self) -> dict[Request, bool]:
         """For each set, and for each that is gone and has left something."""
@@ -231,3 +261,7 @@ def checked(item: Object, old: Object | None) -> tuple[Object, tuple[str, ...]]:
     """The object to store, and warnings. Raises Rejected."""
     verdict = validate.check(item, old)
     return verdict.accepted(), verdict.warnings
+
+
+def revision_hash(item: Object) -> str:
+    return revisions.revision_hash(model.read(item))

@@ -1,0 +1,138 @@
+"""One pass of the planner: what it goes by, what it means to remember, and what it wants written."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from headgate.kernel.identifiers import IdSource
+from headgate.kernel.instants import Instant
+from headgate.kernel.objects import Action, Create, Delete, Object, Update, UpdateStatus
+from headgate.workload import observed
+from headgate.workload.memory import Memory, Record
+from headgate.workload.model import PodCliqueSet
+from headgate.workload.observed import Tree
+from headgate.workload.revisions import Revision
+
+ABORT = "headgate.dev/abort"
+"""Annotation of a set: the hash of the revision that is abandoned. Another template makes it void."""
+SCHEDULED_AT = "headgate.dev/scheduled-at"
+"""Annotation of a base gang: that it once stood, so that its scaled gangs need not wait when an update takes it apart."""
+
+
+class Writes(msgspec.Struct):
+    """In the order in which they are carried out: intents and names first, then what is added, at last what is taken."""
+
+    revisions: list[Action] = []
+    updates: list[Action] = []
+    statuses: list[Action] = []
+    creates: list[Action] = []
+    gangs: list[Action] = []
+    gates: list[Action] = []
+    deletes: list[Action] = []
+    created_pods: dict[str, list[str]] = {}
+    """Names of new pods by PodClique."""
+    deleted_uids: set[str] = set()
+
+    def create(self, item: Object) -> None:
+        self.creates.append(Create(item))
+
+    def delete(self, item: Object, reason: str) -> None:
+        if item.deleted_at is None and item.uid not in self.deleted_uids:
+            self.deleted_uids.add(item.uid)
+            self.deletes.append(Delete(item.key, item.uid, reason))
+
+    def delete_clique(self, clique: observed.Clique, reason: str) -> None:
+        """The clique before its pods: what is left when the planner stops in between is then on its way out."""
+        if clique.object is not None:
+            self.delete(clique.object, reason)
+        for pod in clique.pods:
+            self.delete(pod.object, reason)
+
+    def update(self, item: Object) -> None:
+        self.updates.append(Update(item))
+
+    def status(self, item: Object, status: dict[str, Any]) -> None:
+        if item.status != status:
+            self.statuses.append(UpdateStatus(item.key, item.uid, status))
+
+    def in_order(self, first: Iterable[Action]) -> tuple[Action, ...]:
+        return (
+            *self.revisions,
+            *first,
+            *self.updates,
+            *self.statuses,
+            *self.creates,
+            *self.gangs,
+            *self.gates,
+            *self.deletes,
+        )
+
+
+class Situation(msgspec.Struct):
+    pcs: PodCliqueSet
+    source: Object
+    tree: Tree
+    memory: Memory
+    newest: Revision
+    """Of the template as it stands."""
+    target: Revision
+    """What units are moved to: the newest, unless the set was rolled back from it."""
+    now: Instant
+    ids: IdSource
+    writes: Writes
+    looks: list[Instant] = []
+    """Moments at which something is due even if nobody writes anything."""
+
+    @property
+    def strategy(self) -> str:
+        return self.pcs.update_strategy.type
+
+    @property
+    def is_paused(self) -> bool:
+        return self.pcs.update_strategy.paused
+
+    @property
+    def is_aborted(self) -> bool:
+        return self.source.annotations.get(ABORT) == self.newest.hash
+
+    @property
+    def may_update(self) -> bool:
+        return not self.is_paused and not self.is_aborted and self.strategy != "OnDelete"
+
+    @property
+    def is_updating(self) -> bool:
+        progress = self.memory.progress
+        return progress is not None and progress.ended_at is None
+
+    def revision(self, revision_hash: str | None) -> Revision:
+        """One that somebody removed cannot be built from any more; then what is aimed at must do."""
+        if revision_hash == self.newest.hash:
+            return self.newest
+        return self.tree.revisions.get(revision_hash or "", self.target)
+
+    def is_new(self, index: int) -> bool:
+        """Moved to the target, and nothing of other content left in it."""
+        record = self.memory.records.get(index)
+        if record is None:
+            return True
+        if record.revision != self.target.hash:
+            return False
+        replica = self.tree.replicas.get(index)
+        return replica is None or replica.has_content_of(self.target)
+
+    def is_available(self, index: int) -> bool:
+        record = self.memory.records.get(index)
+        replica = self.tree.replicas.get(index)
+        return (
+            record is not None
+            and not record.is_torn_down
+            and replica is not None
+            and replica.is_available
+        )
+
+    def may_move(self, index: int) -> bool:
+        return index >= self.pcs.update_strategy.partition
+
+    def record(self, index: int) -> Record:
+        return self.memory.records[index]
