@@ -8,8 +8,7 @@ from __future__ import annotations
 import bisect
 from collections.abc import Iterable
 
-from headgate.fleet import model
-from headgate.fleet.records import MEMBER_SETTLED, Group
+from headgate.fleet import model, placing
 from headgate.fleet.slots import SlotTable
 from headgate.fleet.state import State
 from headgate.fleet.units import (
@@ -17,7 +16,6 @@ from headgate.fleet.units import (
     DeploymentNode,
     EnvironmentNode,
     Pair,
-    Place,
     PolicyNode,
     ResourceNode,
     RuleSet,
@@ -271,9 +269,9 @@ def _declarations_changed(state: State, resource: ResourceNode) -> None:
 def _remove_target(state: State, target: Target) -> None:
     """Its live job is cancelled by whoever applies the change and knows when; nothing of it is left here."""
     state.removed.append(target)
-    _leave_place(state, target)
+    placing.leave(state, target)
     state.waiting.forget(target)
-    _leave_lines(state, target)
+    placing.leave_lines(state, target)
     del state.targets[target.name]
     del target.pair.targets[target.resource.name]
     del target.resource.targets[target.name]
@@ -284,13 +282,6 @@ def _remove_target(state: State, target: Target) -> None:
     if not target.pair.targets:
         target.deployment.pairs.pop(target.environment.name, None)
     state.journal.changed("target", target.name)
-
-
-def _leave_lines(state: State, unit: Target | Place) -> None:
-    if unit.start_key is not None:
-        for table in state.slots.values():
-            table.leave(unit.start_key, unit)
-        unit.start_key = None
 
 
 def _bind_rules(state: State, target: Target) -> None:
@@ -311,28 +302,11 @@ def _bind_rules(state: State, target: Target) -> None:
     if place is not None and bracket is not None and bracket.id == place.rule.id:
         place.rule = bracket
         place.plan = None
-    elif place is not None and not _is_under_way(place, target):
-        _leave_place(state, target)
+    elif place is not None and not placing.is_under_way(place, target):
+        placing.leave(state, target)
     if bracket is not None and target.place is None:
-        _enter_place(state, target)
+        placing.enter(state, target)
     state.touch(target)
-
-
-def _is_under_way(place: Place, target: Target) -> bool:
-    """A cycle that has started goes on to its end, post-hooks included, whatever becomes of the rule."""
-    member = place.executing.member(target.deployment.name) if place.executing is not None else None
-    return member is not None and member.state not in MEMBER_SETTLED
-
-
-def release_members(state: State, place: Place) -> None:
-    """After a cycle: members that only stayed for its end go where their rules say."""
-    for target in list(place.members.values()):
-        bracket = target.rules.bracket
-        if bracket is None or bracket.id != place.rule.id:
-            _leave_place(state, target)
-            if bracket is not None:
-                _enter_place(state, target)
-            state.touch(target)
 
 
 def _rule_set(state: State, policies: tuple[PolicyNode, ...], target: Target) -> RuleSet:
@@ -346,67 +320,6 @@ def _rule_set(state: State, policies: tuple[PolicyNode, ...], target: Target) ->
     if rules is None:
         rules = state.rule_sets[key] = RuleSet(policies, {"deployment": target.deployment.view})
     return rules
-
-
-def _enter_place(state: State, target: Target) -> None:
-    rule = target.rules.bracket
-    assert rule is not None
-    key = (rule.id, target.environment.name, target.resource.name)
-    place = state.places.get(key)
-    if place is None:
-        place = state.places[key] = Place(rule, target.environment, target.resource, None)
-        state.places_by_rule.setdefault(rule.id, {})[place] = None
-    place.rule = rule
-    place.members[target.deployment.name] = target
-    place.plan = None
-    target.place = place
-    state.waiting.forget(target)
-    _leave_lines(state, target)
-    state.waiting.touch(place)
-
-
-def place_of_group(state: State, group: Group, rule: BoundRule) -> Place:
-    """For loading: where the group is, also when its rule no longer makes that place."""
-    key = (group.rule, group.environment, group.resource)
-    place = state.places.get(key)
-    if place is None:
-        environment, resource = state.environments[group.environment], state.resources[group.resource]
-        place = state.places[key] = Place(rule, environment, resource, None)
-        state.places_by_rule.setdefault(rule.id, {})[place] = None
-    return place
-
-
-def keep_members(state: State, place: Place, group: Group) -> None:
-    """For loading: members that stay for the end of a cycle although their rules no longer say so."""
-    for member in group.members:
-        target = state.targets.get(f"{member.deployment}/{group.environment}/{group.resource}")
-        if target is None or target.place is place or member.state in MEMBER_SETTLED:
-            continue
-        _leave_place(state, target)
-        place.members[member.deployment] = target
-        place.plan = None
-        target.place = place
-
-
-def _leave_place(state: State, target: Target) -> None:
-    place = target.place
-    if place is None:
-        return
-    target.place = None
-    place.members.pop(target.deployment.name, None)
-    place.plan = None
-    state.waiting.touch(place)
-    drop_empty_place(state, place)
-
-
-def drop_empty_place(state: State, place: Place) -> None:
-    """A place without members and without groups is forgotten."""
-    if place.members or any(True for _ in place.groups()):
-        return
-    state.waiting.forget(place)
-    _leave_lines(state, place)
-    state.places.pop(place.key, None)
-    state.places_by_rule.get(place.rule.id, {}).pop(place, None)
 
 
 def _place_in_group(state: State, table: SlotTable, resource: ResourceNode) -> None:

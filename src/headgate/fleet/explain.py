@@ -6,19 +6,14 @@ from collections.abc import Iterator
 
 import msgspec
 
-from headgate.fleet import candidates, dependencies, gates, holds, references, targets, variables
-from headgate.fleet.brackets import collecting, locking, ordering, readiness, shape
+from headgate.fleet import candidates, explain_verdicts, gates, holds, references, targets, variables
+from headgate.fleet.brackets import collecting, shape
 from headgate.fleet.model import TargetState
-from headgate.fleet.records import GROUP_ENDED, Group, Member
-from headgate.fleet.rules import resource_concurrency
-from headgate.fleet.slots import SlotTable
+from headgate.fleet.records import GROUP_ENDED, Group
 from headgate.fleet.state import Judged, State
-from headgate.fleet.targets import Hindrance
 from headgate.fleet.units import Place, Target, VersionNode
 from headgate.kernel import instants, verdicts
 from headgate.kernel.instants import Instant
-
-CANDIDATES_AT_MOST = 20
 
 
 class RuleLine(msgspec.Struct, frozen=True, rename="camel"):
@@ -65,8 +60,8 @@ class Explanation(msgspec.Struct, frozen=True, rename="camel"):
 def of_target(state: State, name: str, now: Instant) -> Explanation:
     target = references.target(state, name)
     judged = [
-        (version, _with_cycle(target, one))
-        for version, one in _all_verdicts(state, target, now)
+        (version, explain_verdicts.with_cycle(target, one))
+        for version, one in explain_verdicts.of_target(state, target, now)
         if one is not gates.NOT_FROZEN
     ]
     lines = tuple(_line(version, one) for version, one in judged)
@@ -86,17 +81,6 @@ def of_target(state: State, name: str, now: Instant) -> Explanation:
     )
 
 
-def _with_cycle(target: Target, one: Judged) -> Judged:
-    """A ring of dependencies that could not be seen when the policy came is said here."""
-    if one.kind != "deploymentDependency" or one.is_allowed or one.rule is None:
-        return one
-    ring = dependencies.cycle_through(one.rule, target)
-    if ring is None:
-        return one
-    message = f"{one.verdict.message}; the rules form a cycle: {' -> '.join(ring)}"
-    return Judged(one.rule, one.kind, msgspec.structs.replace(one.verdict, message=message), one.reasons)
-
-
 def _line(version: VersionNode | None, one: Judged) -> RuleLine:
     verdict = one.verdict
     return RuleLine(
@@ -109,236 +93,6 @@ def _line(version: VersionNode | None, one: Judged) -> RuleLine:
         satisfied_at=verdict.satisfied_at,
         next_evaluation_time=verdict.next_evaluation_time,
     )
-
-
-Verdicts = list[tuple[VersionNode | None, Judged]]
-
-
-def _all_verdicts(state: State, target: Target, now: Instant) -> Iterator[tuple[VersionNode | None, Judged]]:
-    conflict = targets.denied_by_two_brackets(target)
-    if conflict is not None:
-        yield None, conflict
-        return
-    if target.place is not None:
-        yield from _verdicts_in_bracket(state, target, target.place, now)
-        return
-    for version, _ in zip(_ahead(state, target, now), range(CANDIDATES_AT_MOST)):
-        for one in targets.verdicts_of(state, target, version, now):
-            yield version, one
-        for table in holds.tables_for(state, (target,)):
-            yield version, concurrency_verdict(state, table, target)
-        if target.record.retry_at is not None:
-            yield from ((version, one) for one in _retry_verdicts(target, target.record.retry_at, now))
-        elif version.id in target.record.failures:
-            yield version, Judged(None, "retry", verdicts.denied(_failed_sentence(target, version.tag)))
-    yield from _changed_values_verdicts(state, target, now)
-    yield from _verification_verdicts(state, target)
-
-
-def _changed_values_verdicts(
-    state: State, target: Target, now: Instant
-) -> Iterator[tuple[VersionNode | None, Judged]]:
-    """What a new release of the version that runs waits for; only if nothing newer comes before it."""
-    record = target.record
-    deployed = state.version(record.deployed)
-    if deployed is None or any(True for _ in _ahead(state, target, now)):
-        return
-    if record.job is not None or record.deployed_variables == variables.resolve(state, target):
-        return
-    for one in targets.verdicts_of_same_version(state, target, now):
-        yield deployed, one
-    for table in holds.tables_for(state, (target,)):
-        yield deployed, concurrency_verdict(state, table, target)
-
-
-def _failed_sentence(target: Target, tag: str) -> str:
-    at = target.record.failed_at
-    when = f" at {instants.show_clock(at)}" if at is not None else ""
-    return f"{tag} failed{when}; it is tried again when an operator retries it or a newer version comes"
-
-
-def _verification_verdicts(state: State, target: Target) -> Iterator[tuple[VersionNode | None, Judged]]:
-    """What is measured of the version that runs, while it is not known to be good."""
-    record = target.record
-    job = state.jobs.get(record.attempts[-1]) if record.attempts else None
-    if job is None or job.verification not in ("running", "failed"):
-        return
-    for rule in target.rules.of("verification"):
-        left = [p for p in job.metrics if p.rule == rule.id and p.status == job.verification]
-        if not left:
-            continue
-        names = ", ".join(progress.metric for progress in left)
-        due = min((p.due_at for p in left if p.due_at is not None), default=None)
-        if job.verification == "failed":
-            verdict = verdicts.denied(f"verification of {job.tag} failed: {names}")
-        else:
-            verdict = verdicts.pending(f"{job.tag} is being verified: {names}", next_evaluation_time=due)
-        yield state.version(job.version), Judged(rule, rule.kind, verdict)
-
-
-def _retry_verdicts(target: Target, retry_at: Instant, now: Instant) -> Iterator[Judged]:
-    for rule in target.rules.of("retry"):
-        if now < retry_at:
-            verdict = verdicts.pending(
-                f"the next attempt is made at {instants.show_clock(retry_at)}", next_evaluation_time=retry_at
-            )
-        else:
-            verdict = verdicts.allowed("the next attempt is due", satisfied_at=retry_at)
-        yield Judged(rule, "retry", verdict)
-
-
-def _ahead(state: State, target: Target, now: Instant) -> Iterator[VersionNode]:
-    """Candidates that would replace what runs."""
-    for version in targets.contenders(state, target, now):
-        if version.id == target.record.deployed:
-            return
-        yield version
-
-
-def concurrency_verdict(state: State, table: SlotTable, target: Target) -> Judged:
-    resource = target.resource.name
-    sentence = resource_concurrency.sentence(
-        [(name, _what_holds(state, table, name)) for name in sorted(table.holders)],
-        len(table.group),
-        table.limit,
-    )
-    if resource in table.holders:
-        since = instants.show_clock(table.held_since(resource) or 0)
-        verdict = verdicts.allowed(
-            f"{resource} holds a slot since {since}", satisfied_at=table.held_since(resource)
-        )
-    elif table.free > 0:
-        verdict = verdicts.allowed(sentence)
-    else:
-        verdict = verdicts.pending(sentence)
-    return Judged(table.rule, "resourceConcurrency", verdict)
-
-
-def _what_holds(state: State, table: SlotTable, resource: str) -> str:
-    """What the holder is doing: `executing kubelet-upgrade`, or `failed, held since 09:16`."""
-    parts: list[str] = []
-    for holder, since in sorted(table.holders[resource].items()):
-        group = state.groups.get(holder)
-        if group is None:
-            target = state.targets.get(holder)
-            retrying = target is not None and target.record.retry_at is not None
-            name = target.deployment.name if target is not None else holder
-            parts.append(f"{'retrying' if retrying else 'running'} {name}")
-        elif group.status == "failed":
-            parts.append(f"failed, held since {instants.show_clock(group.failed_at or since)}")
-        else:
-            running = [m.deployment for m in group.members if m.state in ("running", "rollingBack")]
-            parts.append(f"executing {', '.join(running) or 'nothing at the moment'}")
-    return "; ".join(parts)
-
-
-def _verdicts_in_bracket(
-    state: State, target: Target, place: Place, now: Instant
-) -> Iterator[tuple[VersionNode | None, Judged]]:
-    shown: set[str] = set()
-    for group in place.groups():
-        member = group.member(target.deployment.name)
-        locked = state.version(member.version) if member is not None else None
-        if member is None or locked is None or member.state == "dropped":
-            continue
-        shown.add(locked.id)
-        yield locked, bracket_verdict(state, target, place, group, now)
-        for one in _verdicts_of_member(state, target, place, group, member, now):
-            yield locked, one
-    fresh = collecting.fresh_versions(state, place, now).get(target.deployment.name, [])
-    for version in fresh[:CANDIDATES_AT_MOST]:
-        if version.id not in shown:
-            for one in gates.of_version(state, target, version, now):
-                yield version, one
-            yield version, _collecting_verdict(state, place, now)
-    if target.deployment.name in shape.of_place(place).hooks and not shown:
-        ahead = next(candidates.newest_first(state, target, now), None)
-        if ahead is not None and ahead.id != target.record.deployed:
-            for one in gates.of_version(state, target, ahead, now):
-                yield ahead, one
-            yield ahead, _collecting_verdict(state, place, now) if place.collecting else _no_cycle(place)
-    yield from _verification_verdicts(state, target)
-
-
-def _verdicts_of_member(
-    state: State, target: Target, place: Place, group: Group, member: Member, now: Instant
-) -> Iterator[Judged]:
-    if group.started_at is None:
-        yield from readiness.verdicts_of(state, place, group, now)
-        for table in readiness.tables_of(state, place, group):
-            yield concurrency_verdict(state, table, target)
-    if member.state in ("waiting", "retrying"):
-        yield from ordering.verdicts_of(state, place, group, member, now)
-        if group.started_at is not None:
-            yield gates.frozen(state, target, now)
-        if member.retry_at is not None:
-            yield from _retry_verdicts(target, member.retry_at, now)
-
-
-def _no_cycle(place: Place) -> Judged:
-    verdict = verdicts.pending(
-        "runs with the next cycle here; a new version of a hook alone opens no window, one of another member does"
-    )
-    return Judged(place.rule, "deploymentBracket", verdict)
-
-
-def _collecting_verdict(state: State, place: Place, now: Instant) -> Judged:
-    group = place.collecting
-    if group is None:
-        verdict = verdicts.pending("no collection window is open yet: no new version has passed its gates")
-        return Judged(place.rule, "deploymentBracket", verdict)
-    fresh = collecting.fresh_versions(state, place, now)
-    close_at = collecting.close_time(place, group, fresh)
-    if now < close_at:
-        missing = collecting.without_new_version(place, fresh) if _waits_for_everyone(place) else []
-        wanted = f" or as soon as {', '.join(missing)} has a new version" if missing else ""
-        verdict = verdicts.pending(
-            f"collection window open since {instants.show(group.collection_started_at)}, "
-            f"closes at {instants.show(close_at)}{wanted}",
-            next_evaluation_time=close_at,
-        )
-    else:
-        verdict = verdicts.pending(_held_open(state, place, fresh, now))
-    return Judged(place.rule, "deploymentBracket", verdict)
-
-
-def _waits_for_everyone(place: Place) -> bool:
-    spec = place.rule.spec
-    return bool(spec.readiness_mode == "wait_for_all" or spec.unchanged_member_strategy == "require_all")
-
-
-def _held_open(state: State, place: Place, fresh: collecting.Fresh, now: Instant) -> str:
-    _, missing, _ = locking.hook_locks(state, place, now, Hindrance())
-    if missing:
-        return f"collection window stays open: there is no allowed version of {', '.join(missing)}"
-    waiting = ", ".join(f"{name} {versions[0].tag}" for name, versions in sorted(fresh.items()))
-    return f"collection window stays open until the gates of a new version allow it: {waiting}"
-
-
-def bracket_verdict(state: State, target: Target, place: Place, group: Group, now: Instant) -> Judged:
-    version = state.tag((group.member(target.deployment.name) or group.members[0]).version)
-    locked_at = instants.show_clock(group.locked_at or now)
-    if group.status == "queued":
-        other = state.sites.get(place.site)
-        ahead = other.executing if other is not None else None
-        what = (
-            f"group {ahead.id} is {ahead.status} on {group.resource}"
-            if ahead is not None
-            else "another group"
-        )
-        verdict = verdicts.pending(f"{version} is locked since {locked_at}; queued: {what}")
-    elif group.status == "failed":
-        failed = ", ".join(m.deployment for m in group.members if m.state == "failed")
-        stuck = "is stuck, it " if group.stuck else ""
-        verdict = verdicts.pending(
-            f"the group {stuck}failed at {instants.show_clock(group.failed_at or now)} ({group.reason}); "
-            f"nothing further starts until an operator retries, skips {failed or 'a member'}, or aborts"
-        )
-    else:
-        verdict = verdicts.allowed(
-            f"{version} is locked in group {group.id} since {locked_at}", satisfied_at=group.locked_at
-        )
-    return Judged(place.rule, "deploymentBracket", verdict)
 
 
 def _group_of(target: Target) -> Group | None:
@@ -357,7 +111,7 @@ def _group_of(target: Target) -> Group | None:
 def _has_ahead(state: State, target: Target, now: Instant) -> bool:
     if target.place is not None:
         return target.deployment.name in collecting.fresh_versions(state, target.place, now)
-    return any(True for _ in _ahead(state, target, now))
+    return any(True for _ in explain_verdicts.ahead_of(state, target, now))
 
 
 def _state_of(state: State, target: Target, now: Instant) -> TargetState:
@@ -368,7 +122,7 @@ def _state_of(state: State, target: Target, now: Instant) -> TargetState:
     member = group.member(target.deployment.name) if group is not None else None
     if record.failed_at is not None or (member is not None and member.state == "failed"):
         return "failed"
-    newest = next(_ahead(state, target, now), None) if target.place is None else None
+    newest = next(explain_verdicts.ahead_of(state, target, now), None) if target.place is None else None
     if newest is not None and targets.has_failed(target, newest, variables.resolve(state, target)):
         return "failed"
     still_to_run = member is not None and member.state in ("waiting", "retrying", "running")
@@ -389,7 +143,9 @@ def _state_of(state: State, target: Target, now: Instant) -> TargetState:
     return "noVersion"
 
 
-def _desired(state: State, target: Target, judged: Verdicts, group: Group | None) -> str | None:
+def _desired(
+    state: State, target: Target, judged: list[explain_verdicts.Verdict], group: Group | None
+) -> str | None:
     record = target.record
     if record.job is not None:
         return state.jobs[record.job].tag
@@ -409,7 +165,9 @@ def _tag_or_none(state: State, version_id: str | None) -> str | None:
     return version.tag if version is not None else None
 
 
-def _message(state: State, target: Target, judged: Verdicts, group: Group | None, now: Instant) -> str:
+def _message(
+    state: State, target: Target, judged: list[explain_verdicts.Verdict], group: Group | None, now: Instant
+) -> str:
     """The one sentence to read first."""
     record = target.record
     if record.job is not None:
@@ -418,7 +176,7 @@ def _message(state: State, target: Target, judged: Verdicts, group: Group | None
             f"job {job.status} with {job.tag} since {instants.show_clock(job.started_at or job.created_at)}"
         )
     if record.failed_at is not None:
-        return _failed_sentence(target, state.tag(record.failed_version))
+        return explain_verdicts.failed_sentence(target, state.tag(record.failed_version))
     if record.retry_at is not None:
         return f"the next attempt is made at {instants.show_clock(record.retry_at)}"
     for version, one in judged:
@@ -442,7 +200,7 @@ def _group_line(state: State, target: Target, group: Group | None, now: Instant)
 
 def _phase(state: State, place: Place, group: Group, now: Instant) -> str:
     if group.status == "collecting":
-        return _collecting_verdict(state, place, now).verdict.message
+        return explain_verdicts.of_window(state, place, now).verdict.message
     if group.status == "failed":
         held = "its slot was released" if group.slot_released else "its slot stays held"
         stuck = "stuck, " if group.stuck else ""
@@ -453,9 +211,9 @@ def _phase(state: State, place: Place, group: Group, now: Instant) -> str:
 
 def _slot_lines(state: State, target: Target, now: Instant) -> Iterator[SlotLine]:
     for table in holds.tables_for(state, (target,)):
-        one = concurrency_verdict(state, table, target)
+        one = explain_verdicts.concurrency_verdict(state, table, target)
         held = target.resource.name in table.holders
-        if held or any(True for _ in _ahead(state, target, now)):
+        if held or any(True for _ in explain_verdicts.ahead_of(state, target, now)):
             yield SlotLine(table.rule.policy.name, table.rule.label, held, one.verdict.message)
 
 

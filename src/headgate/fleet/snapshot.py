@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from headgate.fleet import catalog, holds, model, records, verifying
+from headgate.fleet import catalog, holds, model, placing, records, verifying
 from headgate.fleet.rules import KINDS
 from headgate.fleet.state import State, Warning
 from headgate.fleet.units import BoundRule, PolicyNode, optional_selector
@@ -180,11 +180,11 @@ def _load_groups(state: State, snapshot: Snapshot) -> None:
     rules |= {rule.id: rule for rule in _brackets(state)}
     for group in snapshot.groups:
         state.groups[group.id] = group
-        place = catalog.place_of_group(state, group, rules[group.rule])
+        place = placing.place_of_group(state, group, rules[group.rule])
         if group.started_at is not None:
             place.executing = group
             state.sites[place.site] = place
-            catalog.keep_members(state, place, group)
+            placing.keep_members(state, place, group)
         elif group.locked_at is not None:
             place.waiting = group
         else:

@@ -151,6 +151,10 @@ class State:
     def touch(self, target: Target) -> None:
         self.waiting.touch(target.place if target.place is not None else target)
 
+    def touch_all(self) -> None:
+        for target in self.targets.values():
+            self.touch(target)
+
     def version(self, version_id: str | None) -> VersionNode | None:
         return None if version_id is None else self.versions.get(version_id)
 

@@ -14,21 +14,14 @@ from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 
 
-class LiveCount(msgspec.Struct, frozen=True):
-    """Replicas that somebody set on the live object, and what the template said at that time."""
-
-    replicas: int
-    template: int
-
-
 class Record(msgspec.Struct):
     """One replica of the set."""
 
     revision: str
     is_torn_down: bool = False
     """From the decision until nothing of it is left."""
-    counts: dict[str, LiveCount] = {}
-    """By the name of the clique or group in the template."""
+    counts: dict[str, int] = {}
+    """Replicas that an autoscaler set and that are not the template's, by the name of the clique or group there."""
 
 
 class Progress(msgspec.Struct):
@@ -76,11 +69,7 @@ def read(status: Mapping[str, Any]) -> Memory:
 
 
 def _record(item: Mapping[str, Any]) -> Record:
-    counts = {
-        name: LiveCount(count["replicas"], count["template"])
-        for name, count in (item.get("liveReplicas") or {}).items()
-    }
-    return Record(item["revision"], bool(item.get("tearingDown")), counts)
+    return Record(item["revision"], bool(item.get("tearingDown")), dict(item.get("liveReplicas") or {}))
 
 
 def _progress(value: Any) -> Progress | None:
@@ -117,10 +106,7 @@ def _record_document(index: int, record: Record) -> dict[str, Any]:
     if record.is_torn_down:
         document["tearingDown"] = True
     if record.counts:
-        document["liveReplicas"] = {
-            name: {"replicas": count.replicas, "template": count.template}
-            for name, count in sorted(record.counts.items())
-        }
+        document["liveReplicas"] = dict(sorted(record.counts.items()))
     return document
 
 

@@ -37,7 +37,12 @@ def pod_clique_set(
         spec["template"]["podCliqueScalingGroups"] = list(groups)
     if strategy is not None:
         spec["updateStrategy"] = strategy
-    return {"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", "metadata": {"name": name}, "spec": spec}
+    return {
+        "apiVersion": "grove.io/v1alpha1",
+        "kind": "PodCliqueSet",
+        "metadata": {"name": name},
+        "spec": spec,
+    }
 
 
 def new_image(image: str, *cliques: dict[str, Any], at: str = "+5m", name: str = "llm") -> dict[str, Any]:
@@ -71,6 +76,8 @@ def lives(result: Result) -> list[tuple[str | None, ...]]:
     for pod in result.pods:
         group_part = f"{pod['pcsg']}{pod['pcsgReplica']}." if pod["pcsg"] else ""
         place = f"{pod['pcsReplica']}.{group_part}{pod['clique']}.{pod['index']}"
-        times = [after(result, pod[key]) for key in ("createdAt", "scheduledAt", "readyAt", "deletedAt", "goneAt")]
+        times = [
+            after(result, pod[key]) for key in ("createdAt", "scheduledAt", "readyAt", "deletedAt", "goneAt")
+        ]
         found.append((place, f"r{pod['revision']}", *times))
     return sorted(found, key=str)

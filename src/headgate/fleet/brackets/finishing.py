@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headgate.fleet import catalog, gates, holds
+from headgate.fleet import gates, holds, placing
 from headgate.fleet.brackets import ordering, running
 from headgate.fleet.records import MEMBER_SETTLED, Group, GroupStatus, Member
 from headgate.fleet.state import State
@@ -59,7 +59,7 @@ def end(state: State, place: Place, group: Group, status: GroupStatus, now: Inst
     state.group_changed(group, status, now)
     holds.give_back(state, place.resource.name, group.id)
     _forget_jobs(state, group)
-    catalog.release_members(state, place)
+    placing.release_members(state, place)
     state.waiting.touch(place)
     state.waiting.happened(("site", *place.site))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headgate.fleet import catalog, variables
+from headgate.fleet import placing, variables
 from headgate.fleet.brackets import collecting, cycle, finishing, locking, merging, readiness
 from headgate.fleet.brackets.readiness import GroupStart
 from headgate.fleet.records import Group
@@ -21,7 +21,7 @@ def look(state: State, place: Place, now: Instant) -> tuple[GroupStart | None, H
     if not place.members:
         going_on = _executing(state, place, now, hindrance)
         _abandon(state, place, now)
-        catalog.drop_empty_place(state, place)
+        placing.drop_if_empty(state, place)
         return going_on, hindrance
     for _ in range(WINDOWS_AT_MOST):
         if not _collect(state, place, now, hindrance):

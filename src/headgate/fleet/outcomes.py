@@ -1,0 +1,46 @@
+"""What agents and verification providers say, and what follows for the target or its group."""
+
+from __future__ import annotations
+
+from headgate.fleet import jobs, model, verifying
+from headgate.fleet.brackets import cycle
+from headgate.fleet.changes import JobReported, Measured
+from headgate.fleet.records import Job
+from headgate.fleet.state import State
+from headgate.kernel.instants import Instant
+from headgate.kernel.problems import Problem, Rejected
+
+
+def job_reported(state: State, change: JobReported, now: Instant) -> None:
+    if change.status not in model.JOB_LIVE | model.JOB_TERMINAL:
+        allowed = ", ".join(sorted(model.JOB_LIVE | model.JOB_TERMINAL))
+        raise Rejected((Problem("status", f"is {change.status!r}; allowed are {allowed}"),))
+    job = state.jobs.get(change.job)
+    ended_before = job is None or job.completed_at is not None
+    jobs.report(state, change, now)
+    if job is not None and not ended_before and job.completed_at is not None:
+        cycle.job_ended(state, job, now)
+
+
+def measured(state: State, change: Measured, now: Instant) -> None:
+    if not verifying.measured(state, change, now):
+        return
+    verification_ended(state, state.jobs[change.job], now)
+
+
+def verification_ended(state: State, job: Job, now: Instant) -> None:
+    if job.group is not None:
+        cycle.job_ended(state, job, now)
+    elif job.verification == "failed":
+        _verification_failed(state, job, now)
+
+
+def _verification_failed(state: State, job: Job, now: Instant) -> None:
+    """Only what still runs can be put back; a newer release has its own verification."""
+    target = state.targets.get(job.target)
+    if target is None or target.record.deployed != job.version or target.record.job is not None:
+        return
+    jobs.given_up(state, target, job, now)
+    if jobs.fires_rollback(target, job.status, verification_failed=True):
+        jobs.order_rollback(state, target, job.version, target.record.previous)
+    state.target_changed(target)

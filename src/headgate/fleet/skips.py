@@ -1,0 +1,55 @@
+"""Skips: a person turns one rule's verdict into allowed, for what the skip names."""
+
+from __future__ import annotations
+
+from headgate.fleet import model, references
+from headgate.fleet.changes import DeleteSkip, PutSkip
+from headgate.fleet.state import State
+from headgate.kernel.instants import Instant
+from headgate.kernel.problems import Problem, Rejected
+
+
+def put(state: State, change: PutSkip, now: Instant) -> None:
+    rule = references.rule(state, change.policy, change.rule)
+    problems = []
+    if not change.reason.strip():
+        problems.append(Problem("reason", "must say why; it is shown to everyone who asks"))
+    if rule.kind in references.NOT_SKIPPABLE:
+        problems.append(Problem("rule", f"{rule.kind} has no verdict that could be skipped"))
+    if (change.deployment is None) != (change.tag is None):
+        problems.append(
+            Problem("tag", "deployment and tag name a version together; allowed is both or neither")
+        )
+    if problems:
+        raise Rejected(problems)
+    version = None
+    if change.deployment is not None and change.tag is not None:
+        version = references.version(state, change.deployment, change.tag).id
+    skip = model.Skip(
+        id=change.id or state.new_id("skip", rule.id),
+        policy=rule.policy.name,
+        rule=rule.id,
+        version_id=version,
+        environment=references.environment(state, change.environment).name if change.environment else None,
+        resource=references.resource(state, change.resource).name if change.resource else None,
+        reason=change.reason,
+        user=change.user,
+        created_at=now,
+        expires_at=change.expires_at,
+    )
+    state.skips[skip.id] = skip
+    state.skips_by_rule.setdefault(rule.id, {})[skip.id] = skip
+    state.waiting.happened(("skips", rule.id))
+    state.journal.changed("skip", skip.id)
+
+
+def delete(state: State, change: DeleteSkip) -> None:
+    skip = state.skips.pop(change.id, None)
+    if skip is None:
+        raise Rejected((Problem("id", f"there is no skip {change.id}"),))
+    by_rule = state.skips_by_rule[skip.rule]
+    del by_rule[skip.id]
+    if not by_rule:
+        del state.skips_by_rule[skip.rule]
+    state.waiting.happened(("skips", skip.rule))
+    state.journal.changed("skip", skip.id)

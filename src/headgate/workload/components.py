@@ -1,0 +1,216 @@
+"""What one replica of the set consists of: its service, cliques and groups, kept as its revision wants them."""
+
+from headgate.kernel.objects import Object
+from headgate.workload import (
+    budgets,
+    child_status,
+    cliques,
+    expand,
+    gang_upkeep,
+    groups,
+    labels,
+    model,
+    names,
+    observed,
+)
+from headgate.workload.cliques import Rules
+from headgate.workload.model import ComponentStrategy
+from headgate.workload.revisions import Revision
+from headgate.workload.situation import Situation
+
+_DEFAULT_STRATEGY = ComponentStrategy()
+
+
+def plan(situation: Situation, index: int) -> None:
+    replica = situation.tree.replicas.get(index) or _empty(situation, index)
+    wanted = _wanted(situation, index, replica)
+    _service(situation, index, replica)
+    for template in situation.pcs.template.standalone_cliques:
+        _standalone(situation, index, replica.cliques[template.name], template, wanted)
+    staying: dict[str, set[int]] = {}
+    for group_template in situation.pcs.template.scaling_groups:
+        group = replica.groups[group_template.name]
+        staying[group_template.name] = _group(situation, index, group, group_template, wanted)
+    for stray in replica.strays:
+        situation.writes.delete_clique(stray, "not in the template")
+    gang_upkeep.plan(situation, replica, staying)
+
+
+def _empty(situation: Situation, index: int) -> observed.Replica:
+    pcs = situation.pcs
+    return observed.Replica(
+        index,
+        cliques={
+            clique.name: observed.Clique(
+                names.standalone_clique(pcs.name, index, clique.name), clique.name, clique.min_available
+            )
+            for clique in pcs.template.standalone_cliques
+        },
+        groups={
+            group.name: observed.Group(
+                names.scaling_group(pcs.name, index, group.name), group.name, group.min_available
+            )
+            for group in pcs.template.scaling_groups
+        },
+    )
+
+
+def _wanted(situation: Situation, index: int, replica: observed.Replica) -> Revision:
+    """Where replicas are recreated whole, one that stands stays what it is: whatever is missing comes back so."""
+    if situation.strategy == "ReplicaRecreate":
+        for clique in replica.all_cliques():
+            if clique.live_object is not None:
+                return situation.revision(clique.live_object.labels.get(labels.REVISION))
+    return situation.revision(situation.record(index).revision)
+
+
+def _service(situation: Situation, index: int, replica: observed.Replica) -> None:
+    if replica.service is None:
+        situation.writes.create(expand.headless_service(situation.pcs, index))
+
+
+def rules(
+    situation: Situation,
+    index: int,
+    strategy: ComponentStrategy | None,
+    replicas: int,
+    kept: int | None,
+) -> Rules:
+    """Components roll only under a rolling update, and only in the replica whose turn it is."""
+    own = strategy or _DEFAULT_STRATEGY
+    is_rolling = situation.strategy == "RollingUpdate"
+    if situation.strategy == "ReplicaRecreate":
+        own = _DEFAULT_STRATEGY
+    progress = situation.memory.progress
+    is_turn = is_rolling and situation.is_updating and progress is not None and index in progress.updating
+    limits = budgets.limits(replicas, own.unavailable, own.surge)
+    if situation.is_paused:
+        limits = budgets.Limits(replicas, 0, limits.max_surge)
+    return Rules(
+        limits,
+        may_update=is_turn and situation.may_update,
+        keeps_surge=is_turn and not situation.is_aborted,
+        kept=kept,
+    )
+
+
+def _live_replicas(
+    situation: Situation, index: int, name: str, item: Object, in_template: int, is_autoscaled: bool
+) -> int:
+    """The count of an autoscaled object is remembered, so that it survives the object."""
+    counts = situation.record(index).counts
+    live = int(item.spec.get("replicas", in_template)) if is_autoscaled else in_template
+    if live == in_template:
+        counts.pop(name, None)
+    else:
+        counts[name] = live
+    return live
+
+
+def _first_replicas(
+    situation: Situation, index: int, name: str, in_template: int, is_autoscaled: bool
+) -> int:
+    """A new surge replica stands in for any other, so it is as large as the largest of them."""
+    if not is_autoscaled:
+        return in_template
+    records = situation.memory.records
+    if name in records[index].counts:
+        return records[index].counts[name]
+    if index < situation.pcs.replicas:
+        return in_template
+    return max(
+        (record.counts.get(name, in_template) for other, record in records.items() if other != index),
+        default=in_template,
+    )
+
+
+def _kept(situation: Situation, item: Object, replicas: int, is_same_content: bool) -> int | None:
+    """Under a rolling update what is added to a replica not yet reached is born new, and what was there before keeps
+    its revision: so the count at the time of the template change must be known."""
+    if situation.strategy != "RollingUpdate" or is_same_content or situation.is_aborted:
+        return None
+    known = item.status.get("revisionReplicas")
+    return min(known, replicas) if isinstance(known, int) else None
+
+
+def _standalone(
+    situation: Situation, index: int, clique: observed.Clique, template: model.Clique, wanted: Revision
+) -> None:
+    is_autoscaled = template.auto_scaling is not None
+    live = clique.live_object
+    if live is None:
+        if clique.is_held:
+            situation.writes.delete_clique(clique, "its owner is gone")
+            return
+        count = _first_replicas(situation, index, template.name, template.replicas, is_autoscaled)
+        situation.writes.create(
+            expand.standalone_clique(situation.pcs, wanted, index, template, replicas=count)
+        )
+        return
+    count = _live_replicas(situation, index, template.name, live, template.replicas, is_autoscaled)
+    kept = _kept(
+        situation,
+        live,
+        count,
+        wanted.clique_hashes.get(template.name) == situation.target.clique_hashes.get(template.name),
+    )
+    live = _up_to_date(situation, index, live, template, wanted, count)
+    newest = None
+    if kept is not None and kept < count:
+        newest = expand.standalone_clique(situation.pcs, situation.target, index, template, replicas=count)
+        newest.uid = live.uid
+    own_rules = rules(situation, index, template.update_strategy, count, kept)
+    replaced = cliques.plan(situation, clique, live, own_rules, newest)
+    child_status.of_clique(
+        situation, clique, live, own_rules.limits, count if kept is None else kept, replaced
+    )
+
+
+def _up_to_date(
+    situation: Situation, index: int, live: Object, template: model.Clique, wanted: Revision, count: int
+) -> Object:
+    if live.labels.get(labels.REVISION) == wanted.hash and live.spec.get("replicas") == count:
+        return live
+    built = expand.standalone_clique(situation.pcs, wanted, index, template, replicas=count)
+    return cliques.moved(situation, live, built)
+
+
+def _group(
+    situation: Situation,
+    index: int,
+    group: observed.Group,
+    template: model.ScalingGroup,
+    wanted: Revision,
+) -> set[int]:
+    is_autoscaled = template.scale_config is not None
+    live = group.live_object
+    if live is None:
+        for replica in group.replicas.values():
+            for clique in replica.cliques.values():
+                situation.writes.delete_clique(clique, "its owner is gone")
+        if group.object is not None:
+            situation.writes.delete(group.object, "its owner is gone")
+        else:
+            count = _first_replicas(situation, index, template.name, template.replicas, is_autoscaled)
+            situation.writes.create(
+                expand.scaling_group(situation.pcs, wanted, index, template, replicas=count)
+            )
+        return set()
+    count = _live_replicas(situation, index, template.name, live, template.replicas, is_autoscaled)
+    is_same_content = all(
+        wanted.clique_hashes.get(name) == situation.target.clique_hashes.get(name)
+        for name in template.clique_names
+    )
+    kept = _kept(situation, live, count, is_same_content)
+    if live.labels.get(labels.REVISION) != wanted.hash or live.spec.get("replicas") != count:
+        built = expand.scaling_group(situation.pcs, wanted, index, template, replicas=count)
+        live = cliques.moved(situation, live, built)
+    return groups.plan(
+        situation,
+        group,
+        template,
+        live,
+        wanted,
+        rules(situation, index, template.update_strategy, count, kept),
+        is_moved_in_place=situation.strategy == "OnDelete",
+    )

@@ -1,0 +1,141 @@
+"""Gangs name the pods that are to be scheduled together; a pod's gate opens when its gang knows it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from headgate.kernel import instants
+from headgate.kernel.objects import Create, Object, Update
+from headgate.workload import expand, gangs, labels, observed
+from headgate.workload.gangs import Gang
+from headgate.workload.situation import SCHEDULED_AT, Situation
+
+replace = msgspec.structs.replace
+
+
+def plan(situation: Situation, replica: observed.Replica, group_indices: Mapping[str, set[int]]) -> None:
+    by_name = {clique.name: clique for clique in replica.all_cliques()}
+    expected = _expected(situation, replica, group_indices)
+    base_stood = False
+    for gang in expected:
+        item = replica.gangs.get(gang.name)
+        if gang.is_base:
+            base_stood = item is not None and SCHEDULED_AT in item.annotations
+            if not base_stood and item is not None and _is_scheduled(gang, by_name):
+                base_stood = True
+                item = _marked(situation, item)
+        _sync(situation, gang, item, replica.gangs.get(gang.name), by_name)
+        if gang.is_base or base_stood:
+            for group in gang.groups:
+                _open_gates(situation, by_name.get(group.name), replica.gangs.get(gang.name), group.name)
+    wanted = {gang.name for gang in expected}
+    for name, item in replica.gangs.items():
+        if name not in wanted:
+            situation.writes.delete(item, "no replica for it")
+
+
+def _expected(
+    situation: Situation, replica: observed.Replica, group_indices: Mapping[str, set[int]]
+) -> list[Gang]:
+    """The base gang always has its groups; a scaled gang lives as long as its replica of the scaling group is wanted
+    or there."""
+    counts: dict[str, int] = {}
+    unwanted: set[str] = set()
+    for template in situation.pcs.template.scaling_groups:
+        group = replica.groups[template.name]
+        regular = int(group.object.spec.get("replicas", 0)) if group.object is not None else template.replicas
+        present = group_indices.get(template.name, set())
+        counts[template.name] = max(regular, template.min_available, *(index + 1 for index in present), 0)
+        for index in range(max(regular, template.min_available), counts[template.name]):
+            if index not in present:
+                membership = gangs.of_member(situation.pcs, replica.index, template, index)
+                unwanted.add(membership.gang)
+    return [
+        gang
+        for gang in gangs.expected(situation.pcs, replica.index, counts)
+        if gang.name not in unwanted
+    ]
+
+
+def _is_scheduled(gang: Gang, by_name: Mapping[str, observed.Clique]) -> bool:
+    return all(
+        group.name in by_name and by_name[group.name].bound >= group.min_replicas for group in gang.groups
+    )
+
+
+def _marked(situation: Situation, item: Object) -> Object:
+    return replace(item, annotations={**item.annotations, SCHEDULED_AT: instants.show(situation.now)})
+
+
+def _sync(
+    situation: Situation,
+    gang: Gang,
+    item: Object | None,
+    seen: Object | None,
+    by_name: Mapping[str, observed.Clique],
+) -> None:
+    if item is not None and item.deleted_at is not None:
+        return
+    references = {group.name: _references(situation, by_name.get(group.name)) for group in gang.groups}
+    if item is None:
+        situation.writes.gangs.append(Create(expand.pod_gang(situation.pcs, gang, references)))
+        return
+    if _says(item, gang, references):
+        if item is not seen:
+            situation.writes.gangs.append(Update(item))
+        return
+    built = expand.pod_gang(situation.pcs, gang, references)
+    situation.writes.gangs.append(Update(replace(item, spec=built.spec)))
+
+
+def _references(situation: Situation, clique: observed.Clique | None) -> list[str]:
+    if clique is None:
+        return []
+    deleted = situation.writes.deleted_uids
+    names = [
+        pod.object.name for pod in clique.pods if not pod.is_going and pod.object.uid not in deleted
+    ]
+    names += situation.writes.created_pods.get(clique.name, ())
+    names.sort()
+    return names
+
+
+def _says(item: Object, gang: Gang, references: Mapping[str, list[str]]) -> bool:
+    groups: list[dict[str, Any]] = item.spec.get("podgroups") or []
+    return len(groups) == len(gang.groups) and all(
+        said["name"] == group.name
+        and said["minReplicas"] == group.min_replicas
+        and [reference["name"] for reference in said["podReferences"]] == references[group.name]
+        for said, group in zip(groups, gang.groups, strict=True)
+    )
+
+
+def _open_gates(
+    situation: Situation, clique: observed.Clique | None, gang: Object | None, group_name: str
+) -> None:
+    """Only for pods that the gang was seen to refer to: the scheduler must be able to know what belongs together."""
+    if clique is None or gang is None or clique.bound == clique.live:
+        return
+    known: set[str] | None = None
+    for pod in clique.pods:
+        item = pod.object
+        if pod.is_going or pod.is_bound or item.uid in situation.writes.deleted_uids:
+            continue
+        gates = item.spec.get("schedulingGates") or ()
+        if not any(gate.get("name") == labels.SCHEDULING_GATE for gate in gates):
+            continue
+        if known is None:
+            known = _known_names(gang, group_name)
+        if item.name in known:
+            left = [gate for gate in gates if gate.get("name") != labels.SCHEDULING_GATE]
+            situation.writes.gates.append(
+                Update(replace(item, spec={**item.spec, "schedulingGates": left}))
+            )
+
+
+def _known_names(gang: Object, group_name: str) -> set[str]:
+    for group in gang.spec.get("podgroups") or ():
+        if group["name"] == group_name:
+            return {reference["name"] for reference in group["podReferences"]}
+    return set()

@@ -1,0 +1,56 @@
+"""Random objects of every kind survive being written and read, as manifests and as scenario files."""
+
+from typing import Any
+
+import yaml
+from hypothesis import given
+
+from headgate.fleet import manifests
+from headgate.kernel import instants
+from headgate.kernel.identifiers import NamedIds
+from headgate.simulate import scenario, scenario_writer
+
+from . import fleets
+from .effort import examples
+from .objects import Document
+
+NOW = instants.parse(fleets.START)
+
+
+def _objects(document: Document) -> list[Any]:
+    steps = fleets.steps_of(document)
+    written = [*document["spec"]["objects"], *(step["apply"] for step in steps if "apply" in step)]
+    return [manifests.parse(item, NamedIds(), NOW) for item in written]
+
+
+@examples(80)
+@given(fleets.scenarios())
+def test_an_object_that_is_described_reads_back_equal(document: Document) -> None:
+    for item in _objects(document):
+        assert manifests.parse(manifests.describe(item), NamedIds(), NOW) == item
+
+
+@examples(40)
+@given(fleets.scenarios())
+def test_an_object_survives_yaml_text(document: Document) -> None:
+    for item in _objects(document):
+        text = yaml.safe_dump(manifests.describe(item))
+        (read,) = manifests.read_documents(text, source="object.yaml")
+        assert manifests.parse(read, NamedIds(), NOW) == item
+
+
+@examples(40)
+@given(fleets.scenarios())
+def test_a_scenario_that_is_written_as_a_file_reads_back_equal(document: Document) -> None:
+    found = scenario.read(document)
+    text = scenario_writer.to_yaml(found)
+    (read,) = manifests.read_documents(text, source="scenario.yaml")
+    assert scenario.read(read.value) == found
+
+
+@examples(40)
+@given(fleets.scenarios())
+def test_the_objects_of_a_fleet_fit_together(document: Document) -> None:
+    text = yaml.safe_dump_all(document["spec"]["objects"])
+    problems = manifests.validate(manifests.read_documents(text, source="fleet.yaml"))
+    assert [problem for problem in problems if "jobAgent" not in problem.path] == []

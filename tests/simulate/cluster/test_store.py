@@ -1,0 +1,107 @@
+"""Objects of the simulated cluster obey the rules of an API server."""
+
+import pytest
+
+from headgate.kernel.objects import OwnerReference
+from headgate.simulate.cluster.store import Refused, replace
+
+from .workbench import SECOND, Bench
+
+
+def test_a_write_of_the_spec_moves_the_generation_and_a_status_does_not() -> None:
+    bench = Bench()
+    item = bench.put("apps/v1", "Deployment", "web", spec={"replicas": 1})
+    bench.store.update_status(item.key, item.uid, {"replicas": 1}, 0, "test")
+    assert bench.store.get(item.key).generation == 1  # type: ignore[union-attr]
+    current = bench.store.get(item.key)
+    assert current is not None
+    updated = bench.store.update(replace(current, spec={"replicas": 2}), 0, "test")
+    assert updated.generation == 2
+    assert updated.status == {"replicas": 1}
+
+
+def test_a_write_on_an_old_version_is_refused() -> None:
+    bench = Bench()
+    item = bench.put("apps/v1", "Deployment", "web", spec={"replicas": 1})
+    bench.store.update_status(item.key, item.uid, {"replicas": 1}, 0, "test")
+    with pytest.raises(Refused, match="moved on"):
+        bench.store.update(replace(item, spec={"replicas": 2}), 0, "test")
+
+
+def test_a_status_that_says_nothing_new_is_no_write() -> None:
+    bench = Bench()
+    item = bench.put("apps/v1", "Deployment", "web")
+    first = bench.store.update_status(item.key, item.uid, {"replicas": 1}, 0, "test")
+    assert bench.store.update_status(item.key, item.uid, {"replicas": 1}, 5, "test") is first
+
+
+def test_a_name_is_taken_until_its_holder_is_gone() -> None:
+    bench = Bench()
+    first = bench.pod("web-0")
+    bench.delete(first)
+    with pytest.raises(Refused, match="still there"):
+        bench.pod("web-0")
+    bench.run_until(10)
+    assert bench.pod("web-0").uid != first.uid
+
+
+def test_a_deletion_never_hits_a_later_incarnation() -> None:
+    bench = Bench()
+    first = bench.put("v1", "Service", "web")
+    bench.delete(first)
+    bench.put("v1", "Service", "web")
+    with pytest.raises(Refused):
+        bench.delete(first)
+
+
+def test_what_has_finalizers_stays_until_they_are_gone() -> None:
+    bench = Bench()
+    item = bench.put("v1", "Service", "web", finalizers=("example.com/wait",))
+    bench.delete(item)
+    bench.run_until(100)
+    waiting = bench.get(item)
+    assert waiting is not None
+    assert waiting.deleted_at == 0
+    bench.store.update(replace(waiting, finalizers=()), bench.now, "test")
+    assert bench.get(item) is None
+
+
+def test_what_an_owner_leaves_is_collected_after_a_while_level_by_level() -> None:
+    bench = Bench()
+    top = bench.put("grove.io/v1alpha1", "PodCliqueSet", "llm")
+    clique = bench.put(
+        "grove.io/v1alpha1",
+        "PodClique",
+        "llm-0-web",
+        owners=(OwnerReference("PodCliqueSet", "llm", top.uid),),
+    )
+    pod = bench.pod("llm-0-web-a", owner=clique)
+    bench.delete(top)
+    bench.run_until(0.5)
+    assert bench.names("PodClique") == ["llm-0-web"]
+    bench.run_until(30)
+    life = bench.life(pod)
+    assert bench.names("PodClique") == []
+    assert (life.deleted_at, life.gone_at) == (2 * SECOND, 12 * SECOND)
+
+
+def test_what_still_has_an_owner_stays() -> None:
+    bench = Bench()
+    one, other = bench.put("v1", "Service", "one"), bench.put("v1", "Service", "other")
+    owners = tuple(OwnerReference("Service", item.name, item.uid) for item in (one, other))
+    shared = bench.put("v1", "ConfigMap", "shared", owners=owners)
+    bench.delete(one)
+    bench.run_until(10)
+    assert bench.get(shared) is not None
+    bench.delete(other)
+    bench.run_until(20)
+    assert bench.get(shared) is None
+
+
+def test_what_is_born_an_orphan_is_collected_too() -> None:
+    bench = Bench()
+    orphan = bench.put(
+        "v1", "ConfigMap", "orphan", owners=(OwnerReference("Service", "gone", "no-such-uid"),)
+    )
+    bench.run_until(2)
+    assert bench.get(orphan) is None
