@@ -47,7 +47,7 @@ class Hindrance(msgspec.Struct):
 def next_release(state: State, target: Target, now: Instant, hindrance: Hindrance) -> Release | None:
     """The release to start now, and what hinders it or a newer one (nothing, for a target that has converged)."""
     record = target.record
-    if record.job is not None or target.rules.of("deploymentBracket"):
+    if record.job is not None or target.place is not None or target.rules.of("deploymentBracket"):
         return None
     if record.rollback_to is not None:
         return _ordered(state, target, record.rollback_to, "rollback", now, hindrance)

@@ -49,7 +49,7 @@ def _ring(stuck: Sequence[str], edges: Mapping[str, frozenset[str]]) -> list[str
 
 
 def layers(author_order: Sequence[str], edges: Mapping[str, frozenset[str]]) -> dict[str, int]:
-    """How far each is from the end of what depends on it, from 1: what has the highest number is deleted first."""
+    """One more than the highest of what each depends on, from 1: the highest layer is deleted first."""
     depth: dict[str, int] = {}
     for name in order(author_order, edges):
         depth[name] = 1 + max((depth[dependency] for dependency in edges.get(name, ())), default=0)

@@ -6,12 +6,11 @@ import functools
 import re
 from collections import ChainMap
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import msgspec
 
 from headgate import cel
-from headgate.cel import frontend, moments, syntax, waves
+from headgate.cel import frontend, moments, reading, syntax, waves
 from headgate.graph import libraries, names
 from headgate.graph.libraries import conditions, omission
 from headgate.kernel.instants import Instant
@@ -105,10 +104,8 @@ class Projection(msgspec.Struct, frozen=True, eq=False):
         return [conditions.as_document(item) for item in items]
 
 
-def has_null_or_presence_test(root: syntax.Node) -> Iterable[tuple[str, ...]]:
+def paths_asked_for(root: syntax.Node) -> Iterable[tuple[str, ...]]:
     """Paths that are asked for presence or compared with null, whose type is therefore not all there is to them."""
-    from headgate.cel import reading
-
     for node in syntax.walk(root):
         if isinstance(node, syntax.Has):
             path = reading.path_of(node)
@@ -133,5 +130,3 @@ def forbidden_functions(program: cel.Program, allowed: frozenset[str]) -> list[s
     special = waves.LIFECYCLE | {"omit", "newCondition"}
     return sorted((program.functions & special) - allowed)
 
-
-Bindings = Mapping[str, Any]

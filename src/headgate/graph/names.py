@@ -47,8 +47,7 @@ def iterator_flaw(name: str, resource_ids: frozenset[str]) -> str | None:
 
 
 _UNCOUNTABLE = frozenset(
-    "equipment information rice money species series fish sheep jeans police data metadata media news aircraft "
-    "software hardware firmware".split()
+    ["equipment", "information", "rice", "money", "species", "series", "fish", "sheep", "jeans", "police", "data", "metadata", "media", "news", "aircraft", "software", "hardware", "firmware"]
 )
 _IRREGULAR = {
     "person": "people",

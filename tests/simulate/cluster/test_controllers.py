@@ -60,7 +60,7 @@ def test_with_lag_a_change_is_seen_within_it() -> None:
 
 def test_notifications_of_different_objects_overtake_each_other() -> None:
     orders = set()
-    for seed in range(5):
+    for seed in range(20):
         bench, recorder = Bench(), Recorder()
         runner = Runner(bench.store, bench.agenda, recorder, lag=instants.seconds(5), seed=seed)
         bench.store.create(service("first"), 0, "user")

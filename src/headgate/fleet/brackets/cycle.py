@@ -129,6 +129,10 @@ def _member_ended_without_success(
     state: State, place: Place, group: Group, member: Member, job: Job, now: Instant
 ) -> None:
     target = place.members.get(member.deployment)
+    if target is None and member.role == "preHook":
+        running.settle(member, "failed", now)
+        fail(state, place, group, now, f"{member.deployment} is no longer a target here, its job was cancelled")
+        return
     if target is None:
         running.settle(member, "dropped", now)
         return
