@@ -105,6 +105,10 @@ def built(objects: list[changes.Object]) -> Engine:
 def version(deployment: str, tag: str) -> changes.Put:
     return changes.Put(
         model.Version(
-            id=IDS.new("Version", f"{deployment}/{tag}"), name=tag, deployment=deployment, tag=tag, created_at=0
+            id=IDS.new("Version", f"{deployment}/{tag}"),
+            name=tag,
+            deployment=deployment,
+            tag=tag,
+            created_at=0,
         )
     )

@@ -38,7 +38,10 @@ def _document(nodes: int) -> dict[str, object]:
         "spec": {
             "start": "2026-03-01T09:00:00Z",
             "objects": fleets.documents(DEPLOYMENTS, nodes, interval_seconds=60),
-            "agents": [{"match": "deployment.name == 'node-drain'", "duration": "8m"}, {"match": "true", "duration": "3m"}],
+            "agents": [
+                {"match": "deployment.name == 'node-drain'", "duration": "8m"},
+                {"match": "true", "duration": "3m"},
+            ],
             "timeline": steps,
         },
     }

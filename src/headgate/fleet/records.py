@@ -1,7 +1,8 @@
 """What the engine remembers of its own decisions: one record a row, written by the engine alone.
 
 Records are plain data that can be written out and read back at any step; everything else in the engine
-(indexes, timers, waiting lists, slots) is derived from them and from the objects.
+(indexes, timers, waiting lists, slots) is derived from them and from the objects. They hold no cycles, so the garbage
+collector need not walk them: there are hundreds of thousands.
 """
 
 from typing import Literal
@@ -44,7 +45,7 @@ MEMBER_SETTLED: frozenset[str] = frozenset({"succeeded", "unchanged", "dropped",
 Variables = tuple[tuple[str, object], ...]
 
 
-class MetricProgress(msgspec.Struct, omit_defaults=True):
+class MetricProgress(msgspec.Struct, omit_defaults=True, gc=False):
     """One verification metric of one job: the measurements so far, and when the next is due."""
 
     rule: str
@@ -54,7 +55,7 @@ class MetricProgress(msgspec.Struct, omit_defaults=True):
     due_at: Instant | None = None
 
 
-class Job(msgspec.Struct, omit_defaults=True, eq=False):
+class Job(msgspec.Struct, omit_defaults=True, eq=False, gc=False):
     """One run of a release on a target by a job agent."""
 
     id: str
@@ -86,7 +87,7 @@ class Job(msgspec.Struct, omit_defaults=True, eq=False):
         return f"{self.deployment}/{self.environment}/{self.resource}"
 
 
-class TargetRecord(msgspec.Struct, omit_defaults=True, eq=False):
+class TargetRecord(msgspec.Struct, omit_defaults=True, eq=False, gc=False):
     """What is known of one release target. `deployed` is the newest version that succeeded there."""
 
     deployed: str | None = None
@@ -115,7 +116,7 @@ class TargetRecord(msgspec.Struct, omit_defaults=True, eq=False):
     """Releases that failed for good here, version id to resolved values; another set of values is another release."""
 
 
-class Member(msgspec.Struct, omit_defaults=True, eq=False):
+class Member(msgspec.Struct, omit_defaults=True, eq=False, gc=False):
     """One deployment's part in a group."""
 
     deployment: str
@@ -140,12 +141,12 @@ class Member(msgspec.Struct, omit_defaults=True, eq=False):
     note: str = ""
 
 
-class Transition(msgspec.Struct):
+class Transition(msgspec.Struct, gc=False):
     at: Instant
     status: GroupStatus
 
 
-class Group(msgspec.Struct, omit_defaults=True, eq=False):
+class Group(msgspec.Struct, omit_defaults=True, eq=False, gc=False):
     """One cycle of a bracket on one (rule, environment, resource)."""
 
     id: str
@@ -186,7 +187,7 @@ class Group(msgspec.Struct, omit_defaults=True, eq=False):
         return None
 
 
-class PlaceRecord(msgspec.Struct, omit_defaults=True, eq=False):
+class PlaceRecord(msgspec.Struct, omit_defaults=True, eq=False, gc=False):
     """What a bracket has locked so far on one (rule, environment, resource), member by member."""
 
     floors: dict[str, str] = {}
@@ -195,7 +196,7 @@ class PlaceRecord(msgspec.Struct, omit_defaults=True, eq=False):
     """The way back from a rejected version that was locked here, by deployment: from which version to which."""
 
 
-class Latch(msgspec.Struct, omit_defaults=True, eq=False):
+class Latch(msgspec.Struct, omit_defaults=True, eq=False, gc=False):
     """A failure budget: who has failed since a person last resumed, and since when the line is stopped."""
 
     failed: dict[str, Instant] = {}

@@ -67,4 +67,4 @@ def _stretch(result: Result, start: Instant, span: int, found: Sequence[Line]) -
 
 def _resources(line: Line) -> int:
     number, _, noun = line.who.partition(" ")
-    return int(number) if noun == "resources" and number.isdigit() else 1
+    return int(number) if noun == line.noun and number.isdigit() else 1

@@ -41,10 +41,12 @@ class Line(msgspec.Struct, frozen=True, order=True):
     event: str
     note: str = ""
     who: str = ""
+    noun: str = "resources"
+    """What several of `who` are."""
 
 
 def lines(result: Result) -> list[Line]:
-    found = [*_steps(result), *_groups(result), *_jobs(result), *_notices(result)]
+    found = [*_steps(result), *_groups(result), *_jobs(result), *_pods(result), *_notices(result)]
     return _collapsed(found)
 
 
@@ -133,6 +135,25 @@ def _outcome(job: records.Job) -> str:
     return job.status if job.status in ("successful", *model.JOB_LIVE) else job.status.upper()
 
 
+def _pods(result: Result) -> Iterator[Line]:
+    for workload in result.workloads:
+        for pod in workload.pods:
+            row = workload.rows[pod.row]
+            group = f"{row.group.replace(' ', '-')}-" if row.group else ""
+            who = f"{workload.name}-{row.replica}-{group}{row.clique}-{row.index}"
+            what = f"{row.clique} r{pod.revision}"
+            yield Line(pod.created_at, _STARTED, what, "created", "surge" if row.is_surge else "", who, "pods")
+            if pod.ready:
+                yield Line(pod.ready[0][0], _ENDED, what, "ready", "", who, "pods")
+            if pod.deleted_at is not None:
+                yield Line(pod.deleted_at, _CLOSED, what, "deleted", "", who, "pods")
+    for item in result.conditions:
+        if item["kind"] == "PodCliqueSet":
+            event = f"{item['type']} is {item['status']}"
+            note = ": ".join(part for part in (item["reason"], item["message"]) if part)
+            yield Line(instants.parse(item["at"]), _GROUP, f"{item['kind']} {item['name']}", event, note)
+
+
 def _notices(result: Result) -> Iterator[Line]:
     for refused in result.rejected:
         for problem in refused.errors:
@@ -146,18 +167,18 @@ def _notices(result: Result) -> Iterator[Line]:
 
 
 def _collapsed(found: Iterable[Line]) -> list[Line]:
-    alike: dict[tuple[Instant, int, str, str, str], list[str]] = defaultdict(list)
+    alike: dict[tuple[Instant, int, str, str, str, str], list[str]] = defaultdict(list)
     for line in found:
-        alike[line.at, line.rank, line.what, line.event, line.note].append(line.who)
+        alike[line.at, line.rank, line.what, line.event, line.note, line.noun].append(line.who)
     merged: list[Line] = []
-    for (at, rank, what, event, note), names in alike.items():
+    for (at, rank, what, event, note, noun), names in alike.items():
         if len(names) < COLLAPSE_FROM or not names[0]:
-            merged.extend(Line(at, rank, what, event, note, who) for who in names)
+            merged.extend(Line(at, rank, what, event, note, who, noun) for who in names)
         else:
             several = sorted(names, key=natural)
             shown = f"{', '.join(several[:NAMES_SHOWN])} and {len(names) - NAMES_SHOWN} more"
             note = f"{note}; {shown}" if note else shown
-            merged.append(Line(at, rank, what, event, note, f"{len(names)} resources"))
+            merged.append(Line(at, rank, what, event, note, f"{len(names)} {noun}", noun))
     return sorted(merged, key=_reading_order)
 
 

@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from headgate.kernel import instants
-from headgate.simulate import timeline_digest
+from headgate.simulate import timeline_digest, workload_text
 from headgate.simulate.result import Explained, Result
 from headgate.simulate.timeline_lines import Line, clock, lines, offset
 
@@ -24,6 +24,7 @@ def render(result: Result) -> str:
     sections = [
         [f"{result.scenario}, seed {result.seed}, from {_moment(result.start)}"],
         body or ["Nothing happened."],
+        list(workload_text.render(result)),
         list(_explanations(result)),
         list(_budgets(result)),
         list(_waiting(result)),
@@ -95,12 +96,13 @@ def _rule_lines(result: Result, explained: Explained) -> Iterator[str]:
 
 
 def _budgets(result: Result) -> Iterator[str]:
-    if result.usage:
+    if result.usage or result.workload_budgets:
         yield "Budgets"
     for usage in result.ordered_usage():
         peak = "never used" if usage.peak_at is None else f"peak at {clock(result, usage.peak_at)}"
         yield f"  {usage.peak} of {usage.limit}  {usage.policy}, {usage.rule}  {peak}"
         yield f"          resources where {usage.scope}"
+    yield from workload_text.budgets(result)
 
 
 def _waiting(result: Result) -> Iterator[str]:
@@ -137,7 +139,11 @@ def _finish(result: Result) -> Iterator[str]:
     cut = ", stopped there" if result.was_cut else ""
     when = f"{clock(result, result.end)} ({offset(result, result.end)}, {_moment(result.end)})"
     yield f"Finish  {when}: {how}{cut}"
-    yield f"        {jobs if result.jobs else 'no job was needed'}"
+    if result.jobs or not result.workloads:
+        yield f"        {jobs if result.jobs else 'no job was needed'}"
+    if result.workloads:
+        pods = _counted(len(result.pods), "pod")
+        yield f"        {pods} in {_counted(sum(len(one.rows) for one in result.workloads), 'place')}"
     trouble = [
         _counted(len(items), noun)
         for items, noun in (

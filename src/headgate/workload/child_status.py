@@ -62,6 +62,7 @@ def of_clique(
         ],
     }
     _note_first_available(status, before, clique.is_available, situation.now)
+    _note_termination(situation, status)
     if progress is not None:
         status["rollingUpdateProgress"] = selection.write(progress, selection.PODS)
     situation.writes.status(item, status)
@@ -144,6 +145,7 @@ def of_group(
         ],
     }
     _note_first_available(status, before, group.is_available, situation.now)
+    _note_termination(situation, status)
     if progress is not None:
         status["rollingUpdateProgress"] = selection.write(progress, selection.GROUP_REPLICAS)
     situation.writes.status(item, status)
@@ -156,6 +158,14 @@ def _note_first_available(
         status["firstAvailableAt"] = before["firstAvailableAt"]
     elif is_available:
         status["firstAvailableAt"] = instants.show(now)
+
+
+def _note_termination(situation: Situation, status: Mapping[str, Any]) -> None:
+    if "firstAvailableAt" not in status:
+        return
+    moment = conditions.since(status, conditions.BREACHED, "True")
+    if moment is not None:
+        situation.look_at(moment + situation.pcs.template.termination_delay.microseconds)
 
 
 def _breached(

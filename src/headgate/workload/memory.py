@@ -33,6 +33,7 @@ class Progress(msgspec.Struct):
     updating: dict[int, Instant] = {}
     """Replicas that have been taken and are not yet new and available, with the time they were taken."""
     surge: dict[int, Instant] = {}
+    units: int = 0
     most_updated_units: int = 0
     last_progress_at: Instant = 0
 
@@ -84,6 +85,7 @@ def _progress(value: Any) -> Progress | None:
         ended_at=instants.parse(ended) if ended else None,
         updating=_times(value.get("updatingReplicas")),
         surge=_times(value.get("surgeReplicas")),
+        units=value.get("units", 0),
         most_updated_units=value.get("updatedUnits", 0),
         last_progress_at=instants.parse(last) if last else started_at,
     )
@@ -122,6 +124,7 @@ def write_progress(progress: Progress, updated_replicas: int) -> dict[str, Any]:
     if progress.surge:
         document["surgeReplicas"] = _times_document(progress.surge)
     document["updatedReplicas"] = updated_replicas
+    document["units"] = progress.units
     document["updatedUnits"] = progress.most_updated_units
     document["lastProgressAt"] = instants.show(progress.last_progress_at)
     return document

@@ -98,7 +98,12 @@ class Situation(msgspec.Struct):
 
     @property
     def may_update(self) -> bool:
-        return not self.is_paused and not self.is_aborted and self.strategy != "OnDelete"
+        return self.is_willing and not self.is_paused
+
+    @property
+    def is_willing(self) -> bool:
+        """Whether outdated replicas are to be moved at all, be it later."""
+        return not self.is_aborted and self.strategy != "OnDelete"
 
     @property
     def is_updating(self) -> bool:
@@ -133,6 +138,10 @@ class Situation(msgspec.Struct):
 
     def may_move(self, index: int) -> bool:
         return index >= self.pcs.update_strategy.partition
+
+    def look_at(self, moment: Instant) -> None:
+        if moment > self.now:
+            self.looks.append(moment)
 
     def record(self, index: int) -> Record:
         return self.memory.records[index]

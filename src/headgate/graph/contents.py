@@ -1,0 +1,154 @@
+"""What a graph wants an object to be, apart from its bookkeeping: compared, hashed, and written into objects.
+
+A content is a document as a template renders it, without status. An object may hold more than its content: what
+others added stays, what the template no longer says goes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from headgate.kernel import instants
+from headgate.kernel.objects import Key, Object
+
+Content = dict[str, Any]
+
+_PLACES = ("apiVersion", "kind", "metadata", "spec", "status")
+_ENCODER = msgspec.json.Encoder(order="deterministic")
+
+
+def content_hash(value: object) -> str:
+    """Of canonical JSON; short, since it tells apart the few contents that one object ever has."""
+    return hashlib.blake2b(_ENCODER.encode(value), digest_size=10).hexdigest()
+
+
+def key_of(content: Content) -> Key:
+    group, slash, _ = content["apiVersion"].partition("/")
+    metadata = content["metadata"]
+    return Key(group if slash else "", content["kind"], metadata.get("namespace", ""), metadata["name"])
+
+
+def key_text(key: Key) -> str:
+    kind = f"{key.kind}.{key.group}" if key.group else key.kind
+    return f"{kind}/{key.namespace}/{key.name}"
+
+
+def key_from(text: str) -> Key:
+    kind, namespace, name = text.split("/", 2)
+    kind, _, group = kind.partition(".")
+    return Key(group, kind, namespace, name)
+
+
+def document_of(item: Object) -> dict[str, Any]:
+    """The object as expressions read it."""
+    metadata: dict[str, Any] = {
+        "name": item.name,
+        "uid": item.uid,
+        "labels": item.labels,
+        "annotations": item.annotations,
+        "generation": item.generation,
+        "resourceVersion": str(item.resource_version),
+        "creationTimestamp": instants.show(item.created_at),
+    }
+    if item.namespace:
+        metadata["namespace"] = item.namespace
+    if item.finalizers:
+        metadata["finalizers"] = list(item.finalizers)
+    if item.deleted_at is not None:
+        metadata["deletionTimestamp"] = instants.show(item.deleted_at)
+    document = {"apiVersion": item.api_version, "kind": item.kind, "metadata": metadata, **item.other}
+    if item.spec:
+        document["spec"] = item.spec
+    if item.status:
+        document["status"] = item.status
+    return document
+
+
+def is_in_force(item: Object, content: Content, marks: Mapping[str, str]) -> bool:
+    """Whether the object holds all that the content says, and carries the labels that it is known by."""
+    metadata = content["metadata"]
+    return (
+        _holds(item.spec, content.get("spec", {}))
+        and all(_holds(item.other.get(key), value) for key, value in content.items() if key not in _PLACES)
+        and _holds(item.labels, metadata.get("labels") or {})
+        and _holds(item.annotations, metadata.get("annotations") or {})
+        and all(item.labels.get(label) == value for label, value in marks.items())
+    )
+
+
+def _holds(found: object, wanted: object) -> bool:
+    if isinstance(wanted, dict):
+        if not isinstance(found, dict):
+            return False
+        for key, value in wanted.items():
+            if key not in found or not _holds(found[key], value):
+                return False
+        return True
+    if isinstance(wanted, list):
+        return (
+            isinstance(found, list)
+            and len(found) == len(wanted)
+            and all(_holds(have, want) for have, want in zip(found, wanted))
+        )
+    return found == wanted and isinstance(found, bool) == isinstance(wanted, bool)
+
+
+def created(content: Content, labels: Mapping[str, str], annotations: Mapping[str, str]) -> Object:
+    key = key_of(content)
+    metadata = content["metadata"]
+    return Object(
+        api_version=content["apiVersion"],
+        kind=content["kind"],
+        namespace=key.namespace,
+        name=key.name,
+        labels={**(metadata.get("labels") or {}), **labels},
+        annotations={**(metadata.get("annotations") or {}), **annotations},
+        finalizers=tuple(metadata.get("finalizers") or ()),
+        spec=content.get("spec", {}),
+        other={name: value for name, value in content.items() if name not in _PLACES},
+    )
+
+
+def written(
+    item: Object,
+    content: Content,
+    before: Content | None,
+    labels: Mapping[str, str],
+    annotations: Mapping[str, str],
+) -> Object:
+    """The object with the content in force: what the content before it said and this one does not is taken out."""
+    old = before or {}
+    metadata, old_metadata = content["metadata"], old.get("metadata", {})
+    names = {name for name in (*content, *old) if name not in _PLACES}
+    other = dict(item.other)
+    for name in sorted(names):
+        if name in content:
+            other[name] = _merged(item.other.get(name), old.get(name), content[name])
+        else:
+            other.pop(name, None)
+    return msgspec.structs.replace(
+        item,
+        api_version=content["apiVersion"],
+        labels={**_merged(item.labels, old_metadata.get("labels"), metadata.get("labels") or {}), **labels},
+        annotations={
+            **_merged(item.annotations, old_metadata.get("annotations"), metadata.get("annotations") or {}),
+            **annotations,
+        },
+        spec=_merged(item.spec, old.get("spec"), content.get("spec", {})),
+        other=other,
+    )
+
+
+def _merged(found: object, before: object, wanted: Any) -> Any:
+    """Maps are merged key by key; lists and scalars are replaced whole."""
+    if not isinstance(wanted, dict) or not isinstance(found, dict):
+        return wanted
+    old = before if isinstance(before, dict) else {}
+    result = {key: value for key, value in found.items() if key in wanted or key not in old}
+    for key, value in wanted.items():
+        result[key] = _merged(found.get(key), old.get(key), value)
+    return result

@@ -1,0 +1,36 @@
+"""Labels, annotations and finalizers by which a graph knows its objects again."""
+
+OWNED = "kro.run/owned"
+DEFINITION_NAME = "kro.run/resource-graph-definition-name"
+DEFINITION_ID = "kro.run/resource-graph-definition-id"
+INSTANCE_ID = "kro.run/instance-id"
+INSTANCE_NAME = "kro.run/instance-name"
+INSTANCE_NAMESPACE = "kro.run/instance-namespace"
+INSTANCE_KIND = "kro.run/instance-kind"
+NODE_ID = "kro.run/node-id"
+COLLECTION_INDEX = "kro.run/collection-index"
+COLLECTION_SIZE = "kro.run/collection-size"
+MANAGED_BY = "app.kubernetes.io/managed-by"
+MANAGER = "headgate"
+
+FINALIZER = "kro.run/finalizer"
+RECONCILE = "kro.run/reconcile"
+SUSPENDED = ("suspended", "disabled")
+
+REVISION = "headgate.dev/revision"
+"""On an object: the number of the revision that last wrote it."""
+GRAPH_REVISION = "headgate.dev/graph-revision"
+"""On an instance: the graph revision that it was granted."""
+STARTED_ON = "headgate.dev/started-on"
+"""On an instance: the graph revision that it was created on, which no propagation brought it to."""
+PROPAGATION = "headgate.dev/propagation"
+PAUSED = "paused"
+APPLY_ORDER = "internal.kro.run/apply-order"
+
+
+def is_paused(annotations: dict[str, str]) -> bool:
+    return annotations.get(PROPAGATION, "").lower() == PAUSED
+
+
+def is_suspended(annotations: dict[str, str]) -> bool:
+    return annotations.get(RECONCILE, "").lower() in SUSPENDED
