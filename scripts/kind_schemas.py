@@ -14,9 +14,22 @@ from pathlib import Path
 STRING_MAPS = frozenset(
     {"labels", "annotations", "matchLabels", "nodeSelector", "stringData", "parameters", "volumeAttributes"}
 )
-STRING_MAPS_OF = {("ConfigMap", "data"), ("ServiceSpec", "selector"), ("ReplicationControllerSpec", "selector")}
+STRING_MAPS_OF = {
+    ("ConfigMap", "data"),
+    ("ServiceSpec", "selector"),
+    ("ReplicationControllerSpec", "selector"),
+}
 BYTES_MAPS_OF = {("Secret", "data"), ("ConfigMap", "binaryData")}
-PLAIN = {"str": "s", "int": "i", "float": "n", "bool": "b", "dict": "{}", "Dict": "{}", "Any": "*", "object": "*"}
+PLAIN = {
+    "str": "s",
+    "int": "i",
+    "float": "n",
+    "bool": "b",
+    "dict": "{}",
+    "Dict": "{}",
+    "Any": "*",
+    "object": "*",
+}
 ALIASES = {
     "meta_v1.Time": "t",
     "meta_v1.MicroTime": "t",
@@ -54,9 +67,7 @@ def _collect(name: str, types: dict[str, dict[str, str]], used: dict[str, dict[s
         if current in used:
             continue
         used[current] = types[current]
-        for field in types[current].values():
-            if "." in _inner(field):
-                pending.append(_inner(field))
+        pending.extend(_inner(field) for field in types[current].values() if "." in _inner(field))
 
 
 def _types(folder: Path) -> dict[str, dict[str, str]]:

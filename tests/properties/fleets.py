@@ -54,6 +54,9 @@ def _fleet(choose: Chooser, *, peaceful: bool) -> Fleet:
     ]
     if peaceful:
         fleet.objects.append(policies.retry_for_all())
+        fleet.is_staged = choose.chance(30)
+    if fleet.is_staged:
+        fleet.objects.append(policies.stages(choose))
     for number in range(1, choose.number(1, 3) + 1):
         fleet.objects.append(policies.policy(choose, fleet, f"policy-{number}"))
     fleet.objects += objects.initial_versions(choose, fleet)

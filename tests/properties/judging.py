@@ -114,6 +114,9 @@ class Run:
             found[(job["deployment"], job["environment"], job["resource"])].append(job)
         return found
 
+    def is_earlier(self, job: Document, other: Document) -> bool:
+        return self._sequence[job["id"]] < self._sequence[other["id"]]
+
     def by_group(self) -> dict[str, list[Document]]:
         found: dict[str, list[Document]] = defaultdict(list)
         for job in self.jobs:
@@ -315,24 +318,22 @@ def _put_back(runs: list[Document]) -> bool:
 
 
 def order_outside_groups(run: Run) -> Iterator[str]:
-    """What is upstream on the resource had succeeded with its newest release, as far as it was known before."""
+    """What is upstream on the resource had succeeded with its newest release, as far as it had one before."""
     if run.said("target") or "Version" in run.moved:
         return
     by_target = run.by_target()
     for job in run.jobs:
         if job["group"] is not None or job["kind"] != "deploy":
             continue
-        at = moment(job["createdAt"])
         for name in set(_upstream(run, job)):
-            jobs = [
-                other
-                for (deployment, environment, resource), found in by_target.items()
-                if deployment == name and resource == job["resource"] and environment == job["environment"]
-                for other in found
-                if moment(other["createdAt"]) < at
-            ]
-            if jobs and (jobs[-1]["status"] != "successful" or moment(jobs[-1]["completedAt"]) > at):
-                yield f"{_name(job)} started although {_name(jobs[-1])} was {jobs[-1]['status']}"
+            place = (name, job["environment"], job["resource"])
+            earlier = [other for other in by_target.get(place, ()) if run.is_earlier(other, job)]
+            if earlier and not _succeeded_before(earlier[-1], job):
+                yield f"{_name(job)} started although {_name(earlier[-1])} was {earlier[-1]['status']}"
+
+
+def _succeeded_before(upstream: Document, job: Document) -> bool:
+    return upstream["status"] == "successful" and moment(upstream["completedAt"]) <= moment(job["createdAt"])
 
 
 def leaked_versions(run: Run) -> Iterator[str]:

@@ -45,6 +45,8 @@ class Fleet(msgspec.Struct):
     tags: dict[str, list[str]] = {}
     """Published tags of each deployment."""
     has_bracket: bool = False
+    is_staged: bool = False
+    """A peaceful fleet with stages has no scoped versions: a stage cannot prove what it never gets."""
 
     def manifest(self, kind: str, name: str) -> Document | None:
         for document in self.objects:
@@ -91,7 +93,7 @@ def deployment(choose: Chooser, name: str, *, peaceful: bool = False) -> Documen
 def version(choose: Chooser, fleet: Fleet, owner: str, tag: str) -> Document:
     """The fields of a version, for a manifest as for a step that publishes it."""
     spec: Document = {"deployment": owner, "tag": tag}
-    if choose.chance(20):
+    if not fleet.is_staged and choose.chance(20):
         spec["targetSelector"] = choose.one(TARGET_SELECTORS)
     if not fleet.peaceful and choose.chance(10):
         others = [name for name in fleet.deployments if name != owner]

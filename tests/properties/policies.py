@@ -45,3 +45,15 @@ def _with_names(choose: Chooser, found: list[Document]) -> list[Document]:
 
 def retry_for_all() -> Document:
     return manifest("Policy", "try-again", {"rules": [{"retry": {"maxRetries": 3, "backoffSeconds": 30}}]})
+
+
+def stages(choose: Chooser) -> Document:
+    """Every environment but the first waits for the first."""
+    rule = {
+        "dependsOnEnvironmentSelector": "environment.name == 'dev'",
+        "minimumSuccessPercentage": choose.one((100, 50, 0)),
+        "minimumSoakTimeMinutes": choose.one((0, 1, 5)),
+        "scopedVersions": "exempt",
+    }
+    spec = {"selector": "environment.name != 'dev'", "rules": [{"environmentProgression": rule}]}
+    return manifest("Policy", "stages", spec)

@@ -239,7 +239,7 @@ def any_rule(choose: Chooser, fleet: Fleet) -> Document:
     weights = {
         kind: weight
         for kind, (_, weight) in KINDS.items()
-        if not (fleet.peaceful and fleet.has_bracket and kind == "environmentProgression")
+        if not (fleet.peaceful and kind == "environmentProgression")
     }
     kind = choose.weighted(weights)
     return {kind: KINDS[kind][0](choose, fleet)}

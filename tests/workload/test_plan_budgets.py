@@ -95,9 +95,7 @@ def test_what_is_down_and_outdated_is_replaced_at_once_whatever_the_budget() -> 
         for limits in every_limit(3):
             step = budgets.step(units, limits, may_update=True, keeps_surge=True)
             down = {
-                unit
-                for unit in units
-                if unit.is_outdated and not unit.is_available and not unit.is_going
+                unit for unit in units if unit.is_outdated and not unit.is_available and not unit.is_going
             }
             assert down <= set(deleted(step))
 

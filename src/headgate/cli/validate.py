@@ -1,10 +1,15 @@
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from headgate.cli import main
+
+if TYPE_CHECKING:
+    from headgate.fleet import manifests
+    from headgate.kernel.problems import Problem
 
 
 @click.command("validate")
@@ -46,12 +51,38 @@ def command(paths: tuple[str, ...], more: tuple[str, ...]) -> None:
             if scenario.is_scenario(document.value):
                 brought, files = scenario.manifests_of(document, folder)
                 problems.update(dict.fromkeys(manifest_checks.validate(brought)))
+                problems.update(dict.fromkeys(_workload_problems(brought)))
                 used_by_scenarios.update(str(file) for file in files)
     together = [
         item for source, items in objects.items() if source not in used_by_scenarios for item in items
     ]
     problems.update(dict.fromkeys(manifest_checks.validate(together)))
+    problems.update(dict.fromkeys(_workload_problems(together)))
     _report(list(problems), count, [*paths, *more])
+
+
+def _workload_problems(documents: "Sequence[manifests.Document]") -> "list[Problem]":
+    """PodCliqueSets are judged as the API judges them; warnings are said and change nothing."""
+    from headgate.fleet import manifests
+    from headgate.kernel.problems import Problem, Rejected
+
+    problems: list[Problem] = []
+    for document in documents:
+        value = document.value
+        if not isinstance(value, dict) or value.get("kind") != "PodCliqueSet":
+            continue
+        from headgate.workload import manifests as objects
+        from headgate.workload import validate
+
+        try:
+            checked = validate.check(objects.read(value))
+            found = checked.problems
+            for warning in checked.warnings:
+                click.echo(str(manifests.located(document, Problem("", f"warning: {warning}"))), err=True)
+        except Rejected as rejected:
+            found = rejected.problems
+        problems.extend(manifests.located(document, problem) for problem in found)
+    return problems
 
 
 def _report(problems: Sequence[object], count: int, paths: list[str]) -> None:

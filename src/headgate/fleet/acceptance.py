@@ -220,7 +220,9 @@ def _cancel_jobs_of_removed_targets(state: State, now: Instant) -> None:
     while state.removed:
         target = state.removed.pop(0)
         holds.give_back(state, target.resource.name, target.name)
-        state.measuring.difference_update(target.record.attempts)
+        for job_id in target.record.attempts:
+            state.jobs.pop(job_id, None)
+            state.measuring.discard(job_id)
         job = state.jobs.get(target.record.job or "")
         if job is not None:
             jobs.cancel(state, job, now, f"{target.name} is no longer a release target")

@@ -12,7 +12,6 @@ from headgate.fleet import model, placing
 from headgate.fleet.slots import SlotTable
 from headgate.fleet.state import State
 from headgate.fleet.units import (
-    BoundRule,
     DeploymentNode,
     EnvironmentNode,
     Pair,
@@ -134,7 +133,7 @@ def put_policy(state: State, policy: model.Policy) -> None:
         if rule.kind == "resourceConcurrency":
             table = state.slots[rule.id] = _slot_table(state, rule.id, node)
             table.group = set(state.index.select(rule.selector(rule.spec.group_selector)))
-    _policies_changed(state, node, old.rules if old is not None else ())
+    _policies_changed(state, node, *((old,) if old is not None else ()))
 
 
 def remove_policy(state: State, node: PolicyNode) -> None:
@@ -158,34 +157,25 @@ def _forget_skips(state: State, rule_id: str) -> None:
         state.journal.changed("skip", skip_id)
 
 
-def _policies_changed(state: State, node: PolicyNode, old_rules: tuple[BoundRule, ...] = ()) -> None:
+def _policies_changed(state: State, *nodes: PolicyNode) -> None:
     """Binds anew what the policy matches now or matched before; slots of rules that are gone go with them."""
     state.rule_sets.clear()
     state.shared.clear()
     for deployment in state.deployments.values():
-        if (
-            node.reads_only_the_deployment()
-            and not node.matches({"deployment": deployment.view})
-            and not any(
-                node.object.name == policy.object.name
-                for target in _first(deployment.targets())
-                for policy in target.rules.policies
-            )
-        ):
-            continue
-        for target in deployment.targets():
-            _bind_rules(state, target)
+        if any(_may_concern(node, deployment) for node in nodes):
+            for target in deployment.targets():
+                _bind_rules(state, target)
     live = {(rule.id, rule.kind) for policy in state.policies.values() for rule in policy.rules}
     for rule_id in [rule_id for rule_id in state.slots if (rule_id, "resourceConcurrency") not in live]:
         del state.slots[rule_id]
-    for rule in (*old_rules, *node.rules):
+    for rule in (rule for node in nodes for rule in node.rules):
         if (rule.id, rule.kind) not in live:
             _forget_skips(state, rule.id)
     _ranks_moved(state)
 
 
-def _first(targets: Iterable[Target]) -> list[Target]:
-    return [target for target, _ in zip(targets, range(1))]
+def _may_concern(node: PolicyNode, deployment: DeploymentNode) -> bool:
+    return not node.reads_only_the_deployment() or node.matches({"deployment": deployment.view})
 
 
 def _note_match(node: EnvironmentNode | DeploymentNode, resource: ResourceNode) -> None:

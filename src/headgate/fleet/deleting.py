@@ -79,4 +79,6 @@ def _end_groups(state: State, places: list[Place], what: str, now: Instant) -> N
             state.group_changed(group, "aborted", now)
             holds.give_back(state, place.resource.name, group.id)
         place.collecting = place.waiting = place.executing = None
-        state.sites.pop(place.site, None)
+        if state.sites.get(place.site) is place:
+            del state.sites[place.site]
+            state.waiting.happened(("site", *place.site))

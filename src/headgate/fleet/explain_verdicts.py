@@ -222,7 +222,10 @@ def _held_open(state: State, place: Place, fresh: collecting.Fresh, now: Instant
 def bracket_verdict(state: State, target: Target, place: Place, group: Group, now: Instant) -> Judged:
     version = state.tag((group.member(target.deployment.name) or group.members[0]).version)
     locked_at = instants.show_clock(group.locked_at or now)
-    if group.status == "queued":
+    missing = locking.missing_hooks(group)
+    if missing:
+        verdict = verdicts.pending(f"waits for an allowed version of the hook {', '.join(missing)}")
+    elif group.status == "queued":
         other = state.sites.get(place.site)
         ahead = other.executing if other is not None else None
         what = (

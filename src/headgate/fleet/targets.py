@@ -178,7 +178,7 @@ def _same_version(
     if retry_at is not None and retry_at > now:
         hindrance.look_again(retry_at)
         return None
-    key = (0, now, target.resource.name, target.name)
+    key = (0, target.record.deployed_at or 0, target.resource.name, target.name)
     return Release(version, "variable", attempt, resolved, tuple(judged), key, "variables changed")
 
 
@@ -202,7 +202,7 @@ def _ordered(
     if not one.is_allowed:
         hindrance.add(one)
         return None
-    key = (0, target.record.finished_at or now, target.resource.name, target.name)
+    key = (0, target.record.finished_at or 0, target.resource.name, target.name)
     return Release(version, kind, 1, variables.resolve(state, target), (one,), key, kind)
 
 
@@ -238,7 +238,11 @@ def rollout_of(
     waiting_for: list[str],
 ) -> Iterator[Judged]:
     position, total = rollouts.position_of_target(state, target, version)
-    start = None if waiting_for or clock is None else rollouts.shifted_by_windows(windows_for(target), clock)
+    start = (
+        None
+        if waiting_for or clock is None
+        else rollouts.shifted_by_windows(windows_for(state, target, version, now), clock)
+    )
     for rule in target.rules.of("gradualRollout"):
         skip = gates.skipped(state, rule, version, target, now)
         if skip is not None:
@@ -250,12 +254,13 @@ def rollout_of(
         yield Judged(rule, rule.kind, verdict, (("ranks",),))
 
 
-def windows_for(target: Target) -> tuple[BoundRule, ...]:
-    """Window rules that this target has to respect."""
+def windows_for(state: State, target: Target, version: VersionNode, now: Instant) -> tuple[BoundRule, ...]:
+    """Window rules that this target has to respect with this version."""
     return tuple(
         rule
         for rule in target.rules.of("deploymentWindow")
-        if rule.spec.first_deployment != "bypass" or target.record.deployed is not None
+        if (rule.spec.first_deployment != "bypass" or target.record.deployed is not None)
+        and gates.skipped(state, rule, version, target, now) is None
     )
 
 

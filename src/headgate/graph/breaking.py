@@ -44,7 +44,11 @@ def _changes(old: Schema, new: Schema, path: str) -> Iterator[Change]:
 
 def _values(old: Schema, new: Schema, path: str) -> Iterator[Change]:
     if "enum" in new:
-        lost = [str(choice) for choice in old["enum"] if choice not in new["enum"]] if "enum" in old else ["any other"]
+        lost = (
+            [str(choice) for choice in old["enum"] if choice not in new["enum"]]
+            if "enum" in old
+            else ["any other"]
+        )
         if lost:
             yield Change(path, "ENUM_RESTRICTED", f"no longer allows {', '.join(lost)}")
     if "pattern" in new and "pattern" not in old:
@@ -79,9 +83,13 @@ def _objects(old: Schema, new: Schema, path: str) -> Iterator[Change]:
     for name, schema in after.items():
         if name not in before and name in required_after and "default" not in schema:
             yield Change(field_path(path, name), "REQUIRED_ADDED", "is new and required, and has no default")
-    if isinstance(old.get("additionalProperties"), Mapping) and isinstance(new.get("additionalProperties"), Mapping):
+    if isinstance(old.get("additionalProperties"), Mapping) and isinstance(
+        new.get("additionalProperties"), Mapping
+    ):
         yield from _changes(old["additionalProperties"], new["additionalProperties"], f"{path}[*]")
     elif ("additionalProperties" in old) != ("additionalProperties" in new):
         yield Change(path, "TYPE_CHANGED", "was a map and is not, or is one now")
-    if old.get("x-kubernetes-preserve-unknown-fields") and not new.get("x-kubernetes-preserve-unknown-fields"):
+    if old.get("x-kubernetes-preserve-unknown-fields") and not new.get(
+        "x-kubernetes-preserve-unknown-fields"
+    ):
         yield Change(path, "TYPE_CHANGED", "allowed any field and no longer does")

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import msgspec
 
 from headgate import cel
-from headgate.cel import decode
+from headgate.cel import decode, frontend
 from headgate.graph import expressions, inference, names
 from headgate.graph.inference import Schema
 from headgate.graph.templates import Part
@@ -84,7 +84,7 @@ class Checker:
             program = expressions.compile_in(place.in_sight, text)
         except cel.CompileError as error:
             for flaw in error.problems:
-                self.point(place, written, _offset(text, flaw), _explained(flaw.message, place))
+                self._point_at_flaw(place, written, text, flaw)
             return None
         before = len(self.problems)
         for function in expressions.forbidden_functions(program, place.functions):
@@ -101,31 +101,49 @@ class Checker:
         self._records.append(_Record(place, written, program, text, given, target))
         return program, given
 
+    def _point_at_flaw(self, place: Place, written: Written, text: str, flaw: cel.Problem) -> None:
+        unknown = expressions.unknown_name(flaw.message)
+        if unknown is None:
+            self.point(place, written, _offset(text, flaw), flaw.message)
+            return
+        # The report is about a whole dotted path, of which only the first word is looked for among the names.
+        name = unknown if expressions.is_function(unknown) else unknown.partition(".")[0]
+        start = max(0, text.rfind(name, 0, _offset(text, flaw) + 1 + len(name)))
+        if expressions.is_function(name):
+            message = f"{name}() does not take what it is given here"
+        elif text[start + len(name) :].lstrip().startswith("("):
+            message = f"there is no function {name}()"
+        else:
+            known = sorted(place.in_sight - {names.NOW, names.SIGNALS, names.RUNTIME})
+            message = f"unknown name {name!r}; in sight here are {', '.join(known) or 'none'}"
+        self.point(place, written, start, message)
+
     def point(self, place: Place, written: Written, position: int, message: str) -> None:
         """A problem that shows the line of the field and the place in it."""
-        shown = f"${{{written.part.text.strip()}}}"
+        text = written.part.text.strip()
+        shown = text if text.startswith("${") else f"${{{text}}}"
         if len(shown) > _SHOWN:
             shown = shown[: _SHOWN - 4] + "...}"
         here = pointed(written.text, written.part.position + position)
         self.refuse(written.path, f"{place.label}: {shown}: {message} {here}")
 
-    def finish(self) -> dict[int, Schema | None]:
-        """Checks types. Returns the schema of what each program gives, by the identity of the program's record."""
+    def finish(self) -> dict[tuple[str, int], Schema | None]:
+        """Checks types. Returns the schema of what each expression gives, by the path of its field and its place there."""
         groups: dict[int, list[_Record]] = {}
         for record in self._records:
             groups.setdefault(id(record.place.variables), []).append(record)
-        found: dict[int, Schema | None] = {}
+        found: dict[tuple[str, int], Schema | None] = {}
         for records in groups.values():
             front_end = expressions.typed_front_end(_types(records))
             for record in records:
                 given = self._checked(record, front_end)
-                found[id(record.program)] = given
+                found[record.written.path, record.written.part.position] = given
                 reason = inference.mismatch(given, record.target)
                 if reason is not None:
                     self.point(record.place, record.written, 0, reason)
         return found
 
-    def _checked(self, record: _Record, front_end: expressions.frontend.FrontEnd) -> Schema | None:
+    def _checked(self, record: _Record, front_end: frontend.FrontEnd) -> Schema | None:
         if _shadows(record.source, record.place.in_sight):
             return record.given
         try:
@@ -155,21 +173,15 @@ def _offset(text: str, flaw: cel.Problem) -> int:
     return min(len(text), sum(len(line) for line in lines[: flaw.line - 1]) + flaw.column - 1)
 
 
-def _explained(message: str, place: Place) -> str:
-    unknown = expressions.unknown_name(message)
-    if unknown is None:
-        return message
-    known = sorted(name for name in place.in_sight if name not in (names.NOW, names.SIGNALS, names.RUNTIME))
-    return f"unknown name {unknown!r}; in sight here are {', '.join(known) or 'none'}"
-
-
 def _refused(function: str, place: Place) -> str:
     return SENTENCES.get(function) or f"{function}() cannot be used here: {place.refusal}"
 
 
 def _shadows(text: str, in_sight: frozenset[str]) -> bool:
     """A macro's variable that is named like a resource; the dotted paths of the resource would be taken for its own."""
-    return any(name in in_sight for match in _MACRO_VARIABLES.finditer(text) for name in match.groups() if name)
+    return any(
+        name in in_sight for match in _MACRO_VARIABLES.finditer(text) for name in match.groups() if name
+    )
 
 
 def _types(records: list[_Record]) -> dict[str, cel.Type]:

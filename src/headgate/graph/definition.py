@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 import msgspec
 
 from headgate.graph import names
 from headgate.kernel import documents, objects
 from headgate.kernel.documents import Checked
-from headgate.kernel.problems import Problem
+from headgate.kernel.problems import Problem, Rejected
 
 API_VERSION = "kro.run/v1alpha1"
 KIND = "ResourceGraphDefinition"
@@ -112,5 +112,12 @@ class Definition(msgspec.Struct, frozen=True):
 
 def read(item: objects.Object) -> Definition:
     """Raises Rejected with every field that cannot be read."""
-    spec = documents.read(Specification, item.spec, "spec")
-    return Definition(item.name, item.uid, item.annotations, spec)
+    problems: list[Problem] = []
+    if not names.GROUP.fullmatch(item.name) or len(item.name) > 253:
+        problems.append(
+            Problem("metadata.name", f'is "{item.name}"; allowed are small letters, digits, "-" and "."')
+        )
+    spec = documents.read_into(Specification, item.spec, "spec", problems)
+    if problems:
+        raise Rejected(problems)
+    return Definition(item.name, item.uid, item.annotations, cast(Specification, spec))

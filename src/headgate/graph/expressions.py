@@ -10,13 +10,15 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from headgate import cel
-from headgate.cel import frontend, moments, reading, syntax, waves
+from headgate.cel import frontend, library, moments, reading, syntax, waves
 from headgate.graph import libraries, names
 from headgate.graph.libraries import conditions, omission
 from headgate.kernel.instants import Instant
 
 FUNCTIONS = (*libraries.FUNCTIONS, *omission.FUNCTIONS, *conditions.FUNCTIONS, *waves.FUNCTIONS)
 CACHED_ENVIRONMENTS = 256
+
+_FUNCTION_NAMES = frozenset(function.name for function in FUNCTIONS) | frozenset(library.MIXED_NUMBERS)
 
 _TYPES_OF_NAMES = {names.NOW: cel.TIMESTAMP, names.SIGNALS: cel.map_of(cel.STRING, cel.DYN)}
 
@@ -44,6 +46,10 @@ _UNDECLARED = re.compile(r"undeclared reference to '([^']+)'")
 def unknown_name(message: str) -> str | None:
     found = _UNDECLARED.match(message)
     return found.group(1) if found else None
+
+
+def is_function(name: str) -> bool:
+    return name in _FUNCTION_NAMES
 
 
 class Gate(msgspec.Struct, frozen=True, eq=False):
@@ -111,9 +117,16 @@ def paths_asked_for(root: syntax.Node) -> Iterable[tuple[str, ...]]:
             path = reading.path_of(node)
             if path is not None:
                 yield path
-        elif isinstance(node, syntax.Call) and node.function in ("_==_", "_!=_"):
-            if any(isinstance(each, syntax.Constant) and each.value is None for each in node.arguments):
-                yield from (path for each in node.arguments if (path := reading.path_of(each)) is not None)
+        elif _compares_with_null(node):
+            yield from (path for each in node.children() if (path := reading.path_of(each)) is not None)
+
+
+def _compares_with_null(node: syntax.Node) -> bool:
+    return (
+        isinstance(node, syntax.Call)
+        and node.function in ("_==_", "_!=_")
+        and any(isinstance(each, syntax.Constant) and each.value is None for each in node.arguments)
+    )
 
 
 def constant_condition_type(program: cel.Program) -> str | None:
@@ -129,4 +142,3 @@ def constant_condition_type(program: cel.Program) -> str | None:
 def forbidden_functions(program: cel.Program, allowed: frozenset[str]) -> list[str]:
     special = waves.LIFECYCLE | {"omit", "newCondition"}
     return sorted((program.functions & special) - allowed)
-

@@ -45,7 +45,9 @@ def is_open(schema: Schema | None) -> bool:
         or "type" not in schema
         or bool(schema.get("x-kubernetes-preserve-unknown-fields"))
         or bool(schema.get("x-kubernetes-int-or-string"))
-        or (schema["type"] == "object" and "properties" not in schema and "additionalProperties" not in schema)
+        or (
+            schema["type"] == "object" and "properties" not in schema and "additionalProperties" not in schema
+        )
     )
 
 
@@ -148,7 +150,7 @@ def _property(schema: Schema | None, name: str, position: int) -> Schema | None:
 
 
 def _article(schema: Schema) -> str:
-    return {"array": "a list", "integer": "an integer"}.get(schema["type"], f"a {schema['type']}")
+    return {"array": "a list", "integer": "an integer", "object": "an object"}.get(schema["type"], f"a {schema['type']}")
 
 
 def nearest(name: str, choices: Any) -> str:
@@ -175,7 +177,9 @@ def _element(schema: Schema | None, key: Node, position: int) -> Schema | None:
 
 def _alike(schemas: list[Schema | None]) -> bool:
     first = schemas[0]
-    return all(each is not None and first is not None and each.get("type") == first.get("type") for each in schemas)
+    return all(
+        each is not None and first is not None and each.get("type") == first.get("type") for each in schemas
+    )
 
 
 def _of_constant(value: object) -> Schema | None:

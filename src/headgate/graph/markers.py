@@ -31,9 +31,7 @@ NAMES = (
     "listType",
     "listMapKey",
 )
-VALIDATION = cel.Environment(
-    {"self": cel.DYN, "oldSelf": cel.DYN}, boolean_words=False, mixed_numbers=False
-)
+VALIDATION = cel.Environment({"self": cel.DYN, "oldSelf": cel.DYN}, boolean_words=False, mixed_numbers=False)
 
 _OPENING, _CLOSING = "{[", "}]"
 

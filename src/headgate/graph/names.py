@@ -47,7 +47,26 @@ def iterator_flaw(name: str, resource_ids: frozenset[str]) -> str | None:
 
 
 _UNCOUNTABLE = frozenset(
-    ["equipment", "information", "rice", "money", "species", "series", "fish", "sheep", "jeans", "police", "data", "metadata", "media", "news", "aircraft", "software", "hardware", "firmware"]
+    [
+        "equipment",
+        "information",
+        "rice",
+        "money",
+        "species",
+        "series",
+        "fish",
+        "sheep",
+        "jeans",
+        "police",
+        "data",
+        "metadata",
+        "media",
+        "news",
+        "aircraft",
+        "software",
+        "hardware",
+        "firmware",
+    ]
 )
 _IRREGULAR = {
     "person": "people",

@@ -128,7 +128,9 @@ class _Acceptance:
             bindings = {"self": value, "oldSelf": old} if compares else {"self": value}
             try:
                 holds = program.evaluate(bindings) is True
-                reason = "" if holds else f"{rule['message']}: {rule['rule']} (the value is {describe(value)})"
+                reason = (
+                    "" if holds else f"{rule['message']}: {rule['rule']} (the value is {describe(value)})"
+                )
             except cel.EvaluationError as error:
                 holds, reason = False, f"{rule['message']}: {rule['rule']}: {error}"
             if not holds:

@@ -155,12 +155,13 @@ class FieldError(cel.EvaluationError):
         self.expression = expression
 
 
-class FieldMissing(FieldError, cel.MissingKey):
+class FieldMissing(FieldError, cel.MissingKey):  # noqa: N818
     """A field of a template reads something that is not there, or not there yet."""
 
 
 Filler = Callable[[Mapping[str, object]], object]
 Compile = Callable[[Found, Part], cel.Program]
+"""Gives the program of an expression."""
 
 
 class CompiledTemplate:
@@ -184,7 +185,9 @@ class CompiledTemplate:
         return rendered  # type: ignore[no-any-return]
 
 
-def _tree(value: object, keys: tuple[str | int, ...], fillers: Mapping[tuple[str | int, ...], Filler]) -> Filler:
+def _tree(
+    value: object, keys: tuple[str | int, ...], fillers: Mapping[tuple[str | int, ...], Filler]
+) -> Filler:
     """Built once, so that a rendering touches expressions and containers and nothing else."""
     if keys in fillers:
         return fillers[keys]
@@ -215,17 +218,20 @@ def _filler(found: Found, compile_part: Compile, root: str) -> Filler:
     path = found.path.removeprefix(root).lstrip(".")
     if found.is_standalone:
         return _standalone(path, found.parts[0].text, compile_part(found, found.parts[0]))
-    pieces = [
-        (part.text, compile_part(found, part) if part.is_expression else None) for part in found.parts
-    ]
+    pieces = [(part.text, compile_part(found, part) if part.is_expression else None) for part in found.parts]
+    return lambda bindings: _joined(path, pieces, bindings)
 
-    def joined(bindings: Mapping[str, object]) -> object:
-        return "".join(
-            text if program is None else _text(path, text, evaluated(path, text, program, bindings))
-            for text, program in pieces
-        )
 
-    return joined
+def _joined(path: str, pieces: list[tuple[str, cel.Program | None]], bindings: Mapping[str, object]) -> str:
+    return "".join(
+        text if program is None else _text(path, text, evaluated(path, text, program, bindings))
+        for text, program in pieces
+    )
+
+
+def filled(found: Found, program_of: Compile, bindings: Mapping[str, object], root: str = "") -> object:
+    """The value of one string with expressions. Raises FieldMissing or FieldError."""
+    return _filler(found, program_of, root)(bindings)
 
 
 def _standalone(path: str, text: str, program: cel.Program) -> Filler:

@@ -7,10 +7,10 @@ from typing import Any
 from headgate.fleet import records
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
-from headgate.simulate.result import Result
+from headgate.simulate.result import Result, Workload
 from headgate.simulate.timeline_lines import natural, place_of
 
-_PARTS = {"STYLE": "page.css", "SCRIPT": "page.js"}
+_PARTS = {"STYLE": "page.css", "WORKLOADS": "workloads.js", "SCRIPT": "page.js"}
 
 
 def render(result: Result) -> str:
@@ -79,6 +79,12 @@ def data(result: Result) -> dict[str, Any]:
             }
             for usage in result.ordered_usage()
         ],
+        "workloads": [_workload(workload) for workload in result.workloads],
+        "workloadBudgets": [
+            [item["kind"], item["scope"], item["peak"], item["limit"]]
+            for item in result.workload_budgets
+            if item["peak"]
+        ],
         "steps": [[_ms(step.at), step.what, step.event] for step in result.played],
         "waiting": [[item.target, item.state, item.reason] for item in result.waiting],
         "rejected": [
@@ -90,6 +96,27 @@ def data(result: Result) -> dict[str, Any]:
         ],
         "violations": [[_ms(item.at), item.promise, item.message] for item in result.violations],
         "expectations": [[item.passed, item.name, item.message] for item in result.expectations],
+    }
+
+
+def _workload(workload: Workload) -> dict[str, Any]:
+    return {
+        "name": workload.name,
+        "revisions": workload.revisions,
+        "rows": [[row.replica, row.group, row.clique, row.index, row.is_surge] for row in workload.rows],
+        "pods": [
+            [
+                pod.row,
+                pod.name,
+                pod.revision,
+                _ms(pod.created_at),
+                _ms(pod.scheduled_at),
+                [[_ms(since), _ms(until)] for since, until in pod.ready],
+                _ms(pod.deleted_at),
+                _ms(pod.gone_at),
+            ]
+            for pod in workload.pods
+        ],
     }
 
 

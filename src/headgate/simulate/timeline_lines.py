@@ -14,7 +14,7 @@ from headgate.simulate.result import Result
 COLLAPSE_FROM = 4
 """So many equal lines of one moment are said once."""
 NAMES_SHOWN = 3
-_ENDED, _CLOSED, _STEP, _GROUP, _BEGUN, _STARTED, _NOTICE = range(7)
+_ENDED, _CLOSED, _STEP, _GROUP, _CONDITION, _BEGUN, _STARTED, _NOTICE = range(8)
 
 JOB_RANKS = frozenset({_ENDED, _STARTED})
 
@@ -142,16 +142,18 @@ def _pods(result: Result) -> Iterator[Line]:
             group = f"{row.group.replace(' ', '-')}-" if row.group else ""
             who = f"{workload.name}-{row.replica}-{group}{row.clique}-{row.index}"
             what = f"{row.clique} r{pod.revision}"
-            yield Line(pod.created_at, _STARTED, what, "created", "surge" if row.is_surge else "", who, "pods")
+            yield Line(
+                pod.created_at, _STARTED, what, "created", "surge" if row.is_surge else "", who, "pods"
+            )
             if pod.ready:
                 yield Line(pod.ready[0][0], _ENDED, what, "ready", "", who, "pods")
             if pod.deleted_at is not None:
-                yield Line(pod.deleted_at, _CLOSED, what, "deleted", "", who, "pods")
+                yield Line(pod.deleted_at, _BEGUN, what, "deleted", "", who, "pods")
     for item in result.conditions:
         if item["kind"] == "PodCliqueSet":
             event = f"{item['type']} is {item['status']}"
             note = ": ".join(part for part in (item["reason"], item["message"]) if part)
-            yield Line(instants.parse(item["at"]), _GROUP, f"{item['kind']} {item['name']}", event, note)
+            yield Line(instants.parse(item["at"]), _CONDITION, f"{item['kind']} {item['name']}", event, note)
 
 
 def _notices(result: Result) -> Iterator[Line]:
@@ -183,8 +185,8 @@ def _collapsed(found: Iterable[Line]) -> list[Line]:
 
 
 def _reading_order(line: Line) -> tuple[object, ...]:
-    """Steps of one moment stay as the file has them."""
-    if line.rank == _STEP:
+    """Steps of one moment stay as the file has them, and conditions as they changed."""
+    if line.rank in (_STEP, _CONDITION):
         return line.at, line.rank
     return line.at, line.rank, natural(line.who), line.what, line.event, line.note
 

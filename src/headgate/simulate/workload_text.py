@@ -13,6 +13,7 @@ from headgate.simulate.timeline_lines import clock
 WIDTH = 100
 MOST_ROWS = 40
 MOST_CLIQUES = 60
+MOST_BUDGETS = 20
 _NOTHING, _READY, _STARTING, _WAITING, _GOING = range(5)
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _LEGEND = ". waits for a node   : starts   1 2 3 ready, by revision   x terminates   + surge"
@@ -71,16 +72,20 @@ def _clique_name(row: PodRow) -> str:
     return " ".join(part for part in (f"replica {row.replica}", row.group, row.clique) if part)
 
 
+def _end(result: Result) -> Instant:
+    """A little after the run, so that what it ended with is seen."""
+    return result.end + max((result.end - result.start) // 20, 1)
+
+
 def _axis(result: Result, columns: int) -> str:
-    first, last = clock(result, result.start), clock(result, result.end)
-    middle = clock(result, (result.start + result.end) // 2)
+    first, last = clock(result, result.start), clock(result, _end(result))
+    middle = clock(result, (result.start + _end(result)) // 2)
     left = columns // 2 - len(first)
     return f"{first}{middle:^{left + columns - columns // 2 - len(last)}}{last}"
 
 
 def _bounds(result: Result, column: int, columns: int) -> tuple[Instant, Instant]:
-    """A run without length is one column of one moment."""
-    span = max(result.end - result.start, columns)
+    span = max(_end(result) - result.start, columns)
     return result.start + span * column // columns, result.start + span * (column + 1) // columns
 
 
@@ -134,8 +139,10 @@ def _share(pods: Sequence[PodLife], places: int, start: Instant, end: Instant) -
 
 def budgets(result: Result) -> Iterator[str]:
     used = [item for item in result.workload_budgets if item["peak"]]
-    for item in used:
+    for item in used[:MOST_BUDGETS]:
         yield f"  {item['peak']} of {item['limit']}  {item['kind']} of {item['scope']}, peak at {item['peakAt'][11:19]}"
+    if len(used) > MOST_BUDGETS:
+        yield f"  and {len(used) - MOST_BUDGETS} more that were used"
     unused = len(result.workload_budgets) - len(used)
     if unused:
         yield f"  {unused} of maxUnavailable and maxSurge never used"

@@ -111,9 +111,7 @@ def _is_finished(live: Sequence[Unit], limits: Limits) -> bool:
 
 
 def _to_replace(live: Sequence[Unit], limits: Limits) -> list[Unit]:
-    outdated = [
-        unit for unit in live if unit.is_outdated and unit.may_move and unit.index < limits.replicas
-    ]
+    outdated = [unit for unit in live if unit.is_outdated and unit.may_move and unit.index < limits.replicas]
     return sorted(outdated, key=lambda unit: (unit.is_available, unit.age_rank, unit.index))
 
 

@@ -7,6 +7,7 @@ from headgate.kernel import instants
 from headgate.kernel.objects import Object
 from headgate.workload import conditions, labels, observed, selection
 from headgate.workload.budgets import Limits
+from headgate.workload.origins import Origins
 from headgate.workload.selection import Look
 from headgate.workload.situation import Situation
 
@@ -16,7 +17,7 @@ def of_clique(
     clique: observed.Clique,
     item: Object,
     limits: Limits,
-    kept: int,
+    origin: Origins,
     replaced: Sequence[observed.Pod] = (),
     *,
     is_taken: bool = False,
@@ -46,7 +47,6 @@ def of_clique(
         "scheduleGatedReplicas": counts.gated,
         "currentPodTemplateHash": wanted,
         "currentPodCliqueSetGenerationHash": item.labels.get(labels.REVISION, ""),
-        "revisionReplicas": kept,
         "conditions": [
             _breached(
                 before,
@@ -63,6 +63,7 @@ def of_clique(
     }
     _note_first_available(status, before, clique.is_available, situation.now)
     _note_termination(situation, status)
+    origin.to_status(status)
     if progress is not None:
         status["rollingUpdateProgress"] = selection.write(progress, selection.PODS)
     situation.writes.status(item, status)
@@ -97,7 +98,7 @@ def of_group(
     group: observed.Group,
     item: Object,
     limits: Limits,
-    kept: int,
+    origin: Origins,
     content: str,
     new_indices: Sequence[int],
     replaced: Sequence[int] = (),
@@ -130,7 +131,6 @@ def of_group(
         "updatedReplicas": len(updated),
         "currentTemplateHashes": content,
         "currentPodCliqueSetGenerationHash": item.labels.get(labels.REVISION, ""),
-        "revisionReplicas": kept,
         "conditions": [
             _breached(
                 before,
@@ -146,6 +146,7 @@ def of_group(
     }
     _note_first_available(status, before, group.is_available, situation.now)
     _note_termination(situation, status)
+    origin.to_status(status)
     if progress is not None:
         status["rollingUpdateProgress"] = selection.write(progress, selection.GROUP_REPLICAS)
     situation.writes.status(item, status)
@@ -188,7 +189,11 @@ def _breached(
 
 
 def _scheduled(before: Mapping[str, Any], clique: observed.Clique, now: int) -> dict[str, Any]:
-    message = f"{clique.bound} of {clique.live} pods are scheduled, at least {clique.min_available} are wanted"
+    message = (
+        f"{clique.bound} of {clique.live} pods are scheduled, at least {clique.min_available} are wanted"
+    )
     if clique.bound >= clique.min_available:
-        return conditions.stated(before, conditions.SCHEDULED, "True", "SufficientScheduledPods", message, now)
+        return conditions.stated(
+            before, conditions.SCHEDULED, "True", "SufficientScheduledPods", message, now
+        )
     return conditions.stated(before, conditions.SCHEDULED, "False", "InsufficientScheduledPods", message, now)

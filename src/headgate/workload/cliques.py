@@ -1,6 +1,6 @@
 """The pods of one PodClique: repaired, scaled, and under a rolling update replaced one by one."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -12,25 +12,23 @@ from headgate.workload.situation import Situation
 replace = msgspec.structs.replace
 
 
+Sources = Callable[[int], Object]
+"""Which PodClique a new pod at an index is built from; the same one is answered with the same object."""
+
+
 class Rules(msgspec.Struct, frozen=True):
     """How the units of one clique or group may change in this pass."""
 
     limits: Limits
     may_update: bool = False
     keeps_surge: bool = False
-    kept: int | None = None
-    """Indices from here on were asked for after the template changed; they are born at the target."""
 
 
 def plan(
-    situation: Situation,
-    clique: observed.Clique,
-    item: Object,
-    rules: Rules,
-    newest: Object | None = None,
+    situation: Situation, clique: observed.Clique, item: Object, rules: Rules, sources: Sources | None = None
 ) -> list[observed.Pod]:
-    """`item` is the PodClique as it will be after the updates of this pass; new pods are built from it, those from
-    `rules.kept` on from `newest`. Says which pods the update took."""
+    """`item` is the PodClique as it will be after the updates of this pass; new pods are built from it unless
+    `sources` knows better. Says which pods the update took."""
     wanted = item.labels.get(labels.POD_TEMPLATE_HASH, "")
     _sweep(situation, clique)
     if _is_settled(clique, rules.limits.replicas, wanted):
@@ -44,30 +42,19 @@ def plan(
     for unit in step.removed:
         is_surge = rules.keeps_surge and unit.index < rules.limits.ceiling
         situation.writes.delete(pods[unit.index].object, "surge is over" if is_surge else "scale-in")
-    _create(situation, clique, item, rules, newest, step.create)
+    if step.create:
+        _create(situation, clique, step.create, sources or (lambda _: item))
     return replaced
 
 
-def _create(
-    situation: Situation,
-    clique: observed.Clique,
-    item: Object,
-    rules: Rules,
-    newest: Object | None,
-    indices: Sequence[int],
-) -> None:
-    if not indices:
-        return
+def _create(situation: Situation, clique: observed.Clique, indices: Sequence[int], sources: Sources) -> None:
     taken = {pod.object.name for pod in clique.pods}
-    kept = rules.kept if rules.kept is not None and newest is not None else rules.limits.ceiling
-    for source, chosen in (
-        (item, [index for index in indices if index < kept]),
-        (newest, [index for index in indices if index >= kept]),
-    ):
-        if source is None or not chosen:
-            continue
-        pods = expand.pods(situation.pcs, source, chosen, situation.ids, situation.now, taken)
-        for pod in pods:
+    by_source: dict[int, tuple[Object, list[int]]] = {}
+    for index in indices:
+        source = sources(index)
+        by_source.setdefault(id(source), (source, []))[1].append(index)
+    for source, chosen in by_source.values():
+        for pod in expand.pods(situation.pcs, source, chosen, situation.ids, situation.now, taken):
             situation.writes.create(pod)
             taken.add(pod.name)
             situation.writes.created_pods.setdefault(clique.name, []).append(pod.name)

@@ -12,9 +12,11 @@ from headgate.workload import (
     model,
     names,
     observed,
+    origins,
 )
 from headgate.workload.cliques import Rules
 from headgate.workload.model import ComponentStrategy
+from headgate.workload.origins import Origins
 from headgate.workload.revisions import Revision
 from headgate.workload.situation import Situation
 
@@ -74,7 +76,6 @@ def rules(
     index: int,
     strategy: ComponentStrategy | None,
     replicas: int,
-    kept: int | None,
 ) -> Rules:
     """Components roll only under a rolling update, and only in the replica whose turn it is."""
     own = strategy or _DEFAULT_STRATEGY
@@ -90,7 +91,6 @@ def rules(
         limits,
         may_update=is_turn and situation.may_update,
         keeps_surge=is_turn and not situation.is_aborted,
-        kept=kept,
     )
 
 
@@ -124,15 +124,6 @@ def _first_replicas(
     )
 
 
-def _kept(situation: Situation, item: Object, replicas: int, is_same_content: bool) -> int | None:
-    """Under a rolling update what is added to a replica not yet reached is born new, and what was there before keeps
-    its revision: so the count at the time of the template change must be known."""
-    if situation.strategy != "RollingUpdate" or is_same_content or situation.is_aborted:
-        return None
-    known = item.status.get("revisionReplicas")
-    return min(known, replicas) if isinstance(known, int) else None
-
-
 def _standalone(
     situation: Situation, index: int, clique: observed.Clique, template: model.Clique, wanted: Revision
 ) -> None:
@@ -148,22 +139,47 @@ def _standalone(
         )
         return
     count = _live_replicas(situation, index, template.name, live, template.replicas, is_autoscaled)
-    kept = _kept(
+    live = _up_to_date(situation, index, live, template, wanted, count)
+    content = live.labels.get(labels.POD_TEMPLATE_HASH, "")
+    origin = origins.read(
         situation,
         live,
         count,
-        wanted.clique_hashes.get(template.name) == situation.target.clique_hashes.get(template.name),
+        *_revisions_of_pods(situation, clique, content),
+        is_at_target=content == situation.target.clique_hashes.get(template.name),
     )
-    live = _up_to_date(situation, index, live, template, wanted, count)
-    newest = None
-    if kept is not None and kept < count:
-        newest = expand.standalone_clique(situation.pcs, situation.target, index, template, replicas=count)
-        newest.uid = live.uid
-    own_rules = rules(situation, index, template.update_strategy, count, kept)
-    replaced = cliques.plan(situation, clique, live, own_rules, newest)
-    child_status.of_clique(
-        situation, clique, live, own_rules.limits, count if kept is None else kept, replaced
+    own_rules = rules(situation, index, template.update_strategy, count)
+    replaced = cliques.plan(
+        situation, clique, live, own_rules, _sources(situation, index, live, template, count, origin)
     )
+    child_status.of_clique(situation, clique, live, own_rules.limits, origin, replaced)
+
+
+def _revisions_of_pods(
+    situation: Situation, clique: observed.Clique, content: str
+) -> tuple[dict[int, str], dict[int, str]]:
+    if not situation.is_aborted:
+        return {}, {}
+    pods = [pod for pod in clique.pods if not pod.is_going]
+    present = {pod.index: pod.object.labels.get(labels.REVISION, "") for pod in pods}
+    return present, {pod.index: present[pod.index] for pod in pods if pod.template_hash != content}
+
+
+def _sources(
+    situation: Situation, index: int, live: Object, template: model.Clique, count: int, origin: Origins
+) -> cliques.Sources:
+    own = live.labels.get(labels.REVISION, "")
+    built: dict[str, Object] = {own: live}
+
+    def source(pod_index: int) -> Object:
+        wanted = origin.revision_hash(situation, pod_index, own)
+        if wanted not in built:
+            revision = situation.revision(wanted)
+            built[wanted] = expand.standalone_clique(situation.pcs, revision, index, template, replicas=count)
+            built[wanted].uid = live.uid
+        return built[wanted]
+
+    return source
 
 
 def _up_to_date(
@@ -197,11 +213,10 @@ def _group(
             )
         return set()
     count = _live_replicas(situation, index, template.name, live, template.replicas, is_autoscaled)
-    is_same_content = all(
+    is_at_target = all(
         wanted.clique_hashes.get(name) == situation.target.clique_hashes.get(name)
         for name in template.clique_names
     )
-    kept = _kept(situation, live, count, is_same_content)
     if live.labels.get(labels.REVISION) != wanted.hash or live.spec.get("replicas") != count:
         built = expand.scaling_group(situation.pcs, wanted, index, template, replicas=count)
         live = cliques.moved(situation, live, built)
@@ -211,6 +226,7 @@ def _group(
         template,
         live,
         wanted,
-        rules(situation, index, template.update_strategy, count, kept),
+        rules(situation, index, template.update_strategy, count),
+        is_at_target=is_at_target,
         is_moved_in_place=situation.strategy == "OnDelete",
     )

@@ -52,9 +52,7 @@ def _expected(
                 membership = gangs.of_member(situation.pcs, replica.index, template, index)
                 unwanted.add(membership.gang)
     return [
-        gang
-        for gang in gangs.expected(situation.pcs, replica.index, counts)
-        if gang.name not in unwanted
+        gang for gang in gangs.expected(situation.pcs, replica.index, counts) if gang.name not in unwanted
     ]
 
 
@@ -93,9 +91,7 @@ def _references(situation: Situation, clique: observed.Clique | None) -> list[st
     if clique is None:
         return []
     deleted = situation.writes.deleted_uids
-    names = [
-        pod.object.name for pod in clique.pods if not pod.is_going and pod.object.uid not in deleted
-    ]
+    names = [pod.object.name for pod in clique.pods if not pod.is_going and pod.object.uid not in deleted]
     names += situation.writes.created_pods.get(clique.name, ())
     names.sort()
     return names
@@ -129,9 +125,7 @@ def _open_gates(
             known = _known_names(gang, group_name)
         if item.name in known:
             left = [gate for gate in gates if gate.get("name") != labels.SCHEDULING_GATE]
-            situation.writes.gates.append(
-                Update(replace(item, spec={**item.spec, "schedulingGates": left}))
-            )
+            situation.writes.gates.append(Update(replace(item, spec={**item.spec, "schedulingGates": left})))
 
 
 def _known_names(gang: Object, group_name: str) -> set[str]:

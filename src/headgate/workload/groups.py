@@ -3,10 +3,11 @@
 from collections.abc import Iterable
 
 from headgate.kernel.objects import Object
-from headgate.workload import budgets, child_status, cliques, conditions, expand, labels, observed
+from headgate.workload import budgets, child_status, cliques, conditions, expand, labels, observed, origins
 from headgate.workload.budgets import Limits, Unit
 from headgate.workload.cliques import Rules
 from headgate.workload.model import ScalingGroup
+from headgate.workload.origins import Origins
 from headgate.workload.revisions import Revision
 from headgate.workload.situation import Situation
 
@@ -19,6 +20,7 @@ def plan(
     wanted: Revision,
     rules: Rules,
     *,
+    is_at_target: bool,
     is_moved_in_place: bool,
 ) -> set[int]:
     """Says which replicas there are to be after this pass. `is_moved_in_place`: member cliques take over the wanted
@@ -37,9 +39,15 @@ def plan(
     leaving = {*replaced, *(unit.index for unit in step.removed)}
     for index in sorted(leaving):
         _delete(situation, group.replicas[index], "update" if index in replaced else "scale-in")
-    kept = rules.kept if rules.kept is not None else rules.limits.ceiling
+    origin = origins.read(
+        situation,
+        item,
+        rules.limits.replicas,
+        *_revisions_of_replicas(situation, group, wanted),
+        is_at_target=is_at_target,
+    )
     for index in step.create:
-        revision = wanted if index < kept else situation.target
+        revision = situation.revision(origin.revision_hash(situation, index, wanted.hash))
         _create(situation, template, item, index, revision, template.clique_names)
     staying: set[int] = set(step.create)
     for replica in group.replicas.values():
@@ -53,12 +61,30 @@ def plan(
         group,
         item,
         rules.limits,
-        min(kept, rules.limits.replicas),
+        origin,
         ",".join(wanted.clique_hashes.get(name, "") for name in template.clique_names),
         [unit.index for unit in units if not unit.is_outdated],
         replaced,
     )
     return staying
+
+
+def _revisions_of_replicas(
+    situation: Situation, group: observed.Group, wanted: Revision
+) -> tuple[dict[int, str], dict[int, str]]:
+    if not situation.is_aborted:
+        return {}, {}
+    live = [replica for replica in group.replicas.values() if not replica.is_going]
+    present = {replica.index: _own_revision(replica) for replica in live}
+    return present, {replica.index: present[replica.index] for replica in live if not replica.is_at(wanted)}
+
+
+def _own_revision(replica: observed.GroupReplica) -> str:
+    return next(
+        clique.live_object.labels.get(labels.REVISION, "")
+        for clique in replica.cliques.values()
+        if clique.live_object is not None
+    )
 
 
 def _delete(situation: Situation, replica: observed.GroupReplica, reason: str) -> None:
@@ -79,9 +105,7 @@ def _create(
 ) -> None:
     for name in names:
         clique = situation.pcs.template.clique(name)
-        situation.writes.create(
-            expand.member_clique(situation.pcs, revision, item, template, index, clique)
-        )
+        situation.writes.create(expand.member_clique(situation.pcs, revision, item, template, index, clique))
 
 
 def _upkeep(
@@ -95,11 +119,7 @@ def _upkeep(
     is_moved_in_place: bool,
 ) -> None:
     """A clique that is missing comes back as its siblings are: a replica of the group is of one revision."""
-    own = next(
-        clique.live_object.labels.get(labels.REVISION)
-        for clique in replica.cliques.values()
-        if clique.live_object is not None
-    )
+    own = _own_revision(replica)
     taken = _taken_indices(item)
     for name, clique in replica.cliques.items():
         live = clique.live_object
@@ -113,7 +133,7 @@ def _upkeep(
         limits = Limits(int(live.spec["replicas"]), 1, 0)
         cliques.plan(situation, clique, live, Rules(limits))
         child_status.of_clique(
-            situation, clique, live, limits, limits.replicas, is_taken=replica.index in taken
+            situation, clique, live, limits, Origins(limits.replicas), is_taken=replica.index in taken
         )
 
 

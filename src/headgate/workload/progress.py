@@ -153,16 +153,31 @@ def _is_finished(situation: Situation, index: int) -> bool:
 
 
 def is_settled(replica: observed.Replica) -> bool:
-    """Every pod of a standalone clique and every replica of a group that is wanted is available, and no other is left."""
-    for clique in replica.cliques.values():
-        item = clique.live_object
-        if item is None or not clique.available == clique.live == int(item.spec.get("replicas", 0)):
-            return False
-    for group in replica.groups.values():
-        item = group.live_object
-        if item is None or not group.available == len(group.replicas) == int(item.spec.get("replicas", 0)):
-            return False
-    return True
+    """Every pod that is wanted is available, and none is left above them but what is on its way out."""
+    return all(_is_clique_settled(clique) for clique in replica.cliques.values()) and all(
+        _is_group_settled(group) for group in replica.groups.values()
+    )
+
+
+def _is_clique_settled(clique: observed.Clique) -> bool:
+    item = clique.live_object
+    if item is None:
+        return False
+    wanted = int(item.spec.get("replicas", 0))
+    if clique.live != wanted or clique.available != wanted:
+        return False
+    return {pod.index for pod in clique.pods if not pod.is_going} == set(range(wanted))
+
+
+def _is_group_settled(group: observed.Group) -> bool:
+    item = group.live_object
+    if item is None:
+        return False
+    live = [replica for replica in group.replicas.values() if not replica.is_going]
+    wanted = range(int(item.spec.get("replicas", 0)))
+    return {replica.index for replica in live} == set(wanted) and all(
+        replica.is_available for replica in live
+    )
 
 
 def _end(situation: Situation) -> None:

@@ -162,8 +162,8 @@ def adopt(situation: Situation) -> None:
             revision
             for clique in replica.all_cliques()
             if clique.object is not None
-            and (revision := situation.tree.revisions.get(clique.object.labels.get(labels.REVISION, ""))) is not None
+            and (revision := situation.tree.revisions.get(clique.object.labels.get(labels.REVISION, "")))
+            is not None
         ]
         newest = max(found, key=lambda revision: revision.number, default=situation.target)
         situation.memory.records[index] = Record(newest.hash)
-

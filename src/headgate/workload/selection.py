@@ -71,7 +71,9 @@ class Look(msgspec.Struct, frozen=True):
     taken: Mapping[int, Token] = {}
 
 
-def advanced(before: Selection | None, known_content: str | None, look: Look, now: Instant) -> Selection | None:
+def advanced(
+    before: Selection | None, known_content: str | None, look: Look, now: Instant
+) -> Selection | None:
     """`known_content` is what the status said before; None for a clique or group that is new itself."""
     if before is None and known_content in (None, look.content):
         return None
@@ -94,6 +96,4 @@ def advanced(before: Selection | None, known_content: str | None, look: Look, no
         ended_at = None
     elif look.is_finished and ended_at is None:
         ended_at = now
-    return Selection(
-        look.content, after.started_at, ended_at, current, completed[-max(look.replicas, 1) :]
-    )
+    return Selection(look.content, after.started_at, ended_at, current, completed[-max(look.replicas, 1) :])

@@ -129,12 +129,7 @@ class Situation(msgspec.Struct):
     def is_available(self, index: int) -> bool:
         record = self.memory.records.get(index)
         replica = self.tree.replicas.get(index)
-        return (
-            record is not None
-            and not record.is_torn_down
-            and replica is not None
-            and replica.is_available
-        )
+        return record is not None and not record.is_torn_down and replica is not None and replica.is_available
 
     def may_move(self, index: int) -> bool:
         return index >= self.pcs.update_strategy.partition

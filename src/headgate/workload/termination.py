@@ -4,6 +4,8 @@ A replica of a scaling group goes alone while its group has enough others; other
 What an update took down is not breached, so it is never terminated for it.
 """
 
+from collections.abc import Iterator
+
 from headgate.workload import conditions, groups, observed
 from headgate.workload.situation import Situation
 
@@ -16,17 +18,18 @@ def plan(situation: Situation) -> None:
         record = situation.memory.records.get(index)
         if record is None or record.is_torn_down:
             continue
-        moments = [
-            moment
-            for part in (*replica.cliques.values(), *replica.groups.values())
-            if (moment := _breached_since(part)) is not None
-        ]
+        moments = [moment for part in _parts(replica) if (moment := _breached_since(part)) is not None]
         if moments and min(moments) + delay <= situation.now:
             record.is_torn_down = True
             continue
         for group in replica.groups.values():
             if group.is_available:
                 _recycle(situation, group, delay)
+
+
+def _parts(replica: observed.Replica) -> Iterator[observed.Clique | observed.Group]:
+    yield from replica.cliques.values()
+    yield from replica.groups.values()
 
 
 def _breached_since(part: observed.Clique | observed.Group) -> int | None:

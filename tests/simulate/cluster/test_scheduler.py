@@ -155,7 +155,7 @@ def test_room_is_free_when_a_pod_is_gone_not_when_it_is_deleted() -> None:
     bench.pod("web-1", index=1)
     bench.delete(first)
     bench.run_until(30)
-    assert bench.scheduled() == {"web-0": 1, "web-1": 15}
+    assert bench.scheduled() == {"web-0": 1, "web-1": 16}
 
 
 def test_an_unschedulable_pod_is_never_bound_and_its_gang_with_it() -> None:
@@ -182,9 +182,9 @@ def test_cordoned_nodes_keep_their_pods_and_take_no_new_ones() -> None:
     assert bench.life(first).deleted_at is None
     assert sorted(bench.scheduled()) == ["web-0"]
     bench.nodes.uncordon(1)
-    bench.scheduler.look_again()
+    bench.scheduler.look_again(bench.now)
     bench.run_until(30)
-    assert bench.scheduled()["web-1"] == 20
+    assert bench.scheduled()["web-1"] == 21
 
 
 def test_empty_nodes_are_cordoned_first() -> None:
@@ -195,7 +195,7 @@ def test_empty_nodes_are_cordoned_first() -> None:
     bench.delete(first)
     bench.pod("web-1", index=1)
     bench.run_until(30)
-    assert bench.scheduled()["web-1"] == 15
+    assert bench.scheduled()["web-1"] == 16
 
 
 def test_no_more_nodes_are_cordoned_than_there_are() -> None:

@@ -7,14 +7,13 @@ import msgspec
 
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
-from headgate.kernel.objects import Action, Create, Delete, Object, Update
+from headgate.kernel.objects import Action, Create, Delete, Object, Update, UpdateStatus
 from headgate.workload import expand, gangs, labels, model, names, revisions
 from headgate.workload.model import PodCliqueSet
 
 
 class Plan(msgspec.Struct, frozen=True):
     actions: tuple[Action, ...]
-    status: dict[str, Any]
     next_look: Instant | None = None
     stuck: tuple[object, ...] = ()
 
@@ -22,7 +21,8 @@ class Plan(msgspec.Struct, frozen=True):
 def plan(item: Object, observed: Sequence[Object], now: Instant, ids: IdSource) -> Plan:
     pcs = model.read(item)
     there = {part.key: part for part in observed}
-    return Plan(tuple(_actions(pcs, there, now, ids)), {"observedGeneration": item.generation})
+    status = UpdateStatus(item.key, item.uid, {"observedGeneration": item.generation})
+    return Plan((status, *_actions(pcs, there, now, ids)))
 
 
 def _actions(pcs: PodCliqueSet, there: dict[Any, Object], now: Instant, ids: IdSource) -> Iterator[Action]:

@@ -37,15 +37,10 @@ class Bench:
     def run_until(self, seconds: float) -> None:
         """Everything that is due up to then, each thing at its own time."""
         end = round(seconds * SECOND)
-        self._settle()
         while (moment := self.agenda.next_moment()) is not None and moment <= end:
             self.now = moment
-            self._settle()
+            self.agenda.run_due(moment)
         self.now = end
-
-    def _settle(self) -> None:
-        while self.agenda.run_due(self.now) or self.scheduler.run(self.now):
-            pass
 
     def gang(self, name: str, **minimums: int) -> Object:
         """Groups are named with underscores where cliques have hyphens."""

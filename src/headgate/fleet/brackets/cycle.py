@@ -92,7 +92,7 @@ def job_ended(state: State, job: Job, now: Instant) -> None:
     place = state.places.get((group.rule, group.environment, group.resource)) if group is not None else None
     if group is None or member is None or place is None or member.job != job.id:
         return
-    if job.verification == "running":
+    if job.completed_at is None or job.verification == "running":
         return
     state.journal.changed("group", group.id)
     state.waiting.touch(place)
@@ -131,7 +131,9 @@ def _member_ended_without_success(
     target = place.members.get(member.deployment)
     if target is None and member.role == "preHook":
         running.settle(member, "failed", now)
-        fail(state, place, group, now, f"{member.deployment} is no longer a target here, its job was cancelled")
+        fail(
+            state, place, group, now, f"{member.deployment} is no longer a target here, its job was cancelled"
+        )
         return
     if target is None:
         running.settle(member, "dropped", now)

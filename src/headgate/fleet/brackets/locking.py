@@ -193,8 +193,13 @@ def _take_newest_hook(
         hindrance.reasons.append(("versions", member.deployment))
 
 
-def has_its_hooks(group: Group) -> bool:
-    return all(member.version is not None for member in group.members if member.kind == "hook")
+def missing_hooks(group: Group) -> list[str]:
+    """Hooks that are still to run and have no allowed version at the moment."""
+    return [
+        member.deployment
+        for member in group.members
+        if member.kind == "hook" and member.state == "waiting" and member.version is None
+    ]
 
 
 def _is_vetoed(state: State, target: Target, version: VersionNode) -> bool:

@@ -18,7 +18,7 @@ WINDOWS_AT_MOST = 8
 def look(state: State, place: Place, now: Instant) -> tuple[GroupStart | None, Hindrance]:
     """A group that may join the executing one does so before that one goes on: one instant, one decision."""
     hindrance = Hindrance()
-    if not place.members:
+    if _is_retired(place):
         going_on = _executing(state, place, now, hindrance)
         _abandon(state, place, now)
         placing.drop_if_empty(state, place)
@@ -30,6 +30,14 @@ def look(state: State, place: Place, now: Instant) -> tuple[GroupStart | None, H
     _tidy_waiting_group(state, place, now, hindrance)
     going_on = _executing(state, place, now, hindrance)
     return going_on or _start_of_waiting_group(state, place, now, hindrance), hindrance
+
+
+def _is_retired(place: Place) -> bool:
+    """No rule makes this place any more; members are left only until a cycle has ended."""
+    return not any(
+        target.rules.bracket is not None and target.rules.bracket.id == place.rule.id
+        for target in place.members.values()
+    )
 
 
 def _executing(state: State, place: Place, now: Instant, hindrance: Hindrance) -> GroupStart | None:
@@ -47,11 +55,13 @@ def _executing(state: State, place: Place, now: Instant, hindrance: Hindrance) -
 
 
 def _abandon(state: State, place: Place, now: Instant) -> None:
-    """No member is left here, so there is nothing to lock or to run."""
+    """Nothing is to be locked or started here any more."""
     for group in (place.collecting, place.waiting):
         if group is not None:
-            locking.end_unstarted(state, group, "aborted", "no member is left here", now)
+            locking.end_unstarted(state, group, "aborted", "the bracket no longer applies here", now)
     place.collecting = place.waiting = None
+    if place.members:
+        return
     if place.executing is not None and not any(m.state == "running" for m in place.executing.members):
         finishing.end(state, place, place.executing, "aborted", now)
 
@@ -150,7 +160,7 @@ def _start_of_waiting_group(
     state: State, place: Place, now: Instant, hindrance: Hindrance
 ) -> GroupStart | None:
     group = place.waiting
-    if group is None or place.site in state.sites or not locking.has_its_hooks(group):
+    if group is None or place.site in state.sites or locking.missing_hooks(group):
         return None
     if group.status == "queued":
         group.ready_at = now

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 import msgspec
 
 from headgate.fleet import gates, holds, rollouts
+from headgate.fleet.brackets import ordering
 from headgate.fleet.records import Group
 from headgate.fleet.rules import gradual_rollout
 from headgate.fleet.slots import SlotTable
 from headgate.fleet.state import Judged, State
-from headgate.fleet.targets import Hindrance
+from headgate.fleet.targets import Hindrance, windows_for
 from headgate.fleet.units import BoundRule, Place, StartKey, Target, VersionNode
 from headgate.kernel.instants import Instant
 
@@ -46,7 +47,26 @@ def start_of(
             hindrance.add(one)
             return None
         judged.append(one)
+    if not _someone_can_begin(state, place, group, now, hindrance):
+        return None
     return GroupStart(group, tuple(judged), start_key(state, place, group))
+
+
+def _someone_can_begin(state: State, place: Place, group: Group, now: Instant, hindrance: Hindrance) -> bool:
+    """A group starts with its first job: if every member waits for another, it does not take its slots."""
+    held_back: list[Judged] = []
+    for member in group.members:
+        if member.state != "waiting" or member.version is None:
+            continue
+        first = next(
+            (o for o in ordering.verdicts_of(state, place, group, member, now) if not o.is_allowed), None
+        )
+        if first is None:
+            return True
+        held_back.append(first)
+    for one in held_back:
+        hindrance.add(one)
+    return False
 
 
 def verdicts_of(state: State, place: Place, group: Group, now: Instant) -> Iterator[Judged]:
@@ -75,7 +95,7 @@ def rollout_verdicts(
     """One position for the whole resource by rules of the bracket's policy, each member's own by the others."""
     clock = group.clock_start
     if clock is not None and any(target.rules.of("gradualRollout") for target, _ in running):
-        clock = rollouts.shifted_by_windows(_windows(running), clock)
+        clock = rollouts.shifted_by_windows(_windows(state, running, now), clock)
     asked: set[str] = set()
     for target, version in running:
         for rule in target.rules.of("gradualRollout"):
@@ -104,12 +124,11 @@ def _is_hook(group: Group, target: Target) -> bool:
     return member is not None and member.role != "member"
 
 
-def _windows(running: list[Runner]) -> tuple[BoundRule, ...]:
+def _windows(state: State, running: list[Runner], now: Instant) -> tuple[BoundRule, ...]:
     found: dict[str, BoundRule] = {}
-    for target, _ in running:
-        for rule in target.rules.of("deploymentWindow"):
-            if rule.spec.first_deployment != "bypass" or target.record.deployed is not None:
-                found.setdefault(rule.id, rule)
+    for target, version in running:
+        for rule in windows_for(state, target, version, now):
+            found.setdefault(rule.id, rule)
     return tuple(found.values())
 
 

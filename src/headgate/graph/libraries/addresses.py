@@ -66,9 +66,7 @@ class Range:
         return f"{self.address}/{self.network.prefixlen}"
 
     def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Range) and other.address == self.address and other.network == self.network
-        )
+        return isinstance(other, Range) and other.address == self.address and other.network == self.network
 
     def __hash__(self) -> int:
         return hash((self.address, self.network))

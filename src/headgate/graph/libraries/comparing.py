@@ -19,7 +19,9 @@ def _sent(name: str, attribute: str) -> Callable[..., object]:
     def call(receiver: Any, *arguments: Any) -> object:
         implementation = getattr(receiver, f"cel_{attribute}", None)
         if implementation is None:
-            raise cel.EvaluationError(f"no such overload: {name}() of a value of type {type(receiver).__name__}")
+            raise cel.EvaluationError(
+                f"no such overload: {name}() of a value of type {type(receiver).__name__}"
+            )
         return implementation(*arguments)
 
     return call
@@ -50,7 +52,7 @@ class Comparable:
         return other.order
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and bool(self.order == other.order)  # type: ignore[attr-defined]
+        return type(other) is type(self) and bool(self.order == other.order)
 
     def __hash__(self) -> int:
         return hash(self.order)

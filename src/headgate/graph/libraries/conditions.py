@@ -59,7 +59,9 @@ def _check_receiver(receiver: object) -> None:
 def as_document(value: object) -> dict[str, str]:
     if isinstance(value, Mapping) and value.get("type") and value.get("status") in STATUSES:
         return {key: str(value.get(key, "")) for key in KEYS}
-    raise cel.EvaluationError("the entry gives no condition; write it as runtime.newCondition({type: ..., status: ...})")
+    raise cel.EvaluationError(
+        "the entry gives no condition; write it as runtime.newCondition({type: ..., status: ...})"
+    )
 
 
 _CALL = re.compile(r"\bnewCondition\s*\(\s*\{")
@@ -70,7 +72,9 @@ def with_quoted_keys(text: str) -> str:
     """The keys of newCondition are written bare, {type: 'Ready'}; the language wants them as strings."""
     if not _CALL.search(text):
         return text
-    literals = [(match.start(), match.end()) for match in re.finditer(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'", text)]
+    literals = [
+        (match.start(), match.end()) for match in re.finditer(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'", text)
+    ]
 
     def quoted(match: re.Match[str]) -> str:
         if any(start <= match.start() < end for start, end in literals):
@@ -81,6 +85,8 @@ def with_quoted_keys(text: str) -> str:
 
 
 FUNCTIONS = (
-    cel.Function("newCondition", (cel.DYN, cel.map_of(cel.STRING, cel.DYN)), cel.DYN, new_condition, member=True),
+    cel.Function(
+        "newCondition", (cel.DYN, cel.map_of(cel.STRING, cel.DYN)), cel.DYN, new_condition, member=True
+    ),
     cel.Function("condition", (cel.DYN, cel.DYN, cel.STRING), cel.DYN, condition, member=True),
 )

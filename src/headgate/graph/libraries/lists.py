@@ -1,5 +1,6 @@
 """Lists: sums, extremes, places of elements, and copies with one element changed."""
 
+import itertools
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
@@ -14,7 +15,7 @@ _SEARCH_STEPS = 1_000_000
 
 
 def is_sorted(receiver: Sequence[Any]) -> bool:
-    return all(not _less(later, earlier) for earlier, later in zip(receiver, receiver[1:]))
+    return all(not _less(later, earlier) for earlier, later in itertools.pairwise(receiver))
 
 
 def total(receiver: Sequence[Any]) -> Any:
@@ -62,7 +63,11 @@ def _extreme(receiver: Sequence[Any], name: str, replaces: Any) -> Any:
 def _less(left: Any, right: Any) -> bool:
     implementation = operators.library.implementations["_<_"]
     meter = Meter(_SEARCH_STEPS)
-    return bool(implementation.call(meter, left, right) if implementation.metered else implementation.call(left, right))
+    return bool(
+        implementation.call(meter, left, right)
+        if implementation.metered
+        else implementation.call(left, right)
+    )
 
 
 def index_of(receiver: Sequence[Any], element: Any) -> int:

@@ -50,7 +50,9 @@ def parse(text: str, normalize: bool = False) -> Version:
     numbers = (int(match["major"]), int(match["minor"]), int(match["patch"]))
     if max(numbers) > values.INT_MAXIMUM:
         raise ValueError(f"{values.shown_key(text)} has a number of more than 64 bits")
-    return Version(numbers, tuple(map(_tag_order, (match["before"] or "").split("."))) if match["before"] else ())
+    return Version(
+        numbers, tuple(map(_tag_order, (match["before"] or "").split("."))) if match["before"] else ()
+    )
 
 
 def _tag_order(tag: str) -> tuple[int, int, str]:

@@ -12,6 +12,7 @@ from headgate.simulate.cluster.store import Change, Refused, Store
 from headgate.simulate.scenario import Behavior
 
 ORDINARY = Behavior()
+REVISION_ANNOTATION = "headgate.dev/revision"
 
 
 class Behaviors:
@@ -26,17 +27,24 @@ class Behaviors:
             bindings["revision"] = pod.revision
         return self._first(bindings)
 
-    def of_object(self, item: Object, revision: int | None) -> Behavior:
+    def of_object(self, item: Object) -> Behavior:
         if not self._entries:
             return ORDINARY
-        return self._first(object_bindings(item, revision))
+        return self._first(object_bindings(item))
 
     def _first(self, bindings: dict[str, object]) -> Behavior:
         return next((entry for entry, selector in self._entries if selector.matches(bindings)), ORDINARY)
 
 
-def object_bindings(item: Object, revision: int | None) -> dict[str, object]:
+def revision_of(item: Object) -> int | None:
+    """The number of the graph revision that an object was written for."""
+    text = item.annotations.get(REVISION_ANNOTATION, "")
+    return int(text) if text.isascii() and text.isdigit() else None
+
+
+def object_bindings(item: Object) -> dict[str, object]:
     bindings: dict[str, object] = {"object": object_documents.write(item)}
+    revision = revision_of(item)
     if revision is not None:
         bindings["revision"] = revision
     return bindings
@@ -64,7 +72,7 @@ class Statuses:
             self._agenda.cancel(self._timers.pop(item.uid, None))
         elif change.is_spec_write:
             self._agenda.cancel(self._timers.pop(item.uid, None))
-            behavior = self._behaviors.of_object(item, None)
+            behavior = self._behaviors.of_object(item)
             if behavior.status is not None and behavior.never is None:
                 self._timers[item.uid] = self._agenda.add(
                     change.at + behavior.status.after.microseconds,
@@ -76,7 +84,7 @@ class Statuses:
         if item is None or item.uid != seen.uid or behavior.status is None:
             return
         try:
-            status = matching.filled(behavior.status.set, object_bindings(item, None))
+            status = matching.filled(behavior.status.set, object_bindings(item))
             self._store.update_status(item.key, item.uid, {**item.status, **status}, now, "behavior")
         except cel.EvaluationError as error:
             self.failures.append((now, f"{item.kind} {item.name}", f"status.set: {error}"))

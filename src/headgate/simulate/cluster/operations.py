@@ -10,18 +10,30 @@ from headgate.simulate.cluster.promises import Unfinished
 from headgate.simulate.cluster.scheduler import Scheduler
 from headgate.simulate.cluster.view import Request
 from headgate.simulate.cluster.workloads import Workloads
-from headgate.simulate.result import Explained
+from headgate.simulate.result import Explained, RuleLine
+from headgate.workload import defaults, explain, operate
+
+_HELD = frozenset({"paused", "aborted", "onDelete"})
 
 
 def edited(action: str, item: Object) -> Object:
-    from headgate.workload import operate
-
-    changed: Object = {"pause": operate.pause, "resume": operate.resume, "abort": operate.abort}[action](item)
-    return changed
+    edit = {"pause": operate.pause, "resume": operate.resume, "abort": operate.abort}[action]
+    return edit(item)
 
 
 def explained(item: Object, parts: Sequence[Object], now: Instant) -> Explained:
-    raise NotImplementedError
+    """Each sentence of the explanation is a line; what is ordered by somebody denies, what passes by itself waits."""
+    found = explain.explain(item, parts, now)
+    verdict = "allowed" if found.state == "done" else "denied" if found.state in _HELD else "pending"
+    lines = tuple(
+        RuleLine(None, None, "update", None, verdict, sentence, found.next_look)
+        for sentence in found.sentences
+    )
+    return Explained(now, shown(item.namespace, item.name), found.state, lines)
+
+
+def shown(namespace: str, name: str) -> str:
+    return name if namespace == defaults.NAMESPACE else f"{namespace}/{name}"
 
 
 class Ending:
@@ -33,20 +45,18 @@ class Ending:
         self._scheduler = scheduler
         self._kubelet = kubelet
 
-    def unfinished(self) -> list[Unfinished]:
+    def unfinished(self, now: Instant) -> list[Unfinished]:
         convergence = self._workloads.convergence()
-        return [self._judged(request) for request, is_done in convergence.items() if not is_done]
+        return [self._judged(request, now) for request, is_done in convergence.items() if not is_done]
 
-    def _judged(self, request: Request) -> Unfinished:
-        namespace, name = request
+    def _judged(self, request: Request, now: Instant) -> Unfinished:
+        name = shown(*request)
         item = self._workloads.object_of(request)
-        shown = name if namespace == "default" else f"{namespace}/{name}"
         if item is None:
-            return Unfinished(shown, ("it is deleted, and what it had is on its way out",), False, ())
-        plan = self._workloads.plan_of(request)
-        reasons = [str(stuck) for stuck in plan.stuck] if plan is not None else []
-        held = list(self._workloads.holds(item))
-        return Unfinished(shown, (*held, *reasons), bool(held), tuple(self._faults(request)))
+            return Unfinished(name, ("it is deleted, and what it had is on its way out",), False, ())
+        is_held = any(self._workloads.holds(item))
+        reasons = self._workloads.reasons(request, now)
+        return Unfinished(name, tuple(reasons), is_held, tuple(self._faults(request)))
 
     def _faults(self, request: Request) -> list[str]:
         found: dict[str, None] = {}

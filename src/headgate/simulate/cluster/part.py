@@ -26,6 +26,7 @@ from headgate.simulate.cluster.workloads import Planner, RevisionNumbers, Worklo
 from headgate.simulate.result import Explained, Result, Warned
 from headgate.simulate.scenario import Cluster
 from headgate.simulate.watch import MOST_VIOLATIONS, Violation
+from headgate.workload import plan
 
 _USER = "user"
 _NOT_SIMULATED = ("kro.run/",)
@@ -35,9 +36,7 @@ MOST_WARNINGS = 200
 class ClusterPart:
     step_kinds = frozenset({"patch", "killPod", "cordon", "uncordon", "workload"})
 
-    def __init__(
-        self, cluster: Cluster, ids: IdSource, seed: int = 1, planner: Planner | None = None
-    ) -> None:
+    def __init__(self, cluster: Cluster, ids: IdSource, seed: int = 1, planner: Planner = plan.plan) -> None:
         self._now: Instant = 0
         self._warnings: list[Warned] = []
         self._violations: list[Violation] = []
@@ -47,9 +46,7 @@ class ClusterPart:
         self.nodes = Nodes(cluster.nodes, cluster.pods_per_node)
         behaviors = Behaviors(cluster.behaviors)
         self.pods = Pods(self.store, self._numbers.note)
-        self.workloads = Workloads(
-            self.store, self.pods, planner or workloads.production_planner(), ids, self._broken
-        )
+        self.workloads = Workloads(self.store, self.pods, planner, ids, self._broken)
         self.scheduler = Scheduler(
             self.store, self.agenda, self.pods, self.nodes, behaviors, cluster.schedule.microseconds
         )
@@ -63,7 +60,7 @@ class ClusterPart:
         )
         Collector(self.store, self.agenda, cluster.collect.microseconds)
         self._statuses = Statuses(self.store, self.agenda, behaviors)
-        self._record = Record(self.store, self._statuses)
+        self.record = Record(self.store, self._statuses)
         self._ending = operations.Ending(self.workloads, self.pods, self.scheduler, self.kubelet)
         self._unfinished: list[promises.Unfinished] = []
         self._has_lag = cluster.lag.microseconds > 0
@@ -137,10 +134,10 @@ class ClusterPart:
                 self._kill(payload, now)
             case "cordon":
                 self.nodes.cordon(payload.nodes)
-                self.scheduler.look_again()
+                self.scheduler.look_again(now)
             case "uncordon":
                 self.nodes.uncordon(payload.nodes)
-                self.scheduler.look_again()
+                self.scheduler.look_again(now)
             case _:
                 found = self._find_set(payload.name, payload.namespace)
                 self._edit(found, operations.edited(payload.action, found), now)
@@ -205,7 +202,7 @@ class ClusterPart:
             self.store.delete(pod.key, pod.uid, now, _USER)
 
     def next_event(self) -> Instant | None:
-        if self.runner.has_work or self.scheduler.is_due:
+        if self.runner.has_work:
             return self._now
         moments = [] if (moment := self.agenda.next_moment()) is None else [moment]
         moments += self._wanted_looks()
@@ -220,17 +217,11 @@ class ClusterPart:
         return [max(at, self._now) for request, at in looks.items() if not convergence.get(request, True)]
 
     def is_repeating(self) -> bool:
-        return not (
-            self.agenda.has_new_things
-            or self.runner.has_work
-            or self.scheduler.is_due
-            or self._wanted_looks()
-        )
+        return not (self.agenda.has_new_things or self.runner.has_work or self._wanted_looks())
 
     def advance(self, now: Instant) -> None:
         self._now = now
-        while self.agenda.run_due(now) or self.scheduler.run(now):
-            pass
+        self.agenda.run_due(now)
         self.runner.wake(now)
 
     def decide(self, now: Instant) -> None:
@@ -238,6 +229,7 @@ class ClusterPart:
         refused_before = len(self.runner.refusals)
         self.runner.decide(now)
         if not self._has_lag:
+            self.workloads.judge_silence(now)
             for at, message in self.runner.refusals[refused_before:]:
                 self._warn(at, "planner", f"a write was refused: {message}")
 
@@ -264,7 +256,7 @@ class ClusterPart:
             }
 
     def end(self, now: Instant, *, was_cut: bool) -> None:
-        self._unfinished = self._ending.unfinished()
+        self._unfinished = self._ending.unfinished(now)
         watch = self.workloads.watch
         promises.judge_end(watch, self._unfinished, now, is_over=not was_cut)
         if not self._unfinished and not was_cut:
@@ -273,8 +265,8 @@ class ClusterPart:
     def fill(self, document: dict[str, Any]) -> None:
         ordered = sorted(self.pods.every, key=lambda pod: (pod.created_at, pod.name))
         document["pods"].extend(pod.document() for pod in ordered)
-        document["objects"].extend(self._record.documents())
-        conditions = sorted(self._record.conditions, key=lambda item: (item.at, item.name))
+        document["objects"].extend(self.record.documents())
+        conditions = sorted(self.record.conditions, key=lambda item: (item.at, item.name))
         document["conditions"].extend(condition.document() for condition in conditions)
 
     def report(self, result: Result) -> None:

@@ -14,9 +14,11 @@ from headgate.simulate.cluster import budgets
 from headgate.simulate.cluster.store import Change, Store
 from headgate.simulate.cluster.tally import Tally
 from headgate.simulate.cluster.view import Request
-from headgate.workload import labels
+from headgate.workload import labels, revisions
 from headgate.workload.model import PodCliqueSet
 
+_Content = tuple[str, str]
+"""The clique of a pod and the hash of its template."""
 Broken = Callable[[str, Instant, str], None]
 
 SENTENCES = {
@@ -41,7 +43,10 @@ class Watch:
         self._sets: dict[Request, PodCliqueSet] = {}
         """As the planner last saw them."""
         self._hostnames: dict[tuple[str, str], dict[str, str]] = {}
-        self._revisions: dict[tuple[str, str, str], dict[str, int]] = {}
+        self._contents: dict[tuple[str, str, str], dict[_Content, int]] = {}
+        """How many pods of each content there are, by replica of a set."""
+        self._known_revisions: dict[tuple[str, str], dict[str, str]] = {}
+        """The contents of the cliques, by namespace and name of the stored revision."""
         self._open: dict[Request, set[int]] = {}
         """Replicas in which a rolling update took something that is not back yet."""
         store.listen(self._changed)
@@ -54,6 +59,9 @@ class Watch:
 
     def _changed(self, change: Change) -> None:
         item = change.object
+        if item.kind == revisions.KIND and change.kind == "added":
+            hashes = item.other.get("data", {}).get("cliqueHashes", {})
+            self._known_revisions[item.namespace, item.name] = hashes
         if item.kind != "Pod":
             return
         if change.kind == "added":
@@ -61,11 +69,11 @@ class Watch:
             self._check_mix(item, change.at)
         elif change.kind == "deleted":
             self._hostnames.get(_hostname(item), {}).pop(item.uid, None)
-            held = self._revisions.get(_replica(item), {})
-            revision = item.labels.get(labels.REVISION, "")
-            held[revision] = held.get(revision, 0) - 1
-            if held[revision] <= 0:
-                del held[revision]
+            held = self._contents.get(_replica(item), {})
+            content = _content(item)
+            held[content] = held.get(content, 0) - 1
+            if held[content] <= 0:
+                del held[content]
 
     def _check_hostname(self, item: Object, now: Instant) -> None:
         holders = self._hostnames.setdefault(_hostname(item), {})
@@ -77,15 +85,27 @@ class Watch:
         holders[item.uid] = item.name
 
     def _check_mix(self, item: Object, now: Instant) -> None:
-        held = self._revisions.setdefault(_replica(item), {})
-        revision = item.labels.get(labels.REVISION, "")
+        """A replica that was mixed before, when another strategy held, is not this strategy's doing."""
+        held = self._contents.setdefault(_replica(item), {})
+        content = _content(item)
+        was_mixed = self._is_mixed(held)
+        held[content] = held.get(content, 0) + 1
         pcs = self._sets.get((item.namespace, item.labels.get(labels.PART_OF, "")))
-        others = [other for other in held if other != revision]
-        if others and pcs is not None and pcs.update_strategy.type == "ReplicaRecreate":
+        if pcs is None or pcs.update_strategy.type != "ReplicaRecreate" or was_mixed:
+            return
+        if self._is_mixed(held):
             index = item.labels.get(labels.PCS_REPLICA_INDEX)
-            fact = f"{item.name} of {revision} is created in replica {index} of {pcs.name} beside {others[0]}"
+            fact = f"{item.name} is created in replica {index} of {pcs.name} beside pods of another revision"
             self.broken("NoVersionMix", now, fact)
-        held[revision] = held.get(revision, 0) + 1
+
+    def _is_mixed(self, held: dict[_Content, int]) -> bool:
+        """Contents count, not names: a clique that did not change belongs to several revisions."""
+        if len(held) < 2:
+            return False
+        return not any(
+            all(hashes.get(clique) == found for clique, found in held)
+            for hashes in self._known_revisions.values()
+        )
 
     def acted(
         self,
@@ -234,6 +254,17 @@ def deleted_objects(actions: Sequence[Action], get: Callable[[Key], Object | Non
             if item is not None and item.uid == action.uid:
                 found[action.key] = item
     return found
+
+
+def _content(item: Object) -> _Content:
+    own = item.labels
+    group = own.get(labels.SCALING_GROUP)
+    before = (
+        f"{group}-{own.get(labels.SCALING_GROUP_REPLICA_INDEX)}-"
+        if group
+        else f"{own.get(labels.PART_OF)}-{own.get(labels.PCS_REPLICA_INDEX)}-"
+    )
+    return own.get(labels.POD_CLIQUE, "").removeprefix(before), own.get(labels.POD_TEMPLATE_HASH, "")
 
 
 def _hostname(item: Object) -> tuple[str, str]:

@@ -6,7 +6,7 @@ import msgspec
 
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
-from headgate.simulate.cluster.behaviors import Statuses
+from headgate.simulate.cluster.behaviors import Statuses, revision_of
 from headgate.simulate.cluster.store import Change, Store
 
 INSTANCE_LABEL = "kro.run/instance-name"
@@ -23,7 +23,9 @@ class Entry(msgspec.Struct):
     uid: str
     created_at: Instant
     labels: dict[str, str]
-    writes: list[Instant]
+    writes: list[tuple[Instant, int | None]]
+    """When, and the revision of the graph that the write was of."""
+    ready_at: list[Instant]
     deleted_at: Instant | None = None
 
 
@@ -49,7 +51,7 @@ class Condition(msgspec.Struct, frozen=True):
 
 
 class Record:
-    """Pods are not among the objects here: they have a list of their own."""
+    """Pods of sets are not among the objects here: they have a list of their own."""
 
     def __init__(self, store: Store, statuses: Statuses) -> None:
         self._statuses = statuses
@@ -59,7 +61,7 @@ class Record:
 
     def _changed(self, change: Change) -> None:
         item = change.object
-        if item.kind != "Pod":
+        if item.kind != "Pod" or NODE_LABEL in item.labels:
             self._note_write(change)
         if change.old is None or change.old.status is not item.status:
             self._note_conditions(change)
@@ -75,12 +77,19 @@ class Record:
                 item.uid,
                 item.created_at,
                 item.labels,
-                [change.at],
+                [(change.at, revision_of(item))],
+                [],
             )
         elif item.deleted_at is not None:
             self._entries[item.uid].deleted_at = item.deleted_at
         elif change.is_spec_write:
-            self._entries[item.uid].writes.append(change.at)
+            self._entries[item.uid].writes.append((change.at, revision_of(item)))
+        elif item.kind == "Pod" and _became_ready(change):
+            self.note_ready(item.uid, change.at)
+
+    def note_ready(self, uid: str, at: Instant) -> None:
+        """For objects whose readiness somebody else judges; it then counts instead of the status being set."""
+        self._entries[uid].ready_at.append(at)
 
     def _note_conditions(self, change: Change) -> None:
         item = change.object
@@ -105,6 +114,7 @@ class Record:
         return [self._document(entry) for entry in ordered]
 
     def _document(self, entry: Entry) -> dict[str, Any]:
+        ready_at = entry.ready_at or self._statuses.set_at.get(entry.uid, [])
         return {
             "apiVersion": entry.api_version,
             "kind": entry.kind,
@@ -112,10 +122,14 @@ class Record:
             "name": entry.name,
             "instance": entry.labels.get(INSTANCE_LABEL),
             "node": entry.labels.get(NODE_LABEL),
-            "writes": [{"at": instants.show(at), "revision": None} for at in entry.writes],
-            "readyAt": [instants.show(at) for at in self._statuses.set_at.get(entry.uid, ())],
+            "writes": [{"at": instants.show(at), "revision": revision} for at, revision in entry.writes],
+            "readyAt": [instants.show(at) for at in ready_at],
             "deletedAt": None if entry.deleted_at is None else instants.show(entry.deleted_at),
         }
+
+
+def _became_ready(change: Change) -> bool:
+    return bool(change.object.status.get("ready")) and not (change.old and change.old.status.get("ready"))
 
 
 def _conditions(status: dict[str, Any]) -> dict[str, dict[str, Any]]:

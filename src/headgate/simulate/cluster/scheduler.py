@@ -3,6 +3,8 @@
 A gang of which nothing is bound goes in whole. Once it runs, each of its components (a clique, or a replica of a
 scaling group with all its cliques) gets back what it lacks by itself, so that an update of one component never keeps
 another one out. A scaled gang waits until its base gang had its minimum once; a later loss does not close that door.
+
+Whatever makes a pod fit (it is released, a node has room, its gang is complete), the scheduler takes its time to see it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -62,13 +64,9 @@ class Scheduler:
         self._bound_in_gang: dict[Key, int] = {}
         self._had_minimum: set[str] = set()
         """The uids of gangs whose every group had its minimum at some moment."""
-        self._is_due = False
+        self._passes: set[Instant] = set()
         self._lacking_room: dict[Key, None] = {}
         store.listen(self._changed)
-
-    @property
-    def is_due(self) -> bool:
-        return self._is_due and bool(self._waiting)
 
     def lacking_room(self) -> set[tuple[str, str]]:
         """Namespace and name of each set that something of had no room in the last pass."""
@@ -83,15 +81,19 @@ class Scheduler:
     def is_unschedulable(self, pod: Pod) -> bool:
         return pod.uid in self._unschedulable
 
-    def look_again(self) -> None:
-        self._is_due = True
+    def look_again(self, now: Instant) -> None:
+        """Something changed that may let in what waits."""
+        at = now + self._delay
+        if self._waiting and at not in self._passes:
+            self._passes.add(at)
+            self._agenda.add(at, self._pass)
 
     def _changed(self, change: Change) -> None:
         item = change.object
         if item.kind == "Pod":
             self._pod_changed(change)
-        elif item.kind == _GANG_KIND:
-            self._is_due = True
+        elif item.kind == _GANG_KIND and change.kind != "deleted":
+            self.look_again(change.at)
 
     def _pod_changed(self, change: Change) -> None:
         item = change.object
@@ -99,7 +101,7 @@ class Scheduler:
         if change.kind == "deleted":
             if node:
                 self._nodes.release(node)
-                self._is_due = True
+                self.look_again(change.at)
             if change.old is not None and change.old.deleted_at is None:
                 self._left(item)
             self._unschedulable.discard(item.uid)
@@ -108,7 +110,7 @@ class Scheduler:
                 self._left(item)
         elif not node and not item.spec.get("schedulingGates") and item.uid not in self._queued:
             self._queued.add(item.uid)
-            self._agenda.add(change.at + self._delay, lambda _: self._enter(item))
+            self._agenda.add(change.at + self._delay, lambda now: self._enter(item, now))
 
     def _left(self, item: Object) -> None:
         """A pod that terminates is bound no more in the eyes of its gang, though it still takes its room."""
@@ -120,40 +122,37 @@ class Scheduler:
         if item.spec.get("nodeName"):
             self._bound[gang, item.labels.get(labels.POD_CLIQUE, "")] -= 1
             self._bound_in_gang[gang] -= 1
-            self._is_due = True
 
-    def _enter(self, seen: Object) -> None:
+    def _enter(self, seen: Object, now: Instant) -> None:
         pod = self._pods.live.get(seen.uid)
         if pod is None or pod.deleted_at is not None or pod.scheduled_at is not None:
             return
         if self._behaviors.of_pod(pod).unschedulable:
             self._unschedulable.add(pod.uid)
         self._waiting.setdefault(_gang_of(seen), {})[pod.uid] = pod
-        self._is_due = True
+        if now not in self._passes:
+            self._passes.add(now)
+            self._agenda.add(now, self._pass)
 
-    def run(self, now: Instant) -> bool:
-        """One pass over everything that waits: first the minimum of each gang, then what is above."""
-        if not self._is_due:
-            return False
-        self._is_due = False
+    def _pass(self, now: Instant) -> None:
+        """Over everything that waits: first the minimum of each gang, then what is above."""
+        self._passes.discard(now)
         self._lacking_room = {}
         gangs = [(key, self._store.get(key)) for key in self._waiting]
         ordered = sorted(gangs, key=lambda item: self._order(*item))
-        was_any = False
         for key, gang in ordered:
-            was_any |= self._bind_minimum(key, gang, now)
+            self._bind_minimum(key, gang, now)
         for key, gang in ordered:
-            was_any |= self._bind_best_effort(key, gang, now)
-        return was_any
+            self._bind_best_effort(key, gang, now)
 
     def _order(self, key: Key, gang: Object | None) -> tuple[bool, Instant, int, str]:
         first = next(iter(self._waiting[key].values()))
         created = gang.created_at if gang is not None else first.created_at
         return first.base_gang is not None, created, first.pcs_replica or 0, key.name
 
-    def _bind_minimum(self, key: Key, gang: Object | None, now: Instant) -> bool:
+    def _bind_minimum(self, key: Key, gang: Object | None, now: Instant) -> None:
         if gang is None or not self._may_enter(key):
-            return False
+            return
         groups = self._groups(key, gang)
         units = self._units(groups) if self._bound_in_gang.get(key) else [groups]
         was_any = False
@@ -170,15 +169,14 @@ class Scheduler:
                 was_any = True
         if was_any:
             self._note_minimum(key, gang, now)
-        return was_any
 
-    def _bind_best_effort(self, key: Key, gang: Object | None, now: Instant) -> bool:
+    def _bind_best_effort(self, key: Key, gang: Object | None, now: Instant) -> None:
         if key == _LOOSE:
             candidates = [
                 pod for pod in self._waiting.get(key, {}).values() if not self.is_unschedulable(pod)
             ]
         elif gang is None or not self._bound_in_gang.get(key) or not self._may_enter(key):
-            return False
+            return
         else:
             groups = self._groups(key, gang)
             satisfied = [
@@ -193,7 +191,6 @@ class Scheduler:
             self._lacking_room[key] = None
         for pod in chosen:
             self._bind(key, pod, now)
-        return bool(chosen)
 
     def _may_enter(self, key: Key) -> bool:
         pods = self._waiting.get(key)
@@ -268,7 +265,7 @@ class Scheduler:
             }
             status = {**current.status, "conditions": [*others, condition]}
             self._store.update_status(key, gang.uid, status, now, "scheduler")
-        self._is_due = True
+        self.look_again(now)
 
 
 def _gang_of(item: Object) -> Key:

@@ -16,7 +16,6 @@ Place = tuple[str, str]
 class PodState(NamedTuple):
     number: int
     template_hash: str
-    revision: str
     is_available: bool
 
 
@@ -66,7 +65,6 @@ class Tally:
             pods[item.name] = PodState(
                 int(item.labels.get(labels.POD_INDEX, 0)),
                 item.labels.get(labels.POD_TEMPLATE_HASH, ""),
-                item.labels.get(labels.REVISION, ""),
                 is_available,
             )
         else:

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
-from headgate.kernel.objects import Action, Key, Object, UpdateStatus
+from headgate.kernel.objects import Action, Key, Object
 from headgate.simulate.cluster import budgets, promises
 from headgate.simulate.cluster.controllers import Outcome
 from headgate.simulate.cluster.pods import Pod, Pods
@@ -24,21 +24,12 @@ class Planned(Protocol):
     @property
     def actions(self) -> Sequence[Action]: ...
     @property
-    def status(self) -> dict[str, Any]: ...
-    @property
     def next_look(self) -> Instant | None: ...
     @property
     def stuck(self) -> Sequence[Any]: ...
 
 
 Planner = Callable[[Object, Sequence[Object], Instant, IdSource], Planned]
-
-
-def production_planner() -> Planner:
-    """Imported late: a run without a workload does not pay for it."""
-    from headgate.workload import plan
-
-    return plan.plan
 
 
 class RevisionNumbers:
@@ -84,6 +75,7 @@ class Workloads:
         """Counted from what there is."""
         self._pending: tuple[PodCliqueSet, budgets.Pending, bool] | None = None
         self._plans: dict[Request, Planned] = {}
+        self._silent: dict[Request, None] = {}
         self._versions_count = 0
         self._converged: tuple[int, dict[Request, bool]] = (-1, {})
         self.watch = promises.Watch(store, broken)
@@ -123,11 +115,12 @@ class Workloads:
         self.watch.decides_on(request, pcs)
         plan = self._planner(item, tuple(self._view.parts_of(request)), now, self._ids)
         self._plans[request] = plan
+        if not plan.actions and not plan.stuck and plan.next_look is None:
+            self._silent[request] = None
         deleted = promises.deleted_objects(plan.actions, self._view.get)
         pending = budgets.before(pcs, plan.actions, self._seen, deleted)
         self._pending = (pcs, pending, pcs.update_strategy.paused)
-        # The status goes first: what the planner means to do must be known to the one that comes after it.
-        return Outcome((UpdateStatus(item.key, item.uid, plan.status), *plan.actions), plan.next_look)
+        return Outcome(plan.actions, plan.next_look)
 
     def applied(self, request: Request, actions: Sequence[Action], now: Instant) -> None:
         if self._pending is None:
@@ -153,9 +146,6 @@ class Workloads:
     def object_of(self, request: Request) -> Object | None:
         return self._store.get(Key(model.GROUP, model.KIND, *request))
 
-    def plan_of(self, request: Request) -> Planned | None:
-        return self._plans.get(request)
-
     def parts_of(self, request: Request) -> tuple[Object, ...]:
         namespace, name = request
         return tuple(
@@ -176,6 +166,21 @@ class Workloads:
             yield "its update was aborted"
         if item.status.get("rolledBack"):
             yield "its update was rolled back"
+
+    def reasons(self, request: Request, now: Instant) -> list[str]:
+        """What the planner says is in the way, and what somebody has ordered."""
+        item, plan = self.object_of(request), self._plans.get(request)
+        held = list(self.holds(item)) if item is not None else []
+        return [*held, *(str(stuck) for stuck in plan.stuck)] if plan is not None else held
+
+    def judge_silence(self, now: Instant) -> None:
+        """A set that is not done and for which nothing is to be done now must have a reason, at any time."""
+        for request in self._silent:
+            if not self.convergence().get(request, True) and not self.reasons(request, now):
+                self.watch.broken(
+                    "NoStuckWithoutReason", now, f"{request[1]} is not done and nothing says why"
+                )
+        self._silent.clear()
 
     def convergence(self) -> dict[Request, bool]:
         """For each set, and for each that is gone and has left something."""
@@ -238,9 +243,6 @@ class Workloads:
             return False
         if not is_moved:
             return True
-        if pcs.update_strategy.type == "ReplicaRecreate":
-            wanted = revisions.revision_hash(pcs)
-            return all(pod.revision == wanted for pod in pods)
         wanted = _clique_hash(pcs, clique.name)
         return all(pod.template_hash == wanted for pod in pods)
 

@@ -45,10 +45,16 @@
   if (data.violations.length) pill.classList.add("bad");
   else if (!data.converged) pill.classList.add("warn");
   const failures = jobs.filter(isBad).length;
+  const isFleet = jobs.length > 0 || !data.workloads.length;
+  byId("jobs-section").hidden = !isFleet;
+  const sum = (count) => data.workloads.reduce((total, workload) => total + count(workload), 0).toLocaleString("en");
   const facts = [
     ["Start", stamp(data.start)], ["End", `${stamp(data.end)} (${span(data.end - data.start)})`],
-    ["Jobs", jobs.length.toLocaleString("en")], ["Failures", failures, failures > 0],
-    ["Resources", data.resources.length.toLocaleString("en")], ["Groups", data.groups.length.toLocaleString("en")],
+    ...(isFleet ? [
+      ["Jobs", jobs.length.toLocaleString("en")], ["Failures", failures, failures > 0],
+      ["Resources", data.resources.length.toLocaleString("en")], ["Groups", data.groups.length.toLocaleString("en")],
+    ] : []),
+    ...(data.workloads.length ? [["Pods", sum((workload) => workload.pods.length)], ["Places", sum((workload) => workload.rows.length)]] : []),
     ["Violations", data.violations.length, data.violations.length > 0], ["Seed", data.seed],
   ];
   for (const [name, value, bad] of facts) {

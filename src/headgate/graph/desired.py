@@ -1,0 +1,192 @@
+"""What a node of a graph wants to be at one revision: nothing, one object, or one for each combination of forEach."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+import msgspec
+
+from headgate import cel
+from headgate.graph import contents, expressions, names, scene
+from headgate.graph.compiled import CompiledGraph, CompiledNode
+from headgate.kernel.objects import Key, Object
+
+MOST_ITEMS = 10_000
+"""Of one collection."""
+
+State = Literal["resolved", "excluded", "waiting", "failed"]
+
+
+class Wanted(msgspec.Struct, frozen=True, eq=False):
+    key: Key
+    text: str
+    """The key as it is written into revisions."""
+    content: contents.Content
+    hash: str
+    value: object
+    """The forEach input; for several dimensions a map by their names."""
+    index: int
+
+
+class Resolved(msgspec.Struct, frozen=True):
+    """`waiting` for data that is not there yet; `failed` will not come right by waiting."""
+
+    state: State
+    wanted: tuple[Wanted, ...] = ()
+    reason: str = ""
+    digest: str = ""
+
+
+EXCLUDED = Resolved("excluded")
+
+
+def resolve(
+    node: CompiledNode, bindings: Mapping[str, object], namespace: str, is_namespaced_graph: bool
+) -> Resolved:
+    """The objects of the node, rendered. `bindings` holds `schema` and what the node depends on."""
+    try:
+        wanted = tuple(_rendered(node, bindings, namespace if is_namespaced_graph else ""))
+    except cel.MissingKey as error:
+        return Resolved("waiting", reason=f"waits for data that is unresolved: {error.message}")
+    except cel.EvaluationError as error:
+        return Resolved("failed", reason=error.message)
+    twice = _duplicate(wanted)
+    if twice is not None:
+        return Resolved("failed", reason=f"two items are {contents.key_text(twice)}")
+    digest = contents.content_hash([[each.text, each.hash] for each in wanted])
+    return Resolved("resolved", wanted, digest=digest)
+
+
+def _rendered(node: CompiledNode, bindings: Mapping[str, object], namespace: str) -> Iterator[Wanted]:
+    template = node.template
+    if template is None:
+        return
+    if not node.for_each:
+        yield _wanted(node, template.render(bindings), None, 0, namespace)
+        return
+    dimensions = [dimension.values(bindings) for dimension in node.for_each]
+    count = 1
+    for values in dimensions:
+        count *= len(values)
+    if count > MOST_ITEMS:
+        raise cel.EvaluationError(f"forEach gives {count} items; allowed are at most {MOST_ITEMS}")
+    iterators = [dimension.name for dimension in node.for_each]
+    own = dict(bindings)
+    for index, combination in enumerate(itertools.product(*dimensions)):
+        own.update(zip(iterators, combination))
+        value = combination[0] if len(iterators) == 1 else dict(zip(iterators, combination))
+        yield _wanted(node, template.render(own), value, index, namespace)
+
+
+def _wanted(node: CompiledNode, document: dict[str, Any], value: object, index: int, namespace: str) -> Wanted:
+    content = {key: part for key, part in document.items() if key != "status"}
+    metadata = content["metadata"]
+    name = metadata.get("name")
+    if not isinstance(name, str) or not name:
+        raise cel.EvaluationError(f"metadata.name: is {name!r}; a name is needed")
+    kept = {key: part for key, part in metadata.items() if key in ("name", "namespace", "labels", "annotations")}
+    if node.is_namespaced:
+        if not kept.get("namespace"):
+            if namespace or node.known_kind is None:
+                kept["namespace"] = namespace
+            else:
+                raise cel.EvaluationError("metadata.namespace: is empty, and the instance has none to take over")
+    else:
+        kept.pop("namespace", None)
+    content["metadata"] = kept
+    key = contents.key_of(content)
+    return Wanted(key, contents.key_text(key), content, contents.content_hash(content), value, index)
+
+
+def _duplicate(wanted: tuple[Wanted, ...]) -> Key | None:
+    seen: set[Key] = set()
+    for each in wanted:
+        if each.key in seen:
+            return each.key
+        seen.add(each.key)
+    return None
+
+
+class External(msgspec.Struct, frozen=True):
+    """What an external reference finds: its objects, or why it cannot be looked for."""
+
+    objects: tuple[Object, ...] = ()
+    reason: str = ""
+
+
+def external(node: CompiledNode, bindings: Mapping[str, object], namespace: str, view: scene.Scene) -> External:
+    reference = node.external_ref
+    assert reference is not None
+    try:
+        metadata = reference.metadata.render(bindings)
+    except cel.EvaluationError as error:
+        return External(reason=f"waits for data that is unresolved: {error.message}")
+    group, slash, _ = reference.api_version.partition("/")
+    group = group if slash else ""
+    if reference.by_selector:
+        place = str(metadata.get("namespace") or "")
+        found = scene.selected(view, group, reference.kind, place, metadata.get("selector") or {})
+        return External(tuple(found))
+    place = str(metadata.get("namespace") or namespace) if node.is_namespaced else ""
+    item = view.get(Key(group, reference.kind, place, str(metadata.get("name"))))
+    if item is None or item.deleted_at is not None:
+        return External(reason=f"{reference.kind} {metadata.get('name')} does not exist")
+    return External((item,))
+
+
+Paths = frozenset[tuple[str, ...]]
+
+
+def content_paths(graph: CompiledGraph) -> Paths:
+    """Every field path that goes into objects, so that only what is read of external data is an input."""
+    found: set[tuple[str, ...]] = set()
+    ids = frozenset(node.id for node in graph.nodes)
+    for node in graph.nodes:
+        in_sight = ids | {names.SCHEMA} | {dimension.name for dimension in node.for_each}
+        texts = [part.text for part in _parts(node)]
+        for text in texts:
+            found |= expressions.compile_in(in_sight, text).paths
+        for dimension in node.for_each:
+            found |= dimension.program.paths
+        for gate in node.include_when:
+            found |= gate.program.paths
+    return frozenset(found)
+
+
+def _parts(node: CompiledNode) -> Iterator[Any]:
+    for compiled in (node.template, node.external_ref and node.external_ref.metadata):
+        for found in compiled.found if compiled is not None else ():
+            yield from (part for part in found.parts if part.is_expression)
+
+
+_BOOKKEEPING = ("resourceVersion", "generation", "uid", "managedFields", "creationTimestamp")
+
+
+def projected(name: str, document: dict[str, Any], paths: Paths) -> dict[str, Any]:
+    """Of the document, the fields that are read; all but bookkeeping where it is read whole."""
+    own = [path[1:] for path in paths if path[0] == name]
+    if any(not path for path in own):
+        return without_bookkeeping(document)
+    result: dict[str, Any] = {}
+    for path in sorted(own):
+        _take(document, path, result)
+    return result
+
+
+def without_bookkeeping(document: dict[str, Any]) -> dict[str, Any]:
+    metadata = {key: value for key, value in document["metadata"].items() if key not in _BOOKKEEPING}
+    return {**document, "metadata": metadata}
+
+
+def _take(found: Any, path: tuple[str, ...], result: dict[str, Any]) -> None:
+    for depth, name in enumerate(path):
+        if not isinstance(found, dict) or name not in found:
+            return
+        if depth == len(path) - 1 or not isinstance(found[name], dict):
+            result[name] = found[name]
+            return
+        if result.get(name) is found[name]:
+            return
+        found, result = found[name], result.setdefault(name, {})

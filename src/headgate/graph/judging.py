@@ -1,0 +1,211 @@
+"""Whether one item may change now, as its gates answer: pass, block or error. Unknown is never a pass.
+
+One Bench serves all items of a collection in one pass: they are asked in their order, and whoever is admitted counts
+as in flight for the next.
+"""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import msgspec
+
+from headgate import cel
+from headgate.graph import counting, names
+from headgate.graph.expressions import Gate
+from headgate.graph.items import Item, Items
+from headgate.kernel import instants, waves
+from headgate.kernel.instants import Instant
+
+Outcome = Literal["pass", "block", "error"]
+
+MOST_LOOKS_AHEAD = 20_000
+"""Moments tried in one pass to find out when a time gate changes its answer: two weeks of minutes."""
+
+EXPONENTIAL = "exponentiallyUpdated(item, collection)"
+"""How the default gate is written where people read it."""
+
+
+class Answer(msgspec.Struct, frozen=True):
+    outcome: Outcome
+    gate: str = ""
+    message: str = ""
+    next_look: Instant | None = None
+    """When time alone can change the answer."""
+
+
+PASS = Answer("pass")
+_WAVE_IS_FULL = Answer("block", EXPONENTIAL, "its wave has not come yet")
+
+
+class Memory:
+    """Rewritten gates, kept between passes; forgetting them changes nothing."""
+
+    def __init__(self) -> None:
+        self._counted: dict[tuple[Gate, str, frozenset[str]], counting.Counted] = {}
+
+    def counted(self, gate: Gate, collection: str, item_names: frozenset[str]) -> counting.Counted:
+        key = (gate, collection, item_names)
+        found = self._counted.get(key)
+        if found is None:
+            if len(self._counted) > 10_000:
+                self._counted.clear()
+            found = self._counted[key] = counting.rewritten(gate.program, collection, item_names)
+        return found
+
+
+class _Asked:
+    """One gate over one list in one pass."""
+
+    def __init__(
+        self,
+        gate: Gate,
+        counted: counting.Counted,
+        items: Items,
+        bindings: Mapping[str, object],
+        now: Instant,
+    ) -> None:
+        self.gate = gate
+        self._counted = counted
+        self._items = items
+        self._now = now
+        moment: dict[str, object] = {names.NOW: instants.to_datetime(gate.seen_moment(now))}
+        self._bindings: Mapping[str, object] = ChainMap(moment, bindings)  # type: ignore[arg-type]
+        self._tallies: tuple[counting.Tally, ...] | None = None
+        self._shared: tuple[int, Answer] | None = None
+        """The list's version and the answer, for a gate that says the same of every item."""
+
+    def answer(self, item_bindings: Mapping[str, object], looks: _LooksAhead) -> Answer:
+        if self._counted.reads_item:
+            return self._evaluated(item_bindings, looks)
+        if self._shared is None or self._shared[0] != self._items.version:
+            self._shared = (self._items.version, self._evaluated({}, looks))
+        return self._shared[1]
+
+    def admitted(self, item: Item) -> None:
+        for tally in self._tallies or ():
+            tally.look_at(item)
+
+    def _evaluated(self, item_bindings: Mapping[str, object], looks: _LooksAhead) -> Answer:
+        answer = self._said(item_bindings, self._bindings)
+        if answer.outcome == "pass" or not self.gate.reads_now:
+            return answer
+        look = looks.next_change(
+            self.gate,
+            self._now,
+            lambda moment: self._said(item_bindings, self._at(moment)).outcome,
+            answer.outcome,
+        )
+        return msgspec.structs.replace(answer, next_look=look)
+
+    def _at(self, moment: Instant) -> Mapping[str, object]:
+        own: dict[str, object] = {names.NOW: instants.to_datetime(moment)}
+        return ChainMap(own, self._bindings)  # type: ignore[arg-type]
+
+    def _said(self, item_bindings: Mapping[str, object], bindings: Mapping[str, object]) -> Answer:
+        folded = self._folded()
+        gate = self.gate if folded is None else None
+        own = {**item_bindings, **(folded or {})}
+        seen: Mapping[str, object] = ChainMap(own, bindings)  # type: ignore[arg-type]
+        try:
+            value = gate.evaluate(seen) if gate is not None else self._counted.program.evaluate(seen)
+        except cel.EvaluationError as error:
+            return Answer("error", self.gate.text, error.message)
+        if value is True:
+            return PASS
+        if value is False:
+            return Answer("block", self.gate.text, "is false")
+        return Answer("error", self.gate.text, "the value is neither true nor false")
+
+    def _folded(self) -> dict[str, object] | None:
+        """None where the expression has to be evaluated as it stands."""
+        folds = self._counted.folds
+        if not folds:
+            return None
+        if self._tallies is None:
+            self._tallies = tuple(counting.Tally(fold, self._items, self._bindings) for fold in folds)
+        if any(tally.has_failed for tally in self._tallies):
+            return None
+        return {fold.name: tally.value() for fold, tally in zip(folds, self._tallies)}
+
+
+class _LooksAhead:
+    def __init__(self) -> None:
+        self._left = MOST_LOOKS_AHEAD
+
+    def next_change(self, gate: Gate, now: Instant, outcome_at: object, outcome: Outcome) -> Instant | None:
+        """The first announced moment at which the answer is another one; the last one tried if there is none."""
+        moment = gate.next_look(now)
+        while moment is not None and self._left > 0:
+            self._left -= 1
+            if outcome_at(moment) != outcome:  # type: ignore[operator]
+                return moment
+            later = gate.next_look(moment)
+            if later is None or later <= moment:
+                return later
+            moment = later
+        return moment
+
+
+class Bench:
+    """`gates` None means the default: waves that double for a collection, nothing for a single resource."""
+
+    def __init__(
+        self,
+        gates: Sequence[Gate] | None,
+        items: Items,
+        collection: str,
+        item_names: frozenset[str],
+        bindings: Mapping[str, object],
+        now: Instant,
+        memory: Memory,
+        *,
+        has_default_waves: bool,
+    ) -> None:
+        self._items = items
+        self._item_names = item_names
+        self._has_waves = gates is None and has_default_waves
+        self._looks = _LooksAhead()
+        self._asked = [
+            _Asked(gate, memory.counted(gate, collection, item_names), items, bindings, now)
+            for gate in gates or ()
+        ]
+
+    def ask(self, item: Item) -> Answer:
+        """All gates have to pass; the first that does not is the answer. With times, the last of them counts."""
+        if self._has_waves and not self._is_in_wave(item):
+            return _WAVE_IS_FULL
+        if not self._asked:
+            return PASS
+        own = dict.fromkeys(self._item_names, item)
+        refusal: Answer | None = None
+        for asked in self._asked:
+            answer = asked.answer(own, self._looks)
+            if answer.outcome == "pass":
+                continue
+            if refusal is None or (answer.outcome == "error" and refusal.outcome == "block"):
+                refusal = answer if refusal is None else _sooner(answer, refusal)
+            else:
+                refusal = _sooner(refusal, answer)
+        return PASS if refusal is None else refusal
+
+    def _is_in_wave(self, item: Item) -> bool:
+        landed = self._items.landed_count()
+        return waves.may_go(
+            self._items.rank_among_not_updated(item),
+            landed,
+            self._items.in_flight_count(),
+            waves.exponential_limit(landed),
+        )
+
+    def admit(self, item: Item) -> None:
+        self._items.admit(item)
+        for asked in self._asked:
+            asked.admitted(item)
+
+
+def _sooner(answer: Answer, other: Answer) -> Answer:
+    looks = [look for look in (answer.next_look, other.next_look) if look is not None]
+    return msgspec.structs.replace(answer, next_look=min(looks, default=None))

@@ -1,0 +1,74 @@
+"""What a planner may remember between passes to be quick. Nothing here decides: an empty memory gives the same plan."""
+
+from __future__ import annotations
+
+from headgate.graph import compile as compiling
+from headgate.graph import contents, desired, judging, nodes, revisions
+from headgate.graph.compiled import CompiledGraph
+from headgate.kernel.objects import Object
+from headgate.kernel.problems import Rejected
+
+MOST_KEPT = 50_000
+
+
+class Memory:
+    def __init__(self) -> None:
+        self.gates = judging.Memory()
+        self.ready = nodes.ReadyMemory()
+        self._graphs: dict[str, CompiledGraph | Rejected] = {}
+        self._paths: dict[str, desired.Paths] = {}
+        self._resolved: dict[tuple[str, int, str], tuple[str, desired.Resolved]] = {}
+        self._in_force: dict[str, tuple[int, str]] = {}
+
+    def graph(self, definition: Object) -> CompiledGraph:
+        """Raises Rejected. Compiled by what it says, whoever says it."""
+        key = contents.content_hash([definition.name, definition.spec])
+        known = self._graphs.get(key)
+        if known is None:
+            try:
+                known = compiling.compile_definition(definition)
+            except Rejected as rejected:
+                known = rejected
+            if len(self._graphs) > 1_000:
+                self._graphs.clear()
+            self._graphs[key] = known
+        if isinstance(known, Rejected):
+            raise known
+        return known
+
+    def graph_of(self, revision: revisions.GraphRevision, definition: Object) -> CompiledGraph:
+        """A revision was accepted once, so it compiles."""
+        snapshot = Object(
+            api_version=definition.api_version,
+            kind=definition.kind,
+            namespace="",
+            name=definition.name,
+            uid=definition.uid,
+            spec=revision.spec,
+        )
+        return self.graph(snapshot)
+
+    def paths(self, graph: CompiledGraph) -> desired.Paths:
+        known = self._paths.get(graph.content_hash)
+        if known is None:
+            known = self._paths[graph.content_hash] = desired.content_paths(graph)
+        return known
+
+    def resolved(self, instance: str, number: int, node: str, inputs_hash: str) -> desired.Resolved | None:
+        known = self._resolved.get((instance, number, node))
+        return known[1] if known is not None and known[0] == inputs_hash else None
+
+    def keep_resolved(
+        self, instance: str, number: int, node: str, inputs_hash: str, resolved: desired.Resolved
+    ) -> None:
+        if len(self._resolved) > MOST_KEPT:
+            self._resolved.clear()
+        self._resolved[instance, number, node] = (inputs_hash, resolved)
+
+    def is_in_force(self, item: Object, content_hash: str) -> bool:
+        return self._in_force.get(item.uid) == (item.resource_version, content_hash)
+
+    def keep_in_force(self, item: Object, content_hash: str) -> None:
+        if len(self._in_force) > MOST_KEPT * 4:
+            self._in_force.clear()
+        self._in_force[item.uid] = (item.resource_version, content_hash)

@@ -1,0 +1,175 @@
+"""Where the nodes of an instance stand: each object that is wanted or was granted, and whether it is ready."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
+
+import msgspec
+
+from headgate import cel
+from headgate.graph import contents, names
+from headgate.graph.compiled import CompiledNode, Gate
+from headgate.graph.desired import Resolved, Wanted
+from headgate.graph.items import Item, Items
+from headgate.graph.judging import Answer
+from headgate.graph.revisions import Grant
+from headgate.kernel.objects import Key, Object
+
+
+class Unit:
+    """One object of a node. What is granted and not wanted any more has no `wanted`."""
+
+    __slots__ = ("answer", "grant", "is_granted_now", "is_written", "item", "key", "number", "object", "problem", "text", "wanted")
+
+    def __init__(
+        self,
+        key: Key,
+        text: str,
+        wanted: Wanted | None,
+        number: int,
+        grant: Grant | None,
+        found: Object | None,
+        item: Item,
+    ) -> None:
+        self.key = key
+        self.text = text
+        self.wanted = wanted
+        self.number = number
+        """The revision that it is at; 0 if none granted it yet."""
+        self.grant = grant
+        self.object = found
+        self.item = item
+        self.answer: Answer | None = None
+        self.problem = ""
+        self.is_granted_now = False
+        self.is_written = False
+        """Something is written in this pass, so that what was observed of it does not count."""
+
+    @property
+    def is_updated(self) -> bool:
+        return self.item.is_current
+
+    @property
+    def is_ready(self) -> bool:
+        return not self.is_written and self.grant is not None and self.item.is_ready()
+
+    @property
+    def is_in_flight(self) -> bool:
+        return self.is_updated and not self.is_ready
+
+    @property
+    def name(self) -> str:
+        return self.key.name
+
+
+Phase = Literal["settled", "moving", "blocked", "waiting", "failed", "excluded"]
+
+
+class NodeState(msgspec.Struct):
+    """`number` is the revision that the node is on its way to; `reason` why it is not there."""
+
+    node: CompiledNode
+    number: int
+    resolved: Resolved
+    units: list[Unit]
+    items: Items
+    extras: list[Unit] = []
+    """Granted and not wanted any more."""
+    reason: str = ""
+
+    @property
+    def id(self) -> str:
+        return self.node.id
+
+    @property
+    def is_excluded(self) -> bool:
+        return self.resolved.state == "excluded"
+
+    @property
+    def is_resolved(self) -> bool:
+        return self.resolved.state in ("resolved", "excluded")
+
+    @property
+    def has_reached(self) -> bool:
+        return self.is_resolved and all(unit.is_updated for unit in self.units)
+
+    @property
+    def is_ready(self) -> bool:
+        return all(unit.is_ready for unit in self.units)
+
+    @property
+    def phase(self) -> Phase:
+        if self.is_excluded:
+            return "excluded"
+        if self.resolved.state == "failed":
+            return "failed"
+        if self.resolved.state == "waiting":
+            return "waiting"
+        if any(unit.is_in_flight for unit in self.units):
+            return "moving"
+        return "settled" if self.has_reached else "blocked"
+
+    def binding(self) -> object:
+        """What the node's name stands for in gates, includeWhen and status."""
+        if self.node.is_list:
+            return self.items
+        return self.items[0] if self.items else None
+
+
+class ReadyMemory:
+    """Answers of readyWhen by version of the object; forgetting them changes nothing."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[int, Sequence[Gate], bool]] = {}
+
+    def ask(self, item: Object, gates: Sequence[Gate], judge: Callable[[], bool]) -> bool:
+        known = self._known.get(item.uid)
+        if known is not None and known[0] == item.resource_version and known[1] is gates:
+            return known[2]
+        if len(self._known) > 200_000:
+            self._known.clear()
+        answer = judge()
+        self._known[item.uid] = (item.resource_version, gates, answer)
+        return answer
+
+
+def is_observed(item: Object) -> bool:
+    """Whether the status is about what the object is now, where the status says so."""
+    seen = item.status.get("observedGeneration")
+    return not isinstance(seen, int) or seen >= item.generation
+
+
+def meets(gates: Sequence[Gate], bindings: Mapping[str, object]) -> bool:
+    """Missing data, or any other failure, means not ready."""
+    try:
+        return all(gate.evaluate(bindings) for gate in gates)
+    except cel.EvaluationError:
+        return False
+
+
+def readiness(
+    item: Object | None, gates: Sequence[Gate], item_names: frozenset[str], memory: ReadyMemory, own: Item
+) -> bool:
+    if item is None or item.deleted_at is not None or not is_observed(item):
+        return False
+    if not gates:
+        return True
+    return memory.ask(item, gates, lambda: meets(gates, dict.fromkeys(item_names, own)))
+
+
+def names_of_item(node: CompiledNode) -> frozenset[str]:
+    """The names by which gates and readyWhen call the current item."""
+    if node.is_collection:
+        return frozenset((names.EACH, *(dimension.name for dimension in node.for_each)))
+    return frozenset((node.id, names.EACH))
+
+
+def document_binding(state: NodeState) -> object:
+    """What the node's name stands for in templates: plain documents, in the desired order."""
+    documents = [
+        contents.document_of(unit.object) for unit in state.units if unit.object is not None
+    ]
+    if state.node.is_list:
+        return documents
+    return documents[0] if documents else None

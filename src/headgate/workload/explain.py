@@ -1,0 +1,182 @@
+"""Why a set is where it is: sentences for the person who waits, and the tree of its units."""
+
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+import msgspec
+
+from headgate.kernel import instants
+from headgate.kernel.identifiers import NamedIds
+from headgate.kernel.instants import Instant
+from headgate.kernel.objects import Object
+from headgate.workload import labels, observed, plan, progress
+from headgate.workload.situation import Situation
+
+State = Literal["done", "updating", "starting", "paused", "aborted", "overdue", "onDelete", "deleting"]
+
+
+class Node(msgspec.Struct, frozen=True):
+    name: str
+    says: str
+    children: tuple["Node", ...] = ()
+
+    def lines(self, depth: int = 0) -> Iterator[str]:
+        yield f"{'  ' * depth}{self.name}  {self.says}".rstrip()
+        for child in self.children:
+            yield from child.lines(depth + 1)
+
+
+class Explanation(msgspec.Struct, frozen=True):
+    state: State
+    sentences: tuple[str, ...]
+    tree: Node
+    next_look: Instant | None = None
+
+
+def explain(pcs: Object, observed: Sequence[Object], now: Instant) -> Explanation:
+    """On the same situation as the planner, and with what it would do next."""
+    if pcs.deleted_at is not None:
+        return Explanation("deleting", ("the set is being deleted",), Node(pcs.name, "on its way out"))
+    situation = plan.understood(pcs, observed, now, NamedIds())
+    decided = plan.plan(pcs, observed, now, NamedIds())
+    state = _state(situation)
+    sentences = (*_sentences(situation, state), *(str(item) for item in decided.stuck))
+    return Explanation(state, sentences, _tree(situation), decided.next_look)
+
+
+def _state(situation: Situation) -> State:
+    if situation.is_aborted:
+        return "aborted"
+    if not situation.is_updating:
+        if progress.is_everything_new_and_available(situation):
+            return "done"
+        return "onDelete" if situation.strategy == "OnDelete" else "starting"
+    if situation.is_paused:
+        return "paused"
+    return "overdue" if progress.is_overdue(situation) else "updating"
+
+
+def _sentences(situation: Situation, state: State) -> Iterator[str]:
+    replicas = situation.pcs.replicas
+    known = situation.memory.progress
+    available = sum(situation.is_available(index) for index in range(replicas))
+    new = [index for index in range(replicas) if situation.is_new(index)]
+    yield (
+        f"{available} of {replicas} replicas are available, {len(new)} of {replicas} have the content of revision"
+        f" {situation.target.number}"
+    )
+    if state == "aborted":
+        yield (
+            f"the update to revision {situation.newest.number} was aborted: what was not moved keeps its revision"
+            " until the template changes"
+        )
+    elif state == "paused":
+        yield "the update is paused: nothing more is taken down until it is resumed"
+    elif state == "onDelete":
+        yield "strategy OnDelete: pods are replaced when someone deletes them"
+    if situation.memory.rolled_back is not None:
+        yield (
+            f"rolled back from revision {situation.newest.number} to {situation.target.number} at"
+            f" {instants.show(situation.memory.rolled_back.at)}, until the template changes"
+        )
+    if known is not None and known.ended_at is None:
+        yield from _under_way(situation, new)
+
+
+def _under_way(situation: Situation, new: Sequence[int]) -> Iterator[str]:
+    known = situation.memory.progress
+    if known is None:
+        return
+    yield f"the update began at {instants.show(known.started_at)}"
+    for index, since in sorted(known.updating.items()):
+        yield f"replica {index} is being updated since {instants.show(since)}"
+    held_back = [index for index in range(situation.pcs.replicas) if not situation.may_move(index)]
+    held_back = [index for index in held_back if index not in new]
+    if held_back:
+        yield (
+            f"replicas {_numbers(held_back)} keep their revision: partition is"
+            f" {situation.pcs.update_strategy.partition}"
+        )
+    waiting = [
+        index
+        for index in range(situation.pcs.replicas)
+        if index not in new and index not in known.updating and situation.may_move(index)
+    ]
+    if waiting and known.updating:
+        what = "the budget" if situation.strategy == "ReplicaRecreate" else "their turn"
+        yield f"replicas {_numbers(waiting)} wait for {what}"
+    deadline = progress.deadline(situation)
+    if deadline is not None:
+        word = "was due" if deadline <= situation.now else "is due"
+        yield (
+            f"the next unit {word} by {instants.show(deadline)},"
+            f" then {situation.pcs.update_strategy.on_deadline}"
+        )
+
+
+def _numbers(indices: Sequence[int]) -> str:
+    return ", ".join(str(index) for index in indices)
+
+
+def _tree(situation: Situation) -> Node:
+    children = tuple(
+        _replica(situation, replica) for replica in situation.tree.replicas.values() if replica.is_held
+    )
+    progressing = situation.strategy
+    return Node(situation.pcs.name, f"{progressing}, revision {situation.target.number}", children)
+
+
+def _replica(situation: Situation, replica: observed.Replica) -> Node:
+    index = replica.index
+    record = situation.record(index)
+    words = [f"revision {situation.revision(record.revision).number}"]
+    if index >= situation.pcs.replicas:
+        words.append("surge" if situation.is_updating else "to be removed")
+    if record.is_torn_down:
+        words.append("torn down")
+    else:
+        words.append("available" if situation.is_available(index) else "not available")
+    if not situation.is_new(index):
+        words.append("outdated")
+    return Node(f"replica {index}", ", ".join(words), tuple(_parts(situation, replica)))
+
+
+def _parts(situation: Situation, replica: observed.Replica) -> Iterator[Node]:
+    for name, clique in replica.cliques.items():
+        yield _clique(situation, name, clique)
+    for name, group in replica.groups.items():
+        members = tuple(
+            Node(
+                f"{name} {member.index}",
+                "on its way out" if member.is_going else _availability(member.is_available),
+                tuple(_clique(situation, part, clique) for part, clique in member.cliques.items()),
+            )
+            for member in group.replicas.values()
+        )
+        wanted = group.object.spec.get("replicas", 0) if group.object is not None else 0
+        yield Node(name, f"{group.available} of {wanted} replicas available", members)
+
+
+def _availability(is_available: bool) -> str:
+    return "available" if is_available else "not available"
+
+
+def _clique(situation: Situation, name: str, clique: observed.Clique) -> Node:
+    item = clique.live_object
+    wanted = int(item.spec.get("replicas", 0)) if item is not None else 0
+    pods = tuple(_pod(situation, pod, wanted) for pod in sorted(clique.pods, key=lambda pod: pod.index))
+    return Node(name, f"{clique.available} of {wanted} pods available", pods)
+
+
+def _pod(situation: Situation, pod: observed.Pod, wanted: int) -> Node:
+    number = situation.revision(pod.object.labels.get(labels.REVISION)).number
+    words = [f"revision {number}"]
+    if pod.index >= wanted:
+        words.append("surge")
+    if pod.is_going:
+        words.append("terminating")
+    elif pod.is_available:
+        words.append("ready")
+    else:
+        words.append("scheduled, not ready" if pod.is_bound else "not scheduled")
+    return Node(f"{pod.index} {pod.object.name}", ", ".join(words))

@@ -1,0 +1,104 @@
+"""The planner: from a set and all that is seen of it to what is to be written now. It keeps nothing between passes.
+
+Whoever runs it applies the actions in their order, shows it its own writes at once, and calls it again when something
+was heard of the set or `next_look` has come.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from headgate.kernel.identifiers import IdSource
+from headgate.kernel.instants import Instant
+from headgate.kernel.objects import Action, Create, Object, UpdateStatus
+from headgate.workload import (
+    history,
+    memory,
+    model,
+    observed,
+    progress,
+    replicas,
+    revisions,
+    set_status,
+    stuck,
+    termination,
+    uses,
+)
+from headgate.workload.memory import Memory
+from headgate.workload.situation import Situation, Writes
+from headgate.workload.stuck import Stuck
+
+
+class BudgetUse(msgspec.Struct, frozen=True):
+    kind: Literal["maxUnavailable", "maxSurge"]
+    scope: str
+    limit: int
+    used: int
+
+
+class Plan(msgspec.Struct, frozen=True):
+    actions: tuple[Action, ...]
+    status: dict[str, Any]
+    next_look: Instant | None = None
+    stuck: tuple[Stuck, ...] = ()
+    budgets: tuple[BudgetUse, ...] = ()
+
+
+def plan(pcs: Object, observed: Sequence[Object], now: Instant, ids: IdSource) -> Plan:
+    """`observed`: every object that carries the set's label, those on their way out included."""
+    if pcs.deleted_at is not None:
+        return _farewell(pcs, observed)
+    situation = understood(pcs, observed, now, ids)
+    termination.plan(situation)
+    units = replicas.plan(situation)
+    history.prune(situation)
+    found = stuck.find(situation)
+    status = set_status.of(situation, found)
+    first = [] if status == pcs.status else [UpdateStatus(pcs.key, pcs.uid, status)]
+    deadline = progress.deadline(situation)
+    if deadline is not None:
+        situation.look_at(deadline)
+    return Plan(
+        actions=situation.writes.in_order(first),
+        status=status,
+        next_look=min(situation.looks, default=None),
+        stuck=found,
+        budgets=tuple(BudgetUse(*use) for use in uses.of(situation, units)),
+    )
+
+
+def understood(pcs: Object, items: Sequence[Object], now: Instant, ids: IdSource) -> Situation:
+    """The situation before anything is decided in it."""
+    wanted = model.read(pcs)
+    tree = observed.read(wanted, items)
+    known = memory.read(pcs.status)
+    newest = revisions.of(wanted, tree.revisions.values())
+    writes = Writes()
+    if newest.hash not in tree.revisions:
+        writes.revisions.append(Create(revisions.to_object(newest, wanted)))
+    situation = Situation(wanted, pcs, tree, known, newest, newest, now, ids, writes)
+    _turn_back(situation, known)
+    replicas.adopt(situation)
+    progress.judge(situation)
+    return situation
+
+
+def _turn_back(situation: Situation, known: Memory) -> None:
+    """A set that was rolled back stays so until its template changes."""
+    back = known.rolled_back
+    if back is None:
+        return
+    if back.source == situation.newest.hash and back.target in situation.tree.revisions:
+        situation.target = situation.tree.revisions[back.target]
+    else:
+        known.rolled_back = None
+
+
+def _farewell(pcs: Object, items: Sequence[Object]) -> Plan:
+    """The set is being deleted, and all that carries its label with it."""
+    writes = Writes()
+    for item in items:
+        if item.kind != model.KIND:
+            writes.delete(item, "the set is deleted")
+    return Plan(writes.in_order(()), pcs.status)

@@ -1,0 +1,77 @@
+"""The status of the set, with what the planner must find again. Surge is listed apart and in none of the counts."""
+
+from typing import Any
+
+from headgate.kernel import instants
+from headgate.workload import conditions, memory, progress
+from headgate.workload.conditions import Truth
+from headgate.workload.situation import Situation
+from headgate.workload.stuck import Stuck
+
+
+def of(situation: Situation, stuck: tuple[Stuck, ...]) -> dict[str, Any]:
+    known = situation.memory
+    before = situation.source.status
+    replicas = situation.pcs.replicas
+    available = [index for index in range(replicas) if situation.is_available(index)]
+    updated = sum(situation.is_new(index) for index in available)
+    status: dict[str, Any] = {
+        "observedGeneration": situation.pcs.generation,
+        "replicas": replicas,
+        "availableReplicas": len(available),
+        "updatedReplicas": updated,
+        "updateRevision": situation.target.hash,
+    }
+    if known.done_revision is not None:
+        status["currentRevision"] = known.done_revision
+    if known.progress is not None:
+        status["rollingUpdateProgress"] = memory.write_progress(known.progress, updated)
+    if known.rolled_back is not None:
+        status["rolledBack"] = memory.write_rolled_back(known.rolled_back)
+    if known.was_paused:
+        status["paused"] = True
+    status["conditions"] = [
+        conditions.stated(before, conditions.AVAILABLE, *_available(len(available), replicas), situation.now),
+        conditions.stated(before, conditions.PROGRESSING, *_progressing(situation, stuck), situation.now),
+    ]
+    status["replicaRevisions"] = memory.write_records(known.records)
+    return status
+
+
+def _available(available: int, replicas: int) -> tuple[Truth, str, str]:
+    message = f"{available} of {replicas} replicas are available"
+    if available == replicas:
+        return "True", "AllReplicasAvailable", message
+    return "False", "ReplicasUnavailable", message
+
+
+def _progressing(situation: Situation, stuck: tuple[Stuck, ...]) -> tuple[Truth, str, str]:
+    known = situation.memory
+    if situation.is_aborted:
+        return "False", "Aborted", f"the update to {situation.newest.hash} was aborted"
+    if known.progress is None:
+        return "True", "Started", "the first revision is built"
+    if known.progress.ended_at is not None:
+        if situation.strategy == "OnDelete":
+            return "True", "OnDelete", "what is deleted comes back at the newest revision"
+        if known.rolled_back is not None:
+            return "True", "RolledBack", f"rolled back from {known.rolled_back.source}"
+        return "True", "UpdateComplete", f"every replica is new and available at {situation.target.hash}"
+    if situation.is_paused:
+        return "Unknown", "Paused", "the update is paused; what was taken down is rebuilt"
+    if progress.is_overdue(situation):
+        seconds = situation.pcs.update_strategy.progress_deadline_seconds
+        return (
+            "False",
+            "ProgressDeadlineExceeded",
+            f"nothing became new and available for {seconds}s, last at"
+            f" {instants.show(known.progress.last_progress_at)}{_first(stuck)}",
+        )
+    if known.rolled_back is not None:
+        message = f"rolling back from {known.rolled_back.source} to {known.rolled_back.target}"
+        return "False", "ProgressDeadlineExceeded", message
+    return "True", "Updating", f"the update to {situation.target.hash} is under way"
+
+
+def _first(stuck: tuple[Stuck, ...]) -> str:
+    return f"; {stuck[0]}" if stuck else ""

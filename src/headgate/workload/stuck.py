@@ -1,0 +1,137 @@
+"""What stands in the way, by name: which unit, why, since when, and what would help."""
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Literal
+
+import msgspec
+
+from headgate.kernel import instants
+from headgate.kernel.instants import Instant
+from headgate.workload import labels, observed
+from headgate.workload.situation import Situation
+
+Reason = Literal[
+    "SurgeUnscheduled", "SurgeBreached", "UnitUnscheduled", "UnitBreached", "NoCapacity", "Terminating"
+]
+MOST_LISTED = 50
+
+
+class Stuck(msgspec.Struct, frozen=True):
+    unit: str
+    reason: Reason
+    since: Instant
+    message: str
+    help: str
+
+    def __str__(self) -> str:
+        return f"{self.unit}: {self.message} since {instants.show(self.since)}; {self.help}"
+
+
+def find(situation: Situation) -> tuple[Stuck, ...]:
+    return tuple(islice(_all(situation), MOST_LISTED))
+
+
+def _all(situation: Situation) -> Iterator[Stuck]:
+    is_whole = situation.strategy == "ReplicaRecreate"
+    for index, replica in situation.tree.replicas.items():
+        if not replica.is_held:
+            continue
+        is_surge = index >= situation.pcs.replicas
+        if situation.record(index).is_torn_down:
+            yield _going(situation, f"replica {index}", replica.all_cliques())
+        elif is_whole and is_surge:
+            if not replica.is_available:
+                yield _waiting(f"surge replica {index}", list(replica.all_cliques()), situation, True)
+        else:
+            yield from _in_replica(situation, index, replica)
+
+
+def _in_replica(situation: Situation, index: int, replica: observed.Replica) -> Iterator[Stuck]:
+    for clique in replica.cliques.values():
+        item = clique.live_object
+        if item is None:
+            yield _absent(situation, f"clique {clique.name}", [clique])
+            continue
+        wanted = int(item.spec.get("replicas", 0))
+        if clique.available == len(clique.pods) == wanted:
+            continue
+        for pod in clique.pods:
+            if pod.is_going:
+                yield _going(situation, f"pod {pod.object.name}", [clique])
+            elif not pod.is_available:
+                yield _pod(situation, pod, pod.index >= wanted)
+    for group in replica.groups.values():
+        item = group.live_object
+        if item is None:
+            yield _absent(situation, f"group {group.name}", _cliques_of(group))
+            continue
+        wanted = int(item.spec.get("replicas", 0))
+        for member in group.replicas.values():
+            name = f"replica {member.index} of group {group.name}"
+            if member.is_going:
+                yield _going(situation, name, member.cliques.values())
+            elif not member.is_available:
+                is_surge = member.index >= wanted
+                shown = f"surge {name}" if is_surge else name
+                yield _waiting(shown, list(member.cliques.values()), situation, is_surge)
+
+
+def _cliques_of(group: observed.Group) -> Iterator[observed.Clique]:
+    for replica in group.replicas.values():
+        yield from replica.cliques.values()
+
+
+def _absent(situation: Situation, shown: str, cliques: Iterable[observed.Clique]) -> Stuck:
+    """Somebody deleted the object itself; it comes back when the last of its pods is gone."""
+    return _going(situation, shown, cliques)
+
+
+def _pod(situation: Situation, pod: observed.Pod, is_surge: bool) -> Stuck:
+    shown = f"{'surge ' if is_surge else ''}pod {pod.object.name}"
+    gates = pod.object.spec.get("schedulingGates") or ()
+    is_gated = any(gate.get("name") == labels.SCHEDULING_GATE for gate in gates)
+    return _said(shown, pod.is_bound, is_gated, is_surge, pod.object.created_at)
+
+
+def _waiting(shown: str, cliques: list[observed.Clique], situation: Situation, is_surge: bool) -> Stuck:
+    pods = [pod for clique in cliques for pod in clique.pods if not pod.is_going]
+    lacking = [pod for pod in pods if not pod.is_available]
+    unbound = [pod for pod in lacking if not pod.is_bound]
+    since = min((pod.object.created_at for pod in lacking), default=situation.now)
+    is_gated = bool(unbound) and all(pod.object.spec.get("schedulingGates") for pod in unbound)
+    return _said(shown, not unbound, is_gated, is_surge, since)
+
+
+def _said(shown: str, is_bound: bool, is_gated: bool, is_surge: bool, since: Instant) -> Stuck:
+    if is_bound:
+        return Stuck(
+            shown,
+            "SurgeBreached" if is_surge else "UnitBreached",
+            since,
+            "scheduled and not ready",
+            "look at its containers; a corrected template replaces it at once, abort leaves the rest as it is",
+        )
+    if is_gated:
+        return Stuck(
+            shown,
+            "SurgeUnscheduled" if is_surge else "UnitUnscheduled",
+            since,
+            "waits for its gang",
+            "it is released when its gang is complete and the base gang has been scheduled once",
+        )
+    if is_surge:
+        return Stuck(
+            shown,
+            "SurgeUnscheduled",
+            since,
+            "not scheduled",
+            "add capacity, or lower maxSurge and raise maxUnavailable in the same edit, or abort",
+        )
+    return Stuck(shown, "NoCapacity", since, "not scheduled", "add capacity or uncordon nodes, or scale in")
+
+
+def _going(situation: Situation, shown: str, cliques: Iterable[observed.Clique]) -> Stuck:
+    pods = [pod for clique in cliques for pod in clique.pods if pod.object.deleted_at is not None]
+    since = min((pod.object.deleted_at or situation.now for pod in pods), default=situation.now)
+    return Stuck(shown, "Terminating", since, "on its way out", "its index is used again when it is gone")
