@@ -2,8 +2,10 @@
 
 import pytest
 
+from headgate.graph import validate
 from headgate.graph.compile import CompiledGraph
-from .written import compiled, config_map, only_problem, problems_of
+
+from .written import compiled, config_map, document, only_problem, problems_of
 
 ZONES = "schema: {spec: {name: string, zones: '[]string', tiers: '[]string', count: integer}}\n"
 
@@ -201,7 +203,11 @@ def test_gates_readiness_order_and_empty_fields_are_not_content(other: str) -> N
 
 @pytest.mark.parametrize(
     "other",
-    [SAME.replace("x: '1'", "x: '2'"), SAME.replace("id: a,", "id: c,"), "schema: {spec: {n: string}}\n" + SAME],
+    [
+        SAME.replace("x: '1'", "x: '2'"),
+        SAME.replace("id: a,", "id: c,"),
+        "schema: {spec: {n: string}}\n" + SAME,
+    ],
 )
 def test_templates_ids_and_the_schema_are_content(other: str) -> None:
     assert compiled(SAME).content_hash != compiled(other).content_hash
@@ -306,9 +312,6 @@ def test_a_field_that_is_wrong_is_refused(text: str, path: str, message: str) ->
 
 
 def test_a_name_that_no_cluster_takes_is_refused() -> None:
-    from headgate.graph import validate
-    from .written import document
-
     (problem,) = validate.check([document("", name="Pipeline")])
     assert str(problem) == (
         "ResourceGraphDefinition Pipeline: metadata.name: "
@@ -376,7 +379,9 @@ def test_a_collection_has_at_most_ten_dimensions() -> None:
         ("${a(${zone})}", "an expression holds another ${", 5),
     ],
 )  # fmt: skip
-def test_an_expression_that_is_wrong_is_shown_with_its_place(text: str, message: str, column: int | None) -> None:
+def test_an_expression_that_is_wrong_is_shown_with_its_place(
+    text: str, message: str, column: int | None
+) -> None:
     problem = problems_of(item(text))[0]
     assert problem.path == "spec.resources[0].template.data.x"
     assert problem.message.startswith('resource "many": ${')
@@ -391,7 +396,11 @@ def test_an_expression_that_is_wrong_is_shown_with_its_place(text: str, message:
     [
         ("readyWhen", "${each.ready()}", "ready() cannot be used here: readyWhen is what ready() asks for"),
         ("readyWhen", "${many.updated()}", "updated() cannot be used here"),
-        ("readyWhen", "${schema.spec.count > 1}", "unknown name 'schema'; in sight here are each, many, zone"),
+        (
+            "readyWhen",
+            "${schema.spec.count > 1}",
+            "unknown name 'schema'; in sight here are each, many, zone",
+        ),
         ("readyWhen", "${each.data}", "gives an object; a boolean is needed here"),
         ("readyWhen", "${each.dat.x == 1}", "there is no field 'dat' here; did you mean 'data'?"),
         ("readyWhen", "ready ${each.data.x}", "only one expression is allowed here"),
@@ -400,7 +409,11 @@ def test_an_expression_that_is_wrong_is_shown_with_its_place(text: str, message:
         ("includeWhen", "${many.size() > 0}", "cannot read the resource itself"),
         ("includeWhen", "${omit()}", "omit() can only be used in templates of resources"),
         ("propagateWhen", "linearlyUpdated(zone, many, 0)", "the size of a wave is 0; allowed is 1 or more"),
-        ("propagateWhen", "linearlyUpdated(zone, many)", "linearlyUpdated() does not take what it is given here"),
+        (
+            "propagateWhen",
+            "linearlyUpdated(zone, many)",
+            "linearlyUpdated() does not take what it is given here",
+        ),
         ("propagateWhen", "zone.value + 1 == 2", "found no matching overload"),
         ("propagateWhen", "many.size()", "gives an integer; a boolean is needed here"),
         ("propagateWhen", "nothing.ready()", "unknown name 'nothing'"),
@@ -460,7 +473,9 @@ def test_a_value_that_fits_the_field_of_the_kind_is_taken(field: str, expression
         ("selector", "${schema.spec.zones}", "gives a list; an object is needed here"),
     ],
 )  # fmt: skip
-def test_a_value_that_does_not_fit_the_field_of_the_kind_is_refused(field: str, expression: str, message: str) -> None:
+def test_a_value_that_does_not_fit_the_field_of_the_kind_is_refused(
+    field: str, expression: str, message: str
+) -> None:
     template = deployment(**{field: f'"{expression}"'})
     assert message in only_problem(one(f"{{id: a, template: {template}}}")).message
 

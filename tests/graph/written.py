@@ -24,9 +24,7 @@ def document(text: str, *, annotations: dict[str, str] | None = None, name: str 
 def compiled(
     text: str, *, previous: CompiledGraph | None = None, annotations: dict[str, str] | None = None
 ) -> CompiledGraph:
-    return compile_definition(
-        validate.as_object(document(text, annotations=annotations)), previous=previous
-    )
+    return compile_definition(validate.as_object(document(text, annotations=annotations)), previous=previous)
 
 
 def problems_of(text: str, **given: Any) -> list[Problem]:

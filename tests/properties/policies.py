@@ -17,7 +17,7 @@ NAMES = ("", "careful", "first", "second")
 def policy(choose: Chooser, fleet: Fleet, name: str) -> Document:
     spec: Document = {}
     found: list[Document] = []
-    if choose.chance(65 if name == "policy-1" else 10) and not (fleet.peaceful and fleet.has_bracket):
+    if choose.chance(65 if name == "policy-1" else 0 if fleet.peaceful else 10):
         fleet.has_bracket = True
         found.append({"deploymentBracket": rules.bracket(choose, fleet)})
         if len(fleet.deployments) >= 3 and choose.chance(40):

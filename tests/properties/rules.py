@@ -181,15 +181,13 @@ def verification(choose: Chooser, fleet: Fleet) -> Document:
     }
 
 
-PEACEFUL_GATES = (
+TIME_GATES = ("now >= timestamp('2026-03-02T09:04:00Z')", "now.getMinutes() % 2 == 0")
+WAVE_GATES = (
     "linearlyUpdated(target, targets, 1)",
     "linearlyUpdated(target, targets, 2)",
     "exponentiallyUpdated(target, targets)",
-    "now >= timestamp('2026-03-02T09:04:00Z')",
-    "now.getMinutes() % 2 == 0",
 )
-GATES = (
-    *PEACEFUL_GATES,
+OTHER_GATES = (
     "!('alarm' in signals)",
     "!signals['alarm'].firing",
     "targets.filter(t, t.updated()).all(t, t.ready())",
@@ -198,7 +196,10 @@ GATES = (
 
 
 def gate(choose: Chooser, fleet: Fleet) -> Document:
-    texts = PEACEFUL_GATES if fleet.peaceful else GATES
+    """Waves over hooks can wait for ever: a hook gets its new version only with the next cycle."""
+    texts = (*TIME_GATES, *WAVE_GATES, *OTHER_GATES)
+    if fleet.peaceful:
+        texts = TIME_GATES if fleet.has_bracket else (*TIME_GATES, *WAVE_GATES)
     return {"when": [choose.one(texts) for _ in range(choose.number(1, 2))]}
 
 

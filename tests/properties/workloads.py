@@ -105,9 +105,7 @@ def change_strategy(choose: Chooser, spec: Document) -> None:
         strategy["onDeadline"] = choose.one(("hold", "rollback"))
     spec["updateStrategy"] = strategy
     template = spec["template"]
-    grouped = {
-        name for group in template.get("podCliqueScalingGroups", ()) for name in group["cliqueNames"]
-    }
+    grouped = {name for group in template.get("podCliqueScalingGroups", ()) for name in group["cliqueNames"]}
     parts = [clique for clique in template["cliques"] if clique["name"] not in grouped]
     for part in (*parts, *template.get("podCliqueScalingGroups", ())):
         part.pop("updateStrategy", None)

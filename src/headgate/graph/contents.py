@@ -84,10 +84,7 @@ def _holds(found: object, wanted: object) -> bool:
     if isinstance(wanted, dict):
         if not isinstance(found, dict):
             return False
-        for key, value in wanted.items():
-            if key not in found or not _holds(found[key], value):
-                return False
-        return True
+        return all(key in found and _holds(found[key], value) for key, value in wanted.items())
     if isinstance(wanted, list):
         return (
             isinstance(found, list)

@@ -80,19 +80,25 @@ def _rendered(node: CompiledNode, bindings: Mapping[str, object], namespace: str
         yield _wanted(node, template.render(own), value, index, namespace)
 
 
-def _wanted(node: CompiledNode, document: dict[str, Any], value: object, index: int, namespace: str) -> Wanted:
+def _wanted(
+    node: CompiledNode, document: dict[str, Any], value: object, index: int, namespace: str
+) -> Wanted:
     content = {key: part for key, part in document.items() if key != "status"}
     metadata = content["metadata"]
     name = metadata.get("name")
     if not isinstance(name, str) or not name:
         raise cel.EvaluationError(f"metadata.name: is {name!r}; a name is needed")
-    kept = {key: part for key, part in metadata.items() if key in ("name", "namespace", "labels", "annotations")}
+    kept = {
+        key: part for key, part in metadata.items() if key in ("name", "namespace", "labels", "annotations")
+    }
     if node.is_namespaced:
         if not kept.get("namespace"):
             if namespace or node.known_kind is None:
                 kept["namespace"] = namespace
             else:
-                raise cel.EvaluationError("metadata.namespace: is empty, and the instance has none to take over")
+                raise cel.EvaluationError(
+                    "metadata.namespace: is empty, and the instance has none to take over"
+                )
     else:
         kept.pop("namespace", None)
     content["metadata"] = kept
@@ -116,7 +122,9 @@ class External(msgspec.Struct, frozen=True):
     reason: str = ""
 
 
-def external(node: CompiledNode, bindings: Mapping[str, object], namespace: str, view: scene.Scene) -> External:
+def external(
+    node: CompiledNode, bindings: Mapping[str, object], namespace: str, view: scene.Scene
+) -> External:
     reference = node.external_ref
     assert reference is not None
     try:
@@ -156,7 +164,8 @@ def content_paths(graph: CompiledGraph) -> Paths:
 
 
 def _parts(node: CompiledNode) -> Iterator[Any]:
-    for compiled in (node.template, node.external_ref and node.external_ref.metadata):
+    reference = node.external_ref
+    for compiled in (node.template, reference.metadata if reference is not None else None):
         for found in compiled.found if compiled is not None else ():
             yield from (part for part in found.parts if part.is_expression)
 

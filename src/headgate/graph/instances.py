@@ -13,7 +13,7 @@ import msgspec
 
 from headgate import cel
 from headgate.graph import contents, desired, judging, labels, names, nodes, removal, revisions, scene
-from headgate.graph.compiled import CompiledGraph, CompiledNode
+from headgate.graph.compiled import CompiledGraph, CompiledNode, Gate
 from headgate.graph.items import Item, Items
 from headgate.graph.judging import Answer
 from headgate.graph.memory import Memory
@@ -147,7 +147,9 @@ class _Pass:
 
     def _inputs(self, graph: CompiledGraph) -> Inputs:
         paths = self._memory.paths(graph)
-        read_of_metadata = {path[2] for path in paths if path[:2] == (names.SCHEMA, "metadata") and len(path) > 2}
+        read_of_metadata = {
+            path[2] for path in paths if path[:2] == (names.SCHEMA, "metadata") and len(path) > 2
+        }
         if any(path in ((names.SCHEMA,), (names.SCHEMA, "metadata")) for path in paths):
             read_of_metadata = {"labels", "annotations"}
         metadata: dict[str, object] = {}
@@ -218,7 +220,9 @@ class _Pass:
             text = contents.key_text(found.key)
             units.append(Unit(found.key, text, None, self._newest.number, Grant("", CARRIED), found, item))
         resolved = (
-            desired.Resolved("waiting", reason=external.reason) if external.reason else desired.Resolved("resolved")
+            desired.Resolved("waiting", reason=external.reason)
+            if external.reason
+            else desired.Resolved("resolved")
         )
         return NodeState(node, self._newest.number, resolved, units, Items(members), reason=external.reason)
 
@@ -314,9 +318,9 @@ class _Pass:
         ) and node.depends_on <= set(self._states)
 
     def _waits_for(self, node: CompiledNode, gates: CompiledNode, revision: Revision) -> str:
-        for name in sorted(node.depends_on | gates.gate_reads, key=list(self._states).index):
-            state = self._states[name]
-            if state.is_excluded:
+        read = node.depends_on | gates.gate_reads
+        for name, state in self._states.items():
+            if name not in read or state.is_excluded:
                 continue
             if state.node.template is None:
                 if state.reason:
@@ -563,16 +567,20 @@ class _Pass:
             ):
                 continue
             is_current = unit.wanted is not None and unit.wanted.hash == unit.grant.hash
-            content = unit.wanted.content if is_current and unit.wanted else self._granted_content(state.id, unit)
+            content = (
+                unit.wanted.content if is_current and unit.wanted else self._granted_content(state.id, unit)
+            )
             if content is None:
                 continue
             marks = {labels.INSTANCE_ID: self._instance.uid, labels.NODE_ID: state.id}
-            if found is None or not contents.is_in_force(found, content, marks):
-                self._write(state, unit, content, content)
-            elif labels.REVISION not in found.annotations:
-                self._write(state, unit, content, content)
-            else:
+            if (
+                found is not None
+                and contents.is_in_force(found, content, marks)
+                and labels.REVISION in found.annotations
+            ):
                 self._memory.keep_in_force(found, unit.grant.hash)
+            else:
+                self._write(state, unit, content, content)
 
     # Removal and revisions
 
@@ -614,9 +622,7 @@ class _Pass:
         """For each node that still has a unit on an older revision: everything it depends on there."""
         found: dict[str, frozenset[str]] = {}
         for state in states:
-            numbers = {
-                unit.number for unit in state.units if unit.number and not unit.is_updated
-            }
+            numbers = {unit.number for unit in state.units if unit.number and not unit.is_updated}
             for number in numbers:
                 graph = self._graph(self._revisions[number])
                 found[state.id] = found.get(state.id, frozenset()) | _ancestors(graph, state.id)
@@ -660,7 +666,7 @@ def _ancestors(graph: CompiledGraph, node_id: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def _included(gates: Iterable[judging.Gate], bindings: Mapping[str, object]) -> desired.Resolved | None:
+def _included(gates: Iterable[Gate], bindings: Mapping[str, object]) -> desired.Resolved | None:
     """None if all of them hold."""
     for gate in gates:
         try:

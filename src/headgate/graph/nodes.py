@@ -20,7 +20,19 @@ from headgate.kernel.objects import Key, Object
 class Unit:
     """One object of a node. What is granted and not wanted any more has no `wanted`."""
 
-    __slots__ = ("answer", "grant", "is_granted_now", "is_written", "item", "key", "number", "object", "problem", "text", "wanted")
+    __slots__ = (
+        "answer",
+        "grant",
+        "is_granted_now",
+        "is_written",
+        "item",
+        "key",
+        "number",
+        "object",
+        "problem",
+        "text",
+        "wanted",
+    )
 
     def __init__(
         self,
@@ -167,9 +179,7 @@ def names_of_item(node: CompiledNode) -> frozenset[str]:
 
 def document_binding(state: NodeState) -> object:
     """What the node's name stands for in templates: plain documents, in the desired order."""
-    documents = [
-        contents.document_of(unit.object) for unit in state.units if unit.object is not None
-    ]
+    documents = [contents.document_of(unit.object) for unit in state.units if unit.object is not None]
     if state.node.is_list:
         return documents
     return documents[0] if documents else None

@@ -23,9 +23,7 @@ class Removal(msgspec.Struct):
     """Not wanted any more, and needed for a while yet."""
 
 
-def plan(
-    states: Sequence[NodeState], needed_by: Mapping[str, frozenset[str]], *, is_paused: bool
-) -> Removal:
+def plan(states: Sequence[NodeState], needed_by: Mapping[str, frozenset[str]], *, is_paused: bool) -> Removal:
     """`needed_by` has, for each node with units on older revisions, what they depend on there."""
     found = Removal([], [], [])
     leaving: set[str] = set()

@@ -77,11 +77,13 @@ def rules(
     strategy: ComponentStrategy | None,
     replicas: int,
 ) -> Rules:
-    """Components roll only under a rolling update, and only in the replica whose turn it is."""
+    """Components roll only under a rolling update, and only in the replica whose turn it is. Where replicas are
+    recreated whole a component has no budget of its own; scaling it in must not cost the set a replica, so a hole is
+    filled before the last of what is too many goes."""
+    if situation.strategy == "ReplicaRecreate":
+        return Rules(budgets.Limits(replicas, 0, 1))
     own = strategy or _DEFAULT_STRATEGY
     is_rolling = situation.strategy == "RollingUpdate"
-    if situation.strategy == "ReplicaRecreate":
-        own = _DEFAULT_STRATEGY
     progress = situation.memory.progress
     is_turn = is_rolling and situation.is_updating and progress is not None and index in progress.updating
     limits = budgets.limits(replicas, own.unavailable, own.surge)

@@ -12,7 +12,13 @@ from headgate.workload import labels, observed
 from headgate.workload.situation import Situation
 
 Reason = Literal[
-    "SurgeUnscheduled", "SurgeBreached", "UnitUnscheduled", "UnitBreached", "NoCapacity", "Terminating"
+    "SurgeUnscheduled",
+    "SurgeBreached",
+    "UnitUnscheduled",
+    "UnitBreached",
+    "NoCapacity",
+    "Terminating",
+    "BudgetSpent",
 ]
 MOST_LISTED = 50
 
@@ -44,37 +50,52 @@ def _all(situation: Situation) -> Iterator[Stuck]:
             if not replica.is_available:
                 yield _waiting(f"surge replica {index}", list(replica.all_cliques()), situation, True)
         else:
-            yield from _in_replica(situation, index, replica)
+            yield from _in_replica(situation, replica)
 
 
-def _in_replica(situation: Situation, index: int, replica: observed.Replica) -> Iterator[Stuck]:
+def _in_replica(situation: Situation, replica: observed.Replica) -> Iterator[Stuck]:
     for clique in replica.cliques.values():
-        item = clique.live_object
-        if item is None:
-            yield _absent(situation, f"clique {clique.name}", [clique])
-            continue
-        wanted = int(item.spec.get("replicas", 0))
-        if clique.available == len(clique.pods) == wanted:
-            continue
-        for pod in clique.pods:
-            if pod.is_going:
-                yield _going(situation, f"pod {pod.object.name}", [clique])
-            elif not pod.is_available:
-                yield _pod(situation, pod, pod.index >= wanted)
+        yield from _in_clique(situation, clique)
     for group in replica.groups.values():
         item = group.live_object
         if item is None:
-            yield _absent(situation, f"group {group.name}", _cliques_of(group))
+            yield _going(situation, f"group {group.name}", _cliques_of(group))
             continue
         wanted = int(item.spec.get("replicas", 0))
         for member in group.replicas.values():
             name = f"replica {member.index} of group {group.name}"
             if member.is_going:
                 yield _going(situation, name, member.cliques.values())
-            elif not member.is_available:
+            elif member.is_available:
+                for clique in member.cliques.values():
+                    yield from _in_clique(situation, clique)
+            else:
                 is_surge = member.index >= wanted
                 shown = f"surge {name}" if is_surge else name
                 yield _waiting(shown, list(member.cliques.values()), situation, is_surge)
+
+
+def _in_clique(situation: Situation, clique: observed.Clique) -> Iterator[Stuck]:
+    item = clique.live_object
+    if item is None:
+        yield _going(situation, f"clique {clique.name}", [clique])
+        return
+    wanted = int(item.spec.get("replicas", 0))
+    if clique.available == len(clique.pods) == wanted:
+        return
+    for pod in clique.pods:
+        if pod.is_going:
+            yield _going(situation, f"pod {pod.object.name}", [clique])
+        elif not pod.is_available:
+            yield _pod(pod, pod.index >= wanted)
+    if len(clique.pods) < wanted or clique.live > wanted:
+        yield Stuck(
+            f"clique {clique.name}",
+            "BudgetSpent",
+            situation.now,
+            f"has {clique.live} of {wanted} pods",
+            "the others come or go as the budget allows",
+        )
 
 
 def _cliques_of(group: observed.Group) -> Iterator[observed.Clique]:
@@ -82,12 +103,7 @@ def _cliques_of(group: observed.Group) -> Iterator[observed.Clique]:
         yield from replica.cliques.values()
 
 
-def _absent(situation: Situation, shown: str, cliques: Iterable[observed.Clique]) -> Stuck:
-    """Somebody deleted the object itself; it comes back when the last of its pods is gone."""
-    return _going(situation, shown, cliques)
-
-
-def _pod(situation: Situation, pod: observed.Pod, is_surge: bool) -> Stuck:
+def _pod(pod: observed.Pod, is_surge: bool) -> Stuck:
     shown = f"{'surge ' if is_surge else ''}pod {pod.object.name}"
     gates = pod.object.spec.get("schedulingGates") or ()
     is_gated = any(gate.get("name") == labels.SCHEDULING_GATE for gate in gates)

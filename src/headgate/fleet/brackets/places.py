@@ -151,9 +151,9 @@ def _tidy_waiting_group(state: State, place: Place, now: Instant, hindrance: Hin
         return
     hindrance.reasons.append(("site", *place.site))
     if place.site in state.sites:
-        if group.status != "queued":
+        joined = merging.try_to_join(state, place, group, now, hindrance)
+        if not joined and group.status != "queued":
             state.group_changed(group, "queued", now)
-        merging.try_to_join(state, place, group, now, hindrance)
 
 
 def _start_of_waiting_group(

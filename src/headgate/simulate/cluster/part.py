@@ -204,9 +204,11 @@ class ClusterPart:
     def next_event(self) -> Instant | None:
         if self.runner.has_work:
             return self._now
-        moments = [] if (moment := self.agenda.next_moment()) is None else [moment]
-        moments += self._wanted_looks()
-        return min(moments, default=None)
+        upcoming = self.agenda.next_moment()
+        look = min(self.runner.looks().values(), default=None)
+        if look is None or (upcoming is not None and upcoming <= look):
+            return upcoming
+        return min((*self._wanted_looks(), *(() if upcoming is None else (upcoming,))), default=None)
 
     def _wanted_looks(self) -> list[Instant]:
         """A set that is done does not keep a run going."""

@@ -130,8 +130,6 @@ class Workloads:
         steps = list(budgets.steps(pcs, pending, self._seen))
         for step in steps:
             self.ledger.note(pcs, step, now)
-        if pending.before:
-            self.ledger.open(pcs, self._seen)
         self.watch.acted(pcs, steps, self._seen, was_paused, now)
 
     def requests(self) -> list[Request]:
