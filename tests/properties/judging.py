@@ -4,146 +4,28 @@ Every function yields sentences about what is wrong. None of them asks the engin
 cannot decide (a policy that was changed on the way, a group that an operator took in hand).
 """
 
-import itertools
 from collections import defaultdict
 from collections.abc import Iterator
-from datetime import datetime
-from functools import cached_property
-from typing import Any
+from itertools import pairwise
 
-from headgate.fleet import expressions
-from headgate.simulate.result import Result
-
+from . import judging_groups
 from .objects import Document
+from .recorded import NEVER, Run, moment, name_of, upstream_of
 
-NEVER = float("inf")
 LIVE = frozenset({"pending", "queued", "inProgress", "actionRequired"})
-NEXT_STATUS: dict[str, set[str]] = {
-    "collecting": {"ready", "aborted"},
-    "ready": {"executing", "queued", "superseded", "aborted", "completed"},
-    "queued": {"ready", "superseded", "merged", "aborted", "completed"},
-    "executing": {"completed", "failed", "rolledBack", "aborted"},
-    "failed": {"executing", "aborted", "rolledBack"},
-}
-"""`completed` without a start: what was locked turned out to run already."""
-
-
-def moment(text: str | None) -> float:
-    return NEVER if text is None else datetime.fromisoformat(text).timestamp()
-
-
-class Run:
-    """A scenario document and the output document of its run, with what both say in convenient form."""
-
-    def __init__(self, scenario: Document, played: Result) -> None:
-        result = played.document()
-        self._sequence = {job.id: number for number, job in enumerate(played.jobs)}
-        self.spec = scenario["spec"]
-        self.start = moment(self.spec["start"].replace("Z", "+00:00"))
-        self.end = moment(result["end"])
-        self.jobs: list[Document] = result["jobs"]
-        self.groups: list[Document] = result["groups"]
-        self.converged: bool = result["converged"]
-        self.refused = {item["step"] for item in result["rejected"]}
-
-    @cached_property
-    def steps(self) -> list[tuple[float, str, Any]]:
-        """Accepted steps: when, what kind, and what it says."""
-        found = []
-        for number, step in enumerate(self.spec["timeline"]):
-            kind = next(key for key in step if key != "at")
-            if f"timeline[{number}].{kind}" not in self.refused:
-                found.append((self.start + float(step["at"][1:-1]), kind, step[kind]))
-        return found
-
-    def said(self, *kinds: str) -> list[Any]:
-        return [payload for _, kind, payload in self.steps if kind in kinds]
-
-    @cached_property
-    def moved(self) -> set[str]:
-        """Kinds of objects that were changed or deleted on the way."""
-        return {payload["kind"] for payload in self.said("apply", "delete")}
-
-    @cached_property
-    def objects(self) -> dict[str, dict[str, Document]]:
-        found: dict[str, dict[str, Document]] = defaultdict(dict)
-        for number, document in enumerate(self.spec["objects"]):
-            if f"objects[{number}]" not in self.refused:
-                found[document["kind"]][document["metadata"]["name"]] = document["spec"]
-        return found
-
-    @cached_property
-    def published(self) -> dict[tuple[str, str], float]:
-        """When each version was created; only the first publication of a tag counts."""
-        found = {(spec["deployment"], spec["tag"]): self.start for spec in self.objects["Version"].values()}
-        for at, kind, payload in self.steps:
-            if kind == "publish":
-                found[(payload["deployment"], payload["tag"])] = at
-        return found
-
-    def rules(self, kind: str) -> Iterator[tuple[str, Document, Document]]:
-        """Policy name, policy and rule, for policies that stay as they are and rules that nobody skips."""
-        skipped = {(payload["policy"], payload["rule"]) for payload in self.said("skip")}
-        if "Policy" in self.moved or self.moved & {"Deployment", "Environment", "Resource"}:
-            return
-        for name, policy in self.objects["Policy"].items():
-            for index, rule in enumerate(policy["rules"]):
-                if kind in rule and policy.get("enabled", True) and (name, index) not in skipped:
-                    yield name, policy, rule[kind]
-
-    def covers(self, policy: Document, job: Document) -> bool:
-        return self.matches(
-            policy.get("selector", "true"), job["deployment"], job["environment"], job["resource"]
-        )
-
-    def matches(self, selector: str, deployment: str, environment: str, resource: str) -> bool:
-        bindings = {
-            "deployment": self._view("Deployment", deployment),
-            "environment": self._view("Environment", environment),
-            "resource": self._view("Resource", resource),
-        }
-        return expressions.SELECTOR.selector(selector).matches(bindings)
-
-    def _view(self, kind: str, name: str) -> Document:
-        return {"name": name, **self.objects[kind].get(name, {})}
-
-    def by_target(self) -> dict[tuple[str, str, str], list[Document]]:
-        """Jobs of each target in the order in which they were created, also within one instant."""
-        found: dict[tuple[str, str, str], list[Document]] = defaultdict(list)
-        for job in sorted(self.jobs, key=lambda job: self._sequence[job["id"]]):
-            found[(job["deployment"], job["environment"], job["resource"])].append(job)
-        return found
-
-    def is_earlier(self, job: Document, other: Document) -> bool:
-        return self._sequence[job["id"]] < self._sequence[other["id"]]
-
-    def by_group(self) -> dict[str, list[Document]]:
-        found: dict[str, list[Document]] = defaultdict(list)
-        for job in self.jobs:
-            if job["group"] is not None:
-                found[job["group"]].append(job)
-        return found
-
-    @cached_property
-    def handled(self) -> set[tuple[str, str]]:
-        """Environments and resources whose groups an operator took in hand."""
-        return {(payload["environment"], payload["resource"]) for payload in self.said("group")}
-
-    def is_handled(self, group: Document) -> bool:
-        return (group["environment"], group["resource"]) in self.handled
 
 
 def wrong(run: Run) -> Iterator[str]:
     for judge in (
         times_in_order,
-        statuses_in_order,
+        judging_groups.statuses_in_order,
         one_live_job,
-        one_executing_group,
+        judging_groups.one_executing_group,
         budgets,
-        order_in_groups,
+        judging_groups.order_in_groups,
         order_outside_groups,
-        leaked_versions,
-        hooks,
+        judging_groups.leaked_versions,
+        judging_groups.hooks,
         downgrades,
         attempts,
         rollout_turns,
@@ -152,59 +34,20 @@ def wrong(run: Run) -> Iterator[str]:
         yield from (f"{judge.__name__}: {sentence}" for sentence in judge(run))
 
 
-def _name(job: Document) -> str:
-    return (
-        f"{job['deployment']}/{job['environment']}/{job['resource']} {job['version']} at {job['createdAt']}"
-    )
-
-
 def times_in_order(run: Run) -> Iterator[str]:
     for job in run.jobs:
         created, started, completed = (moment(job[key]) for key in ("createdAt", "startedAt", "completedAt"))
         if not created <= min(started, completed) or (started != NEVER and started > completed):
-            yield f"{_name(job)}: {job}"
+            yield f"{name_of(job)}: {job}"
         if (job["status"] in LIVE) != (completed == NEVER):
-            yield f"{_name(job)} is {job['status']}, completed {job['completedAt']}"
-
-
-def statuses_in_order(run: Run) -> Iterator[str]:
-    for group in run.groups:
-        steps = group["history"]
-        for earlier, later in itertools.pairwise(steps):
-            if later["status"] not in NEXT_STATUS.get(earlier["status"], ()):
-                if group["resource"] in run.objects["Resource"] and later["status"] == "aborted":
-                    continue
-                yield f"a group of {group['resource']} went from {earlier['status']} to {later['status']}"
-            if moment(later["at"]) < moment(earlier["at"]):
-                yield f"a group of {group['resource']} went back in time: {steps}"
-        if steps[-1]["status"] != group["status"]:
-            yield f"a group of {group['resource']} is {group['status']}, its history ends {steps[-1]['status']}"
-        if (group["status"] == "merged") != (group["mergedInto"] is not None):
-            yield f"a group of {group['resource']} is {group['status']} with mergedInto {group['mergedInto']}"
+            yield f"{name_of(job)} is {job['status']}, completed {job['completedAt']}"
 
 
 def one_live_job(run: Run) -> Iterator[str]:
     for jobs in run.by_target().values():
-        for earlier, later in itertools.pairwise(jobs):
+        for earlier, later in pairwise(jobs):
             if moment(later["createdAt"]) < moment(earlier["completedAt"]):
-                yield f"{_name(later)} started while {_name(earlier)} ran"
-
-
-def one_executing_group(run: Run) -> Iterator[str]:
-    places: dict[tuple[str, str], list[Document]] = defaultdict(list)
-    brackets = {
-        name
-        for name, policy in run.objects["Policy"].items()
-        if sum("deploymentBracket" in rule for rule in policy["rules"]) == 1
-    }
-    for group in run.groups:
-        if group["startedAt"] is not None and group["policy"] in brackets and "Policy" not in run.moved:
-            places[(group["policy"], group["resource"])].append(group)
-    for (policy, resource), groups in places.items():
-        groups.sort(key=lambda group: (moment(group["startedAt"]), moment(group["completedAt"])))
-        for earlier, later in itertools.pairwise(groups):
-            if moment(later["startedAt"]) < moment(earlier["completedAt"]):
-                yield f"two groups of {policy} executed on {resource} at {later['startedAt']}"
+                yield f"{name_of(later)} started while {name_of(earlier)} ran"
 
 
 def budgets(run: Run) -> Iterator[str]:
@@ -256,67 +99,6 @@ def _by_hand(run: Run) -> bool:
     return bool(run.said("target", "group"))
 
 
-def _upstream(run: Run, job: Document) -> Iterator[str]:
-    for _, policy, rule in run.rules("deploymentDependency"):
-        place = (job["environment"], job["resource"])
-        if not run.covers(policy, job):
-            continue
-        if run.matches(rule.get("appliesTo", "true"), job["deployment"], *place):
-            for name in run.objects["Deployment"]:
-                if name != job["deployment"] and run.matches(rule["dependsOn"], name, *place):
-                    yield name
-
-
-def order_in_groups(run: Run) -> Iterator[str]:
-    """An upstream that runs in the group has succeeded in it before; merging may bring a later lock of it."""
-    if run.moved & {"Deployment", "Environment", "Resource"}:
-        return
-    hosts = {group["mergedInto"] for group in run.groups}
-    jobs_of = run.by_group()
-    for group in run.groups:
-        if group["id"] in hosts or run.is_handled(group):
-            continue
-        roles = {member["deployment"]: member["role"] for member in group["members"]}
-        jobs = jobs_of.get(group["id"], [])
-        put_back_at = min(
-            (moment(job["createdAt"]) for job in jobs if job["kind"] == "rollback"), default=NEVER
-        )
-        for job in jobs:
-            role = roles[job["deployment"]]
-            if job["kind"] == "rollback" or moment(job["createdAt"]) >= put_back_at:
-                continue
-            if role == "postHook" and _ended_badly(group):
-                continue
-            ahead = {name for name in _upstream(run, job) if name in roles and roles[name] != "postHook"}
-            ahead = {name for name in ahead if role != "preHook" or roles[name] == "preHook"}
-            if role != "preHook":
-                ahead |= {name for name in roles if roles[name] == "preHook"}
-            if role == "postHook":
-                ahead |= {name for name in roles if roles[name] == "member"}
-            yield from _unfinished(job, ahead, jobs)
-
-
-def _ended_badly(group: Document) -> bool:
-    """Then post-hooks may have run although members had failed: their dependencies are waived."""
-    return group["status"] in ("rolledBack", "aborted", "failed")
-
-
-def _unfinished(job: Document, ahead: set[str], jobs: list[Document]) -> Iterator[str]:
-    for name in sorted(ahead):
-        runs = [other for other in jobs if other["deployment"] == name]
-        done = [
-            other
-            for other in runs
-            if other["status"] == "successful" and moment(other["completedAt"]) <= moment(job["createdAt"])
-        ]
-        if runs and not done and not _put_back(runs):
-            yield f"{_name(job)} started before {name} had succeeded in this group"
-
-
-def _put_back(runs: list[Document]) -> bool:
-    return any(job["kind"] == "rollback" for job in runs)
-
-
 def order_outside_groups(run: Run) -> Iterator[str]:
     """What is upstream on the resource had succeeded with its newest release, as far as it had one before."""
     if run.said("target") or "Version" in run.moved:
@@ -325,58 +107,15 @@ def order_outside_groups(run: Run) -> Iterator[str]:
     for job in run.jobs:
         if job["group"] is not None or job["kind"] != "deploy":
             continue
-        for name in set(_upstream(run, job)):
+        for name in set(upstream_of(run, job)):
             place = (name, job["environment"], job["resource"])
             earlier = [other for other in by_target.get(place, ()) if run.is_earlier(other, job)]
             if earlier and not _succeeded_before(earlier[-1], job):
-                yield f"{_name(job)} started although {_name(earlier[-1])} was {earlier[-1]['status']}"
+                yield f"{name_of(job)} started although {name_of(earlier[-1])} was {earlier[-1]['status']}"
 
 
 def _succeeded_before(upstream: Document, job: Document) -> bool:
     return upstream["status"] == "successful" and moment(upstream["completedAt"]) <= moment(job["createdAt"])
-
-
-def leaked_versions(run: Run) -> Iterator[str]:
-    """A version published after the close never runs in the group."""
-    jobs_of = run.by_group()
-    for group in run.groups:
-        locked = {member["deployment"]: moment(member["lockedAt"]) for member in group["members"]}
-        for job in jobs_of.get(group["id"], []):
-            published = run.published.get((job["deployment"], job["version"]))
-            if job["kind"] == "rollback" or published is None or locked.get(job["deployment"]) is None:
-                continue
-            if published > locked[job["deployment"]]:
-                yield f"{_name(job)} was published after its group had locked"
-            if moment(job["createdAt"]) < moment(group["lockedAt"]):
-                yield f"{_name(job)} started before its group had locked"
-
-
-def hooks(run: Run) -> Iterator[str]:
-    jobs_of = run.by_group()
-    for job in run.jobs:
-        if job["kind"] == "hook" and job["group"] is None:
-            yield f"{_name(job)} is a hook without a group"
-    for group in run.groups:
-        if (
-            group["status"] not in ("completed", "rolledBack")
-            or group["startedAt"] is None
-            or run.is_handled(group)
-        ):
-            continue
-        for member in group["members"]:
-            if member["role"] == "member" or member["state"] == "dropped":
-                continue
-            done = [
-                job
-                for job in jobs_of.get(group["id"], [])
-                if job["deployment"] == member["deployment"] and job["status"] == "successful"
-            ]
-            wanted = 1 if group["status"] == "completed" else None
-            if wanted is not None and len(done) != wanted:
-                name = member["deployment"]
-                yield f"hook {name} of a completed group on {group['resource']} succeeded {len(done)} times"
-            if len(done) > 1:
-                yield f"hook {member['deployment']} succeeded {len(done)} times in one cycle"
 
 
 def downgrades(run: Run) -> Iterator[str]:
@@ -394,7 +133,7 @@ def downgrades(run: Run) -> Iterator[str]:
             if published is None:
                 continue
             if job["kind"] != "rollback" and deployed is not None and published < deployed:
-                yield f"{_name(job)} ({job['kind']}) is older than what ran there"
+                yield f"{name_of(job)} ({job['kind']}) is older than what ran there"
             if job["status"] == "successful":
                 deployed = published
 
@@ -409,7 +148,7 @@ def attempts(run: Run) -> Iterator[str]:
     for job in run.jobs:
         allowed = min((most for policy, most in limits if run.covers(policy, job)), default=1)
         if job["attempt"] > allowed:
-            yield f"{_name(job)} is attempt {job['attempt']} of {allowed}"
+            yield f"{name_of(job)} is attempt {job['attempt']} of {allowed}"
 
 
 def rollout_turns(run: Run) -> Iterator[str]:
@@ -441,12 +180,12 @@ def _offset(rule: Document, position: int) -> float:
 def cooldowns(run: Run) -> Iterator[str]:
     for name, policy, rule in run.rules("versionCooldown"):
         for jobs in run.by_target().values():
-            for earlier, later in itertools.pairwise(jobs):
+            for earlier, later in pairwise(jobs):
                 is_new = later["version"] != earlier["version"] and later["kind"] == "deploy"
                 if later["group"] is not None or not is_new or not run.covers(policy, later):
                     continue
                 if moment(later["createdAt"]) < moment(earlier["completedAt"]) + rule["intervalSeconds"]:
-                    yield f"{name}: {_name(later)} started while it cooled down from {_name(earlier)}"
+                    yield f"{name}: {name_of(later)} started while it cooled down from {name_of(earlier)}"
 
 
 def behind(run: Run) -> Iterator[str]:

@@ -197,7 +197,7 @@ OTHER_GATES = (
 
 def gate(choose: Chooser, fleet: Fleet) -> Document:
     """Waves over hooks can wait for ever: a hook gets its new version only with the next cycle."""
-    texts = (*TIME_GATES, *WAVE_GATES, *OTHER_GATES)
+    texts: tuple[str, ...] = (*TIME_GATES, *WAVE_GATES, *OTHER_GATES)
     if fleet.peaceful:
         texts = TIME_GATES if fleet.has_bracket else (*TIME_GATES, *WAVE_GATES)
     return {"when": [choose.one(texts) for _ in range(choose.number(1, 2))]}

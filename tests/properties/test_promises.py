@@ -7,6 +7,7 @@ from headgate.simulate.result import Result
 from . import fleets, judging, running
 from .effort import examples
 from .objects import Document
+from .recorded import Run
 
 
 @examples(250)
@@ -31,7 +32,7 @@ def _assert_promises(document: Document, result: Result) -> None:
         raise AssertionError(f"{broken.promise}: {broken.message}")
     for warned in result.warnings:
         assert "never ends" not in warned.message, warned.message
-    for sentence in judging.wrong(judging.Run(document, result)):
+    for sentence in judging.wrong(Run(document, result)):
         raise AssertionError(sentence)
 
 
@@ -41,5 +42,5 @@ def _converges(document: Document) -> None:
     assert result.converged, (
         f"not converged: {[(unit.target, unit.state, unit.reason) for unit in result.waiting]}"
     )
-    for sentence in judging.behind(judging.Run(document, result)):
+    for sentence in judging.behind(Run(document, result)):
         raise AssertionError(f"behind: {sentence}")

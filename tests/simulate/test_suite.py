@@ -9,6 +9,8 @@ import pytest
 import yaml
 
 from headgate.simulate import suite, suite_report
+from headgate.simulate.result import Result
+from headgate.simulate.scenario import Scenario
 
 from .small import document, publish
 
@@ -116,3 +118,22 @@ def test_a_broken_promise_fails_a_scenario_whatever_it_expects() -> None:
     assert not outcome.passed
     assert "promise OneJobPerTarget broken at 1970-01-01T00:00:00Z, seed 7" in suite_report.to_text([outcome])
     assert "OneJobPerTarget broken" in suite_report.to_junit([outcome])
+
+
+def test_an_error_of_our_own_fails_one_scenario_and_the_others_still_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("breaks", "works"):
+        text = f"{{apiVersion: headgate.dev/v1, kind: Scenario, metadata: {{name: {name}}}, spec: {{start: 2026-03-01T09:00:00Z}}}}"
+        (tmp_path / f"{name}.yaml").write_text(text)
+    play = suite.simulate
+
+    def sometimes(scenario: Scenario) -> Result:
+        if scenario.name == "breaks":
+            raise KeyError("nothing there")
+        return play(scenario)
+
+    monkeypatch.setattr(suite, "simulate", sometimes)
+    broken, works = suite.run([tmp_path])
+    assert "KeyError" in broken.failures[0].message
+    assert works.passed

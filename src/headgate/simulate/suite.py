@@ -91,8 +91,13 @@ def _may_hold_a_scenario(text: str, name: str) -> bool:
 
 
 def _run_scenario(path: Path, scenario: scenarios.Scenario) -> Outcome:
-    result = simulate(scenario)
-    violations = [*result.violations, *_replay(scenario, result)]
+    """An error of our own fails the scenario that shows it, and the others are still run."""
+    try:
+        result = simulate(scenario)
+        violations = [*result.violations, *_replay(scenario, result)]
+    except Exception as error:
+        message = f"internal error: {type(error).__name__}: {error}; headgate simulate {path} shows where"
+        return Outcome(str(path), scenario.name, (Judged("runs to its end", False, message),))
     return Outcome(
         file=str(path),
         scenario=scenario.name,

@@ -38,7 +38,9 @@ def plan(
     replaced = [unit.index for unit in step.replaced]
     leaving = {*replaced, *(unit.index for unit in step.removed)}
     for index in sorted(leaving):
-        _delete(situation, group.replicas[index], "update" if index in replaced else "scale-in")
+        is_surge = rules.keeps_surge and index < rules.limits.ceiling
+        reason = "update" if index in replaced else "surge is over" if is_surge else "scale-in"
+        _delete(situation, group.replicas[index], reason)
     origin = origins.read(
         situation,
         item,

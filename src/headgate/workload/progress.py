@@ -176,7 +176,7 @@ def _is_group_settled(group: observed.Group) -> bool:
     live = [replica for replica in group.replicas.values() if not replica.is_going]
     wanted = range(int(item.spec.get("replicas", 0)))
     return {replica.index for replica in live} == set(wanted) and all(
-        replica.is_available for replica in live
+        _is_clique_settled(clique) for replica in live for clique in replica.cliques.values()
     )
 
 

@@ -81,3 +81,8 @@ def lives(result: Result) -> list[tuple[str | None, ...]]:
         ]
         found.append((place, f"r{pod['revision']}", *times))
     return sorted(found, key=str)
+
+
+def play(*timeline: dict[str, Any], objects: list[Any], **spec: Any) -> Result:
+    """With the planner that runs in production."""
+    return run.simulate(scenario.read(document(*timeline, objects=objects, **spec)))
