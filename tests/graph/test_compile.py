@@ -375,7 +375,7 @@ def test_a_collection_has_at_most_ten_dimensions() -> None:
         ("${b\"x\"}", "gives bytes; encode them", 3),
         ("${many.ready() ? \"a\" : \"b\"}", "ready() cannot be used here: it reads the state of the rollout", None),
         ("${string(now)}", "unknown name 'now'", None),
-        ("${runtime.x}", "unknown name 'runtime'", None),
+        ("${runtime.x}", "runtime is only available in status.conditions", 3),
         ("${a(${zone})}", "an expression holds another ${", 5),
     ],
 )  # fmt: skip
@@ -417,7 +417,7 @@ def test_an_expression_that_is_wrong_is_shown_with_its_place(
         ("propagateWhen", "zone.value + 1 == 2", "found no matching overload"),
         ("propagateWhen", "many.size()", "gives an integer; a boolean is needed here"),
         ("propagateWhen", "nothing.ready()", "unknown name 'nothing'"),
-        ("propagateWhen", "runtime.newCondition({})", "unknown name 'runtime'"),
+        ("propagateWhen", "runtime.newCondition({})", "runtime is only available in status.conditions"),
     ],
 )
 def test_a_condition_that_is_wrong_is_refused(place: str, text: str, message: str) -> None:

@@ -69,7 +69,8 @@ def test_a_wave_of_no_size_is_an_error_when_it_is_computed() -> None:
 
 
 def test_lists_are_ready_and_updated_when_all_of_their_items_are() -> None:
-    assert waves.is_ready([]) and waves.is_updated([])
+    assert waves.is_ready([])
+    assert waves.is_updated([])
     assert waves.is_updated([Item("u"), Item("r")])
     assert not waves.is_ready([Item("u"), Item("r")])
 

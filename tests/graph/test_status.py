@@ -46,7 +46,7 @@ def test_a_part_without_any_value_is_left_out_whole() -> None:
         ("{a: '${three.x}'}", "a", "unknown name 'three'; in sight here are one, schema, two"),
         ("{a: '${one.dat}'}", "a", "there is no field 'dat' here; did you mean 'data'?"),
         ("{a: '${omit()}'}", "a", "omit() can only be used in templates"),
-        ("{a: '${runtime.newCondition({})}'}", "a", "unknown name 'runtime'"),
+        ("{a: '${runtime.newCondition({})}'}", "a", "runtime is only available in status.conditions"),
         ("{conditions: x}", "conditions", "must be a list of conditions"),
         ("{conditions: [3]}", "conditions[0]", "must be an expression such as"),
         ("{conditions: ['${one.data.x}']}", "conditions[0]", "write it with runtime.newCondition"),

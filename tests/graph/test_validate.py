@@ -48,4 +48,4 @@ def test_another_version_of_the_api_is_refused() -> None:
 
 def test_a_definition_without_a_spec_is_refused() -> None:
     (line,) = lines({"apiVersion": "kro.run/v1alpha1", "kind": "ResourceGraphDefinition", "metadata": None})
-    assert line == "ResourceGraphDefinition: spec: is required"
+    assert line == "ResourceGraphDefinition: spec: is required and must be a map"

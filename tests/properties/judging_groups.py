@@ -9,7 +9,7 @@ from .recorded import NEVER, Run, moment, name_of, upstream_of
 
 NEXT_STATUS: dict[str, set[str]] = {
     "collecting": {"ready", "aborted"},
-    "ready": {"executing", "queued", "superseded", "aborted", "completed"},
+    "ready": {"executing", "queued", "superseded", "merged", "aborted", "completed"},
     "queued": {"ready", "superseded", "merged", "aborted", "completed"},
     "executing": {"completed", "failed", "rolledBack", "aborted"},
     "failed": {"executing", "aborted", "rolledBack"},

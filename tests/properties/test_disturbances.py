@@ -27,7 +27,7 @@ def _is_repeatable(document: Document) -> None:
     )
 
 
-@examples(80)
+@examples(150)
 @given(fleets.scenarios(), st.integers(0, 2**32))
 def test_crashes_at_any_moment_change_nothing(document: Document, seed: int) -> None:
     """At moments of decisions, and at moments at which nothing else happens."""
@@ -43,14 +43,14 @@ def _survives_crashes(document: Document, seed: int) -> None:
     running.assert_same(calm, running.play(running.with_crashes(document, sorted(chosen))))
 
 
-@examples(60)
+@examples(120)
 @given(fleets.scenarios())
 def test_an_engine_that_keeps_only_what_it_wrote_decides_the_same(document: Document) -> None:
     check = partial(_is_the_same_with, running.ForgetfulEngine)
     running.holds(check, document, "An engine that reads its state back before every decision differs.")
 
 
-@examples(60)
+@examples(120)
 @given(fleets.scenarios())
 def test_a_second_look_at_everything_finds_nothing_to_do(document: Document) -> None:
     check = partial(_is_the_same_with, running.LookingEngine)
@@ -61,7 +61,7 @@ def _is_the_same_with(engine: type[Engine], document: Document) -> None:
     running.assert_same(running.play(document), running.play_with(engine, document))
 
 
-@examples(40)
+@examples(60)
 @given(fleets.scenarios(), st.integers(0, 2**32))
 def test_the_order_of_objects_of_a_kind_does_not_matter(document: Document, seed: int) -> None:
     check = partial(_is_the_same_in_any_order, seed=seed)
@@ -80,7 +80,7 @@ def _is_the_same_in_any_order(document: Document, seed: int) -> None:
     running.assert_same(result, running.play(other))
 
 
-@examples(40)
+@examples(60)
 @given(fleets.scenarios())
 def test_publications_of_one_instant_commute(document: Document) -> None:
     """Of different deployments; which version is newer is decided by time and id, not by who came first."""
@@ -96,7 +96,7 @@ def _commutes(document: Document) -> None:
     assert one == two, f"swapped: {running.difference(repr(one), repr(two))}"
 
 
-@examples(40)
+@examples(60)
 @given(fleets.scenarios(), st.integers(0, 60))
 def test_a_run_that_is_cut_shows_what_the_longer_run_shows(document: Document, minutes: int) -> None:
     running.holds(partial(_begins_the_same, minutes=minutes), document, f"Cut after {minutes} minutes.")

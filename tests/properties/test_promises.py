@@ -10,7 +10,7 @@ from .objects import Document
 from .recorded import Run
 
 
-@examples(250)
+@examples(400)
 @given(fleets.scenarios())
 def test_no_promise_is_broken_and_the_output_agrees(document: Document) -> None:
     """The simulator checks the promises after every step; what the output shows is judged once more on its own."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from headgate import cel
-from headgate.graph import expressions, inference, names, templates
+from headgate.graph import inference, names, templates
 from headgate.graph.checking import Checker, Place, Written
 from headgate.graph.definition import Definition, Resource
 from headgate.graph.inference import Schema
@@ -20,10 +20,10 @@ _STRING: Schema = {"type": "string"}
 
 def compile_document(
     document: dict[str, Any], path: str, place: Place, schema: Schema | None, checker: Checker
-) -> tuple[CompiledTemplate | None, frozenset[str]]:
-    """The document with its expressions compiled, or None when one of them is wrong; and the names that they read."""
+) -> tuple[CompiledTemplate | None, dict[str, frozenset[str]]]:
+    """The document with its expressions compiled, or None when one of them is wrong; and the names that each field reads."""
     programs: dict[tuple[str, int], cel.Program] = {}
-    reads: set[str] = set()
+    reads: dict[str, frozenset[str]] = {}
     complete = _check_keys(document, path, place, checker)
     for found in templates.found_in(document, path):
         if not isinstance(found, Found):
@@ -40,18 +40,19 @@ def compile_document(
                     complete = False
                 else:
                     programs[found.path, part.position] = compiled[0]
-                    reads |= compiled[0].roots
+                    reads[found.path] = reads.get(found.path, frozenset()) | compiled[0].roots
     if not complete:
-        return None, frozenset(reads)
-    return CompiledTemplate(
-        document, lambda found, part: programs[found.path, part.position], path
-    ), frozenset(reads)
+        return None, reads
+    template = CompiledTemplate(document, lambda found, part: programs[found.path, part.position], path)
+    return template, reads
 
 
 def _check_keys(value: object, path: str, place: Place, checker: Checker) -> bool:
     """An expression in a key would stay as it is written, which nobody means."""
     if isinstance(value, list):
-        checked = [_check_keys(item, item_path(path, index), place, checker) for index, item in enumerate(value)]
+        checked = [
+            _check_keys(item, item_path(path, index), place, checker) for index, item in enumerate(value)
+        ]
         return all(checked)
     if not isinstance(value, dict):
         return True
@@ -98,6 +99,7 @@ class Body:
         self._place = place
         self._checker = checker
         self.reads: frozenset[str] = frozenset()
+        self._reads_of_field: Mapping[str, frozenset[str]] = {}
 
     def compile_template(self) -> CompiledTemplate | None:
         self._check_shape()
@@ -108,7 +110,8 @@ class Body:
         if schema is not None:
             self._check_literals(self._document, schema, self._path)
         compiled, reads = compile_document(self._document, self._path, self._place, schema, self._checker)
-        self.reads = reads & (self._place.in_sight - {names.SCHEMA})
+        self._reads_of_field = reads
+        self.reads = frozenset().union(*reads.values()) & (self._place.in_sight - {names.SCHEMA})
         return compiled
 
     def _refuse(self, path: str, message: str) -> None:
@@ -199,10 +202,7 @@ class Body:
             keys.append("namespace")
         shown: set[str] = set()
         for key in keys:
-            for found in templates.found_in(metadata.get(key)):
-                for part in found.parts if isinstance(found, Found) else ():
-                    if part.is_expression:
-                        shown |= _roots(self._place, part)
+            shown |= self._reads_of_field.get(f"{self._path}.metadata.{key}", frozenset())
         missing = [name for name in iterators if name not in shown]
         if missing:
             self._refuse(
@@ -217,10 +217,3 @@ def has_expressions(text: str) -> bool:
         return any(part.is_expression for part in templates.parts_of(text))
     except NestedExpressionError:
         return True
-
-
-def _roots(place: Place, part: Part) -> frozenset[str]:
-    try:
-        return expressions.compile_in(place.in_sight, part.text).roots
-    except cel.CompileError:
-        return place.in_sight

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import msgspec
 
 from headgate import cel
-from headgate.cel import decode, frontend
+from headgate.cel import decode, frontend, reading, syntax
 from headgate.graph import expressions, inference, names
 from headgate.graph.inference import Schema
 from headgate.graph.templates import Part
@@ -64,8 +64,16 @@ class _Record(msgspec.Struct, frozen=True, eq=False):
 
 
 class Checker:
-    def __init__(self) -> None:
+    """`everywhere` is what the names stand for that mean the same in all places: the schema and the resources.
+
+    All expressions are compiled where all names of the definition are known, `others` included, because each set of
+    names takes an environment of its own; what a place does not see is refused afterwards.
+    """
+
+    def __init__(self, everywhere: Mapping[str, Schema | None], others: frozenset[str]) -> None:
         self.problems: list[Problem] = []
+        self._everywhere = everywhere
+        self._names = frozenset(everywhere) | others
         self._records: list[_Record] = []
 
     def refuse(self, path: str, message: str) -> None:
@@ -81,7 +89,7 @@ class Checker:
             if not text.strip():
                 self.point(place, written, 0, "the expression is empty")
                 return None
-            program = expressions.compile_in(place.in_sight, text)
+            program = expressions.compile_in(self._names | place.in_sight, text)
         except cel.CompileError as error:
             for flaw in error.problems:
                 self._point_at_flaw(place, written, text, flaw)
@@ -89,14 +97,14 @@ class Checker:
         before = len(self.problems)
         for function in expressions.forbidden_functions(program, place.functions):
             self.point(place, written, max(0, text.find(function)), _refused(function, place))
-        if names.RUNTIME in program.roots and "newCondition" not in place.functions:
-            self.point(place, written, 0, SENTENCES["newCondition"])
+        for name in sorted(program.roots - place.in_sight):
+            self._point_at_name(place, written, name, _place_of(name, program))
+        if len(self.problems) > before:
+            return None
         try:
             given = inference.schema_of(program, place.variables)
         except inference.Flaw as flaw_found:
             self.point(place, written, flaw_found.position, flaw_found.message)
-            return None
-        if len(self.problems) > before:
             return None
         self._records.append(_Record(place, written, program, text, given, target))
         return program, given
@@ -114,9 +122,17 @@ class Checker:
         elif text[start + len(name) :].lstrip().startswith("("):
             message = f"there is no function {name}()"
         else:
-            known = sorted(place.in_sight - {names.NOW, names.SIGNALS, names.RUNTIME})
-            message = f"unknown name {name!r}; in sight here are {', '.join(known) or 'none'}"
+            self._point_at_name(place, written, name, start)
+            return
         self.point(place, written, start, message)
+
+    def _point_at_name(self, place: Place, written: Written, name: str, position: int) -> None:
+        if name == names.RUNTIME:
+            self.point(place, written, position, SENTENCES["newCondition"])
+            return
+        known = sorted(place.in_sight - {names.NOW, names.SIGNALS, names.RUNTIME})
+        message = f"unknown name {name!r}; in sight here are {', '.join(known) or 'none'}"
+        self.point(place, written, position, message)
 
     def point(self, place: Place, written: Written, position: int, message: str) -> None:
         """A problem that shows the line of the field and the place in it."""
@@ -129,23 +145,34 @@ class Checker:
 
     def finish(self) -> dict[tuple[str, int], Schema | None]:
         """Checks types. Returns the schema of what each expression gives, by the path of its field and its place there."""
-        groups: dict[int, list[_Record]] = {}
+        groups: dict[_Group, list[_Record]] = {}
         for record in self._records:
-            groups.setdefault(id(record.place.variables), []).append(record)
+            if _needs_types(record):
+                groups.setdefault(self._group(record), []).append(record)
+        front_ends = {
+            group: expressions.typed_front_end(_types(records)) for group, records in groups.items()
+        }
         found: dict[tuple[str, int], Schema | None] = {}
-        for records in groups.values():
-            front_end = expressions.typed_front_end(_types(records))
-            for record in records:
-                given = self._checked(record, front_end)
-                found[record.written.path, record.written.part.position] = given
-                reason = inference.mismatch(given, record.target)
-                if reason is not None:
-                    self.point(record.place, record.written, 0, reason)
+        for record in self._records:
+            given = record.given
+            if _needs_types(record):
+                given = self._checked(record, front_ends[self._group(record)])
+            found[record.written.path, record.written.part.position] = given
+            reason = inference.mismatch(given, record.target)
+            if reason is not None:
+                self.point(record.place, record.written, 0, reason)
         return found
 
+    def _group(self, record: _Record) -> _Group:
+        """Expressions can be checked together where no name means one thing to one and another to another."""
+        variables = record.place.variables
+        return frozenset(
+            (name, id(variables[name]))
+            for name in record.program.roots
+            if variables[name] is not self._everywhere.get(name)
+        )
+
     def _checked(self, record: _Record, front_end: frontend.FrontEnd) -> Schema | None:
-        if _shadows(record.source, record.place.in_sight):
-            return record.given
         try:
             serialized = front_end.serialized(record.source, boolean_words=False, check=True)
         except cel.CompileError as error:
@@ -156,6 +183,23 @@ class Checker:
             return record.given
         root, _ = decode.tree(serialized, {})
         return inference.of_type(root.type) or record.given
+
+
+_Group = frozenset[tuple[str, int]]
+
+
+def _needs_types(record: _Record) -> bool:
+    """A mere path gives what its schema says."""
+    return reading.path_of(record.program.root) is None and not _shadows(record.source, record.place.in_sight)
+
+
+def _place_of(name: str, program: cel.Program) -> int:
+    found = [
+        node.position
+        for node in syntax.walk(program.root)
+        if isinstance(node, syntax.Variable) and node.name == name
+    ]
+    return min(found, default=0)
 
 
 def pointed(text: str, position: int) -> str:
@@ -185,19 +229,19 @@ def _shadows(text: str, in_sight: frozenset[str]) -> bool:
 
 
 def _types(records: list[_Record]) -> dict[str, cel.Type]:
-    """Types of the names in sight and of the dotted paths that the expressions read."""
-    variables = records[0].place.variables
-    types = {name: inference.type_of(schema) for name, schema in variables.items()}
-    types[names.NOW], types[names.SIGNALS] = cel.TIMESTAMP, cel.map_of(cel.STRING, cel.DYN)
+    """Types of the names and of the dotted paths that the expressions read."""
+    types: dict[str, cel.Type] = {}
     asked = {path for record in records for path in expressions.paths_asked_for(record.program.root)}
     for record in records:
+        variables = record.place.variables
         for path in record.program.paths:
+            types[path[0]] = inference.type_of(variables[path[0]])
             if path in asked or len(path) < 2 or not all(_IDENTIFIER.fullmatch(name) for name in path):
                 continue
-            schema = _along(variables.get(path[0]), path[1:])
+            schema = _along(variables[path[0]], path[1:])
             if schema is not None:
                 types[".".join(path)] = inference.type_of(schema)
-    return types
+    return types | {names.NOW: cel.TIMESTAMP, names.SIGNALS: cel.map_of(cel.STRING, cel.DYN)}
 
 
 def _along(schema: Schema | None, path: tuple[str, ...]) -> Schema | None:

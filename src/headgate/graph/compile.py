@@ -24,7 +24,7 @@ from headgate.graph.compiled import (
 from headgate.graph.definition import Definition
 from headgate.graph.inference import Schema
 from headgate.kernel import objects
-from headgate.kernel.problems import Rejected
+from headgate.kernel.problems import Problem, Rejected
 
 __all__ = [
     "CompiledGraph",
@@ -40,13 +40,18 @@ __all__ = [
 ]
 
 
+_OTHER_NAMES = frozenset({names.EACH, names.NOW, names.SIGNALS, names.RUNTIME})
+
+
 def compile_definition(item: objects.Object, *, previous: CompiledGraph | None = None) -> CompiledGraph:
     """Raises Rejected with every problem: the resource, the field, the expression and the place in it."""
     definition = definitions.read(item)
-    checker = Checker()
-    spec_schema = _instance_spec(definition, checker)
-    graph_names = resources.check_names(definition, checker)
+    problems: list[Problem] = []
+    spec_schema = _instance_spec(definition, problems)
     variables = _variables(definition, spec_schema)
+    checker = Checker(variables, resources.iterators_of(definition) | _OTHER_NAMES)
+    checker.problems.extend(problems)
+    graph_names = resources.check_names(definition, checker)
     drafts = resources.compile_all(definition, variables, checker)
     gates = _instance_gates(definition, variables, checker)
     projected = status.compile_status(definition, variables, checker)
@@ -78,10 +83,10 @@ def compile_definition(item: objects.Object, *, previous: CompiledGraph | None =
     )
 
 
-def _instance_spec(definition: Definition, checker: Checker) -> dict[str, Any]:
+def _instance_spec(definition: Definition, problems: list[Problem]) -> dict[str, Any]:
     declared = definition.spec.schema
     return schema.openapi_into(
-        checker.problems,
+        problems,
         declared.spec or {},
         declared.types,
         path="spec.schema.spec",

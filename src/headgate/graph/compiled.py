@@ -15,6 +15,7 @@ from headgate.graph.kinds import Kind
 from headgate.graph.libraries import omission
 from headgate.graph.names import EACH, NOW, SIGNALS
 from headgate.graph.templates import CompiledTemplate, Found
+from headgate.kernel import documents
 from headgate.kernel.problems import Problem, Rejected
 
 __all__ = [
@@ -195,6 +196,9 @@ class InstanceSchema(msgspec.Struct, frozen=True, eq=False):
         given = instance.get("spec")
         if given is None:
             given = self.spec.get("default", {})
+        documents.check_json(given, "spec", problems)
+        if problems:
+            raise Rejected(problems)
         before = {"old": old.get("spec") or {}} if old is not None else {}
         spec: Any = openapi.accept(given, self.spec, "spec", problems, unknown=unknown, **before)
         if problems:

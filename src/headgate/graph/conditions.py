@@ -12,7 +12,7 @@ from typing import Any, Literal
 import msgspec
 
 from headgate import cel
-from headgate.graph import contents, names
+from headgate.graph import contents, labels, names
 from headgate.graph.instances import Look
 from headgate.graph.nodes import NodeState, Unit
 from headgate.kernel import instants
@@ -221,13 +221,20 @@ def status_of(look: Look, found: Standing, now: Instant) -> dict[str, Any]:
         "conditions": documents(shown, before, generation, now),
         OWN: {
             "revision": look.number,
-            "graphRevision": int(look.instance.annotations["headgate.dev/graph-revision"]),
+            "graphRevision": int(look.instance.annotations[labels.GRAPH_REVISION]),
             "landedRevision": found.landed_revision,
+            "landedGraphRevision": _landed_graph(look, found),
             "isReady": found.is_ready,
             "isPropagated": found.is_propagated,
             "observedGeneration": generation,
         },
     }
+
+
+def _landed_graph(look: Look, found: Standing) -> int:
+    if found.landed_revision == look.number:
+        return int(look.instance.annotations[labels.GRAPH_REVISION])
+    return int((look.instance.status.get(OWN) or {}).get("landedGraphRevision") or 0)
 
 
 def _author_conditions(

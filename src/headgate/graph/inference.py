@@ -150,7 +150,9 @@ def _property(schema: Schema | None, name: str, position: int) -> Schema | None:
 
 
 def _article(schema: Schema) -> str:
-    return {"array": "a list", "integer": "an integer", "object": "an object"}.get(schema["type"], f"a {schema['type']}")
+    return {"array": "a list", "integer": "an integer", "object": "an object"}.get(
+        schema["type"], f"a {schema['type']}"
+    )
 
 
 def nearest(name: str, choices: Any) -> str:

@@ -160,12 +160,16 @@ class _Pass:
         if any(node.external_ref is not None for node in graph.nodes):
             external = self._external_inputs(graph, paths)
         number = int(self._instance.annotations[labels.GRAPH_REVISION])
-        return Inputs(number, graph.content_hash, self._instance.spec, metadata, external)
+        spec = self._memory.spec(self._instance, graph)
+        return Inputs(number, graph.content_hash, spec, metadata, external)
 
     def _external_inputs(self, graph: CompiledGraph, paths: desired.Paths) -> dict[str, object]:
         """Only what goes into objects: what gates alone read is looked at live and makes no revision."""
         read = {path[0] for path in paths}
-        bindings = {**self._observed_documents(graph), names.SCHEMA: self._schema(self._instance.spec)}
+        bindings = {
+            **self._observed_documents(graph),
+            names.SCHEMA: self._schema(self._memory.spec(self._instance, graph)),
+        }
         found: dict[str, object] = {}
         for node in graph.nodes:
             if node.external_ref is None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from headgate.graph import compile as compiling
 from headgate.graph import contents, desired, judging, nodes, revisions
 from headgate.graph.compiled import CompiledGraph
@@ -19,6 +21,7 @@ class Memory:
         self._paths: dict[str, desired.Paths] = {}
         self._resolved: dict[tuple[str, int, str], tuple[str, desired.Resolved]] = {}
         self._in_force: dict[str, tuple[int, str]] = {}
+        self._specs: dict[tuple[str, str], tuple[int, dict[str, Any]]] = {}
 
     def graph(self, definition: Object) -> CompiledGraph:
         """Raises Rejected. Compiled by what it says, whoever says it."""
@@ -48,6 +51,16 @@ class Memory:
         )
         return self.graph(snapshot)
 
+    def spec(self, instance: Object, graph: CompiledGraph) -> dict[str, Any]:
+        """The instance's spec as the graph's schema reads it: with its defaults, without what it does not know."""
+        key = (instance.uid, graph.content_hash)
+        known = self._specs.get(key)
+        if known is None or known[0] != instance.generation:
+            if len(self._specs) > MOST_KEPT:
+                self._specs.clear()
+            known = self._specs[key] = (instance.generation, _defaulted(instance, graph))
+        return known[1]
+
     def paths(self, graph: CompiledGraph) -> desired.Paths:
         known = self._paths.get(graph.content_hash)
         if known is None:
@@ -72,3 +85,12 @@ class Memory:
         if len(self._in_force) > MOST_KEPT * 4:
             self._in_force.clear()
         self._in_force[item.uid] = (item.resource_version, content_hash)
+
+
+def _defaulted(instance: Object, graph: CompiledGraph) -> dict[str, Any]:
+    """An instance that an older schema accepted may not fit; then it is taken as it is."""
+    try:
+        accepted: dict[str, Any] = graph.schema.accept({"spec": instance.spec}, unknown="prune")["spec"]
+    except Rejected:
+        return instance.spec
+    return accepted

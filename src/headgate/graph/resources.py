@@ -44,6 +44,15 @@ def check_names(definition: Definition, checker: Checker) -> list[str]:
     return list(found)
 
 
+def iterators_of(definition: Definition) -> frozenset[str]:
+    return frozenset(
+        name
+        for resource in definition.spec.resources or ()
+        for entry in resource.for_each or ()
+        for name in entry
+    )
+
+
 def schema_of(resource: Resource) -> Schema | None:
     """What the id of a resource stands for: an object, or a list of objects."""
     kind = _kind(resource)
@@ -83,10 +92,8 @@ class Draft(msgspec.Struct, eq=False):
 def compile_all(
     definition: Definition, variables: Mapping[str, Schema | None], checker: Checker
 ) -> list[Draft]:
-    # One mapping each for all resources, so that their types are checked together.
-    everything = dict(variables)
     return [
-        _compile(definition, index, resource, everything, checker)
+        _compile(definition, index, resource, variables, checker)
         for index, resource in enumerate(definition.spec.resources or ())
     ]
 
@@ -193,7 +200,7 @@ def _external(
     }
     place = Place(label, variables, frozenset(), _CONTENT)
     compiled, reads = bodies.compile_document(metadata, f"{path}.metadata", place, None, checker)
-    draft.content_reads |= reads - {names.SCHEMA}
+    draft.content_reads |= frozenset().union(*reads.values()) - {names.SCHEMA}
     if compiled is not None:
         draft.external_ref = ExternalReference(reference.api_version, reference.kind, compiled, by_selector)
 

@@ -21,7 +21,7 @@ from headgate.graph.memory import Memory
 from headgate.graph.revisions import GraphRevision
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, Create, Delete, Key, Object, Update, UpdateStatus
-from headgate.kernel.problems import Rejected
+from headgate.kernel.problems import Problem, Rejected
 
 _PAUSED = Answer("block", "", "propagation is paused")
 _SUSPENDED = Answer("block", "", "the instance is suspended")
@@ -35,6 +35,8 @@ class Member(msgspec.Struct):
     """The graph revision it was granted; 0 for none yet."""
     is_updated: bool
     is_ready: bool
+    has_landed: bool
+    """Whether all of it was once at this graph revision and ready."""
     answer: Answer | None = None
     is_granted_now: bool = False
 
@@ -121,7 +123,7 @@ class _Pass:
         try:
             graph = self._memory.graph(self._item)
             taken = self._taken_by_another(graph)
-            if taken:
+            if taken is not None:
                 raise Rejected([taken])
         except Rejected as rejected:
             problems = tuple(str(problem) for problem in rejected.problems)
@@ -135,10 +137,8 @@ class _Pass:
         self._known[number] = GraphRevision(number, graph.content_hash, self._item.spec)
         return (number, graph), ()
 
-    def _taken_by_another(self, graph: CompiledGraph) -> Any:
+    def _taken_by_another(self, graph: CompiledGraph) -> Problem | None:
         """Of two definitions of one kind the older serves it."""
-        from headgate.kernel.problems import Problem
-
         for other in self._view.of_kind("kro.run", definition.KIND):
             if other.name == self._item.name or other.deleted_at is not None:
                 continue
@@ -172,7 +172,10 @@ class _Pass:
             granted = self._known.get(number)
             is_updated = granted is not None and granted.hash == graph.content_hash
             number = number if granted is not None else 0
-            found.append(Member(instance, number, is_updated, number > 0 and is_instance_ready(instance)))
+            own = instance.status.get(conditions.OWN) or {}
+            has_landed = number > 0 and own.get("landedGraphRevision") == number
+            is_ready = number > 0 and is_instance_ready(instance)
+            found.append(Member(instance, number, is_updated, is_ready, has_landed))
         return found
 
     def _admit(self, graph: CompiledGraph, newest: int, members: list[Member]) -> None:
@@ -236,7 +239,7 @@ class _Pass:
         member.is_granted_now = True
         member.number = number
         member.is_updated = self._known[number].hash == self._known[max(self._known)].hash
-        member.is_ready = False
+        member.is_ready = member.has_landed = False
 
     def _keep_managed(self, member: Member) -> None:
         instance = member.instance
@@ -315,11 +318,11 @@ class _Pass:
 def propagated(number: int, members: list[Member]) -> Condition:
     """Over instances: at the newest graph revision, with all their resources there and ready."""
     kind = conditions.RESOURCES_PROPAGATED
-    landed = sum(member.is_updated and member.is_ready for member in members)
+    landed = sum(member.is_updated and member.has_landed for member in members)
     if landed == len(members):
         return Condition(kind, "True", "Propagated", f"all instances at graph revision {number}")
     so_far = f"{landed} of {len(members)} instances at graph revision {number}"
-    if any(member.is_updated and not member.is_ready for member in members):
+    if any(member.is_updated and not member.has_landed for member in members):
         return Condition(kind, "Unknown", "Propagating", so_far)
     for outcome, reason in (("error", "EvaluationFailed"), ("block", "PropagationBlocked")):
         for member in members:

@@ -78,7 +78,7 @@ def compile_status(
 ) -> ProjectedStatus:
     document = dict(definition.spec.schema.status or {})
     written = document.pop("conditions", None)
-    place = Place(_LABEL, dict(variables), waves.LIFECYCLE)
+    place = Place(_LABEL, variables, waves.LIFECYCLE)
     _refuse_constants(document, _PATH, checker)
     programs: dict[tuple[str, int], cel.Program] = {}
     found_all: list[Found] = []

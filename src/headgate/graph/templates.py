@@ -167,13 +167,21 @@ Compile = Callable[[Found, Part], cel.Program]
 class CompiledTemplate:
     """A document whose expressions are compiled. It holds no state of any rendering."""
 
-    __slots__ = ("_fill", "document", "found")
+    __slots__ = ("_fill", "document", "found", "paths")
 
     def __init__(self, document: dict[str, Any], compile_part: Compile, path: str = "") -> None:
         self.document = document
         self.found = tuple(each for each in found_in(document, path) if isinstance(each, Found))
         fillers = {each.keys: _filler(each, compile_part, path) for each in self.found}
         self._fill = _tree(document, (), fillers)
+        self.paths = frozenset(
+            read
+            for each in self.found
+            for part in each.parts
+            if part.is_expression
+            for read in compile_part(each, part).paths
+        )
+        """The field paths that its expressions read, such as ('schema', 'spec', 'name')."""
 
     @property
     def is_constant(self) -> bool:

@@ -41,7 +41,8 @@ def check(documents: Iterable[Mapping[str, Any]]) -> list[Problem]:
         found = compiled.get((str(document.get("apiVersion")), str(document.get("kind"))))
         if found is not None and not is_definition(document):
             _check_instance(document, found, problems)
-    return problems
+    # A refusal makes sure that whatever a problem quotes can be printed.
+    return list(Rejected(problems).problems)
 
 
 def _compiled(document: Mapping[str, Any], problems: list[Problem]) -> CompiledGraph | None:
@@ -49,9 +50,16 @@ def _compiled(document: Mapping[str, Any], problems: list[Problem]) -> CompiledG
         message = f"is {document.get('apiVersion')!r}; allowed is {definition.API_VERSION}"
         problems.append(Problem(f"{_place(document)}: apiVersion", message))
         return None
-    spec = document.get("spec")
-    if not isinstance(spec, dict):
-        problems.append(Problem(f"{_place(document)}: spec", "is required"))
+    before = len(problems)
+    if not isinstance(document.get("spec"), dict):
+        problems.append(Problem(f"{_place(document)}: spec", "is required and must be a map"))
+    metadata = document.get("metadata")
+    for key in ("labels", "annotations"):
+        held = metadata.get(key) if isinstance(metadata, Mapping) else None
+        if held is not None and not _is_map_of_texts(held):
+            message = "must be a map of strings to strings"
+            problems.append(Problem(f"{_place(document)}: metadata.{key}", message))
+    if len(problems) > before:
         return None
     try:
         return compile_definition(as_object(document))
@@ -60,6 +68,12 @@ def _compiled(document: Mapping[str, Any], problems: list[Problem]) -> CompiledG
             Problem(f"{_place(document)}: {each.path}", each.message) for each in rejected.problems
         )
         return None
+
+
+def _is_map_of_texts(value: object) -> bool:
+    return isinstance(value, Mapping) and all(
+        isinstance(key, str) and isinstance(text, str) for key, text in value.items()
+    )
 
 
 def _check_instance(document: Mapping[str, Any], graph: CompiledGraph, problems: list[Problem]) -> None:
@@ -87,7 +101,11 @@ def as_object(document: Mapping[str, Any]) -> objects.Object:
         namespace=str(held.get("namespace", "")),
         name=str(held.get("name", "")),
         uid=str(held.get("uid", "")),
-        labels=dict(held.get("labels") or {}),
-        annotations=dict(held.get("annotations") or {}),
+        labels=_texts(held.get("labels")),
+        annotations=_texts(held.get("annotations")),
         spec=dict(document.get("spec") or {}),
     )
+
+
+def _texts(value: object) -> dict[str, str]:
+    return {str(key): str(text) for key, text in value.items()} if isinstance(value, Mapping) else {}

@@ -4,7 +4,7 @@ A part has its own events in virtual time. At one instant the run first lets eve
 due, then plays the timeline, then lets the engine and every part decide once.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from headgate.fleet import manifests
@@ -55,6 +55,13 @@ class Level(Protocol):
 
     def report(self, result: Result) -> None:
         """Adds to the result what only this part knows."""
+
+
+@runtime_checkable
+class ReadsSignals(Protocol):
+    """A part whose gates read the signals of the fleet."""
+
+    def read_signals(self, signals: Mapping[str, Any]) -> None: ...
 
 
 def serving_step(parts: Sequence[Part], kind: str) -> Part | None:

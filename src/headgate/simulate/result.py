@@ -109,6 +109,26 @@ class Workload(msgspec.Struct, frozen=True):
     revisions: int
 
 
+class GraphRow(msgspec.Struct, frozen=True):
+    """One object of a graph over time: each write with its revision, and when it was ready and when not."""
+
+    node: str
+    name: str
+    writes: tuple[tuple[Instant, int], ...]
+    ready: tuple[tuple[Instant, bool], ...]
+    deleted_at: Instant | None
+
+
+class Graph(msgspec.Struct, frozen=True):
+    """An instance over time, its nodes in the order of the graph."""
+
+    instance: str
+    rows: tuple[GraphRow, ...]
+    revisions: int
+    edges: Mapping[str, tuple[str, ...]]
+    """What each node depends on."""
+
+
 class Result(msgspec.Struct):
     """Everything a run leaves behind. `tags` names versions by id, `waiting` is what had not converged."""
 
@@ -135,6 +155,7 @@ class Result(msgspec.Struct):
     conditions: list[Document] = []
     workload_budgets: list[Document] = []
     workloads: list[Workload] = []
+    graphs: list[Graph] = []
 
     def ordered_jobs(self) -> list[records.Job]:
         return sorted(self.jobs, key=lambda job: (job.created_at, job.target, job.attempt, job.id))

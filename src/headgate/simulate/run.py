@@ -53,7 +53,12 @@ def cluster_for(scenario: Scenario, seed: int) -> Sequence[world.Part]:
         return ()
     from headgate.simulate.cluster.part import ClusterPart
 
-    return (ClusterPart(scenario.cluster, id_source(seed), seed),)
+    cluster = ClusterPart(scenario.cluster, id_source(seed), seed)
+    if not any(isinstance(item, dict) and item.get("kind") == "ResourceGraphDefinition" for item in brought):
+        return (cluster,)
+    from headgate.simulate.graphs.part import GraphPart
+
+    return (GraphPart(cluster, scenario.cluster, seed), cluster)
 
 
 def _is_for_cluster(document: object) -> bool:
@@ -80,6 +85,9 @@ class _Run:
         self._levels = [part for part in parts if isinstance(part, world.Level)]
         self._ids = id_source(self._seed)
         self._mirror = Mirror()
+        for part in parts:
+            if isinstance(part, world.ReadsSignals):
+                part.read_signals(self._mirror.objects["Signal"])
         self._watch = Watch(self._mirror, scenario.start)
         self._agents = Agents(scenario.agents, self._mirror)
         self._desk = Desk(self._ids, scenario.start, self._watch.jobs)
@@ -253,9 +261,8 @@ class _Run:
         if question.target is not None:
             return self._explain(question.target, now)
         if not self._levels:
-            raise Rejected(
-                [Problem("workload", f"{question.workload} needs a simulated cluster; there is none")]
-            )
+            name = question.workload or question.instance or question.definition
+            raise Rejected([Problem("explain", f"{name} needs a simulated cluster; there is none")])
         return self._levels[0].explain(question, now)
 
     def _apply(self, change: changes.Change, now: Instant) -> None:

@@ -138,16 +138,19 @@ class Report(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
 
 
 class Explain(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """A release target of the fleet, or a set on the cluster: exactly one of them."""
+    """A release target of the fleet, a set on the cluster, an instance of a graph, or a definition: one of them."""
 
     target: Text | None = None
     workload: Text | None = None
+    instance: Text | None = None
+    definition: Text | None = None
     namespace: str | None = None
 
     @classmethod
     def check_document(cls, given: dict[str, object], path: str, problems: list[Problem]) -> None:
-        if (given.get("target") is None) == (given.get("workload") is None):
-            problems.append(Problem(path, "needs exactly one of target and workload"))
+        asked = ("target", "workload", "instance", "definition")
+        if sum(given.get(name) is not None for name in asked) != 1:
+            problems.append(Problem(path, "needs exactly one of target, workload, instance and definition"))
 
 
 class Workload(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 from headgate.kernel import instants
 from headgate.kernel.objects import Action, Create, Delete, Object
+from headgate.simulate.cluster import controllers
 from headgate.simulate.cluster.controllers import Outcome, Runner
 from headgate.simulate.cluster.store import replace
 from headgate.simulate.cluster.view import Request, View
@@ -141,3 +142,15 @@ def test_it_dies_after_the_write_that_the_scenario_says_and_starts_from_the_obje
     assert recorder.lives == 3
     runner.decide(1)
     assert recorder.seen[-1] == ["a", "b", "c"], "a fresh list lags behind nothing"
+
+
+def test_an_edit_that_is_first_heard_of_through_an_own_write_is_decided_on() -> None:
+    bench = Bench()
+    recorder = Recorder()
+    runner = Runner(bench.store, bench.agenda, recorder, lag=instants.seconds(60), seed=1)
+    item = bench.store.create(service("a"), 0, "user")
+    bench.run_until(60)
+    runner.decide(bench.now)
+    edited = bench.store.update(replace(item, spec={"n": 2}), bench.now, "user")
+    bench.store.update_status(edited.key, edited.uid, {"seen": 1}, bench.now, controllers.NAME)
+    assert runner.has_work

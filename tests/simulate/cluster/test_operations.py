@@ -56,7 +56,7 @@ def test_a_set_that_is_not_there_cannot_be_explained_or_paused() -> None:
 
 @pytest.mark.parametrize("asked", [{}, {"target": "a/b/c", "workload": "llm"}])
 def test_an_explanation_is_of_a_target_or_of_a_workload(asked: dict[str, str]) -> None:
-    with pytest.raises(Rejected, match="exactly one of target and workload"):
+    with pytest.raises(Rejected, match="needs exactly one of target"):
         scenario.read(document({"at": "+1m", "explain": asked}))
 
 

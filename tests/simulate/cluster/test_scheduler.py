@@ -209,3 +209,16 @@ def test_no_more_nodes_are_cordoned_than_there_are() -> None:
 def test_a_cluster_without_limit_has_nothing_to_cordon() -> None:
     with pytest.raises(Rejected, match="no number of nodes"):
         Bench().nodes.cordon(1)
+
+
+def test_a_gang_that_is_put_back_around_running_pods_counts_as_scheduled() -> None:
+    bench = Bench()
+    gang = bench.gang("base", web=1)
+    bench.pod("web-0", "web", "base")
+    bench.run_until(5)
+    bench.delete(gang)
+    bench.gang("base", web=1)
+    bench.gang("scaled", db=1)
+    bench.pod("db-0", "db", "scaled", base="base")
+    bench.run_until(60)
+    assert sorted(bench.scheduled()) == ["db-0", "web-0"]

@@ -11,11 +11,11 @@ SURGING = {**clique("web", 1), "updateStrategy": {"maxUnavailable": 0, "maxSurge
 
 EXPECTED = """\
 PodCliqueSet llm
-             Day 1 09:00                        Day 1 09:01:40                        Day 1 09:03:19
+           Day 1 09:00                         Day 1 09:01:22                         Day 1 09:02:44
 replica 0
-  web 0      .:::::::::::::111111111111111111111111111111111111111111xxxxx::::::::::::::222222222222
-  web 1 +                                .::::::::::::::22222222222222222222222222222222xxxxx
-             . waits for a node   : starts   1 2 3 ready, by revision   x terminates   + surge
+  web 0    .::::::::::::::::1111111111111111111111111111111111111111xxxxxx.::::::::::::::::222222222
+  web 1 +                                          ..::::::::::::::::222222222222222222222xxxxxx
+           . waits for a node   : starts   1 2 3 ready, by revision   x terminates   + surge
 """
 
 

@@ -71,6 +71,8 @@ class Step(NamedTuple):
     limits: Limits
     before: Count
     after: Count
+    may_add: bool = False
+    """No rule of the set limits how many units there are."""
 
     @property
     def took(self) -> bool:
@@ -78,7 +80,7 @@ class Step(NamedTuple):
 
     @property
     def added(self) -> bool:
-        return self.after.units > self.before.units
+        return self.after.units > self.before.units and not self.may_add
 
     @property
     def unavailable(self) -> int:
@@ -223,7 +225,8 @@ def steps(pcs: PodCliqueSet, pending: Pending, tally: Tally) -> Iterable[Step]:
         limits = limits_of(pcs, scope, tally)
         if limits is None or not _is_covered(pcs, scope, pending, tally):
             continue
-        yield Step(scope, limits, count_before, count(pcs, scope, tally))
+        is_bare = scope.level != "set" and pcs.update_strategy.type == "ReplicaRecreate"
+        yield Step(scope, limits, count_before, count(pcs, scope, tally), is_bare)
 
 
 def _is_covered(pcs: PodCliqueSet, scope: Scope, pending: Pending, tally: Tally) -> bool:

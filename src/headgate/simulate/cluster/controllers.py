@@ -7,7 +7,7 @@ from typing import Protocol
 import msgspec
 
 from headgate.kernel.instants import Instant
-from headgate.kernel.objects import Action, Create, Delete, Update, UpdateStatus
+from headgate.kernel.objects import Action, Create, Delete, Object, Update, UpdateStatus
 from headgate.simulate.cluster.agenda import Agenda
 from headgate.simulate.cluster.store import Change, Refused, Store, replace
 from headgate.simulate.cluster.view import Request, View, request_of
@@ -83,19 +83,11 @@ class Runner:
     def _deliver(self, change: Change, life: int) -> None:
         if life != self._life:
             return
-        is_news = (
-            self.view.forget(change.object) if change.kind == "deleted" else self.view.observe(change.object)
-        )
-        request = request_of(change.object)
-        is_own_status = (
-            change.by == NAME
-            and change.kind == "modified"
-            and change.old is not None
-            and change.old.spec is change.object.spec
-            and change.old.deleted_at == change.object.deleted_at
-            and change.old.labels == change.object.labels
-            and change.old.annotations == change.object.annotations
-        )
+        item = change.object
+        known = self.view.get(item.key)
+        is_news = self.view.forget(item) if change.kind == "deleted" else self.view.observe(item)
+        request = request_of(item)
+        is_own_status = change.by == NAME and change.kind == "modified" and _says_only_status(item, known)
         if is_news and request is not None and not is_own_status:
             self._requests[request] = None
 
@@ -155,3 +147,15 @@ class Runner:
             if request is not None:
                 self._requests[request] = None
         self._controller.restarted(self.view)
+
+
+def _says_only_status(item: Object, known: Object | None) -> bool:
+    """Compared with what was known: the answer to a write may be the first that is heard of somebody else's edit."""
+    return (
+        known is not None
+        and known.uid == item.uid
+        and known.spec is item.spec
+        and known.deleted_at == item.deleted_at
+        and known.labels == item.labels
+        and known.annotations == item.annotations
+    )

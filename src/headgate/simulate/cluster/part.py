@@ -128,7 +128,7 @@ class ClusterPart:
             case "patch":
                 self._patch(payload, now)
             case "delete":
-                found = self._find(payload.kind, payload.name, payload.api_version, payload.namespace)
+                found = self.find(payload.kind, payload.name, payload.api_version, payload.namespace)
                 self.store.delete(found.key, found.uid, now, _USER)
             case "killPod":
                 self._kill(payload, now)
@@ -143,7 +143,7 @@ class ClusterPart:
                 self._edit(found, operations.edited(payload.action, found), now)
 
     def _patch(self, payload: steps.Patch, now: Instant) -> None:
-        old = self._find(payload.kind, payload.name, payload.api_version, payload.namespace)
+        old = self.find(payload.kind, payload.name, payload.api_version, payload.namespace)
         document = object_documents.merged(object_documents.write(old), payload.patch)
         for key in ("apiVersion", "kind"):
             if document.get(key) != getattr(old, {"apiVersion": "api_version"}.get(key, key)):
@@ -156,7 +156,7 @@ class ClusterPart:
         if isinstance(status, dict):
             self.store.update_status(old.key, old.uid, document["status"], now, _USER)
 
-    def _find(self, kind: str, name: str, api_version: str | None, namespace: str | None) -> Object:
+    def find(self, kind: str, name: str, api_version: str | None, namespace: str | None) -> Object:
         found = [
             item
             for item in self.store
@@ -181,7 +181,7 @@ class ClusterPart:
         )
 
     def _find_set(self, name: str, namespace: str | None) -> Object:
-        return self._find("PodCliqueSet", name, None, namespace)
+        return self.find("PodCliqueSet", name, None, namespace)
 
     def _kill(self, payload: steps.KillPod, now: Instant) -> None:
         """Of those that match, the oldest; of equal age by name."""

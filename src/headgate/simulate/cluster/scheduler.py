@@ -94,6 +94,8 @@ class Scheduler:
             self._pod_changed(change)
         elif item.kind == _GANG_KIND and change.kind != "deleted":
             self.look_again(change.at)
+            if change.kind == "added" and self._bound_in_gang.get(item.key):
+                self._agenda.add(change.at + self._delay, lambda now: self._note_minimum(item.key, item, now))
 
     def _pod_changed(self, change: Change) -> None:
         item = change.object

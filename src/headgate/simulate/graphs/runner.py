@@ -78,15 +78,14 @@ class Runner:
         if life != self._life:
             return
         item = change.object
+        before = self.view.get(item.key)
         if change.kind == "deleted":
-            known: Object | None | bool = self.view.get(item.key)
             if self.view.forget(item):
-                self._mark(item, None if known is False else known, is_gone=True)  # type: ignore[arg-type]
-            return
-        before = self.view.observe(item)
-        if before is not False:
-            is_status = isinstance(before, Object) and change.by == NAME and _is_only_status(before, item)
-            self._mark(item, before if isinstance(before, Object) else None, is_own_status=is_status)
+                self._mark(item, before, is_gone=True)
+        elif self.view.observe(item):
+            # Compared with what was known, and not with what was there: an own write may be the first news of an edit.
+            is_own_status = before is not None and change.by == NAME and _is_only_status(before, item)
+            self._mark(item, before, is_own_status=is_own_status)
 
     def _mark(
         self, item: Object, before: Object | None, *, is_gone: bool = False, is_own_status: bool = False
@@ -126,10 +125,14 @@ class Runner:
                 self._instances[key] = None
 
     def mark_everything(self) -> None:
-        for item in list(self.view):  # type: ignore[call-overload]
+        for item in self.view:
             if item.kind == definition.KIND and item.api_version == definition.API_VERSION:
                 self._definitions[item.name] = None
                 self.mark_instances_of(item.name)
+            elif labels.FINALIZER in item.finalizers:
+                # An instance; it may have to go after its definition has gone.
+                self._definition_of[item.key.group, item.kind] = item.labels.get(labels.DEFINITION_NAME, "")
+                self._instances[item.key] = None
 
     def mark_instances_of(self, name: str) -> None:
         for (group, kind), definition_name in self._definition_of.items():
@@ -152,10 +155,8 @@ class Runner:
             if self._decide_definition(name, now):
                 return
         instances, self._instances = sorted(self._instances), {}
-        for number, key in enumerate(instances):
+        for key in instances:
             if self._decide_instance(key, now):
-                return
-            if self._definitions and number + 1 == len(instances):
                 return
 
     def plan_of(self, request: str | Key, now: Instant, memory: Memory) -> Planned | None:

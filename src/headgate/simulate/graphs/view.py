@@ -1,6 +1,6 @@
 """What the planner of graphs knows of the cluster: objects as it was last told, its own writes at once."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from headgate.graph import labels
 from headgate.kernel.objects import Key, Object
@@ -20,7 +20,7 @@ class Seen:
     def get(self, key: Key) -> Object | None:
         return self._objects.get(key)
 
-    def __iter__(self) -> Iterable[Object]:  # type: ignore[override]
+    def __iter__(self) -> Iterator[Object]:
         return iter(self._objects.values())
 
     def of_kind(self, group: str, kind: str) -> Iterable[Object]:
@@ -29,8 +29,8 @@ class Seen:
     def parts_of(self, instance_uid: str) -> Iterable[Object]:
         return tuple(self._by_instance.get(instance_uid, {}).values())
 
-    def observe(self, item: Object) -> Object | None | bool:
-        """What was known before; False if this is no news."""
+    def observe(self, item: Object) -> bool:
+        """Whether it was news."""
         key = item.key
         known = self._objects.get(key)
         if known is not None and known.resource_version >= item.resource_version:
@@ -43,7 +43,7 @@ class Seen:
         instance = item.labels.get(labels.INSTANCE_ID)
         if instance is not None:
             self._by_instance.setdefault(instance, {})[key] = item
-        return known
+        return True
 
     def forget(self, item: Object) -> bool:
         key = item.key
@@ -56,7 +56,6 @@ class Seen:
         return True
 
     def _take_out(self, known: Object | None) -> None:
-        """Instances and kinds keep their order of arrival, so that a change does not move an object to the end."""
         if known is None:
             return
         key = known.key

@@ -18,7 +18,8 @@
   /* Neighbouring revisions lie far apart on the circle; red is left out, it means trouble elsewhere on the page. */
   function colour(revision, lightness) {
     const hue = 40 + (170 + (revision || 0) * 137.5) % 280;
-    return `hsl(${hue} ${isDark() ? 50 : 58}% ${lightness + (isDark() ? 8 : 0)}%)`;
+    const shade = !isDark() ? lightness : lightness > 60 ? 108 - lightness : lightness + 8;
+    return `hsl(${hue} ${isDark() ? 50 : 58}% ${shade}%)`;
   }
   const PHASES = [
     ["waits for a node", (revision) => [colour(revision, 82), "outline"]],

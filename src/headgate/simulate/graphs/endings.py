@@ -1,0 +1,88 @@
+"""What is not done, and why: for convergence, for the end of a run, and in a word for explanations."""
+
+import msgspec
+
+from headgate.graph import labels
+from headgate.graph.conditions import RESOURCES_PROPAGATED
+from headgate.graph.propagate import DefinitionPlan, InstancePlan
+from headgate.graph.rollouts import propagated
+from headgate.simulate.cluster.store import Store
+from headgate.simulate.graphs.runner import Planned, Runner
+
+
+class Unfinished(msgspec.Struct, frozen=True):
+    name: str
+    state: str
+    reasons: tuple[str, ...]
+    is_held: bool
+    """A gate, a person or an error keeps it where it is."""
+    waits_for_others: bool
+    """Something outside has not become ready, or does not exist."""
+
+
+def unfinished(runner: Runner, store: Store) -> list[Unfinished]:
+    found: list[Unfinished] = []
+    for request, plan in sorted(runner.plans.items(), key=lambda entry: str(entry[0])):
+        if isinstance(plan, InstancePlan):
+            if store.get(plan.instance.key) is None:
+                continue
+            if not _is_done(plan):
+                found.append(_instance(plan))
+        elif not all(member.is_updated for member in plan.rollout.members):
+            found.append(_definition(str(request), plan))
+    return found
+
+
+def _is_done(plan: InstancePlan) -> bool:
+    standing = plan.standing
+    if plan.look is None or standing is None:
+        return False
+    is_clean = not any(state.extras for state in (*plan.look.states, *plan.look.leftovers))
+    return standing.is_ready and standing.is_propagated and is_clean
+
+
+def _instance(plan: InstancePlan) -> Unfinished:
+    reasons = tuple(line.message for line in plan.lines() if line.verdict != "allowed")[:5]
+    look = plan.look
+    if look is None:
+        is_held = labels.is_suspended(plan.instance.annotations)
+        return Unfinished(plan.instance.name, state_of(plan), reasons, is_held, not is_held)
+    answers = [unit.answer for unit in look.units if unit.answer is not None]
+    is_held = look.is_paused or any(answer.outcome != "pass" for answer in answers)
+    is_held = is_held or any(state.resolved.state == "failed" for state in look.states)
+    waits = any((unit.grant is not None and not unit.is_ready) for unit in look.units) or any(
+        state.resolved.state == "waiting" for state in look.states
+    )
+    waits = waits or any(state.extras for state in (*look.states, *look.leftovers))
+    return Unfinished(plan.instance.name, state_of(plan), reasons, is_held, waits)
+
+
+def _definition(name: str, plan: DefinitionPlan) -> Unfinished:
+    reasons = tuple(line.message for line in plan.lines() if line.verdict != "allowed")[:5]
+    answers = [member.answer for member in plan.rollout.members if member.answer is not None]
+    is_held = plan.rollout.is_paused or any(answer.outcome != "pass" for answer in answers)
+    waits = any(not member.is_ready for member in plan.rollout.members)
+    return Unfinished(f"definition {name}", state_of(plan), reasons, is_held, waits)
+
+
+def state_of(plan: Planned) -> str:
+    condition = _condition(plan)
+    return condition[0] if condition is not None else "Waiting"
+
+
+def message_of(plan: Planned) -> str:
+    condition = _condition(plan)
+    return condition[1] if condition is not None else ""
+
+
+def _condition(plan: Planned) -> tuple[str, str] | None:
+    """The reason and message of ResourcesPropagated."""
+    if isinstance(plan, DefinitionPlan):
+        found = propagated(plan.rollout.number, plan.rollout.members)
+        return found.reason, found.message
+    if plan.standing is None:
+        return None
+    for condition in plan.standing.conditions:
+        if condition.type == RESOURCES_PROPAGATED:
+            return condition.reason, condition.message
+    return None

@@ -1,0 +1,239 @@
+"""Graphs as a part of the simulated world, on the cluster that they share with workloads."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from headgate.fleet import manifests, model
+from headgate.graph import labels
+from headgate.graph.memory import Memory
+from headgate.graph.propagate import InstancePlan
+from headgate.kernel.instants import Instant
+from headgate.kernel.objects import Key, Object
+from headgate.kernel.problems import Problem, Rejected
+from headgate.simulate import result as results
+from headgate.simulate import steps
+from headgate.simulate.cluster import object_documents
+from headgate.simulate.cluster.part import ClusterPart
+from headgate.simulate.graphs import endings, rows
+from headgate.simulate.graphs.admission import Admission
+from headgate.simulate.graphs.promises import Watch
+from headgate.simulate.graphs.runner import Planned, Runner, encoded
+from headgate.simulate.result import Explained, Result, RuleLine
+from headgate.simulate.scenario import Cluster
+from headgate.simulate.watch import MOST_VIOLATIONS, Violation
+
+_USER = "user"
+
+
+class GraphPart:
+    step_kinds = frozenset({"patch"})
+
+    def __init__(self, cluster: ClusterPart, settings: Cluster, seed: int = 1) -> None:
+        self._cluster = cluster
+        self._store = cluster.store
+        self._now: Instant = 0
+        self._violations: list[Violation] = []
+        self._signals: Mapping[str, model.Signal] = {}
+        self._seen_signals: dict[str, object] = {}
+        self._admission = Admission(cluster.store)
+        self._watch = Watch(cluster.store, self._broken, self._signal_values)
+        self._rows = rows.Rows(cluster.store)
+        self._ready: dict[str, bool] = {}
+        self._unfinished: list[endings.Unfinished] = []
+        self.runner = Runner(
+            cluster.store,
+            cluster.agenda,
+            self._signal_values,
+            self._planned,
+            lag=settings.lag.microseconds,
+            seed=seed,
+            crash_at_writes=settings.crash_at_writes,
+        )
+
+    def _broken(self, promise: str, at: Instant, message: str) -> None:
+        if len(self._violations) < MOST_VIOLATIONS:
+            self._violations.append(Violation(promise, at, message))
+
+    def read_signals(self, signals: Mapping[str, model.Signal]) -> None:
+        self._signals = signals
+
+    def _signal_values(self, now: Instant) -> dict[str, object]:
+        return {name: signal.value for name, signal in self._signals.items() if not signal.is_over(now)}
+
+    def serves(self, api_version: str | None, kind: str) -> bool:
+        return (
+            self._admission.is_definition(api_version, kind)
+            or (api_version is not None and self._admission.has_no_namespace(api_version, kind))
+            or self._admission.graph_for(api_version, kind) is not None
+        )
+
+    def apply(self, item: manifests.ForeignObject, now: Instant) -> None:
+        self._put(item.document, now)
+
+    def _put(self, document: dict[str, Any], now: Instant) -> None:
+        self._now = now
+        old = self._store.get(self._admission.key_of(document))
+        if old is not None and old.deleted_at is not None:
+            raise Rejected(
+                [Problem("metadata.name", f"{old.kind} {old.name} is being deleted and not gone yet")]
+            )
+        accepted = self._admission.accepted(document, old)
+        if old is None:
+            self._store.create(accepted, now, _USER)
+        else:
+            self._store.update(accepted, now, _USER)
+
+    def play(self, step: steps.Step, now: Instant) -> None:
+        self._now = now
+        payload = step.payload
+        old = self._find(payload)
+        if old is None or not self.serves(old.api_version, old.kind):
+            self._cluster.play(step, now)
+        elif step.kind == "delete":
+            self._store.delete(old.key, old.uid, now, _USER)
+        else:
+            document = object_documents.merged(object_documents.write(old), payload.patch)
+            if not old.namespace:
+                document["metadata"].pop("namespace", None)
+            self._put(document, now)
+
+    def _find(self, payload: steps.Delete | steps.Patch) -> Object | None:
+        """The one object that is meant. None if there are none or several, which the cluster has words for."""
+        found = [
+            item
+            for item in self._store
+            if item.kind == payload.kind
+            and item.name == payload.name
+            and item.deleted_at is None
+            and payload.api_version in (None, item.api_version)
+            and payload.namespace in (None, item.namespace)
+        ]
+        return found[0] if len(found) == 1 else None
+
+    def next_event(self) -> Instant | None:
+        if self.runner.has_work:
+            return self._now
+        moments = self._wanted_looks()
+        moments += [
+            signal.expires_at
+            for signal in self._signals.values()
+            if signal.expires_at is not None and signal.expires_at > self._now and self.runner.plans
+        ]
+        return min(moments, default=None)
+
+    def _wanted_looks(self) -> list[Instant]:
+        return [max(at, self._now) for request, at in self.runner.looks.items()]
+
+    def is_repeating(self) -> bool:
+        return not (self.runner.has_work or self._wanted_looks())
+
+    def advance(self, now: Instant) -> None:
+        self._now = now
+        self.runner.wake(now)
+
+    def decide(self, now: Instant) -> None:
+        self._now = now
+        values = self._signal_values(now)
+        if values != self._seen_signals:
+            self._seen_signals = values
+            self.runner.mark_everything()
+        self.runner.decide(now)
+
+    def _planned(self, plan: Planned, now: Instant) -> None:
+        if not isinstance(plan, InstancePlan) or plan.look is None:
+            return
+        self._watch.planned(plan.look, now)
+        for unit in plan.look.units:
+            if unit.object is None or labels.NODE_ID not in unit.object.labels:
+                continue
+            is_ready = unit.is_ready
+            if is_ready and not self._ready.get(unit.object.uid) and unit.object.kind != "Pod":
+                self._cluster.record.note_ready(unit.object.uid, now)
+            self._rows.note(unit.object.uid, is_ready, now)
+            self._ready[unit.object.uid] = is_ready
+
+    def crash(self, now: Instant) -> None:
+        """What the old planner would have decided is what the new one decides."""
+        self._now = now
+        if not self.runner.has_work:
+            self._compare_with_a_fresh_one(now)
+        self.runner.crash()
+
+    def _compare_with_a_fresh_one(self, now: Instant) -> None:
+        fresh = Memory()
+        for request in list(self.runner.plans):
+            before = encoded(self.runner.plan_of(request, now, self.runner.memory))
+            after = encoded(self.runner.plan_of(request, now, fresh))
+            if before != after:
+                name = request if isinstance(request, str) else request.name
+                self._watch.broken(
+                    "ReplayEqualsDecision", now, f"{name} is decided otherwise after a restart"
+                )
+
+    def is_converged(self, now: Instant) -> bool:
+        return not self.runner.has_work and not endings.unfinished(self.runner, self._store)
+
+    def explain(self, question: steps.Explain, now: Instant) -> Explained:
+        if question.definition is not None:
+            request: str | Key = question.definition
+            shown = f"definition {question.definition}"
+        elif question.instance is not None:
+            request = self._instance_key(question.instance, question.namespace)
+            shown = f"instance {question.instance}"
+        else:
+            return self._cluster.explain(question, now)
+        plan = self.runner.plan_of(request, now, self.runner.memory)
+        if plan is None:
+            raise Rejected([Problem("", f"{shown} is not there")])
+        lines = tuple(
+            RuleLine(
+                line.node if line.item and line.node else None,
+                line.item or line.node or None,
+                line.kind,
+                str(line.revision) if line.revision else None,
+                line.verdict,
+                line.message,
+                line.next_look,
+            )
+            for line in plan.lines()
+        )
+        return Explained(now, shown, endings.state_of(plan), lines, endings.message_of(plan))
+
+    def _instance_key(self, name: str, namespace: str | None) -> Key:
+        found = [
+            item.key
+            for item in self._store
+            if item.name == name
+            and namespace in (None, item.namespace)
+            and self._admission.graph_for(item.api_version, item.kind) is not None
+        ]
+        if len(found) != 1:
+            raise Rejected([Problem("instance", f"{name} is there {len(found)} times; say the namespace")])
+        return found[0]
+
+    def snapshot(self, now: Instant) -> Iterable[dict[str, Any]]:
+        """Everything on the cluster is in the snapshot of the cluster."""
+        return ()
+
+    def end(self, now: Instant, *, was_cut: bool) -> None:
+        self._unfinished = endings.unfinished(self.runner, self._store)
+        for item in self._unfinished:
+            if not item.reasons:
+                self._watch.broken(
+                    "NoStuckWithoutReason", now, f"{item.name} is not done and nothing says why"
+                )
+            if not was_cut and not item.is_held and not item.waits_for_others:
+                said = "; ".join(item.reasons) or "no reason"
+                self._watch.broken(
+                    "MonotoneProgress", now, f"{item.name} is not done and nothing is in its way ({said})"
+                )
+
+    def fill(self, document: dict[str, Any]) -> None:
+        """Objects and conditions are written down by the cluster."""
+
+    def report(self, result: Result) -> None:
+        result.violations.extend(self._violations)
+        result.waiting.extend(
+            results.Waiting(item.name, item.state, "; ".join(item.reasons)) for item in self._unfinished
+        )
+        result.graphs.extend(self._rows.graphs(self.runner))

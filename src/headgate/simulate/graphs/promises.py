@@ -1,0 +1,205 @@
+"""The promises of the product that the planner of graphs can break, judged beside it at every plan and every write."""
+
+from collections import ChainMap
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from headgate import cel
+from headgate.graph import definition, labels, names, nodes, revisions
+from headgate.graph.instances import Look
+from headgate.graph.items import Item
+from headgate.graph.nodes import NodeState, Unit
+from headgate.kernel import instants, waves
+from headgate.kernel.instants import Instant
+from headgate.kernel.objects import Key, Object
+from headgate.simulate.cluster.store import Change, Store
+from headgate.simulate.graphs.runner import NAME
+
+Broken = Callable[[str, Instant, str], None]
+
+SENTENCES = {
+    "NoGateSkipped": "nothing starts unless every gate that applies said allowed on the state it was decided on",
+    "StopIsAbsolute": "after a pause is acknowledged no new unit starts",
+    "NoStaleWrite": "an object never goes back to an older revision",
+    "MonotoneProgress": "with faults over and gates open, the remaining work falls to zero",
+    "NoStuckWithoutReason": (
+        "every unit that has not converged has a reason, and a time or an event that wakes it"
+    ),
+    "ReplayEqualsDecision": "the same events give the same decisions, byte for byte",
+}
+MOST_CHECKED_ITEMS = 300
+"""Of one collection: the check looks at every item for every admission."""
+
+
+class Watch:
+    def __init__(self, store: Store, broken: Broken, signals: Callable[[Instant], Any]) -> None:
+        self._store = store
+        self._broken = broken
+        self._signals = signals
+        self._known: dict[Key, tuple[str, int]] = {}
+        """What was written last of each object, gone or not: for which instance, and at which revision."""
+        store.listen(self._changed)
+
+    def broken(self, promise: str, now: Instant, fact: str) -> None:
+        self._broken(promise, now, f"{SENTENCES[promise]}: {fact}")
+
+    def _changed(self, change: Change) -> None:
+        item = change.object
+        if change.by != NAME or labels.NODE_ID not in item.labels or change.kind == "deleted":
+            return
+        owner = item.labels.get(labels.INSTANCE_ID, "")
+        number = int(item.annotations.get(labels.REVISION) or 0)
+        before = self._known.get(item.key)
+        if not change.is_spec_write:
+            self._known[item.key] = (owner, number)
+            return
+        was_here = before is not None and before[0] == owner
+        if was_here and before is not None and number < before[1]:
+            fact = f"{item.kind} {item.name} goes from revision {before[1]} to {number}"
+            self.broken("NoStaleWrite", change.at, fact)
+        if (not was_here or (before is not None and number > before[1])) and self._is_paused(item):
+            self.broken(
+                "StopIsAbsolute", change.at, f"{item.kind} {item.name} starts towards revision {number}"
+            )
+        self._known[item.key] = (owner, number)
+
+    def _is_paused(self, item: Object) -> bool:
+        top = self._store.get(
+            Key("kro.run", definition.KIND, "", item.labels.get(labels.DEFINITION_NAME, ""))
+        )
+        if top is not None and labels.is_paused(top.annotations):
+            return True
+        return any(
+            labels.is_paused(each.annotations)
+            for each in self._store
+            if each.uid == item.labels.get(labels.INSTANCE_ID)
+        )
+
+    def planned(self, look: Look, now: Instant) -> None:
+        by_id = {state.id: state for state in look.states}
+        for state in look.states:
+            granted = [unit for unit in state.units if unit.is_granted_now]
+            if not granted:
+                continue
+            self._check_dependencies(state, by_id, granted, now)
+            if len(state.units) <= MOST_CHECKED_ITEMS:
+                self._check_gates(look, state, granted, now)
+
+    def _check_dependencies(
+        self, state: NodeState, by_id: dict[str, NodeState], granted: list[Unit], now: Instant
+    ) -> None:
+        for name in state.node.depends_on:
+            other = by_id.get(name)
+            if other is None or other.is_excluded:
+                continue
+            for unit in other.units:
+                found = self._store.get(unit.key)
+                if found is None or unit.is_granted_now or not nodes.is_observed(found):
+                    fact = f"{state.id} {granted[0].name} starts before {name} {unit.name} is there and ready"
+                    self.broken("NoGateSkipped", now, fact)
+                    return
+
+    def _check_gates(self, look: Look, state: NodeState, granted: list[Unit], now: Instant) -> None:
+        """Asked again one by one, with counts taken anew for each."""
+        gates = self._gates(look, state)
+        members = Plain(state.units)
+        for item, unit in zip(members, state.units):
+            if not unit.is_granted_now:
+                continue
+            if gates is None:
+                is_open = not state.node.is_collection or members.may_go(item)
+                words = "its wave"
+            else:
+                words = next(
+                    (gate.text for gate in gates if not self._holds(gate, look, state, members, item, now)),
+                    "",
+                )
+                is_open = not words
+            if not is_open:
+                self.broken("NoGateSkipped", now, f"{state.id} {unit.name} starts against {words}")
+            item.is_current = item.is_changed = True
+            item.set_ready(False)
+
+    def _gates(self, look: Look, state: NodeState) -> Iterable[Any] | None:
+        top = self._store.get(Key("kro.run", definition.KIND, "", look.graph.name))
+        if top is None:
+            return state.node.propagate_when
+        return self._newest(top, state)
+
+    def _newest(self, top: Object, state: NodeState) -> Iterable[Any] | None:
+        from headgate.graph.compile import compile_definition
+
+        key = (top.uid, top.generation)
+        if getattr(self, "_compiled_key", None) != key:
+            self._compiled_key = key
+            self._compiled = compile_definition(top)
+        found = [node for node in self._compiled.nodes if node.id == state.id]
+        return found[0].propagate_when if found else state.node.propagate_when
+
+    def _holds(
+        self, gate: Any, look: Look, state: NodeState, members: "Plain", item: Item, now: Instant
+    ) -> bool:
+        bindings: dict[str, object] = {names.SIGNALS: self._signals(now)}
+        for other in look.states:
+            value = other.binding()
+            if value is not None:
+                bindings[other.id] = value
+        bindings[names.SCHEMA] = {
+            "metadata": {"name": look.instance.name, "namespace": look.instance.namespace},
+            "spec": look.instance.spec,
+        }
+        if state.node.is_collection:
+            bindings[state.id] = members
+        bindings.update(dict.fromkeys(nodes.names_of_item(state.node), item))
+        own: dict[str, object] = {names.NOW: instants.to_datetime(gate.seen_moment(now))}
+        try:
+            return bool(gate.evaluate(ChainMap(own, bindings)))
+        except cel.EvaluationError:
+            return False
+
+
+class Plain(list[Item]):
+    """Items as they were before the plan, counted the slow way."""
+
+    def __init__(self, units: Iterable[Unit]) -> None:
+        super().__init__(_before(unit) for unit in units)
+        self.older = [
+            item
+            for item, unit in zip(self, units)
+            if item.is_current
+            and not item.is_changed
+            and unit.grant is not None
+            and unit.grant.step != revisions.CARRIED
+        ]
+
+    def landed_count(self) -> int:
+        return sum(item.is_current and item.is_changed and item.is_ready() for item in self)
+
+    def in_flight_count(self) -> int:
+        own = sum(item.is_current and item.is_changed and not item.is_ready() for item in self)
+        return own + sum(not item.is_ready() for item in self.older)
+
+    def rank_among_not_updated(self, item: Item) -> int:
+        return sum(not other.is_current for other in self[: item.index])
+
+    def index_of(self, item: Item) -> int:
+        return item.index
+
+    def may_go(self, item: Item) -> bool:
+        landed = self.landed_count()
+        limit = waves.exponential_limit(landed)
+        return waves.may_go(self.rank_among_not_updated(item), landed, self.in_flight_count(), limit)
+
+
+def _before(unit: Unit) -> Item:
+    was = unit.item
+    is_new = unit.is_granted_now
+    return Item(
+        was.object,
+        was.is_current and not is_new,
+        False if is_new else was.is_ready(),
+        is_changed=was.is_changed and not is_new,
+        is_member=was.is_member,
+        value=was.value,
+        index=was.index,
+    )
