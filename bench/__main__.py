@@ -3,7 +3,7 @@
 import importlib
 import sys
 
-NAMES = ("cel", "fleet", "simulation")
+NAMES = ("cel", "fleet", "simulation", "workload")
 
 
 def main(names: list[str]) -> None:

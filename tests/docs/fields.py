@@ -17,6 +17,7 @@ from headgate.kernel import documents
 from headgate.kernel.quantities import Quantity
 from headgate.simulate import scenario, steps
 from headgate.simulate.times import Span, When
+from headgate.workload import model as workload
 
 _EXPRESSIONS = (
     expressions.SelectorText,
@@ -32,11 +33,23 @@ _PLAIN = {
     float: "number",
     bool: "true or false",
     object: "any value",
+    Any: "any value",
     Quantity: "whole number or percentage",
+    workload.Surge: "whole number or percentage",
+    workload.Delay: "duration",
     Span: "duration",
     When: "time",
 }
 _REQUIRED_BY_READER = frozenset({(model.Policy, "rules")})
+_FILLED_IN_LATER = {
+    (workload.CliqueSpec, "min_available"): "its `replicas`",
+    (workload.AutoScaling, "min_replicas"): "its `replicas`",
+    (workload.ComponentStrategy, "max_unavailable"): f"`{workload.DEFAULT_MAX_UNAVAILABLE}`",
+    (workload.ComponentStrategy, "max_surge"): f"`{workload.DEFAULT_MAX_SURGE}`",
+}
+"""Defaults that follow from other fields, or hold without being written down."""
+_WHOLE_NUMBER_RANGE = workload.Number.__metadata__[0]
+"""What an integer of the API holds at most: no bound that a person has to know."""
 MARKER = re.compile(r"<!-- fields: (\w+) -->\n+((?:\|[^\n]*\n)+)")
 HEADER = ("field", "type", "default", "allowed", "meaning")
 
@@ -57,6 +70,11 @@ def registry() -> dict[str, type[msgspec.Struct]]:
         for payload in steps.KINDS.values()
         if isinstance(payload, type) and issubclass(payload, msgspec.Struct) and payload is not steps.Nothing
     }
+    found["PodCliqueSet"] = workload.Spec
+    found |= {struct.__name__: struct for struct in (workload.UpdateStrategy, workload.ComponentStrategy)}
+    found |= {struct.__name__: struct for struct in (workload.Template, workload.Clique, workload.CliqueSpec)}
+    found |= {struct.__name__: struct for struct in (workload.ScalingGroup, workload.AutoScaling)}
+    found |= {"HeadlessService": workload.HeadlessService}
     return found
 
 
@@ -118,6 +136,8 @@ def _default(struct: type[msgspec.Struct], field: Any, kind: Any) -> str:
     value = field.default
     if (struct, field.name) in _REQUIRED_BY_READER:
         return "required"
+    if (struct, field.name) in _FILLED_IN_LATER:
+        return _FILLED_IN_LATER[struct, field.name]
     if kind == documents.Moment:
         return "none"
     if value is msgspec.NODEFAULT and field.default_factory is not msgspec.NODEFAULT:
@@ -151,7 +171,7 @@ def _bounds(kind: Any) -> Iterator[str]:
     if origin is Annotated:
         yield from _bounds(get_args(kind)[0])
         for meta in kind.__metadata__:
-            if isinstance(meta, msgspec.Meta):
+            if isinstance(meta, msgspec.Meta) and meta is not _WHOLE_NUMBER_RANGE:
                 yield from _meta(meta)
             if isinstance(meta, documents.Aliases):
                 yield "also spelled " + ", ".join(f"`{spelling}`" for spelling in meta.spellings)

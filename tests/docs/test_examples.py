@@ -18,6 +18,8 @@ from headgate.kernel.problems import Problem, Rejected
 from headgate.simulate import scenario
 from headgate.simulate.result import Result
 from headgate.simulate.run import simulate
+from headgate.workload import manifests as workload_manifests
+from headgate.workload import validate as workload_validation
 
 from . import pages
 
@@ -76,7 +78,10 @@ def test_a_scenario_that_is_said_to_fail_fails(block: pages.Block) -> None:
 
 def problems_in(block: pages.Block) -> list[Problem]:
     try:
-        return manifests.validate(manifests.read_documents(block.text, source=block.label))
+        documents = manifests.read_documents(block.text, source=block.label)
+        sets = [item.value for item in documents if item.value.get("kind") == "PodCliqueSet"]
+        found = [workload_validation.check(workload_manifests.read(value)).problems for value in sets]
+        return [*manifests.validate(documents), *(problem for problems in found for problem in problems)]
     except Rejected as rejected:
         return list(rejected.problems)
 

@@ -312,11 +312,12 @@ def test_a_field_that_is_wrong_is_refused(text: str, path: str, message: str) ->
 
 
 def test_a_name_that_no_cluster_takes_is_refused() -> None:
-    (problem,) = validate.check([document("", name="Pipeline")])
-    assert str(problem) == (
+    first, second = validate.check([document("schema: {spec: {a: sting}}", name="Pipeline")])
+    assert str(first) == (
         "ResourceGraphDefinition Pipeline: metadata.name: "
-        'is "Pipeline"; allowed are small letters, digits, "-" and "."'
+        'is "Pipeline"; allowed are small letters, digits, "-" and ".", at most 253'
     )
+    assert "unknown type" in second.message
 
 
 def item(expression: str, place: str = "data") -> str:

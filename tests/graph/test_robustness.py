@@ -47,7 +47,7 @@ spec:
 )
 INSTANCE: dict[str, Any] = {"apiVersion": "kro.run/v1", "kind": "App", "spec": {"name": "a", "zones": ["x"]}}
 
-values = st.one_of(
+values: st.SearchStrategy[Any] = st.one_of(
     st.sampled_from(
         [
             None, True, 0, -1, 1.5, 2**70, float("nan"), "", " ", "x", "${", "${}", "${a}", "${schema}", "${each}",

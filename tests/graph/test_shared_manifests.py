@@ -20,7 +20,7 @@ def folders() -> list[Path]:
 
 def documents(folder: Path) -> list[dict[str, Any]]:
     """All documents of a folder that are applied; what is asserted of them stands in files of its own."""
-    found = []
+    found: list[dict[str, Any]] = []
     for file in sorted(folder.glob("*.yaml")):
         if "assert" not in file.name and file.name != "chainsaw-test.yaml":
             found.extend(item for item in yaml.safe_load_all(file.read_text()) if item)

@@ -1,9 +1,8 @@
-"""Small words over hypothesis' draws, so that a generator reads as what it generates."""
+"""Small words over a source of chance, so that a generator reads as what it generates."""
 
 from collections.abc import Callable, Sequence
+from random import Random
 from typing import TypeVar
-
-from hypothesis import strategies as st
 
 Item = TypeVar("Item")
 
@@ -12,13 +11,13 @@ STEP_SECONDS = 30
 
 
 class Chooser:
-    """Every choice shrinks to its first option, every chance to not happening."""
+    """Chooses evenly: half of what hypothesis draws by itself is small or repeated, and then little happens in a fleet."""
 
-    def __init__(self, draw: st.DrawFn) -> None:
-        self._draw = draw
+    def __init__(self, chance: Random) -> None:
+        self._chance = chance
 
     def number(self, least: int, most: int) -> int:
-        return self._draw(st.integers(least, most))
+        return self._chance.randint(least, most)
 
     def chance(self, percent: int) -> bool:
         return self.number(0, 99) >= 100 - percent

@@ -11,16 +11,18 @@ from .objects import DEPLOYMENTS, ENVIRONMENTS, Document, Fleet
 START = "2026-03-02T09:00:00Z"
 
 
-@st.composite
-def scenarios(draw: st.DrawFn) -> Document:
+def scenarios() -> st.SearchStrategy[Document]:
     """Anything may happen: failures, operators that change their mind, objects that come and go, crashes."""
-    return _scenario(Chooser(draw), peaceful=False, until="+3h")
+    return _CHANCE.map(lambda chance: _scenario(Chooser(chance), peaceful=False, until="+3h"))
 
 
-@st.composite
-def peaceful_scenarios(draw: st.DrawFn) -> Document:
+def peaceful_scenarios() -> st.SearchStrategy[Document]:
     """Faults pass, gates open in the end, everything is approved: such a fleet has to converge."""
-    return _scenario(Chooser(draw), peaceful=True, until="+48h")
+    return _CHANCE.map(lambda chance: _scenario(Chooser(chance), peaceful=True, until="+48h"))
+
+
+_CHANCE = st.randoms(use_true_random=True)
+"""Seeded by hypothesis, so that a run can be repeated."""
 
 
 def _scenario(choose: Chooser, *, peaceful: bool, until: str) -> Document:

@@ -22,6 +22,8 @@ def policy(choose: Chooser, fleet: Fleet, name: str) -> Document:
         found.append({"deploymentBracket": rules.bracket(choose, fleet)})
         if len(fleet.deployments) >= 3 and choose.chance(40):
             found += rules.hook_order(fleet)
+        if choose.chance(30):
+            found.append({"rollback": rules.rollback(choose, fleet)})
     elif choose.chance(60):
         spec["selector"] = choose.one(SELECTORS)
     found += [rules.any_rule(choose, fleet) for _ in range(choose.number(0, 4))]

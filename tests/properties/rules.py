@@ -220,9 +220,9 @@ KINDS: dict[str, tuple[Maker, int]] = {
     "resourceConcurrency": (concurrency, 16),
     "gradualRollout": (gradual_rollout, 10),
     "deploymentDependency": (dependency, 14),
-    "approval": (approval, 6),
-    "anyApproval": (approval, 2),
-    "environmentProgression": (progression, 6),
+    "approval": (approval, 4),
+    "anyApproval": (approval, 1),
+    "environmentProgression": (progression, 4),
     "deploymentWindow": (window, 6),
     "versionCooldown": (cooldown, 6),
     "versionSelector": (version_selector, 4),
@@ -240,7 +240,7 @@ def any_rule(choose: Chooser, fleet: Fleet) -> Document:
     weights = {
         kind: weight
         for kind, (_, weight) in KINDS.items()
-        if not (fleet.peaceful and kind == "environmentProgression")
+        if kind != "environmentProgression" or (len(fleet.environments) > 1 and not fleet.peaceful)
     }
     kind = choose.weighted(weights)
     return {kind: KINDS[kind][0](choose, fleet)}

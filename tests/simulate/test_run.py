@@ -144,13 +144,6 @@ def test_publishing_a_tag_twice_is_refused() -> None:
         {"cordon": {"nodes": 1}},
         {"uncordon": {"nodes": 1}},
         {"patch": {"kind": "PodCliqueSet", "name": "llm", "patch": {}}},
-        {
-            "apply": {
-                "apiVersion": "kro.run/v1alpha1",
-                "kind": "ResourceGraphDefinition",
-                "metadata": {"name": "g"},
-            }
-        },
     ],
     ids=lambda step: next(iter(step)),
 )

@@ -3,7 +3,8 @@
 null, bool, int, double, string, bytes, list and map are the Python types one expects, taken by reference. A uint is
 a `Uint`; a timestamp is a `datetime` and a duration a `timedelta`, of the subclasses below only when they carry
 nanoseconds that the standard types cannot hold. Any other object passes through untouched: its fields are read by
-`__cel_field__(name)`, which raises KeyError for a field that is not there. An object that answers `[name]` in the same
+`__cel_field__(name)`, which raises KeyError for a field that is not there, and `string()` of it is what its
+`__cel_string__()` gives, if it has that. An object that answers `[name]` in the same
 way is read at full speed, one that does not by the exact evaluator.
 """
 

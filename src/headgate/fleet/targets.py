@@ -55,9 +55,9 @@ def next_release(state: State, target: Target, now: Instant, hindrance: Hindranc
         return _ordered(state, target, record.deployed, "redeploy", now, hindrance)
     resolved = variables.resolve(state, target)
     jobs.reconsider_retry(state, target, now)
-    retried = _retried_version(state, target)
+    retried = _retried_release(state, target)
     for version in contenders(state, target, now):
-        if version.id == retried:
+        if (version.id, resolved) == retried:
             retried = None
         if version.id == record.deployed and record.deployed_variables == resolved:
             break
@@ -91,12 +91,18 @@ def _give_up_retry(state: State, target: Target) -> None:
     state.target_changed(target)
 
 
-def _retried_version(state: State, target: Target) -> str | None:
-    """The version that waits for its next attempt here; if it is no candidate any more, the attempt is off."""
+def _retried_release(state: State, target: Target) -> tuple[str, Variables] | None:
+    """What waits for its next attempt here; if it is not wanted any more, the attempt is off."""
     record = target.record
     if record.retry_at is None or not record.attempts:
         return None
-    return state.jobs[record.attempts[-1]].version
+    last = state.jobs[record.attempts[-1]]
+    return last.version, last.variables
+
+
+def _retried_version(state: State, target: Target) -> str | None:
+    retried = _retried_release(state, target)
+    return retried[0] if retried is not None else None
 
 
 def contenders(state: State, target: Target, now: Instant) -> Iterator[VersionNode]:

@@ -45,8 +45,8 @@ _OTHER_NAMES = frozenset({names.EACH, names.NOW, names.SIGNALS, names.RUNTIME})
 
 def compile_definition(item: objects.Object, *, previous: CompiledGraph | None = None) -> CompiledGraph:
     """Raises Rejected with every problem: the resource, the field, the expression and the place in it."""
-    definition = definitions.read(item)
     problems: list[Problem] = []
+    definition = definitions.read(item, problems)
     spec_schema = _instance_spec(definition, problems)
     variables = _variables(definition, spec_schema)
     checker = Checker(variables, resources.iterators_of(definition) | _OTHER_NAMES)

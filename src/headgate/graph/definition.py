@@ -14,6 +14,7 @@ from headgate.kernel.problems import Problem, Rejected
 API_VERSION = "kro.run/v1alpha1"
 KIND = "ResourceGraphDefinition"
 DEFAULT_GROUP = "kro.run"
+LONGEST_NAME = 253
 ALLOW_BREAKING_CHANGES = "kro.run/allow-breaking-changes"
 
 
@@ -110,14 +111,14 @@ class Definition(msgspec.Struct, frozen=True):
         return self.annotations.get(ALLOW_BREAKING_CHANGES, "").lower() == "true"
 
 
-def read(item: objects.Object) -> Definition:
-    """Raises Rejected with every field that cannot be read."""
-    problems: list[Problem] = []
-    if not names.GROUP.fullmatch(item.name) or len(item.name) > 253:
-        problems.append(
-            Problem("metadata.name", f'is "{item.name}"; allowed are small letters, digits, "-" and "."')
-        )
+def read(item: objects.Object, problems: list[Problem]) -> Definition:
+    """Adds what is wrong and can be lived with to `problems`; raises Rejected with all of them if fields of the spec
+    cannot be read."""
+    if not names.GROUP.fullmatch(item.name) or len(item.name) > LONGEST_NAME:
+        message = f'is "{item.name}"; allowed are small letters, digits, "-" and ".", at most {LONGEST_NAME}'
+        problems.append(Problem("metadata.name", message))
+    before = len(problems)
     spec = documents.read_into(Specification, item.spec, "spec", problems)
-    if problems:
+    if len(problems) > before:
         raise Rejected(problems)
     return Definition(item.name, item.uid, item.annotations, cast(Specification, spec))

@@ -70,39 +70,30 @@ class _Asked:
         self.gate = gate
         self._counted = counted
         self._items = items
-        self._now = now
         moment: dict[str, object] = {names.NOW: instants.to_datetime(gate.seen_moment(now))}
         self._bindings: Mapping[str, object] = ChainMap(moment, bindings)  # type: ignore[arg-type]
         self._tallies: tuple[counting.Tally, ...] | None = None
         self._shared: tuple[int, Answer] | None = None
         """The list's version and the answer, for a gate that says the same of every item."""
 
-    def answer(self, item_bindings: Mapping[str, object], looks: _LooksAhead) -> Answer:
+    @property
+    def reads_item(self) -> bool:
+        return self._counted.reads_item
+
+    def answer(self, item_bindings: Mapping[str, object]) -> Answer:
         if self._counted.reads_item:
-            return self._evaluated(item_bindings, looks)
+            return self._said(item_bindings, self._bindings)
         if self._shared is None or self._shared[0] != self._items.version:
-            self._shared = (self._items.version, self._evaluated({}, looks))
+            self._shared = (self._items.version, self._said({}, self._bindings))
         return self._shared[1]
+
+    def passes_at(self, moment: Instant, item_bindings: Mapping[str, object]) -> bool:
+        own: dict[str, object] = {names.NOW: instants.to_datetime(moment)}
+        return self._said(item_bindings, ChainMap(own, self._bindings)).outcome == "pass"  # type: ignore[arg-type]
 
     def admitted(self, item: Item) -> None:
         for tally in self._tallies or ():
             tally.look_at(item)
-
-    def _evaluated(self, item_bindings: Mapping[str, object], looks: _LooksAhead) -> Answer:
-        answer = self._said(item_bindings, self._bindings)
-        if answer.outcome == "pass" or not self.gate.reads_now:
-            return answer
-        look = looks.next_change(
-            self.gate,
-            self._now,
-            lambda moment: self._said(item_bindings, self._at(moment)).outcome,
-            answer.outcome,
-        )
-        return msgspec.structs.replace(answer, next_look=look)
-
-    def _at(self, moment: Instant) -> Mapping[str, object]:
-        own: dict[str, object] = {names.NOW: instants.to_datetime(moment)}
-        return ChainMap(own, self._bindings)  # type: ignore[arg-type]
 
     def _said(self, item_bindings: Mapping[str, object], bindings: Mapping[str, object]) -> Answer:
         folded = self._folded()
@@ -131,24 +122,6 @@ class _Asked:
         return {fold.name: tally.value() for fold, tally in zip(folds, self._tallies)}
 
 
-class _LooksAhead:
-    def __init__(self) -> None:
-        self._left = MOST_LOOKS_AHEAD
-
-    def next_change(self, gate: Gate, now: Instant, outcome_at: object, outcome: Outcome) -> Instant | None:
-        """The first announced moment at which the answer is another one; the last one tried if there is none."""
-        moment = gate.next_look(now)
-        while moment is not None and self._left > 0:
-            self._left -= 1
-            if outcome_at(moment) != outcome:  # type: ignore[operator]
-                return moment
-            later = gate.next_look(moment)
-            if later is None or later <= moment:
-                return later
-            moment = later
-        return moment
-
-
 class Bench:
     """`gates` None means the default: waves that double for a collection, nothing for a single resource."""
 
@@ -167,29 +140,60 @@ class Bench:
         self._items = items
         self._item_names = item_names
         self._has_waves = gates is None and has_default_waves
-        self._looks = _LooksAhead()
+        self._now = now
+        self._looks_left = MOST_LOOKS_AHEAD
+        self._opening: tuple[Instant | None] | None = None
+        """When the gates on time next let pass, once it is known and the same for all items."""
         self._asked = [
             _Asked(gate, memory.counted(gate, collection, item_names), items, bindings, now)
             for gate in gates or ()
         ]
 
     def ask(self, item: Item) -> Answer:
-        """All gates have to pass; the first that does not is the answer. With times, the last of them counts."""
+        """All gates have to pass. An error is told before a gate that is merely shut."""
         if self._has_waves and not self._is_in_wave(item):
             return _WAVE_IS_FULL
         if not self._asked:
             return PASS
         own = dict.fromkeys(self._item_names, item)
         refusal: Answer | None = None
+        is_shut_by_time = False
         for asked in self._asked:
-            answer = asked.answer(own, self._looks)
+            answer = asked.answer(own)
             if answer.outcome == "pass":
                 continue
+            is_shut_by_time |= asked.gate.reads_now
             if refusal is None or (answer.outcome == "error" and refusal.outcome == "block"):
-                refusal = answer if refusal is None else _sooner(answer, refusal)
-            else:
-                refusal = _sooner(refusal, answer)
-        return PASS if refusal is None else refusal
+                refusal = answer
+        if refusal is None:
+            return PASS
+        if is_shut_by_time:
+            refusal = msgspec.structs.replace(refusal, next_look=self._next_opening(own))
+        return refusal
+
+    def _next_opening(self, own: Mapping[str, object]) -> Instant | None:
+        """The first moment at which all gates on time pass, everything else as it is now.
+
+        Where it is too far away, the last moment that was tried: it is looked for again from there.
+        """
+        timed = [asked for asked in self._asked if asked.gate.reads_now]
+        is_shared = not any(asked.reads_item for asked in timed)
+        if is_shared and self._opening is not None:
+            return self._opening[0]
+        moment: Instant | None = self._now
+        while moment is not None:
+            looks = [look for asked in timed if (look := asked.gate.next_look(moment)) is not None]
+            later = min(looks, default=None)
+            is_over = later is None or self._looks_left <= 0
+            moment = later
+            if is_over or moment is None:
+                break
+            self._looks_left -= 1
+            if all(asked.passes_at(moment, own) for asked in timed):
+                break
+        if is_shared:
+            self._opening = (moment,)
+        return moment
 
     def _is_in_wave(self, item: Item) -> bool:
         landed = self._items.landed_count()
@@ -204,8 +208,3 @@ class Bench:
         self._items.admit(item)
         for asked in self._asked:
             asked.admitted(item)
-
-
-def _sooner(answer: Answer, other: Answer) -> Answer:
-    looks = [look for look in (answer.next_look, other.next_look) if look is not None]
-    return msgspec.structs.replace(answer, next_look=min(looks, default=None))

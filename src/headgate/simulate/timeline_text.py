@@ -13,6 +13,8 @@ WIDTH = 100
 MOST_LINES = 400
 """A longer timeline is told in stretches of time instead."""
 MOST_WAITING = 20
+WIDEST_NAME = 44
+"""A longer one shifts its own line; the others stay where they are."""
 _MARK = {"allowed": "ok", "pending": "wait", "denied": "NO"}
 
 
@@ -38,7 +40,7 @@ def _timeline(result: Result, found: Sequence[Line]) -> Iterator[str]:
     """Every line carries its time, so that a search for one resource still tells when."""
     clocks = max((len(clock(result, line.at)) for line in found), default=0)
     offsets = max((len(offset(result, line.at)) for line in found), default=0)
-    who = min(max((len(line.who) for line in found), default=0), 28)
+    who = min(max((len(line.who) for line in found), default=0), WIDEST_NAME)
     what = min(max((len(line.what) for line in found), default=0), 34)
     previous = None
     for line in found:

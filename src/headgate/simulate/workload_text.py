@@ -14,6 +14,7 @@ WIDTH = 100
 MOST_ROWS = 40
 MOST_CLIQUES = 60
 MOST_BUDGETS = 20
+WIDEST_LABEL = 44
 _NOTHING, _READY, _STARTING, _WAITING, _GOING = range(5)
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _LEGEND = ". waits for a node   : starts   1 2 3 ready, by revision   x terminates   + surge"
@@ -30,7 +31,7 @@ def render(result: Result) -> Iterator[str]:
 def _chart(result: Result, workload: Workload) -> Iterator[str]:
     is_small = len(workload.rows) <= MOST_ROWS
     rows = list(_pod_rows(workload) if is_small else _clique_rows(workload))
-    label = min(max(len(text) for text, _ in rows), 34)
+    label = min(max(len(text) for text, _ in rows), WIDEST_LABEL)
     columns = max(20, WIDTH - label - 2)
     yield f"PodCliqueSet {workload.name}"
     yield f"{'':<{label}}  {_axis(result, columns)}"
@@ -40,10 +41,14 @@ def _chart(result: Result, workload: Workload) -> Iterator[str]:
             continue
         pods = [pod for pod in workload.pods if pod.row in places]
         cells = _cells(result, pods, columns) if is_small else _shares(result, pods, len(places), columns)
-        yield f"{text:<{label}}  {cells}".rstrip()
+        yield f"{_cut(text, label)}  {cells}".rstrip()
     if not is_small and len(rows) > MOST_CLIQUES:
         yield f"and {len(rows) - MOST_CLIQUES} more"
     yield f"{'':<{label}}  {_LEGEND if is_small else _LEGEND_OF_CLIQUES}"
+
+
+def _cut(text: str, width: int) -> str:
+    return text.ljust(width) if len(text) <= width else f"{text[: width - 3]}..."
 
 
 def _pod_rows(workload: Workload) -> Iterator[tuple[str, frozenset[int]]]:

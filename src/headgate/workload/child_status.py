@@ -25,7 +25,10 @@ def of_clique(
     """`is_taken`: the update took the whole replica of the group that the clique is in."""
     before = item.status
     wanted = item.labels.get(labels.POD_TEMPLATE_HASH, "")
-    counts = _Counts(clique, limits.replicas, wanted)
+    is_at_rest = clique.is_settled(limits.replicas) and clique.has_only(wanted)
+    if is_at_rest and not replaced and _says_so(item, limits.replicas, wanted, origin):
+        return
+    counts = _Counts(clique, limits.replicas, wanted, is_at_rest)
     look = Look(
         content=wanted,
         replicas=limits.replicas,
@@ -61,6 +64,8 @@ def of_clique(
             _scheduled(before, clique, situation.now),
         ],
     }
+    if is_at_rest:
+        status["isAtRest"] = True
     _note_first_available(status, before, clique.is_available, situation.now)
     _note_termination(situation, status)
     origin.to_status(status)
@@ -69,14 +74,31 @@ def of_clique(
     situation.writes.status(item, status)
 
 
+def _says_so(item: Object, replicas: int, wanted: str, origin: Origins) -> bool:
+    """Whether the status of a clique at rest, which most are in most passes, was written when it was so already."""
+    status = item.status
+    progress = status.get("rollingUpdateProgress")
+    return (
+        status.get("observedGeneration") == item.generation
+        and status.get("isAtRest") is True
+        and status.get("replicas") == replicas
+        and status.get("currentPodTemplateHash") == wanted
+        and status.get("currentPodCliqueSetGenerationHash") == item.labels.get(labels.REVISION, "")
+        and status.get("revisionReplicas") == origin.kept
+        and not origin.left_behind
+        and "leftBehind" not in status
+        and (progress is None or (progress.get("content") == wanted and "updateEndedAt" in progress))
+    )
+
+
 class _Counts:
     """The regular pods of a clique; a clique at rest is counted without a look at each."""
 
-    def __init__(self, clique: observed.Clique, replicas: int, wanted: str) -> None:
+    def __init__(self, clique: observed.Clique, replicas: int, wanted: str, is_at_rest: bool) -> None:
         self.gated = 0
-        if clique.available == len(clique.pods) == replicas and clique.has_only(wanted):
+        if is_at_rest:
             self.live = self.bound = self.available = self.updated = replicas
-            self.new_and_available: set[int] = {pod.index for pod in clique.pods}
+            self.new_and_available = clique.indices
             return
         self.live = self.bound = self.available = 0
         self.new_and_available = set()

@@ -31,7 +31,7 @@ def plan(
     `sources` knows better. Says which pods the update took."""
     wanted = item.labels.get(labels.POD_TEMPLATE_HASH, "")
     _sweep(situation, clique)
-    if _is_settled(clique, rules.limits.replicas, wanted):
+    if clique.is_settled(rules.limits.replicas) and clique.has_only(wanted):
         return []
     units = _units(clique, wanted)
     step = budgets.step(units, rules.limits, may_update=rules.may_update, keeps_surge=rules.keeps_surge)
@@ -66,14 +66,6 @@ def _sweep(situation: Situation, clique: observed.Clique) -> None:
         for pod in clique.pods:
             if pod.is_going:
                 situation.writes.delete(pod.object, "its owner is gone")
-
-
-def _is_settled(clique: observed.Clique, replicas: int, wanted: str) -> bool:
-    pods = clique.pods
-    if not (len(pods) == clique.available == replicas and clique.has_only(wanted)):
-        return False
-    indices = {pod.index for pod in pods}
-    return len(indices) == replicas and (not indices or max(indices) < replicas)
 
 
 def _units(clique: observed.Clique, wanted: str) -> list[Unit]:

@@ -7,8 +7,9 @@ import msgspec
 
 from headgate.kernel import instants
 from headgate.kernel.objects import Create, Object, Update
-from headgate.workload import expand, gangs, labels, observed
-from headgate.workload.gangs import Gang
+from headgate.workload import expand, gangs, labels, names, observed
+from headgate.workload.gangs import Gang, PodGroup
+from headgate.workload.model import ScalingGroup
 from headgate.workload.situation import SCHEDULED_AT, Situation
 
 replace = msgspec.structs.replace
@@ -40,20 +41,33 @@ def _expected(
 ) -> list[Gang]:
     """The base gang always has its groups; a scaled gang lives as long as its replica of the scaling group is wanted
     or there."""
-    counts: dict[str, int] = {}
-    unwanted: set[str] = set()
-    for template in situation.pcs.template.scaling_groups:
+    pcs = situation.pcs
+    base = names.base_gang(pcs.name, replica.index)
+    base_groups = [
+        PodGroup(clique.name, name, clique.min_available) for name, clique in replica.cliques.items()
+    ]
+    scaled: list[Gang] = []
+    for template in pcs.template.scaling_groups:
         group = replica.groups[template.name]
         regular = int(group.object.spec.get("replicas", 0)) if group.object is not None else template.replicas
-        present = group_indices.get(template.name, set())
-        counts[template.name] = max(regular, template.min_available, *(index + 1 for index in present), 0)
-        for index in range(max(regular, template.min_available), counts[template.name]):
-            if index not in present:
-                membership = gangs.of_member(situation.pcs, replica.index, template, index)
-                unwanted.add(membership.gang)
-    return [
-        gang for gang in gangs.expected(situation.pcs, replica.index, counts) if gang.name not in unwanted
-    ]
+        regular = max(regular, template.min_available)
+        for index in sorted({*range(regular), *group_indices.get(template.name, ())}):
+            pod_groups = _pod_groups(situation, replica, template, index)
+            if index < template.min_available:
+                base_groups.extend(pod_groups)
+            else:
+                membership = gangs.of_member(pcs, replica.index, template, index)
+                scaled.append(Gang(membership.gang, replica.index, pod_groups, base))
+    return [Gang(base, replica.index, tuple(base_groups)), *scaled]
+
+
+def _pod_groups(
+    situation: Situation, replica: observed.Replica, template: ScalingGroup, index: int
+) -> tuple[PodGroup, ...]:
+    known = replica.groups[template.name].replicas.get(index)
+    if known is None:
+        return gangs.of_group_replica(situation.pcs, replica.index, template, index)
+    return tuple(PodGroup(clique.name, name, clique.min_available) for name, clique in known.cliques.items())
 
 
 def _is_scheduled(gang: Gang, by_name: Mapping[str, observed.Clique]) -> bool:

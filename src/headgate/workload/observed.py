@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from headgate.kernel.objects import Object
+from headgate.kernel.problems import Rejected
 from headgate.workload import labels, model, names, revisions
 from headgate.workload.model import PodCliqueSet
 from headgate.workload.revisions import Revision
@@ -36,6 +37,8 @@ class Clique(msgspec.Struct):
     available: int = 0
     bound: int = 0
     live: int = 0
+    indices: set[int] = set()
+    """Of its pods that are not on their way out."""
     hashes: set[str] = set()
     """The template hashes of its pods that are not on their way out."""
 
@@ -49,12 +52,25 @@ class Clique(msgspec.Struct):
 
     @property
     def is_available(self) -> bool:
-        return self.live_object is not None and self.available >= self.min_available
+        return self.available >= self.min_available and self.object is not None and not self.is_going
+
+    def is_settled(self, replicas: int) -> bool:
+        """Exactly the pods that are wanted, all of them available; whether of old or new content is not asked."""
+        return (
+            self.live == self.available == replicas == len(self.indices)
+            and not self.is_going
+            and self.object is not None
+            and (not replicas or max(self.indices) < replicas)
+        )
 
     def has_only(self, template_hash: str) -> bool:
         """Whether the clique and all of its pods that are to stay were built from that content."""
-        item = self.live_object
-        if item is not None and item.labels.get(labels.POD_TEMPLATE_HASH) != template_hash:
+        item = self.object
+        if (
+            item is not None
+            and not self.is_going
+            and item.labels.get(labels.POD_TEMPLATE_HASH) != template_hash
+        ):
             return False
         return not self.hashes or (len(self.hashes) == 1 and template_hash in self.hashes)
 
@@ -64,6 +80,7 @@ class GroupReplica(msgspec.Struct):
 
     index: int
     cliques: dict[str, Clique]
+    _content: dict[str, bool] = {}
 
     @property
     def is_held(self) -> bool:
@@ -83,9 +100,21 @@ class GroupReplica(msgspec.Struct):
         return not any(clique.bound for clique in self.cliques.values())
 
     def is_at(self, revision: Revision) -> bool:
-        return all(
-            clique.has_only(revision.clique_hashes.get(name, "")) for name, clique in self.cliques.items()
-        )
+        known = self._content.get(revision.hash)
+        if known is None:
+            known = self._content[revision.hash] = has_content_of(self.cliques, revision)
+        return known
+
+    def count_as_gone(self) -> None:
+        """What was just deleted is gone for the rest of the pass too."""
+        self._content = {}
+        for clique in self.cliques.values():
+            clique.is_going = True
+            clique.available = clique.bound = clique.live = 0
+            clique.hashes, clique.indices = set(), set()
+            for pod in clique.pods:
+                pod.is_going = True
+                pod.is_available = False
 
 
 class Group(msgspec.Struct):
@@ -140,13 +169,16 @@ class Replica(msgspec.Struct):
             group.is_available for group in self.groups.values()
         )
 
-    def has_content_of(self, revision: Revision) -> bool:
+    def is_at(self, revision: Revision) -> bool:
         """Nothing that is to stay was built from other content; what is not there yet does not count."""
-        return all(
-            clique.has_only(revision.clique_hashes.get(name, "")) for name, clique in self.cliques.items()
-        ) and all(
+        return has_content_of(self.cliques, revision) and all(
             replica.is_at(revision) for group in self.groups.values() for replica in group.replicas.values()
         )
+
+
+def has_content_of(cliques: Mapping[str, Clique], revision: Revision) -> bool:
+    hashes = revision.clique_hashes
+    return all(clique.has_only(hashes.get(name, "")) for name, clique in cliques.items())
 
 
 class Tree(msgspec.Struct):
@@ -171,8 +203,8 @@ def read(pcs: PodCliqueSet, items: Sequence[Object]) -> Tree:
             else:
                 found.append(item)
         elif kind == revisions.KIND:
-            if item.deleted_at is None:
-                revision = revisions.from_object(item)
+            revision = _revision(item)
+            if revision is not None:
                 known[revision.hash] = revision
                 revision_objects[revision.hash] = item
         elif kind != model.KIND:
@@ -192,6 +224,16 @@ def read(pcs: PodCliqueSet, items: Sequence[Object]) -> Tree:
     }
     _place_strays(replicas, pods)
     return Tree(replicas, known, revision_objects)
+
+
+def _revision(item: Object) -> Revision | None:
+    """What somebody else put there under our label is not ours to fail on."""
+    if item.deleted_at is not None:
+        return None
+    try:
+        return revisions.from_object(item)
+    except Rejected:
+        return None
 
 
 def replica_index(item: Object) -> int | None:
@@ -261,7 +303,9 @@ def _group_indices(
 ) -> dict[str, set[int]]:
     """By the name of the group's object, which has the index of the set's replica in it."""
     indices: dict[str, set[int]] = {}
-    for item in (*clique_objects, *(group[0] for group in pods.values())):
+    with_object = {item.name for item in clique_objects}
+    alone = [group[0] for name, group in pods.items() if name not in with_object]
+    for item in (*clique_objects, *alone):
         group = item.labels.get(labels.SCALING_GROUP)
         number = _number(item.labels.get(labels.SCALING_GROUP_REPLICA_INDEX))
         if group is not None and number is not None:
@@ -281,46 +325,47 @@ def _clique(
     clique = Clique(name, clique_name, min_available, item)
     clique.is_going = item is not None and _is_leaving(item, owner)
     uid = item.uid if item is not None and not clique.is_going else ""
-    for pod in pods.pop(name, ()):
-        _add_pod(clique, pod, uid)
+    _add_pods(clique, pods.pop(name, ()), uid)
     return clique
 
 
-def _add_pod(clique: Clique, item: Object, owner: str) -> None:
-    is_going = item.deleted_at is not None or not owner or (bool(item.owners) and item.owners[0].uid != owner)
-    status = item.status
-    is_bound = "nodeName" in item.spec or status.get("scheduled") is True
-    is_available = is_bound and not is_going and is_ready(status)
-    item_labels = item.labels
-    template_hash = item_labels.get(labels.POD_TEMPLATE_HASH, "")
-    clique.pods.append(
-        Pod(item, _pod_index(item_labels, item), is_going, is_bound, is_available, template_hash)
-    )
-    if not is_going:
-        clique.live += 1
-        clique.bound += is_bound
-        clique.available += is_available
-        clique.hashes.add(template_hash)
+def _add_pods(clique: Clique, items: Sequence[Object], owner: str) -> None:
+    """The one loop that runs for every pod in every pass."""
+    live = bound = available = 0
+    add, add_index, add_hash = clique.pods.append, clique.indices.add, clique.hashes.add
+    for item in items:
+        owners, status, item_labels = item.owners, item.status, item.labels
+        is_going = item.deleted_at is not None or not owner or (owners != () and owners[0].uid != owner)
+        is_bound = "nodeName" in item.spec or status.get("scheduled") is True
+        ready = status.get("ready")
+        is_available = is_bound and not is_going and (ready is True or (ready is None and is_ready(status)))
+        template_hash = item_labels.get(labels.POD_TEMPLATE_HASH, "")
+        text = item_labels.get(labels.POD_INDEX, "")
+        index = int(text) if text.isdigit() and text.isascii() else _index_of_hostname(item)
+        add(Pod(item, index, is_going, is_bound, is_available, template_hash))
+        if not is_going:
+            live += 1
+            bound += is_bound
+            available += is_available
+            add_index(index)
+            add_hash(template_hash)
+    clique.live, clique.bound, clique.available = live, bound, available
 
 
 def is_ready(status: Mapping[str, Any]) -> bool:
-    ready = status.get("ready")
-    if ready is None and "conditions" in status:
-        return any(
-            condition.get("type") == "Ready" and condition.get("status") == "True"
-            for condition in status["conditions"]
-        )
-    return ready is True
+    """For a pod whose status is written as Kubernetes writes it."""
+    return any(
+        condition.get("type") == "Ready" and condition.get("status") == "True"
+        for condition in status.get("conditions") or ()
+    )
 
 
 NO_INDEX = 1 << 30
 """A pod without a readable index is one too many."""
 
 
-def _pod_index(item_labels: Mapping[str, str], item: Object) -> int:
-    index = _number(item_labels.get(labels.POD_INDEX))
-    if index is None:
-        index = names.index_of_hostname(str(item.spec.get("hostname", "")))
+def _index_of_hostname(item: Object) -> int:
+    index = names.index_of_hostname(str(item.spec.get("hostname", "")))
     return NO_INDEX if index is None else index
 
 
@@ -334,6 +379,5 @@ def _place_strays(replicas: dict[int, Replica], pods: Mapping[str, Sequence[Obje
         index = replica_index(group[0])
         if index is not None:
             clique = Clique(name, "")
-            for pod in group:
-                _add_pod(clique, pod, "")
+            _add_pods(clique, group, "")
             replicas[index].strays.append(clique)

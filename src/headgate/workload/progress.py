@@ -14,6 +14,7 @@ def judge(situation: Situation) -> None:
     if is_overdue(situation) and _roll_back(situation):
         _begin(situation)
         _measure(situation)
+    situation.memory.was_paused = situation.is_paused
     _drop_finished(situation)
     _end(situation)
 
@@ -29,7 +30,7 @@ def _begin(situation: Situation) -> None:
         is_over = progress.ended_at is not None
         if not is_over or not situation.is_willing or not _has_outdated(situation):
             return
-    carried = {} if progress is None or situation.strategy == "OnDelete" else progress.updating
+    carried = {} if progress is None else progress.updating
     surge = {} if progress is None else progress.surge
     memory.progress = Progress(
         target, situation.now, updating=dict(carried), surge=dict(surge), last_progress_at=situation.now
@@ -57,7 +58,6 @@ def _measure(situation: Situation) -> None:
         progress.last_progress_at = situation.now
     if situation.memory.was_paused and not situation.is_paused:
         progress.last_progress_at = situation.now
-    situation.memory.was_paused = situation.is_paused
 
 
 def _units(situation: Situation) -> tuple[int, int]:
@@ -135,10 +135,9 @@ def _drop_finished(situation: Situation) -> None:
     progress = situation.memory.progress
     if progress is None:
         return
-    if situation.is_aborted or situation.strategy == "OnDelete":
-        progress.updating = {}
     for index in list(progress.updating):
-        if index >= situation.pcs.replicas or _is_finished(situation, index):
+        is_left_behind = not situation.is_willing and not situation.is_new(index)
+        if index >= situation.pcs.replicas or is_left_behind or _is_finished(situation, index):
             del progress.updating[index]
     for index in list(progress.surge):
         replica = situation.tree.replicas.get(index)
@@ -160,13 +159,7 @@ def is_settled(replica: observed.Replica) -> bool:
 
 
 def _is_clique_settled(clique: observed.Clique) -> bool:
-    item = clique.live_object
-    if item is None:
-        return False
-    wanted = int(item.spec.get("replicas", 0))
-    if clique.live != wanted or clique.available != wanted:
-        return False
-    return {pod.index for pod in clique.pods if not pod.is_going} == set(range(wanted))
+    return clique.object is not None and clique.is_settled(int(clique.object.spec.get("replicas", 0)))
 
 
 def _is_group_settled(group: observed.Group) -> bool:

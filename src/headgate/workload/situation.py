@@ -124,7 +124,7 @@ class Situation(msgspec.Struct):
         if record.revision != self.target.hash:
             return False
         replica = self.tree.replicas.get(index)
-        return replica is None or replica.has_content_of(self.target)
+        return replica is None or replica.is_at(self.target)
 
     def is_available(self, index: int) -> bool:
         record = self.memory.records.get(index)

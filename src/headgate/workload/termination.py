@@ -48,14 +48,4 @@ def _recycle(situation: Situation, group: observed.Group, delay: int) -> None:
             continue
         for clique in replica.cliques.values():
             situation.writes.delete_clique(clique, REASON)
-            _count_as_gone(clique)
-
-
-def _count_as_gone(clique: observed.Clique) -> None:
-    """What was just deleted is gone for the rest of the pass too."""
-    clique.is_going = True
-    clique.available = clique.bound = clique.live = 0
-    clique.hashes = set()
-    for pod in clique.pods:
-        pod.is_going = True
-        pod.is_available = False
+        replica.count_as_gone()

@@ -44,7 +44,9 @@ def test_an_explanation_says_what_is_waited_for() -> None:
     result = play(new_image("app:2", WEB), ask, objects=[pod_clique_set(WEB)], cluster=stuck)
     (explained,) = result.document()["explanations"]
     assert (explained["target"], explained["state"]) == ("llm", "updating")
-    assert any("scheduled and not ready" in line["message"] for line in explained["rules"])
+    named = [line["message"] for line in explained["rules"] if line["type"] == "UnitBreached"]
+    assert len(named) == 1
+    assert "scheduled and not ready" in named[0]
 
 
 def test_a_set_that_is_not_there_cannot_be_explained_or_paused() -> None:

@@ -213,7 +213,8 @@ def _is_vetoed(state: State, target: Target, version: VersionNode) -> bool:
 
 
 def _drop(state: State, place: Place, group: Group, member: Member, note: str, now: Instant) -> None:
-    """The version may become new here again, if what was held against it is taken back."""
+    """The version may become new here again, if what was held against it is taken back; and so may an older one."""
+    state.waiting.touch(place)
     if member.version is not None and place.record.floors.get(member.deployment) == member.version:
         if member.floor_before is None:
             del place.record.floors[member.deployment]

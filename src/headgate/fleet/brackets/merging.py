@@ -19,7 +19,7 @@ def try_to_join(state: State, place: Place, group: Group, now: Instant, hindranc
         return False
     if not is_prepared(host):
         return False
-    for one in readiness.moment_verdicts(state, readiness.runners(state, place, group), now):
+    for one in readiness.moment_verdicts(state, place, readiness.runners(state, place, group), now):
         if not one.is_allowed and one.kind != "freeze":
             hindrance.add(one)
             return False

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import msgspec
 
 from headgate.fleet import gates, holds, rollouts
-from headgate.fleet.brackets import ordering
+from headgate.fleet.brackets import ordering, shape
 from headgate.fleet.records import Group
 from headgate.fleet.rules import gradual_rollout
 from headgate.fleet.slots import SlotTable
@@ -74,13 +74,17 @@ def verdicts_of(state: State, place: Place, group: Group, now: Instant) -> Itera
     running = runners(state, place, group)
     if not group.without_window:
         yield from rollout_verdicts(state, place, group, running, now)
-    yield from moment_verdicts(state, running, now)
+    yield from moment_verdicts(state, place, running, now)
 
 
-def moment_verdicts(state: State, running: list[Runner], now: Instant) -> Iterator[Judged]:
+def moment_verdicts(state: State, place: Place, running: list[Runner], now: Instant) -> Iterator[Judged]:
+    """Gates are not asked about hooks: a hook changes with its next cycle, whatever the rollout is about."""
     asked: set[str] = set()
+    hooks = shape.of_place(place).hooks
     for target, version in running:
         for one in gates.of_moment(state, target, version, now):
+            if one.kind == "gate" and target.deployment.name in hooks:
+                continue
             if one.rule is not None and one.kind in ("deploymentWindow", "failureBudget"):
                 if one.rule.id in asked:
                     continue

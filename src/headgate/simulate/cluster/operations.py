@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from headgate.kernel.identifiers import NamedIds
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Object
 from headgate.simulate.cluster.kubelet import Kubelet
@@ -11,7 +12,7 @@ from headgate.simulate.cluster.scheduler import Scheduler
 from headgate.simulate.cluster.view import Request
 from headgate.simulate.cluster.workloads import Workloads
 from headgate.simulate.result import Explained, RuleLine
-from headgate.workload import defaults, explain, operate
+from headgate.workload import defaults, explain, operate, plan
 
 _HELD = frozenset({"paused", "aborted", "onDelete"})
 
@@ -22,11 +23,15 @@ def edited(action: str, item: Object) -> Object:
 
 
 def explained(item: Object, parts: Sequence[Object], now: Instant) -> Explained:
-    """Each sentence of the explanation is a line; what is ordered by somebody denies, what passes by itself waits."""
+    """Each sentence is a line, and its type the name of the state where something is stuck.
+
+    What somebody has ordered denies; everything else is waited for.
+    """
     found = explain.explain(item, parts, now)
+    names = {str(stuck): stuck.reason for stuck in plan.plan(item, parts, now, NamedIds()).stuck}
     verdict = "allowed" if found.state == "done" else "denied" if found.state in _HELD else "pending"
     lines = tuple(
-        RuleLine(None, None, "update", None, verdict, sentence, found.next_look)
+        RuleLine(None, None, names.get(sentence, "update"), None, verdict, sentence, found.next_look)
         for sentence in found.sentences
     )
     return Explained(now, shown(item.namespace, item.name), found.state, lines)
