@@ -256,6 +256,7 @@ def scenarios(draw: Draw, *, with_faults: bool = True, with_lag: bool = True) ->
         "metadata": {"name": "random graph"},
         "spec": {
             "start": "2026-03-02T09:00:00Z",
+            "agents": [],
             "objects": [definition, *(instance(name, "v1", draw(_items)) for name in names)],
             "cluster": cluster,
             "timeline": timeline,

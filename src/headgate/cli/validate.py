@@ -52,12 +52,14 @@ def command(paths: tuple[str, ...], more: tuple[str, ...]) -> None:
                 brought, files = scenario.manifests_of(document, folder)
                 problems.update(dict.fromkeys(manifest_checks.validate(brought)))
                 problems.update(dict.fromkeys(_workload_problems(brought)))
+                problems.update(dict.fromkeys(_graph_problems(brought)))
                 used_by_scenarios.update(str(file) for file in files)
     together = [
         item for source, items in objects.items() if source not in used_by_scenarios for item in items
     ]
     problems.update(dict.fromkeys(manifest_checks.validate(together)))
     problems.update(dict.fromkeys(_workload_problems(together)))
+    problems.update(dict.fromkeys(_graph_problems(together)))
     _report(list(problems), count, [*paths, *more])
 
 
@@ -83,6 +85,30 @@ def _workload_problems(documents: "Sequence[manifests.Document]") -> "list[Probl
             found = rejected.problems
         problems.extend(manifests.located(document, problem) for problem in found)
     return problems
+
+
+def _graph_problems(documents: "Sequence[manifests.Document]") -> "list[Problem]":
+    """Definitions are compiled, and instances of those beside them are checked against their schemas."""
+    from headgate.fleet import manifests
+    from headgate.kernel.problems import Problem
+
+    values = [document.value for document in documents if isinstance(document.value, dict)]
+    if not any(value.get("kind") == "ResourceGraphDefinition" for value in values):
+        return []
+    from headgate.graph import validate
+
+    by_place = {
+        validate.place(document.value): document for document in documents if isinstance(document.value, dict)
+    }
+    found = []
+    for problem in validate.check(values):
+        place = next((place for place in by_place if problem.path.startswith(place)), None)
+        if place is None:
+            found.append(problem)
+        else:
+            path = problem.path.removeprefix(place).lstrip(":. ")
+            found.append(manifests.located(by_place[place], Problem(path, problem.message)))
+    return found
 
 
 def _report(problems: Sequence[object], count: int, paths: list[str]) -> None:

@@ -35,7 +35,7 @@ def check(documents: Iterable[Mapping[str, Any]]) -> list[Problem]:
             key = (graph.api_version, graph.kind)
             if key in compiled:
                 message = f"defines {graph.kind} of {graph.api_version}, as {compiled[key].name} does already"
-                problems.append(Problem(_place(document), message))
+                problems.append(Problem(place(document), message))
             compiled.setdefault(key, graph)
     for document in given:
         found = compiled.get((str(document.get("apiVersion")), str(document.get("kind"))))
@@ -48,24 +48,24 @@ def check(documents: Iterable[Mapping[str, Any]]) -> list[Problem]:
 def _compiled(document: Mapping[str, Any], problems: list[Problem]) -> CompiledGraph | None:
     if document.get("apiVersion") != definition.API_VERSION:
         message = f"is {document.get('apiVersion')!r}; allowed is {definition.API_VERSION}"
-        problems.append(Problem(f"{_place(document)}: apiVersion", message))
+        problems.append(Problem(f"{place(document)}: apiVersion", message))
         return None
     before = len(problems)
     if not isinstance(document.get("spec"), dict):
-        problems.append(Problem(f"{_place(document)}: spec", "is required and must be a map"))
+        problems.append(Problem(f"{place(document)}: spec", "is required and must be a map"))
     metadata = document.get("metadata")
     for key in ("labels", "annotations"):
         held = metadata.get(key) if isinstance(metadata, Mapping) else None
         if held is not None and not _is_map_of_texts(held):
             message = "must be a map of strings to strings"
-            problems.append(Problem(f"{_place(document)}: metadata.{key}", message))
+            problems.append(Problem(f"{place(document)}: metadata.{key}", message))
     if len(problems) > before:
         return None
     try:
         return compile_definition(as_object(document))
     except Rejected as rejected:
         problems.extend(
-            Problem(f"{_place(document)}: {each.path}", each.message) for each in rejected.problems
+            Problem(f"{place(document)}: {each.path}", each.message) for each in rejected.problems
         )
         return None
 
@@ -81,11 +81,11 @@ def _check_instance(document: Mapping[str, Any], graph: CompiledGraph, problems:
         graph.schema.accept(document)
     except Rejected as rejected:
         problems.extend(
-            Problem(f"{_place(document)}: {each.path}", each.message) for each in rejected.problems
+            Problem(f"{place(document)}: {each.path}", each.message) for each in rejected.problems
         )
 
 
-def _place(document: Mapping[str, Any]) -> str:
+def place(document: Mapping[str, Any]) -> str:
     metadata = document.get("metadata")
     name = metadata.get("name") if isinstance(metadata, Mapping) else None
     return f"{document.get('kind')} {name}" if name else str(document.get("kind"))
