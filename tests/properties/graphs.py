@@ -67,10 +67,10 @@ def nodes(draw: Draw, index: int, before: list[Document]) -> Document:
         ],
     }
     if is_collection:
-        node["forEach"] = [{"item": "${schema.spec.items}"}]
-        node["template"]["metadata"]["name"] = own + "-${item}"
+        node["forEach"] = [{"letter": "${schema.spec.items}"}]
+        node["template"]["metadata"]["name"] = own + "-${letter}"
         gates = _named(draw(st.sampled_from(OPEN_GATES)), own)
-        node["template"]["spec"]["value"] += "-${item}" if draw(st.booleans()) else ""
+        node["template"]["spec"]["value"] += "-${letter}" if draw(st.booleans()) else ""
     else:
         gates = _named(draw(st.sampled_from(SINGLE_GATES)), own)
     if gates is not None:

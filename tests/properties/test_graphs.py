@@ -44,6 +44,7 @@ def test_a_restart_changes_nothing(document: Document) -> None:
 
 def _keeps_its_promises(document: Document) -> None:
     result, _ = play(document)
+    assert not any("resources" in str(problem) for refused in result.rejected for problem in refused.errors)
     for broken in result.violations:
         raise AssertionError(f"{broken.promise}: {broken.message}")
     for warned in result.warnings:

@@ -37,6 +37,8 @@ def put(state: State, change: PutSkip, now: Instant) -> None:
         created_at=now,
         expires_at=change.expires_at,
     )
+    if skip.id in state.skips:
+        delete(state, DeleteSkip(skip.id))
     state.skips[skip.id] = skip
     state.skips_by_rule.setdefault(rule.id, {})[skip.id] = skip
     state.waiting.happened(("skips", rule.id))

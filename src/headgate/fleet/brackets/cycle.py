@@ -138,6 +138,9 @@ def _member_ended_without_success(
     if target is None:
         running.settle(member, "dropped", now)
         return
+    if member.next_version is not None and group.phase == "forward":
+        _take_next(member)
+        return
     verification_failed = job.verification == "failed"
     may_retry = not verification_failed and not (
         job.kind == "hook" and job.status in UNKNOWN_OUTCOMES and not place.rule.spec.hooks_idempotent

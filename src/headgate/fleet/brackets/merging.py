@@ -60,15 +60,33 @@ def _join(state: State, place: Place, host: Group, newcomer: Member) -> None:
         target = place.members.get(newcomer.deployment)
         member.previous = target.record.deployed if target is not None else None
         host.members.append(member)
+    if newcomer.kind == "variable" and member.version is not None:
+        _run_once_more(member, newcomer)
+        return
     if member.state == "running":
         member.next_version = newcomer.version
         member.next_locked_at = newcomer.locked_at
         return
     if member.state == "retrying" and newcomer.version == member.version:
         return
-    member.version = newcomer.version
+    _lock_anew(member, newcomer, newcomer.version)
+
+
+def _run_once_more(member: Member, newcomer: Member) -> None:
+    """Changed values run with the newest lock of the host, never with what ran when they were noticed."""
+    if member.state == "running":
+        member.next_version = member.next_version or member.version
+        member.next_locked_at = member.next_locked_at or newcomer.locked_at
+    elif member.state not in ("waiting", "retrying"):
+        _lock_anew(member, newcomer, member.version)
+
+
+def _lock_anew(member: Member, newcomer: Member, version: str | None) -> None:
+    member.version = version
     member.locked_at = newcomer.locked_at
     member.kind = newcomer.kind
     member.state = "waiting"
     member.attempts = []
     member.retry_at = None
+    member.next_version = None
+    member.next_locked_at = None
