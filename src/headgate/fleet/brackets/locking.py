@@ -128,7 +128,8 @@ def _member(
     if name in own_cycle:
         version, kind = own_cycle[name]
         return Member(name, role, version, now, kind=kind)
-    if place.rule.spec.unchanged_member_strategy == "redeploy_current" and record.deployed is not None:
+    redeploys = place.rule.spec.unchanged_member_strategy == "redeploy_current" and not own_cycle
+    if redeploys and record.deployed is not None:
         return Member(name, role, record.deployed, now, kind="redeploy")
     return Member(name, role, state="unchanged")
 

@@ -60,7 +60,7 @@ def _join(state: State, place: Place, host: Group, newcomer: Member) -> None:
         target = place.members.get(newcomer.deployment)
         member.previous = target.record.deployed if target is not None else None
         host.members.append(member)
-    if newcomer.kind == "variable" and member.version is not None:
+    if newcomer.kind in ("variable", "redeploy") and member.version is not None:
         _run_once_more(member, newcomer)
         return
     if member.state == "running":
@@ -73,7 +73,7 @@ def _join(state: State, place: Place, host: Group, newcomer: Member) -> None:
 
 
 def _run_once_more(member: Member, newcomer: Member) -> None:
-    """Changed values run with the newest lock of the host, never with what ran when they were noticed."""
+    """Changed values, or an ordered redeploy, run with the newest lock of the host, never with what ran before it."""
     if member.state == "running":
         member.next_version = member.next_version or member.version
         member.next_locked_at = member.next_locked_at or newcomer.locked_at
