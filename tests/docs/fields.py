@@ -48,7 +48,7 @@ _FILLED_IN_LATER = {
     (workload.ComponentStrategy, "max_surge"): f"`{workload.DEFAULT_MAX_SURGE}`",
 }
 """Defaults that follow from other fields, or hold without being written down."""
-_WHOLE_NUMBER_RANGE = workload.Number.__metadata__[0]
+_WHOLE_NUMBER_RANGE = get_args(workload.Number)[1]
 """What an integer of the API holds at most: no bound that a person has to know."""
 MARKER = re.compile(r"<!-- fields: (\w+) -->\n+((?:\|[^\n]*\n)+)")
 HEADER = ("field", "type", "default", "allowed", "meaning")

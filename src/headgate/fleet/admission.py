@@ -101,7 +101,7 @@ def _stands_in_line(
         hindrance.look_again(one.verdict.next_evaluation_time)
     for table in lacking:
         table.queue(start.key, unit)
-    also: list[Reason] = [("slot", needed.resource)]
+    also: list[Reason] = [("slot", needed.resource), ("ranks",)]
     for table in lacking:
         also += [("line", table.rule.id), ("skips", table.rule.id)]
     _wait(state, unit, hindrance, tuple(also))

@@ -28,6 +28,13 @@ class Item:
             return self.state.jobs[record.job].version == self.version.id
         return record.deployed == self.version.id
 
+    def is_past(self) -> bool:
+        """On something newer than the candidate, which it will never get: no place in the waves."""
+        record = self.target.record
+        job = self.state.jobs.get(record.job or "")
+        current = self.state.version(job.version if job is not None else record.deployed)
+        return current is not None and current.order > self.version.order
+
     def is_ready(self) -> bool:
         """Its newest release has succeeded and verification has passed."""
         record = self.target.record
@@ -62,7 +69,7 @@ class Item:
 
 
 class Items(list[Item]):
-    """Targets of the deployment in the environment and in scope, by name, with their counts."""
+    """Targets of the deployment in the environment and in scope, by name, with the counts of those to change."""
 
     def __init__(self, state: State, target: Target, version: VersionNode) -> None:
         scoped = candidates.scoped_targets(state, target.pair, version)
@@ -71,6 +78,8 @@ class Items(list[Item]):
         self.in_flight = 0
         self.ranks: dict[str, int] = {}
         for item in self:
+            if item.is_past():
+                continue
             if not item.is_updated():
                 self.ranks[item.target.name] = len(self.ranks)
             elif item.is_ready():

@@ -107,7 +107,7 @@ class _Pass:
         self._taken: dict[Key, str] = {}
         self._writes: list[Action] = []
         self._looks: list[Instant] = []
-        self._rendered: dict[tuple[int, str], desired.Resolved] = {}
+        self._rendered: dict[tuple[int, str], dict[str, desired.Wanted]] = {}
 
     def run(self) -> Look:
         graph = self._served.graphs[int(self._instance.annotations[labels.GRAPH_REVISION])]
@@ -523,13 +523,14 @@ class _Pass:
         node = next((each for each in graph.nodes if each.id == node_id), None)
         if node is None:
             return None
-        key = (revision.number, node_id)
+        wanted = self._rendered_at(node, revision).get(unit.text)
+        return wanted.content if wanted is not None and wanted.hash == unit.grant.hash else None
+
+    def _rendered_at(self, node: CompiledNode, revision: Revision) -> dict[str, desired.Wanted]:
+        key = (revision.number, node.id)
         if key not in self._rendered:
-            self._rendered[key] = self._render(node, revision)
-        for wanted in self._rendered[key].wanted:
-            if wanted.text == unit.text and wanted.hash == unit.grant.hash:
-                return wanted.content
-        return None
+            self._rendered[key] = {each.text: each for each in self._render(node, revision).wanted}
+        return self._rendered[key]
 
     def _write(
         self, state: NodeState, unit: Unit, content: contents.Content, before: contents.Content | None
