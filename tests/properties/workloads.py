@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.properties.choosing import Chooser
+from .choosing import Chooser
 
 Document = dict[str, Any]
 
@@ -23,9 +23,10 @@ def scenario(choose: Chooser) -> Document:
         "metadata": {"name": "random-set"},
         "spec": {
             "start": START,
-            "until": "+48h",
+            "until": "+3h",
             "seed": choose.number(1, 1000),
             "objects": [workload],
+            "agents": [],
             "cluster": cluster,
             "timeline": timeline,
         },

@@ -4,11 +4,10 @@ import itertools
 from collections.abc import Iterator
 
 import pytest
+
 from headgate.kernel.quantities import Quantity
 from headgate.workload import budgets
 from headgate.workload.budgets import Limits, Step, Unit
-
-PHASES = ("absent", "going", "starting", "available")
 
 
 def every_state(indices: int) -> Iterator[list[Unit]]:
@@ -34,8 +33,8 @@ def deleted(step: Step) -> list[Unit]:
     return [*step.replaced, *step.removed]
 
 
-@pytest.mark.parametrize("may_update", (True, False))
-@pytest.mark.parametrize("keeps_surge", (True, False))
+@pytest.mark.parametrize("may_update", [True, False])
+@pytest.mark.parametrize("keeps_surge", [True, False])
 def test_no_deletion_takes_the_available_below_the_floor_and_no_creation_goes_over_the_ceiling(
     may_update: bool, keeps_surge: bool
 ) -> None:
@@ -169,14 +168,14 @@ def test_units_below_the_partition_keep_their_revision_and_do_not_hold_surge_bac
 
 @pytest.mark.parametrize(
     ("replicas", "unavailable", "surge", "expected"),
-    (
+    [
         (10, Quantity(25, is_percentage=True), Quantity(25, is_percentage=True), (2, 3)),
         (3, Quantity(10, is_percentage=True), Quantity(0), (1, 0)),
         (3, Quantity(5), Quantity(0), (3, 0)),
         (3, Quantity(0), Quantity(0), (1, 0)),
         (3, Quantity(0), Quantity(50, is_percentage=True), (0, 2)),
         (0, Quantity(1), Quantity(0), (0, 0)),
-    ),
+    ],
 )
 def test_percentages_round_down_for_what_is_lost_and_up_for_what_is_added(
     replicas: int, unavailable: Quantity, surge: Quantity, expected: tuple[int, int]

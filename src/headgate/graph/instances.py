@@ -7,7 +7,7 @@ which the next look goes on without granting anything twice.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 
@@ -267,9 +267,9 @@ class _Pass:
         resolved = self._resolved(node, gates, revision)
         item_names = nodes.names_of_item(gates)
         if resolved.state != "resolved":
-            state = self._at_rest(node, gates, item_names, revision, resolved)
+            state = self._at_rest(node, gates, revision, resolved)
         else:
-            state = self._wanted_units(node, gates, item_names, revision, resolved)
+            state = self._wanted_units(node, gates, revision, resolved)
             self._carry(state, revision)
             self._admit(state, gates, item_names, revision)
         return state
@@ -350,49 +350,38 @@ class _Pass:
         self,
         node: CompiledNode,
         gates: CompiledNode,
-        item_names: frozenset[str],
         revision: Revision,
         resolved: desired.Resolved,
     ) -> NodeState:
         """A node that cannot be worked out now keeps what it was granted; one that is excluded loses it."""
+        judge = self._judge(gates)
         units: list[Unit] = []
         for text, (number, grant) in self._granted.get(node.id, {}).items():
             key = contents.key_from(text)
             found = self._children.get(key)
-            item = self._item(found, False, gates, item_names, len(units), None, node.is_list)
+            item = Item(found, False, judge, is_member=node.is_list, index=len(units))
             units.append(Unit(key, text, None, number, grant, found, item))
         if resolved.state == "excluded":
             return NodeState(node, revision.number, resolved, [], Items(), units)
         members = Items(unit.item for unit in units)
         return NodeState(node, revision.number, resolved, units, members, reason=resolved.reason)
 
-    def _item(
-        self,
-        found: Object | None,
-        is_updated: bool,
-        gates: CompiledNode,
-        item_names: frozenset[str],
-        index: int,
-        value: object,
-        is_member: bool,
-    ) -> Item:
-        item = Item(found, is_updated, False, is_member=is_member, value=value, index=index)
-        if found is not None:
-            item.set_ready(
-                lambda: nodes.readiness(found, gates.ready_when, item_names, self._memory.ready, item)
-            )
-        return item
+    def _judge(self, gates: CompiledNode) -> Callable[[Item], bool]:
+        """Says of each item of a node whether it is ready; one for all of them, so that items hold no closures."""
+        item_names = nodes.names_of_item(gates)
+        ready_when, memory = gates.ready_when, self._memory.ready
+        return lambda item: nodes.readiness(item.object, ready_when, item_names, memory, item)
 
     def _wanted_units(
         self,
         node: CompiledNode,
         gates: CompiledNode,
-        item_names: frozenset[str],
         revision: Revision,
         resolved: desired.Resolved,
     ) -> NodeState:
         granted = self._granted.get(node.id, {})
         record = revision.start(node.id, resolved.digest, len(resolved.wanted))
+        judge = self._judge(gates)
         units: list[Unit] = []
         older: list[Item] = []
         for wanted in resolved.wanted:
@@ -402,10 +391,18 @@ class _Pass:
             if found is None:
                 found, problem = self._foreign(wanted.key)
             is_updated = grant is not None and grant.hash == wanted.hash
-            item = self._item(
-                found, is_updated, gates, item_names, wanted.index, wanted.value, node.is_collection
+            item = Item(
+                found,
+                is_updated,
+                judge,
+                is_member=node.is_collection,
+                value=wanted.value,
+                index=wanted.index,
             )
             if is_updated and grant is not None:
+                if not self._is_in_force(found, wanted.content, grant.hash, node.id):
+                    # Granted, and not there: whatever the object shows is about something else.
+                    item.set_ready(False)
                 if number == revision.number and grant.step == record.step:
                     item.is_changed = True
                 elif grant.step != CARRIED:
@@ -420,7 +417,7 @@ class _Pass:
             if text not in wanted_texts:
                 key = contents.key_from(text)
                 found = self._children.get(key)
-                item = self._item(found, False, gates, item_names, 0, None, False)
+                item = Item(found, False, judge)
                 extras.append(Unit(key, text, None, number, grant, found, item))
         return NodeState(node, revision.number, resolved, units, members, extras)
 
@@ -575,17 +572,21 @@ class _Pass:
             content = (
                 unit.wanted.content if is_current and unit.wanted else self._granted_content(state.id, unit)
             )
-            if content is None:
-                continue
-            marks = {labels.INSTANCE_ID: self._instance.uid, labels.NODE_ID: state.id}
-            if (
-                found is not None
-                and contents.is_in_force(found, content, marks)
-                and labels.REVISION in found.annotations
-            ):
-                self._memory.keep_in_force(found, unit.grant.hash)
-            else:
+            if content is not None and not self._is_in_force(found, content, unit.grant.hash, state.id):
                 self._write(state, unit, content, content)
+
+    def _is_in_force(
+        self, found: Object | None, content: contents.Content, content_hash: str, node: str
+    ) -> bool:
+        if found is None or labels.REVISION not in found.annotations:
+            return False
+        if self._memory.is_in_force(found, content_hash):
+            return True
+        marks = {labels.INSTANCE_ID: self._instance.uid, labels.NODE_ID: node}
+        if not contents.is_in_force(found, content, marks):
+            return False
+        self._memory.keep_in_force(found, content_hash)
+        return True
 
     # Removal and revisions
 
@@ -601,7 +602,7 @@ class _Pass:
             node = next((each for each in older.nodes if each.id == node_id), None)
             if node is None:
                 continue
-            state = self._at_rest(node, node, nodes.names_of_item(node), self._newest, desired.EXCLUDED)
+            state = self._at_rest(node, node, self._newest, desired.EXCLUDED)
             found.append(state)
         return found
 

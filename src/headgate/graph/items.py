@@ -24,7 +24,7 @@ class Item:
         self,
         item: Object | None,
         is_updated: bool,
-        ready: Callable[[], bool] | bool,
+        ready: Callable[[Item], bool] | bool,
         *,
         is_changed: bool = False,
         is_member: bool = False,
@@ -58,13 +58,13 @@ class Item:
 
     def is_ready(self) -> bool:
         if not isinstance(self._ready, bool):
-            self._ready = self._ready()
+            self._ready = self._ready(self)
         return self._ready
 
     def is_updated(self) -> bool:
         return self.is_current
 
-    def set_ready(self, ready: Callable[[], bool] | bool) -> None:
+    def set_ready(self, ready: bool) -> None:
         self._ready = ready
 
     def __repr__(self) -> str:

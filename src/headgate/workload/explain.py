@@ -93,18 +93,17 @@ def _under_way(situation: Situation, new: Sequence[int]) -> Iterator[str]:
     held_back = [index for index in range(situation.pcs.replicas) if not situation.may_move(index)]
     held_back = [index for index in held_back if index not in new]
     if held_back:
-        yield (
-            f"replicas {_numbers(held_back)} keep their revision: partition is"
-            f" {situation.pcs.update_strategy.partition}"
-        )
+        verb = "keep their" if len(held_back) > 1 else "keeps its"
+        yield f"{_named(held_back)} {verb} revision: partition is {situation.pcs.update_strategy.partition}"
     waiting = [
         index
         for index in range(situation.pcs.replicas)
         if index not in new and index not in known.updating and situation.may_move(index)
     ]
     if waiting and known.updating:
-        what = "the budget" if situation.strategy == "ReplicaRecreate" else "their turn"
-        yield f"replicas {_numbers(waiting)} wait for {what}"
+        verb, own = ("wait", "their") if len(waiting) > 1 else ("waits", "its")
+        what = "the budget" if situation.strategy == "ReplicaRecreate" else f"{own} turn"
+        yield f"{_named(waiting)} {verb} for {what}"
     deadline = progress.deadline(situation)
     if deadline is not None:
         word = "was due" if deadline <= situation.now else "is due"
@@ -114,8 +113,8 @@ def _under_way(situation: Situation, new: Sequence[int]) -> Iterator[str]:
         )
 
 
-def _numbers(indices: Sequence[int]) -> str:
-    return ", ".join(str(index) for index in indices)
+def _named(indices: Sequence[int]) -> str:
+    return f"replica{'s' if len(indices) > 1 else ''} {', '.join(str(index) for index in indices)}"
 
 
 def _tree(situation: Situation) -> Node:

@@ -176,13 +176,30 @@ def _is_group_settled(group: observed.Group) -> bool:
 def _end(situation: Situation) -> None:
     memory = situation.memory
     progress = memory.progress
-    is_done = is_everything_new_and_available(situation) and not (progress and progress.updating)
+    is_done = (
+        is_everything_new_and_available(situation)
+        and not (progress and progress.updating)
+        and not any(_has_surge(replica) for replica in situation.tree.replicas.values())
+    )
     if is_done:
         memory.done_revision = situation.target.hash
     if progress is None or progress.ended_at is not None:
         return
     if is_done or situation.is_aborted or situation.strategy == "OnDelete":
         progress.ended_at = situation.now
+
+
+def _has_surge(replica: observed.Replica) -> bool:
+    """Also what is on its way out: an update is over when nothing of it is left."""
+    for clique in replica.cliques.values():
+        wanted = int(clique.object.spec.get("replicas", 0)) if clique.object is not None else 0
+        if len(clique.pods) != wanted and any(pod.index >= wanted for pod in clique.pods):
+            return True
+    for group in replica.groups.values():
+        wanted = int(group.object.spec.get("replicas", 0)) if group.object is not None else 0
+        if any(index >= wanted for index in group.replicas):
+            return True
+    return False
 
 
 def is_everything_new_and_available(situation: Situation) -> bool:

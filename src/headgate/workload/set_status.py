@@ -74,4 +74,4 @@ def _progressing(situation: Situation, stuck: tuple[Stuck, ...]) -> tuple[Truth,
 
 
 def _first(stuck: tuple[Stuck, ...]) -> str:
-    return f"; {stuck[0]}" if stuck else ""
+    return f"; {stuck[0].reason}: {stuck[0]}" if stuck else ""

@@ -92,7 +92,7 @@ def _in_clique(situation: Situation, clique: observed.Clique) -> Iterator[Stuck]
         yield Stuck(
             f"clique {clique.name}",
             "BudgetSpent",
-            situation.now,
+            max((pod.object.created_at for pod in clique.pods), default=item.created_at),
             f"has {clique.live} of {wanted} pods",
             "the others come or go as the budget allows",
         )

@@ -4,6 +4,7 @@ import msgspec
 
 from headgate.graph import labels
 from headgate.graph.conditions import RESOURCES_PROPAGATED
+from headgate.graph.instances import Look
 from headgate.graph.propagate import DefinitionPlan, InstancePlan
 from headgate.graph.rollouts import propagated
 from headgate.simulate.cluster.store import Store
@@ -37,8 +38,12 @@ def _is_done(plan: InstancePlan) -> bool:
     standing = plan.standing
     if plan.look is None or standing is None:
         return False
-    is_clean = not any(state.extras for state in (*plan.look.states, *plan.look.leftovers))
-    return standing.is_ready and standing.is_propagated and is_clean
+    return standing.is_ready and standing.is_propagated and not _has_leftovers(plan.look)
+
+
+def _has_leftovers(look: Look) -> bool:
+    """Objects that are not wanted any more and not gone yet."""
+    return any(unit.object is not None for state in (*look.states, *look.leftovers) for unit in state.extras)
 
 
 def _instance(plan: InstancePlan) -> Unfinished:
@@ -53,7 +58,7 @@ def _instance(plan: InstancePlan) -> Unfinished:
     waits = any((unit.grant is not None and not unit.is_ready) for unit in look.units) or any(
         state.resolved.state == "waiting" for state in look.states
     )
-    waits = waits or any(state.extras for state in (*look.states, *look.leftovers))
+    waits = waits or _has_leftovers(look)
     return Unfinished(plan.instance.name, state_of(plan), reasons, is_held, waits)
 
 

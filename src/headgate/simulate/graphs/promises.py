@@ -104,6 +104,12 @@ class Watch:
         gates = self._gates(look, state)
         members = Plain(state.units)
         for item, unit in zip(members, state.units):
+            found = self._store.get(unit.key)
+            at = found.annotations.get(labels.REVISION) if found is not None else None
+            if item.is_changed and at != str(unit.number):
+                # Granted and not written yet, so what it shows is not about what was granted.
+                item.set_ready(False)
+        for item, unit in zip(members, state.units):
             if not unit.is_granted_now:
                 continue
             if gates is None:
