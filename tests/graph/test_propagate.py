@@ -5,6 +5,7 @@ from headgate.graph.memory import Memory
 from headgate.graph.scene import Listed
 from headgate.kernel import instants
 from headgate.kernel.objects import Create, Key, Update, UpdateStatus
+from headgate.simulate.cluster.store import replace
 
 from .planned import NOW, Bench
 
@@ -25,8 +26,6 @@ def kinds(bench: Bench) -> list[str]:
 def changed(bench: Bench) -> None:
     pool = bench.store.get(Key("example.com", "Pool", "default", "pool"))
     assert pool is not None
-    from headgate.simulate.cluster.store import replace
-
     bench.store.update(replace(pool, spec={**pool.spec, "release": "two"}), NOW, "user")
 
 

@@ -3,12 +3,13 @@
 import json
 from typing import Any
 
+from hypothesis import given
+
 from headgate.graph import labels
 from headgate.simulate import run, scenario
 from headgate.simulate.cluster.part import ClusterPart
 from headgate.simulate.graphs.part import GraphPart
 from headgate.simulate.result import Result
-from hypothesis import given
 
 from . import graphs, running
 from .effort import examples
