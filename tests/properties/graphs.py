@@ -232,14 +232,9 @@ def scenarios(draw: Draw, *, with_faults: bool = True, with_lag: bool = True) ->
         timeline.append({"at": f"+{at}s", **draw(edits(definition, names, with_faults=with_faults))})
     end = at + 60
     timeline.append({"at": f"+{end}s", "signal": {"name": "go", "value": True}})
-    for name in names:
-        if with_faults:
-            timeline.append(
-                {
-                    "at": f"+{end}s",
-                    **_patched(name, {"metadata": {"annotations": {"headgate.dev/propagation": None}}}),
-                }
-            )
+    unpaused = {"metadata": {"annotations": {"headgate.dev/propagation": None}}}
+    if with_faults:
+        timeline.extend({"at": f"+{end}s", **_patched(name, unpaused)} for name in names)
     timeline.append(
         {
             "at": f"+{end}s",

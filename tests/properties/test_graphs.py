@@ -24,20 +24,20 @@ def play(document: Document) -> tuple[Result, ClusterPart]:
     return run.simulate(loaded, parts=parts), cluster
 
 
-@examples(160)
+@examples(120)
 @given(graphs.scenarios())
 def test_no_promise_is_broken(document: Document) -> None:
     running.holds(_keeps_its_promises, document)
 
 
-@examples(100)
+@examples(80)
 @given(graphs.scenarios(with_faults=False))
 def test_the_end_does_not_depend_on_the_way(document: Document) -> None:
     """What stands at the end is what a cluster that only ever saw the last edits has."""
     running.holds(_ends_as_if_made_anew, document)
 
 
-@examples(60)
+@examples(50)
 @given(graphs.scenarios(with_faults=False, with_lag=False))
 def test_a_restart_changes_nothing(document: Document) -> None:
     running.holds(_is_the_same_with_crashes, document)
@@ -89,7 +89,10 @@ def _is_the_same_with_crashes(document: Document) -> None:
     seconds = [0, 20, 61, 185, 420]
     disturbed, _ = play(running.with_crashes(document, seconds))
     assert _writes(undisturbed) == _writes(disturbed)
-    for broken in disturbed.violations:
+    cluster = {**document["spec"]["cluster"], "crashAtWrites": list(range(1, 60))}
+    killed, _ = play({**document, "spec": {**document["spec"], "cluster": cluster}})
+    assert _writes(undisturbed) == _writes(killed)
+    for broken in (*disturbed.violations, *killed.violations):
         raise AssertionError(f"{broken.promise}: {broken.message}")
 
 

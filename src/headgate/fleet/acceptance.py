@@ -38,7 +38,7 @@ from headgate.fleet.changes import (
 )
 from headgate.fleet.rules import deployment_dependency
 from headgate.fleet.state import State
-from headgate.fleet.units import optional_selector
+from headgate.fleet.units import Target, optional_selector
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem, Rejected
 
@@ -228,6 +228,20 @@ def _cancel_jobs_of_removed_targets(state: State, now: Instant) -> None:
             jobs.cancel(state, job, now, f"{target.name} is no longer a release target")
             cycle.job_ended(state, job, now)
             state.jobs.pop(job.id, None)
+        _forget_what_was_ahead(state, target)
+
+
+def _forget_what_was_ahead(state: State, target: Target) -> None:
+    """What runs there stays known as long as its deployment, environment and resource exist."""
+    record = target.record
+    record.job = record.retry_at = record.ordered = record.rollback_to = None
+    record.attempts = []
+    if (
+        target.deployment.name not in state.deployments
+        or target.environment.name not in state.environments
+        or target.resource.name not in state.resources
+    ):
+        state.departed.pop(target.name, None)
 
 
 def _refuse_cycles(state: State, policy: model.Policy) -> None:

@@ -238,7 +238,8 @@ def _add_target(
     pair = deployment.pairs.get(environment.name)
     if pair is None:
         pair = deployment.pairs[environment.name] = Pair(deployment, environment)
-    target = Target(pair, resource, NO_RULES, None)
+    name = f"{deployment.name}/{environment.name}/{resource.name}"
+    target = Target(pair, resource, NO_RULES, state.departed.pop(name, None))
     state.targets[target.name] = target
     pair.targets[resource.name] = target
     resource.targets[target.name] = target
@@ -259,6 +260,7 @@ def _declarations_changed(state: State, resource: ResourceNode) -> None:
 def _remove_target(state: State, target: Target) -> None:
     """Its live job is cancelled by whoever applies the change and knows when; nothing of it is left here."""
     state.removed.append(target)
+    state.departed[target.name] = target.record
     placing.leave(state, target)
     state.waiting.forget(target)
     placing.leave_lines(state, target)

@@ -41,6 +41,7 @@ class Snapshot(msgspec.Struct):
     approvals: list[model.Approval] = []
     skips: list[model.Skip] = []
     targets: dict[str, records.TargetRecord] = {}
+    departed: dict[str, records.TargetRecord] = {}
     places: list[tuple[str, str, str, records.PlaceRecord]] = []
     jobs: list[records.Job] = []
     groups: list[records.Group] = []
@@ -69,6 +70,7 @@ def dump(state: State) -> bytes:
         approvals=[vote for votes in state.approvals.values() for vote in votes.values()],
         skips=list(state.skips.values()),
         targets={name: target.record for name, target in sorted(state.targets.items())},
+        departed=dict(sorted(state.departed.items())),
         places=[(*place.key, place.record) for _, place in sorted(state.places.items())],
         jobs=list(state.jobs.values()),
         groups=list(state.groups.values()),
@@ -161,6 +163,7 @@ def _load_records(state: State, snapshot: Snapshot) -> None:
     state.jobs = {job.id: job for job in snapshot.jobs}
     state.progress = snapshot.progress
     state.verified = snapshot.verified
+    state.departed = snapshot.departed
     state.latches = {(rule, scope): latch for rule, scope, latch in snapshot.latches}
     state.warned = set(snapshot.warned)
     for name, record in snapshot.targets.items():

@@ -131,6 +131,8 @@ class State:
         self.unfinished: set[str] = set()
         """Targets that have a live job, a retry, a rollback or an operator's order ahead."""
 
+        self.departed: dict[str, records.TargetRecord] = {}
+        """What was known of targets whose resource no longer matches, in case it matches again."""
         self.removed: list[Target] = []
         """Targets that ceased to be since the last change; their jobs are still to be cancelled."""
 

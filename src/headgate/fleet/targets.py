@@ -257,7 +257,13 @@ def rollout_of(
         verdict = gradual_rollout.judge(
             rule.spec, position, total, start, now, " and ".join(waiting_for) or None
         )
-        yield Judged(rule, rule.kind, verdict, (("ranks",),))
+        yield Judged(rule, rule.kind, verdict, turn_reasons(target))
+
+
+def turn_reasons(*targets: Target) -> tuple[Reason, ...]:
+    """What moves a turn: the ranks, and skips of the windows that shift the rollout's clock."""
+    windows = {rule.id: None for target in targets for rule in target.rules.of("deploymentWindow")}
+    return (("ranks",), *(("skips", rule_id) for rule_id in windows))
 
 
 def windows_for(state: State, target: Target, version: VersionNode, now: Instant) -> tuple[BoundRule, ...]:

@@ -235,6 +235,8 @@ class _Pass:
         if self._served.newest.propagation_policy != "Concurrent":
             return self._newest
         dependencies = [self._states[name] for name in node.depends_on if name in self._states]
+        if all(state.has_reached and state.number == self._newest.number for state in dependencies):
+            return self._newest
         numbers = {
             self._number_of(state.id)
             for state in dependencies

@@ -14,10 +14,12 @@ MOST_KEPT = 50_000
 
 
 class Memory:
-    def __init__(self) -> None:
+    """`compiled` may be handed on from an earlier memory: a graph follows from its text alone."""
+
+    def __init__(self, compiled: dict[str, CompiledGraph | Rejected] | None = None) -> None:
         self.gates = judging.Memory()
         self.ready = nodes.ReadyMemory()
-        self._graphs: dict[str, CompiledGraph | Rejected] = {}
+        self.compiled: dict[str, CompiledGraph | Rejected] = {} if compiled is None else compiled
         self._paths: dict[str, desired.Paths] = {}
         self._resolved: dict[tuple[str, int, str], tuple[str, desired.Resolved]] = {}
         self._in_force: dict[str, tuple[int, str]] = {}
@@ -26,15 +28,15 @@ class Memory:
     def graph(self, definition: Object) -> CompiledGraph:
         """Raises Rejected. Compiled by what it says, whoever says it."""
         key = contents.content_hash([definition.name, definition.spec])
-        known = self._graphs.get(key)
+        known = self.compiled.get(key)
         if known is None:
             try:
                 known = compiling.compile_definition(definition)
             except Rejected as rejected:
                 known = rejected
-            if len(self._graphs) > 1_000:
-                self._graphs.clear()
-            self._graphs[key] = known
+            if len(self.compiled) > 1_000:
+                self.compiled.clear()
+            self.compiled[key] = known
         if isinstance(known, Rejected):
             raise known
         return known

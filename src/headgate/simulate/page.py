@@ -7,10 +7,11 @@ from typing import Any
 from headgate.fleet import records
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
-from headgate.simulate.result import Result, Workload
+from headgate.simulate import graph_text
+from headgate.simulate.result import Graph, Result, Workload
 from headgate.simulate.timeline_lines import natural, place_of
 
-_PARTS = {"STYLE": "page.css", "WORKLOADS": "workloads.js", "SCRIPT": "page.js"}
+_PARTS = {"STYLE": "page.css", "WORKLOADS": "workloads.js", "GRAPHS": "graphs.js", "SCRIPT": "page.js"}
 
 
 def render(result: Result) -> str:
@@ -80,6 +81,7 @@ def data(result: Result) -> dict[str, Any]:
             for usage in result.ordered_usage()
         ],
         "workloads": [_workload(workload) for workload in result.workloads],
+        "graphs": [_graph(graph) for graph in result.graphs],
         "workloadBudgets": [
             [item["kind"], item["scope"], item["peak"], item["limit"]]
             for item in result.workload_budgets
@@ -116,6 +118,24 @@ def _workload(workload: Workload) -> dict[str, Any]:
                 _ms(pod.gone_at),
             ]
             for pod in workload.pods
+        ],
+    }
+
+
+def _graph(graph: Graph) -> dict[str, Any]:
+    return {
+        "name": graph.instance,
+        "revisions": graph.revisions,
+        "edges": {node: list(after) for node, after in graph.edges.items()},
+        "rows": [
+            [
+                row.node,
+                row.name,
+                [[_ms(at), revision] for at, revision in row.writes],
+                [[_ms(since), _ms(until)] for since, until in graph_text.unready(row)],
+                _ms(row.deleted_at),
+            ]
+            for row in graph.rows
         ],
     }
 

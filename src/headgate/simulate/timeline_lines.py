@@ -46,7 +46,14 @@ class Line(msgspec.Struct, frozen=True, order=True):
 
 
 def lines(result: Result) -> list[Line]:
-    found = [*_steps(result), *_groups(result), *_jobs(result), *_pods(result), *_notices(result)]
+    found = [
+        *_steps(result),
+        *_groups(result),
+        *_jobs(result),
+        *_pods(result),
+        *_graphs(result),
+        *_notices(result),
+    ]
     return _collapsed(found)
 
 
@@ -151,6 +158,27 @@ def _pods(result: Result) -> Iterator[Line]:
                 yield Line(pod.deleted_at, _BEGUN, what, "deleted", "", who, "pods")
     for item in result.conditions:
         if item["kind"] == "PodCliqueSet":
+            event = f"{item['type']} is {item['status']}"
+            note = ": ".join(part for part in (item["reason"], item["message"]) if part)
+            yield Line(instants.parse(item["at"]), _CONDITION, f"{item['kind']} {item['name']}", event, note)
+
+
+def _graphs(result: Result) -> Iterator[Line]:
+    for graph in result.graphs:
+        for row in graph.rows:
+            what = f"{graph.instance} {row.node}"
+            for number, (at, revision) in enumerate(row.writes):
+                event = f"{'updated' if number else 'created'}, revision {revision}"
+                yield Line(at, _STARTED, what, event, "", row.name, "objects")
+            written_at = {at for at, _ in row.writes}
+            for at, is_ready in row.ready:
+                if is_ready or at not in written_at:
+                    event = "ready" if is_ready else "not ready"
+                    yield Line(at, _ENDED, what, event, "", row.name, "objects")
+            if row.deleted_at is not None:
+                yield Line(row.deleted_at, _BEGUN, what, "deleted", "", row.name, "objects")
+    for item in result.conditions if result.graphs else ():
+        if item["type"] == "ResourcesPropagated":
             event = f"{item['type']} is {item['status']}"
             note = ": ".join(part for part in (item["reason"], item["message"]) if part)
             yield Line(instants.parse(item["at"]), _CONDITION, f"{item['kind']} {item['name']}", event, note)

@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from headgate.kernel import instants
-from headgate.simulate import timeline_digest, workload_text
+from headgate.simulate import graph_text, timeline_digest, workload_text
 from headgate.simulate.result import Explained, Result
 from headgate.simulate.timeline_lines import Line, clock, lines, offset
 
@@ -27,6 +27,7 @@ def render(result: Result) -> str:
         [f"{result.scenario}, seed {result.seed}, from {_moment(result.start)}"],
         body or ["Nothing happened."],
         list(workload_text.render(result)),
+        list(graph_text.render(result)),
         list(_explanations(result)),
         list(_budgets(result)),
         list(_waiting(result)),
@@ -141,11 +142,16 @@ def _finish(result: Result) -> Iterator[str]:
     cut = ", stopped there" if result.was_cut else ""
     when = f"{clock(result, result.end)} ({offset(result, result.end)}, {_moment(result.end)})"
     yield f"Finish  {when}: {how}{cut}"
-    if result.jobs or not result.workloads:
+    if result.jobs or not (result.workloads or result.graphs):
         yield f"        {jobs if result.jobs else 'no job was needed'}"
     if result.workloads:
         pods = _counted(len(result.pods), "pod")
         yield f"        {pods} in {_counted(sum(len(one.rows) for one in result.workloads), 'place')}"
+    if result.graphs:
+        rows = [row for graph in result.graphs for row in graph.rows]
+        writes = _counted(sum(len(row.writes) for row in rows), "write")
+        instances = _counted(len(result.graphs), "instance")
+        yield f"        {writes} of {_counted(len(rows), 'object')} of {instances}"
     trouble = [
         _counted(len(items), noun)
         for items, noun in (

@@ -40,7 +40,7 @@ def plan(
     for index in sorted(leaving):
         is_surge = rules.keeps_surge and index < rules.limits.ceiling
         reason = "update" if index in replaced else "surge is over" if is_surge else "scale-in"
-        _delete(situation, group.replicas[index], reason)
+        _delete(situation, group.replicas[index], wanted, reason)
     origin = origins.read(
         situation,
         item,
@@ -54,7 +54,7 @@ def plan(
     staying: set[int] = set(step.create)
     for replica in group.replicas.values():
         if replica.is_going:
-            _delete(situation, replica, "its owner is gone")
+            _delete(situation, replica, wanted, "its owner is gone")
         elif replica.index not in leaving:
             staying.add(replica.index)
             _upkeep(situation, group, template, item, replica, wanted, is_moved_in_place=is_moved_in_place)
@@ -89,11 +89,17 @@ def _own_revision(replica: observed.GroupReplica) -> str:
     )
 
 
-def _delete(situation: Situation, replica: observed.GroupReplica, reason: str) -> None:
-    for clique in replica.cliques.values():
+def _delete(situation: Situation, replica: observed.GroupReplica, wanted: Revision, reason: str) -> None:
+    """Cliques whose content did not change go first: whatever is left when the planner stops in between is then still
+    outdated, and goes too."""
+    ordered = sorted(
+        replica.cliques.values(),
+        key=lambda clique: not clique.has_only(wanted.clique_hashes.get(clique.clique_name, "")),
+    )
+    for clique in ordered:
         if clique.object is not None:
             situation.writes.delete(clique.object, reason)
-    for clique in replica.cliques.values():
+    for clique in ordered:
         situation.writes.delete_clique(clique, reason)
 
 
@@ -120,7 +126,8 @@ def _upkeep(
     *,
     is_moved_in_place: bool,
 ) -> None:
-    """A clique that is missing comes back as its siblings are: a replica of the group is of one revision."""
+    """A clique that is missing comes back as its siblings are: a replica of the group is of one revision. A member has
+    no budget of its own; scaling it in must not cost the group a replica."""
     own = _own_revision(replica)
     taken = _taken_indices(item)
     for name, clique in replica.cliques.items():
@@ -132,7 +139,7 @@ def _upkeep(
                 _create(situation, template, item, replica.index, situation.revision(own), (name,))
             continue
         live = _up_to_date(situation, template, item, replica, live, name, wanted, is_moved_in_place)
-        limits = Limits(int(live.spec["replicas"]), 1, 0)
+        limits = Limits(int(live.spec["replicas"]), 0, 1)
         cliques.plan(situation, clique, live, Rules(limits))
         child_status.of_clique(
             situation, clique, live, limits, Origins(limits.replicas), is_taken=replica.index in taken

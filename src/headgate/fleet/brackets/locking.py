@@ -232,7 +232,7 @@ def mark_unchanged(state: State, place: Place, group: Group) -> None:
     """Judged when the group starts: what already runs here, with the same variables, is not run again."""
     for member in group.members:
         record = place.members[member.deployment].record if member.deployment in place.members else None
-        if record is not None and member.kind == "redeploy":
+        if record is not None and member.kind in ("redeploy", "variable"):
             member.version = record.deployed
         if record is None or member.state != "waiting" or member.kind not in ("deploy", "variable"):
             continue
@@ -286,10 +286,9 @@ def _has_changed_variables(state: State, place: Place, target: Target) -> bool:
 
 
 def _is_about_to_run(place: Place, deployment: str) -> bool:
+    """Also while it runs: what comes of it decides whether its values have changed."""
     for group in (place.waiting, place.executing):
         member = group.member(deployment) if group is not None else None
-        if member is not None and (
-            member.state in ("waiting", "retrying") or member.next_version is not None
-        ):
+        if member is not None and member.state in ("waiting", "retrying", "running", "rollingBack"):
             return True
     return False

@@ -12,7 +12,7 @@ from headgate.fleet.records import Group
 from headgate.fleet.rules import gradual_rollout
 from headgate.fleet.slots import SlotTable
 from headgate.fleet.state import Judged, State
-from headgate.fleet.targets import Hindrance, windows_for
+from headgate.fleet.targets import Hindrance, turn_reasons, windows_for
 from headgate.fleet.units import BoundRule, Place, StartKey, Target, VersionNode
 from headgate.kernel.instants import Instant
 
@@ -120,7 +120,7 @@ def rollout_verdicts(
                 else rollouts.position_of_target(state, target, version)
             )
             verdict = gradual_rollout.judge(rule.spec, position, total, clock, now, None)
-            yield Judged(rule, rule.kind, verdict, (("ranks",),))
+            yield Judged(rule, rule.kind, verdict, turn_reasons(*(target for target, _ in running)))
 
 
 def _is_hook(group: Group, target: Target) -> bool:

@@ -9,6 +9,7 @@ from headgate.graph import definition, labels, propagate, revisions
 from headgate.graph.instances import Served
 from headgate.graph.memory import Memory
 from headgate.graph.propagate import DefinitionPlan, InstancePlan
+from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, Create, Delete, Key, Object, Update, UpdateStatus
 from headgate.simulate.cluster.agenda import Agenda
@@ -39,6 +40,7 @@ class Runner:
         self._signals = signals
         self._observer = observer
         self._lag = lag
+        self._patience = max(lag, instants.seconds(1))
         self._chance = random.Random(seed)
         self._crash_at_writes = frozenset(crash_at_writes)
         self._writes_count = 0
@@ -170,6 +172,9 @@ class Runner:
         if item is None:
             return None
         served = self._served.get(self._definition_of.get((request.group, request.kind), ""))
+        if served is None:
+            top = self.plan_of(item.labels.get(labels.DEFINITION_NAME, ""), now, memory)
+            served = top.rollout.served if isinstance(top, DefinitionPlan) else None
         return propagate.plan_instance(item, served, self.view, self._signals(now), now, memory)
 
     def _decide_definition(self, name: str, now: Instant) -> bool:
@@ -227,13 +232,9 @@ class Runner:
             try:
                 self._apply(action, now)
             except Refused as refused:
+                # Decided on a state that has moved: the rest is decided anew when the news has come.
                 self.refusals.append((now, str(refused)))
-                if isinstance(request, str):
-                    self._definitions[request] = None
-                else:
-                    self._instances[request] = None
-                if not self._lag:
-                    continue
+                self.looks[request] = min(self.looks.get(request, now + self._patience), now + self._patience)
                 return False
             self._writes_count += 1
             if self._writes_count in self._crash_at_writes:
@@ -255,7 +256,7 @@ class Runner:
     def crash(self) -> None:
         """Nothing is remembered; the new life begins with a fresh list of everything."""
         self._life += 1
-        self.memory = Memory()
+        self.memory = Memory(self.memory.compiled)
         self.looks = {}
         self.plans = {}
         self._served = {}

@@ -45,7 +45,7 @@
   if (data.violations.length) pill.classList.add("bad");
   else if (!data.converged) pill.classList.add("warn");
   const failures = jobs.filter(isBad).length;
-  const isFleet = jobs.length > 0 || !data.workloads.length;
+  const isFleet = jobs.length > 0 || !(data.workloads.length || data.graphs.length);
   byId("jobs-section").hidden = !isFleet;
   const sum = (count) => data.workloads.reduce((total, workload) => total + count(workload), 0).toLocaleString("en");
   const facts = [
@@ -54,6 +54,7 @@
       ["Jobs", jobs.length.toLocaleString("en")], ["Failures", failures, failures > 0],
       ["Resources", data.resources.length.toLocaleString("en")], ["Groups", data.groups.length.toLocaleString("en")],
     ] : []),
+    ...(data.graphs.length ? [["Instances", data.graphs.length.toLocaleString("en")], ["Objects", data.graphs.reduce((total, graph) => total + graph.rows.length, 0).toLocaleString("en")]] : []),
     ...(data.workloads.length ? [["Pods", sum((workload) => workload.pods.length)], ["Places", sum((workload) => workload.rows.length)]] : []),
     ["Violations", data.violations.length, data.violations.length > 0], ["Seed", data.seed],
   ];
