@@ -3,7 +3,7 @@
 import importlib
 import sys
 
-NAMES = ("cel", "fleet", "simulation", "workload")
+NAMES = ("cel", "fleet", "simulation", "workload", "graph")
 
 
 def main(names: list[str]) -> None:

@@ -5,6 +5,8 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
+
 from headgate.graph import propagate
 from headgate.graph.memory import Memory
 from headgate.graph.scene import Listed
@@ -107,8 +109,6 @@ def _look(size: int, gates: list[str] | None) -> tuple[float, float, int]:
 
 
 def _replaced(item: Object, **fields: Any) -> Object:
-    import msgspec
-
     return msgspec.structs.replace(item, **fields)
 
 

@@ -6,6 +6,7 @@ others added stays, what the template no longer says goes.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections.abc import Mapping
 from typing import Any
@@ -18,6 +19,8 @@ from headgate.kernel.objects import Key, Object
 Content = dict[str, Any]
 
 _PLACES = ("apiVersion", "kind", "metadata", "spec", "status")
+_shown = functools.lru_cache(4096)(instants.show)
+"""Many objects share few moments."""
 _ENCODER = msgspec.json.Encoder(order="deterministic")
 
 
@@ -52,14 +55,14 @@ def document_of(item: Object) -> dict[str, Any]:
         "annotations": item.annotations,
         "generation": item.generation,
         "resourceVersion": str(item.resource_version),
-        "creationTimestamp": instants.show(item.created_at),
+        "creationTimestamp": _shown(item.created_at),
     }
     if item.namespace:
         metadata["namespace"] = item.namespace
     if item.finalizers:
         metadata["finalizers"] = list(item.finalizers)
     if item.deleted_at is not None:
-        metadata["deletionTimestamp"] = instants.show(item.deleted_at)
+        metadata["deletionTimestamp"] = _shown(item.deleted_at)
     document = {"apiVersion": item.api_version, "kind": item.kind, "metadata": metadata, **item.other}
     if item.spec:
         document["spec"] = item.spec

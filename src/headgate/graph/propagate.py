@@ -15,8 +15,9 @@ import msgspec
 from headgate.graph import conditions, deletion, explain, instances, labels, rollouts, scene
 from headgate.graph.conditions import Standing
 from headgate.graph.explain import Line
-from headgate.graph.instances import Look, Served
+from headgate.graph.instances import Look
 from headgate.graph.memory import Memory
+from headgate.graph.resolving import Served
 from headgate.graph.rollouts import Rollout
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant

@@ -14,10 +14,10 @@ import msgspec
 from headgate.graph import conditions, contents, definition, judging, labels, names, revisions, scene
 from headgate.graph.compiled import CompiledGraph
 from headgate.graph.conditions import Condition
-from headgate.graph.instances import Served
 from headgate.graph.items import Item, Items
 from headgate.graph.judging import Answer
 from headgate.graph.memory import Memory
+from headgate.graph.resolving import Served
 from headgate.graph.revisions import GraphRevision
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, Create, Delete, Key, Object, Update, UpdateStatus

@@ -58,12 +58,26 @@ def _empty(situation: Situation, index: int) -> observed.Replica:
 
 
 def _wanted(situation: Situation, index: int, replica: observed.Replica) -> Revision:
-    """Where replicas are recreated whole, one that stands stays what it is: whatever is missing comes back so."""
+    """Where replicas are recreated whole, one that stands stays what its pods are: whatever is missing comes back so,
+    even if a rolling update had begun to move the replica before the strategy was changed."""
     if situation.strategy == "ReplicaRecreate":
-        for clique in replica.all_cliques():
-            if clique.live_object is not None:
-                return situation.revision(clique.live_object.labels.get(labels.REVISION))
+        own = next(
+            (
+                situation.revision(clique.live_object.labels.get(labels.REVISION))
+                for clique in replica.all_cliques()
+                if clique.live_object is not None
+            ),
+            None,
+        )
+        if own is not None and not replica.is_at(own):
+            own = next(filter(replica.has_pods_only_of, _newest_first(situation)), own)
+        if own is not None:
+            return own
     return situation.revision(situation.record(index).revision)
+
+
+def _newest_first(situation: Situation) -> list[Revision]:
+    return sorted(situation.tree.revisions.values(), key=lambda revision: -revision.number)
 
 
 def _service(situation: Situation, index: int, replica: observed.Replica) -> None:

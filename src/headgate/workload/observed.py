@@ -80,20 +80,14 @@ class GroupReplica(msgspec.Struct):
 
     index: int
     cliques: dict[str, Clique]
+    is_going: bool = False
+    """Nothing of it is to stay: what is left are objects and pods that are on their way out."""
+    is_available: bool = False
     _content: dict[str, bool] = {}
 
-    @property
-    def is_held(self) -> bool:
-        return any(clique.is_held for clique in self.cliques.values())
-
-    @property
-    def is_going(self) -> bool:
-        """Nothing of it is to stay: what is left are objects and pods that are on their way out."""
-        return all(clique.live_object is None for clique in self.cliques.values())
-
-    @property
-    def is_available(self) -> bool:
-        return all(clique.is_available for clique in self.cliques.values())
+    def __post_init__(self) -> None:
+        self.is_going = all(clique.live_object is None for clique in self.cliques.values())
+        self.is_available = all(clique.is_available for clique in self.cliques.values())
 
     @property
     def is_unscheduled(self) -> bool:
@@ -108,6 +102,7 @@ class GroupReplica(msgspec.Struct):
     def count_as_gone(self) -> None:
         """What was just deleted is gone for the rest of the pass too."""
         self._content = {}
+        self.is_going, self.is_available = True, False
         for clique in self.cliques.values():
             clique.is_going = True
             clique.available = clique.bound = clique.live = 0
@@ -173,6 +168,13 @@ class Replica(msgspec.Struct):
         """Nothing that is to stay was built from other content; what is not there yet does not count."""
         return has_content_of(self.cliques, revision) and all(
             replica.is_at(revision) for group in self.groups.values() for replica in group.replicas.values()
+        )
+
+    def has_pods_only_of(self, revision: Revision) -> bool:
+        """Whatever its cliques say they build from now."""
+        found = [clique for clique in self.all_cliques() if clique.hashes]
+        return bool(found) and all(
+            clique.hashes == {revision.clique_hashes.get(clique.clique_name)} for clique in found
         )
 
 
@@ -333,15 +335,17 @@ def _add_pods(clique: Clique, items: Sequence[Object], owner: str) -> None:
     """The one loop that runs for every pod in every pass."""
     live = bound = available = 0
     add, add_index, add_hash = clique.pods.append, clique.indices.add, clique.hashes.add
+    hash_label, index_label, numbers = labels.POD_TEMPLATE_HASH, labels.POD_INDEX, _SMALL_NUMBERS
     for item in items:
         owners, status, item_labels = item.owners, item.status, item.labels
         is_going = item.deleted_at is not None or not owner or (owners != () and owners[0].uid != owner)
         is_bound = "nodeName" in item.spec or status.get("scheduled") is True
         ready = status.get("ready")
         is_available = is_bound and not is_going and (ready is True or (ready is None and is_ready(status)))
-        template_hash = item_labels.get(labels.POD_TEMPLATE_HASH, "")
-        text = item_labels.get(labels.POD_INDEX, "")
-        index = int(text) if text.isdigit() and text.isascii() else _index_of_hostname(item)
+        template_hash = item_labels.get(hash_label, "")
+        index = numbers.get(item_labels.get(index_label, ""), -1)
+        if index < 0:
+            index = _index_of(item)
         add(Pod(item, index, is_going, is_bound, is_available, template_hash))
         if not is_going:
             live += 1
@@ -364,8 +368,13 @@ NO_INDEX = 1 << 30
 """A pod without a readable index is one too many."""
 
 
-def _index_of_hostname(item: Object) -> int:
-    index = names.index_of_hostname(str(item.spec.get("hostname", "")))
+_SMALL_NUMBERS = {str(number): number for number in range(1_000)}
+
+
+def _index_of(item: Object) -> int:
+    index = _number(item.labels.get(labels.POD_INDEX))
+    if index is None:
+        index = names.index_of_hostname(str(item.spec.get("hostname", "")))
     return NO_INDEX if index is None else index
 
 

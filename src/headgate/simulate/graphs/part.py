@@ -36,7 +36,7 @@ class GraphPart:
         self._signals: Mapping[str, model.Signal] = {}
         self._seen_signals: dict[str, object] = {}
         self._admission = Admission(cluster.store)
-        self._watch = Watch(cluster.store, self._broken, self._signal_values)
+        self._watch = Watch(cluster.store, self._broken, self._signal_values, lambda: self.runner.view)
         self._rows = rows.Rows(cluster.store)
         self._ready: dict[str, bool] = {}
         self._unfinished: list[endings.Unfinished] = []
@@ -140,7 +140,10 @@ class GraphPart:
         self.runner.decide(now)
 
     def _planned(self, plan: Planned, now: Instant) -> None:
-        if not isinstance(plan, InstancePlan) or plan.look is None:
+        if not isinstance(plan, InstancePlan):
+            self._watch.planned_rollout(plan.rollout, now)
+            return
+        if plan.look is None:
             return
         self._watch.planned(plan.look, now)
         for unit in plan.look.units:

@@ -9,6 +9,8 @@ from headgate.graph import definition, labels, names, nodes, revisions
 from headgate.graph.instances import Look
 from headgate.graph.items import Item
 from headgate.graph.nodes import NodeState, Unit
+from headgate.graph.rollouts import Member, Rollout, is_instance_ready
+from headgate.graph.scene import Scene
 from headgate.kernel import instants, waves
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Key, Object
@@ -32,8 +34,16 @@ MOST_CHECKED_ITEMS = 300
 
 
 class Watch:
-    def __init__(self, store: Store, broken: Broken, signals: Callable[[Instant], Any]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        broken: Broken,
+        signals: Callable[[Instant], Any],
+        seen: Callable[[], Scene],
+    ) -> None:
         self._store = store
+        self._seen = seen
+        """What the planner was told; a pause is acknowledged when it knows."""
         self._broken = broken
         self._signals = signals
         self._known: dict[Key, tuple[str, int]] = {}
@@ -64,16 +74,14 @@ class Watch:
         self._known[item.key] = (owner, number)
 
     def _is_paused(self, item: Object) -> bool:
-        top = self._store.get(
-            Key("kro.run", definition.KIND, "", item.labels.get(labels.DEFINITION_NAME, ""))
-        )
-        if top is not None and labels.is_paused(top.annotations):
-            return True
-        return any(
-            labels.is_paused(each.annotations)
-            for each in self._store
-            if each.uid == item.labels.get(labels.INSTANCE_ID)
-        )
+        found, view = item.labels, self._seen()
+        top = view.get(Key("kro.run", definition.KIND, "", found.get(labels.DEFINITION_NAME, "")))
+        if top is None:
+            return False
+        group = top.spec["schema"].get("group") or definition.DEFAULT_GROUP
+        place = (found.get(labels.INSTANCE_NAMESPACE, ""), found.get(labels.INSTANCE_NAME, ""))
+        instance = view.get(Key(group, found.get(labels.INSTANCE_KIND, ""), *place))
+        return any(labels.is_paused(each.annotations) for each in (top, instance) if each is not None)
 
     def planned(self, look: Look, now: Instant) -> None:
         by_id = {state.id: state for state in look.states}
@@ -84,6 +92,41 @@ class Watch:
             self._check_dependencies(state, by_id, granted, now)
             if len(state.units) <= MOST_CHECKED_ITEMS:
                 self._check_gates(look, state, granted, now)
+
+    def planned_rollout(self, rollout: Rollout, now: Instant) -> None:
+        """Instances that are let on to the newest graph revision, asked again one by one."""
+        moved = [
+            member
+            for member in rollout.members
+            if member.is_granted_now and labels.GRAPH_REVISION in member.instance.annotations
+        ]
+        if not moved or rollout.served is None or len(rollout.members) > MOST_CHECKED_ITEMS:
+            return
+        graph = rollout.served.newest
+        members = Plain(
+            _member_before(member, rollout.number, index) for index, member in enumerate(rollout.members)
+        )
+        for item, member in zip(members, rollout.members):
+            if member not in moved:
+                continue
+            if rollout.is_paused or labels.is_paused(member.instance.annotations):
+                self.broken(
+                    "StopIsAbsolute", now, f"{member.instance.name} gets graph revision {rollout.number}"
+                )
+            own = {
+                graph.plural: members,
+                names.SIGNALS: self._signals(now),
+                **dict.fromkeys((graph.singular, names.EACH), item),
+            }
+            gates = graph.propagate_when
+            is_open = (
+                members.may_go(item) if gates is None else all(_is_open(gate, own, now) for gate in gates)
+            )
+            if not is_open:
+                fact = f"{member.instance.name} gets graph revision {rollout.number} against its gates"
+                self.broken("NoGateSkipped", now, fact)
+            item.is_current = item.is_changed = True
+            item.set_ready(False)
 
     def _check_dependencies(
         self, state: NodeState, by_id: dict[str, NodeState], granted: list[Unit], now: Instant
@@ -102,7 +145,7 @@ class Watch:
     def _check_gates(self, look: Look, state: NodeState, granted: list[Unit], now: Instant) -> None:
         """Asked again one by one, with counts taken anew for each."""
         gates = self._gates(look, state)
-        members = Plain(state.units)
+        members = _plain(state.units)
         for item, unit in zip(members, state.units):
             found = self._store.get(unit.key)
             at = found.annotations.get(labels.REVISION) if found is not None else None
@@ -157,26 +200,23 @@ class Watch:
         if state.node.is_collection:
             bindings[state.id] = members
         bindings.update(dict.fromkeys(nodes.names_of_item(state.node), item))
-        own: dict[str, object] = {names.NOW: instants.to_datetime(gate.seen_moment(now))}
-        try:
-            return bool(gate.evaluate(ChainMap(own, bindings)))
-        except cel.EvaluationError:
-            return False
+        return _is_open(gate, bindings, now)
+
+
+def _is_open(gate: Any, bindings: dict[str, object], now: Instant) -> bool:
+    own: dict[str, object] = {names.NOW: instants.to_datetime(gate.seen_moment(now))}
+    try:
+        return bool(gate.evaluate(ChainMap(own, bindings)))
+    except cel.EvaluationError:
+        return False
 
 
 class Plain(list[Item]):
-    """Items as they were before the plan, counted the slow way."""
+    """Items as they were before the plan, counted the slow way; `older` are changes of an earlier propagation."""
 
-    def __init__(self, units: Iterable[Unit]) -> None:
-        super().__init__(_before(unit) for unit in units)
-        self.older = [
-            item
-            for item, unit in zip(self, units)
-            if item.is_current
-            and not item.is_changed
-            and unit.grant is not None
-            and unit.grant.step != revisions.CARRIED
-        ]
+    def __init__(self, items: Iterable[Item], older: Iterable[Item] = ()) -> None:
+        super().__init__(items)
+        self.older = tuple(older)
 
     def landed_count(self) -> int:
         return sum(item.is_current and item.is_changed and item.is_ready() for item in self)
@@ -197,6 +237,19 @@ class Plain(list[Item]):
         return waves.may_go(self.rank_among_not_updated(item), landed, self.in_flight_count(), limit)
 
 
+def _plain(units: list[Unit]) -> Plain:
+    items = [_before(unit) for unit in units]
+    older = [
+        item
+        for item, unit in zip(items, units)
+        if item.is_current
+        and not item.is_changed
+        and unit.grant is not None
+        and unit.grant.step != revisions.CARRIED
+    ]
+    return Plain(items, older)
+
+
 def _before(unit: Unit) -> Item:
     was = unit.item
     is_new = unit.is_granted_now
@@ -208,4 +261,21 @@ def _before(unit: Unit) -> Item:
         is_member=was.is_member,
         value=was.value,
         index=was.index,
+    )
+
+
+def _member_before(member: Member, newest: int, index: int) -> Item:
+    """As its annotations and its status said before the plan; one that starts is no part of the line."""
+    found = member.instance.annotations
+    had = found.get(labels.GRAPH_REVISION)
+    is_current = had is None or (member.is_updated and not member.is_granted_now)
+    is_moved = had == str(newest) and found.get(labels.STARTED_ON) != had
+    return Item(
+        member.instance,
+        is_current,
+        had is not None and is_instance_ready(member.instance),
+        is_changed=is_current and is_moved,
+        is_member=True,
+        value=member.instance.spec,
+        index=index,
     )

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 import msgspec
 
 from headgate.graph import definition, labels, propagate, revisions
-from headgate.graph.instances import Served
 from headgate.graph.memory import Memory
 from headgate.graph.propagate import DefinitionPlan, InstancePlan
+from headgate.graph.resolving import Served
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, Create, Delete, Key, Object, Update, UpdateStatus

@@ -16,7 +16,7 @@
   const isDark = () => matchMedia("(prefers-color-scheme: dark)").matches;
   /* Neighbouring revisions lie far apart on the circle; red is left out, it means trouble elsewhere on the page. */
   function colour(revision, isReady) {
-    const hue = 40 + (170 + revision * 137.5) % 280;
+    const hue = 40 + (60 + revision * 173.05) % 280;
     return `hsl(${hue} ${isDark() ? 50 : 58}% ${isReady ? (isDark() ? 54 : 46) : (isDark() ? 30 : 80)}%)`;
   }
   function make(name, attributes, text) {

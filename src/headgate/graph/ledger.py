@@ -1,0 +1,90 @@
+"""The revisions of one instance, and which of them each object was granted by.
+
+An object is at the highest revision that granted it. What is granted is written first, and what lets go of a grant
+afterwards, so that a crash between the two leaves an object with two grants and never with none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from headgate.graph import contents, revisions
+from headgate.graph.nodes import Unit
+from headgate.graph.revisions import Grant, Inputs, Revision
+from headgate.kernel.objects import Action, Create, Delete, Object, UpdateStatus
+
+
+class Ledger:
+    def __init__(self, items: Iterable[Object]) -> None:
+        self._objects = {item.uid: item for item in items}
+        self._highest_number = revisions.highest_number(self._objects.values())
+        found = (revisions.from_object(item) for item in self._objects.values())
+        self.revisions = {revision.number: revision for revision in found if revision is not None}
+        self.granted: dict[str, dict[str, tuple[int, Grant]]] = {}
+        """By node and object."""
+        for number in sorted(self.revisions):
+            for node, record in self.revisions[number].nodes.items():
+                own = self.granted.setdefault(node, {})
+                for text, grant in record.granted.items():
+                    own[text] = (number, grant)
+
+    def open(self, inputs: Inputs, order: tuple[str, ...]) -> Revision:
+        """The newest revision: the last one if nothing has changed since, or a new one."""
+        inputs_hash = inputs.hash()
+        last = self.revisions.get(max(self.revisions, default=0))
+        if last is not None and last.inputs_hash == inputs_hash:
+            self.newest = last
+        else:
+            number = self._highest_number + 1
+            self.newest = Revision(number, inputs, inputs_hash, order, {}, is_changed=True)
+            self.revisions[number] = self.newest
+        return self.newest
+
+    def number_of(self, node: str) -> int | None:
+        """The revision that all objects of the node are at, and complete."""
+        granted = self.granted.get(node, {})
+        numbers = {number for number, _ in granted.values()}
+        if len(numbers) != 1:
+            return None
+        (number,) = numbers
+        is_complete = self.revisions[number].record(node).size == len(granted)
+        return number if is_complete else None
+
+    def highest_of(self, node: str) -> int:
+        return max((number for number, _ in self.granted.get(node, {}).values()), default=0)
+
+    def grant(
+        self, node: str, unit: Unit, revision: Revision, grant: Grant, content: contents.Content | None
+    ) -> None:
+        revision.grant(node, unit.text, grant, content)
+        if unit.number and unit.number != revision.number:
+            self.revisions[unit.number].forget(node, unit.text)
+        self.granted.setdefault(node, {})[unit.text] = (revision.number, grant)
+        unit.number, unit.grant = revision.number, grant
+
+    def forget(self, node: str, unit: Unit) -> None:
+        self.revisions[unit.number].forget(node, unit.text)
+
+    def written(self, instance: Object, definition: str) -> list[Action]:
+        """Before anything acts on it; the newest first, since it holds the new grants."""
+        actions: list[Action] = []
+        for number in sorted(self.revisions, reverse=True):
+            revision = self.revisions[number]
+            if not revision.uid:
+                actions.append(Create(revisions.to_object(revision, instance, definition)))
+            elif revision.is_changed and (revision.is_in_use or revision is self.newest):
+                item = self._objects[revision.uid]
+                status = revision.status()
+                if item.status != status:
+                    actions.append(UpdateStatus(item.key, revision.uid, status))
+        return actions
+
+    def let_go(self) -> list[Action]:
+        """Revisions that nothing is at any more; one whose status was never written granted nothing."""
+        gone: list[Action] = []
+        for uid, item in self._objects.items():
+            number = int(item.spec.get("number", 0))
+            revision = self.revisions.get(number)
+            if number != self.newest.number and (revision is None or not revision.is_in_use):
+                gone.append(Delete(item.key, uid, "nothing is at this revision any more"))
+        return gone

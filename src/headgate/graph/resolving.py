@@ -1,0 +1,159 @@
+"""Works out what each node is to be at a revision, or what it waits for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import msgspec
+
+from headgate import cel
+from headgate.graph import contents, desired, inputs, names, nodes
+from headgate.graph.compiled import CompiledGraph, CompiledNode, Gate
+from headgate.graph.ledger import Ledger
+from headgate.graph.memory import Memory
+from headgate.graph.nodes import NodeState, Unit
+from headgate.graph.revisions import Revision
+from headgate.kernel.objects import Object
+
+
+class Served(msgspec.Struct, frozen=True, eq=False):
+    """A definition as its instances meet it: gates and readyWhen of the newest, objects of what each was granted."""
+
+    name: str
+    newest: CompiledGraph
+    graphs: Mapping[int, CompiledGraph]
+    is_paused: bool = False
+
+    def gates_of(self, node: CompiledNode) -> CompiledNode:
+        """The newest form of the node, for its gates; its own where it is gone from the definition."""
+        return next((each for each in self.newest.nodes if each.id == node.id), node)
+
+
+class Resolver:
+    """`states` are the nodes that were looked at so far, which is all that later ones can depend on."""
+
+    def __init__(
+        self,
+        instance: Object,
+        served: Served,
+        ledger: Ledger,
+        memory: Memory,
+        states: Mapping[str, NodeState],
+    ) -> None:
+        self._instance = instance
+        self._served = served
+        self._ledger = ledger
+        self._memory = memory
+        self._states = states
+        self._rendered: dict[tuple[int, str], dict[str, desired.Wanted]] = {}
+
+    def graph(self, revision: Revision) -> CompiledGraph:
+        return self._served.graphs[revision.inputs.graph]
+
+    def resolved(self, node: CompiledNode, gates: CompiledNode, revision: Revision) -> desired.Resolved:
+        if any(self._states[name].is_excluded for name in node.depends_on if name in self._states):
+            return desired.EXCLUDED
+        schema = {names.SCHEMA: inputs.schema_document(self._instance, revision.inputs)}
+        early = [gate for gate in node.include_when if gate.reads <= {names.SCHEMA}]
+        answer = _included(early, schema)
+        if answer is not None:
+            return answer
+        waits = self._waits_for(node, gates, revision)
+        if waits:
+            return desired.Resolved("waiting", reason=waits)
+        late = [gate for gate in node.include_when if gate not in early]
+        if late:
+            bindings = {**self.item_bindings(), **schema}
+            answer = _included(late, bindings)
+            if answer is not None:
+                return answer
+        return self._render(node, revision)
+
+    def _render(self, node: CompiledNode, revision: Revision) -> desired.Resolved:
+        is_pure = self.is_pure(node)
+        key = (self._instance.uid, revision.number, node.id)
+        if is_pure:
+            known = self._memory.resolved(*key, revision.inputs_hash)
+            if known is not None:
+                return known
+        bindings: dict[str, object] = {names.SCHEMA: inputs.schema_document(self._instance, revision.inputs)}
+        bindings.update(revision.inputs.external)
+        for name in node.depends_on:
+            state = self._states.get(name)
+            if state is not None and name not in revision.inputs.external:
+                value = nodes.document_binding(state)
+                if value is not None:
+                    bindings[name] = value
+        resolved = desired.resolve(
+            node, bindings, self._instance.namespace, self._served.newest.is_namespaced
+        )
+        if is_pure:
+            self._memory.keep_resolved(*key, revision.inputs_hash, resolved)
+        return resolved
+
+    def is_pure(self, node: CompiledNode) -> bool:
+        """Whether the inputs of a revision alone say what the node is."""
+        return all(
+            self._states[name].node.template is None for name in node.depends_on if name in self._states
+        ) and node.depends_on <= set(self._states)
+
+    def _waits_for(self, node: CompiledNode, gates: CompiledNode, revision: Revision) -> str:
+        read = node.depends_on | gates.gate_reads
+        for name, state in self._states.items():
+            if name not in read or state.is_excluded:
+                continue
+            if state.node.template is None:
+                if state.reason:
+                    return f"waits for {name}: {state.reason}"
+                if not state.is_ready:
+                    return f"waits for {name} to be ready"
+                continue
+            if revision is self._ledger.newest and not state.has_reached:
+                return f"waits for {name} to reach revision {revision.number}"
+            if not state.is_ready:
+                return f"waits for {name} to be ready"
+        return ""
+
+    def item_bindings(self) -> dict[str, object]:
+        bindings: dict[str, object] = {}
+        for name, state in self._states.items():
+            value = state.binding()
+            if value is not None:
+                bindings[name] = value
+        return bindings
+
+    def granted_content(self, node_id: str, unit: Unit) -> contents.Content | None:
+        """What the unit was last granted: as it was kept, or rendered again from the inputs of its revision."""
+        if unit.grant is None:
+            return None
+        revision = self._ledger.revisions[unit.number]
+        kept = revision.record(node_id).contents.get(unit.text)
+        if kept is not None:
+            return kept
+        graph = self.graph(revision)
+        node = next((each for each in graph.nodes if each.id == node_id), None)
+        if node is None:
+            return None
+        wanted = self._rendered_at(node, revision).get(unit.text)
+        return wanted.content if wanted is not None and wanted.hash == unit.grant.hash else None
+
+    def _rendered_at(self, node: CompiledNode, revision: Revision) -> dict[str, desired.Wanted]:
+        key = (revision.number, node.id)
+        if key not in self._rendered:
+            self._rendered[key] = {each.text: each for each in self._render(node, revision).wanted}
+        return self._rendered[key]
+
+
+def _included(gates: Iterable[Gate], bindings: Mapping[str, object]) -> desired.Resolved | None:
+    """None if all of them hold."""
+    for gate in gates:
+        try:
+            if not gate.evaluate(bindings):
+                return desired.EXCLUDED
+        except cel.MissingKey as error:
+            if gate.reads <= {names.SCHEMA}:
+                return desired.Resolved("failed", reason=f"includeWhen: {gate.text}: {error.message}")
+            return desired.Resolved("waiting", reason=f"waits for includeWhen: {gate.text}: {error.message}")
+        except cel.EvaluationError as error:
+            return desired.Resolved("failed", reason=f"includeWhen: {gate.text}: {error.message}")
+    return None
