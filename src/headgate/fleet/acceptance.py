@@ -228,6 +228,7 @@ def _cancel_jobs_of_removed_targets(state: State, now: Instant) -> None:
             jobs.cancel(state, job, now, f"{target.name} is no longer a release target")
             cycle.job_ended(state, job, now)
             state.jobs.pop(job.id, None)
+            state.measuring.discard(job.id)
         _forget_what_was_ahead(state, target)
 
 

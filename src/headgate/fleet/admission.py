@@ -99,6 +99,8 @@ def _stands_in_line(
     unit.start_key = start.key
     for one in start.judged:
         hindrance.look_again(one.verdict.next_evaluation_time)
+        if one.kind == "gate":
+            hindrance.reasons.extend(one.reasons)
     for table in lacking:
         table.queue(start.key, unit)
     also: list[Reason] = [("slot", needed.resource), ("ranks",)]

@@ -326,6 +326,7 @@ def _membership_changed(state: State, pair: Pair) -> None:
     """Ranks, scopes and success percentages of the deployment's versions are counted anew."""
     pair.membership_changed()
     state.shares_moved(pair.deployment.name)
+    state.waiting.happened(("pair", pair.deployment.name, pair.environment.name))
 
 
 def _ranks_moved(state: State) -> None:

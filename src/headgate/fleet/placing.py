@@ -37,7 +37,8 @@ def leave(state: State, target: Target) -> None:
 
 def is_under_way(place: Place, target: Target) -> bool:
     """A cycle that has started goes on to its end, post-hooks included, whatever becomes of the rule."""
-    return place.executing is not None and place.executing.member(target.deployment.name) is not None
+    member = place.executing.member(target.deployment.name) if place.executing is not None else None
+    return member is not None and not member.left
 
 
 def release_members(state: State, place: Place) -> None:
@@ -66,7 +67,7 @@ def keep_members(state: State, place: Place, group: Group) -> None:
     """For loading: members that stay for the end of a cycle although their rules no longer say so."""
     for member in group.members:
         target = state.targets.get(f"{member.deployment}/{group.environment}/{group.resource}")
-        if target is None or target.place is place:
+        if target is None or target.place is place or member.left:
             continue
         leave(state, target)
         place.members[member.deployment] = target

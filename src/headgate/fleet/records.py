@@ -138,6 +138,8 @@ class Member(msgspec.Struct, omit_defaults=True, eq=False, gc=False):
     next_version: str | None = None
     next_locked_at: Instant | None = None
     settled_at: Instant | None = None
+    left: bool = False
+    """Its target left the place before the group started."""
     note: str = ""
 
 

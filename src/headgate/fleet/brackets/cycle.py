@@ -25,6 +25,7 @@ def start(state: State, place: Place, group: Group, judged: tuple[Judged, ...], 
         state.sites[place.site] = place
         for member in group.members:
             target = place.members.get(member.deployment)
+            member.left = target is None
             if target is not None:
                 member.previous = target.record.deployed
         state.group_changed(group, "executing", now)
