@@ -91,6 +91,8 @@ def _look(size: int, gates: list[str] | None) -> tuple[float, float, int]:
     for _ in range(12):
         runner.decide(NOW)
         _become_ready(store, most=size // 2)
+    # A few more have become ready since the last look, so that this one has someone to let go.
+    _become_ready(store, most=size * 5 // 8)
     view = Listed(store)
     top = next(item for item in store if item.kind == "ResourceGraphDefinition")
     instance = next(item for item in store if item.kind == "Pool")

@@ -29,14 +29,14 @@ def changed(bench: Bench) -> None:
     bench.store.update(replace(pool, spec={**pool.spec, "release": "two"}), NOW, "user")
 
 
-def test_grants_are_written_before_objects_and_the_status_last() -> None:
+def test_grants_are_written_before_objects_and_what_lets_go_after_them() -> None:
     bench = Bench(3, ["linearlyUpdated(worker, workers, 2)"])
     changed(bench)
     assert kinds(bench) == [
         "Create ResourceGraphRevision",
+        "Update Worker",
+        "Update Worker",
         "UpdateStatus ResourceGraphRevision",
-        "Update Worker",
-        "Update Worker",
         "UpdateStatus Pool",
     ]
 

@@ -315,6 +315,11 @@ class Place(Unit):
         """At most one group of a rule executes on a resource, whatever the environment."""
         return (self.rule.id, self.resource.name)
 
+    def is_home_of(self, target: Target) -> bool:
+        """Whether its rules still put the target here; others stay only until a cycle has ended."""
+        bracket = target.rules.bracket
+        return bracket is not None and bracket.id == self.rule.id
+
     def groups(self) -> Iterator[records.Group]:
         for group in (self.executing, self.waiting, self.collecting):
             if group is not None:

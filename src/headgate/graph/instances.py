@@ -102,10 +102,10 @@ class _Pass:
             list(self._states.values()),
             leftovers,
             [
-                *self._ledger.written(self._instance, self._served.name),
+                *self._ledger.grants(self._instance, self._served.name),
                 *self._writer.actions,
                 *deletes,
-                *self._ledger.let_go(),
+                *self._ledger.releases(),
             ],
             self._is_paused,
             min(self._looks, default=None),
@@ -285,7 +285,7 @@ class _Pass:
         for unit in pending:
             unit.answer = self._answer(unit, bench)
             if unit.answer.outcome == "pass" and unit.wanted is not None:
-                before = self._resolver.granted_content(state.id, unit)
+                before = self._content_before(state, unit)
                 bench.admit(unit.item)
                 self._record_grant(state, unit, revision, Grant(unit.wanted.hash, record.step))
                 unit.is_granted_now = True
@@ -342,7 +342,15 @@ class _Pass:
             if content is not None and not self._writer.is_in_force(
                 found, content, unit.grant.hash, state.id
             ):
-                self._writer.write(state, unit, content, content)
+                self._writer.write(state, unit, content, self._content_before(state, unit))
+
+    def _content_before(self, state: NodeState, unit: Unit) -> contents.Content | None:
+        """What the object was last written with, as far as a revision still tells."""
+        if unit.object is None or unit.grant is None:
+            return None
+        written = unit.object.annotations.get(labels.CONTENT, unit.grant.hash)
+        revision = self._ledger.granted_by_hash(state.id, unit.text, written)
+        return self._resolver.content_at(revision, state.id, unit.text, written) if revision else None
 
     def _leftovers(self, graph: CompiledGraph) -> list[NodeState]:
         """Nodes that the newest graph does not have any more and that still have objects."""
@@ -371,7 +379,7 @@ class _Pass:
             if content is None or (found is not None and found.deleted_at is not None):
                 continue
             if found is None or not contents.is_in_force(found, content, {}):
-                self._writer.write(state, unit, content, content)
+                self._writer.write(state, unit, content, self._content_before(state, unit))
         return [
             Delete(unit.key, unit.object.uid, f"{state.id} is not wanted at revision {self._newest.number}")
             for state, unit in plan.deleted

@@ -19,6 +19,8 @@ SUSPENDED = ("suspended", "disabled")
 
 REVISION = "headgate.dev/revision"
 """On an object: the number of the revision that last wrote it."""
+CONTENT = "headgate.dev/content"
+"""On an object: the hash of the content that was last written into it."""
 GRAPH_REVISION = "headgate.dev/graph-revision"
 """On an instance: the graph revision that it was granted."""
 STARTED_ON = "headgate.dev/started-on"

@@ -6,7 +6,7 @@ afterwards, so that a crash between the two leaves an object with two grants and
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from headgate.graph import contents, revisions
 from headgate.graph.nodes import Unit
@@ -65,21 +65,42 @@ class Ledger:
     def forget(self, node: str, unit: Unit) -> None:
         self.revisions[unit.number].forget(node, unit.text)
 
-    def written(self, instance: Object, definition: str) -> list[Action]:
-        """Before anything acts on it; the newest first, since it holds the new grants."""
+    def grants(self, instance: Object, definition: str) -> list[Action]:
+        """To be written before anything acts on them; the newest first."""
         actions: list[Action] = []
         for number in sorted(self.revisions, reverse=True):
             revision = self.revisions[number]
             if not revision.uid:
                 actions.append(Create(revisions.to_object(revision, instance, definition)))
-            elif revision.is_changed and (revision.is_in_use or revision is self.newest):
-                item = self._objects[revision.uid]
-                status = revision.status()
-                if item.status != status:
-                    actions.append(UpdateStatus(item.key, revision.uid, status))
+            elif revision.is_changed:
+                actions.extend(self._updated(revision))
         return actions
 
-    def let_go(self) -> list[Action]:
+    def releases(self) -> list[Action]:
+        """To be written when what they are about is done: until then a grant still tells what an object was."""
+        actions: list[Action] = []
+        for revision in self.revisions.values():
+            is_kept = revision.is_in_use or revision is self.newest
+            if is_kept and revision.uid and revision.has_let_go and not revision.is_changed:
+                actions.extend(self._updated(revision))
+        return [*actions, *self._let_go()]
+
+    def _updated(self, revision: Revision) -> Iterator[Action]:
+        item = self._objects[revision.uid]
+        status = revision.status()
+        if item.status != status:
+            yield UpdateStatus(item.key, revision.uid, status)
+
+    def granted_by_hash(self, node: str, text: str, content_hash: str) -> Revision | None:
+        """The newest revision that granted the object this content."""
+        for number in sorted(self.revisions, reverse=True):
+            record = self.revisions[number].nodes.get(node)
+            grant = record.granted.get(text) if record is not None else None
+            if grant is not None and grant.hash == content_hash:
+                return self.revisions[number]
+        return None
+
+    def _let_go(self) -> list[Action]:
         """Revisions that nothing is at any more; one whose status was never written granted nothing."""
         gone: list[Action] = []
         for uid, item in self._objects.items():

@@ -123,19 +123,23 @@ class Resolver:
         return bindings
 
     def granted_content(self, node_id: str, unit: Unit) -> contents.Content | None:
-        """What the unit was last granted: as it was kept, or rendered again from the inputs of its revision."""
+        """What the unit was last granted."""
         if unit.grant is None:
             return None
-        revision = self._ledger.revisions[unit.number]
-        kept = revision.record(node_id).contents.get(unit.text)
+        return self.content_at(self._ledger.revisions[unit.number], node_id, unit.text, unit.grant.hash)
+
+    def content_at(
+        self, revision: Revision, node_id: str, text: str, content_hash: str
+    ) -> contents.Content | None:
+        """As it was kept, or rendered again from the inputs of the revision; None if it cannot be had any more."""
+        kept = revision.record(node_id).contents.get(text)
         if kept is not None:
             return kept
-        graph = self.graph(revision)
-        node = next((each for each in graph.nodes if each.id == node_id), None)
+        node = next((each for each in self.graph(revision).nodes if each.id == node_id), None)
         if node is None:
             return None
-        wanted = self._rendered_at(node, revision).get(unit.text)
-        return wanted.content if wanted is not None and wanted.hash == unit.grant.hash else None
+        wanted = self._rendered_at(node, revision).get(text)
+        return wanted.content if wanted is not None and wanted.hash == content_hash else None
 
     def _rendered_at(self, node: CompiledNode, revision: Revision) -> dict[str, desired.Wanted]:
         key = (revision.number, node.id)

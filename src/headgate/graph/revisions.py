@@ -67,6 +67,7 @@ class Revision(msgspec.Struct):
     nodes: dict[str, NodeRecord]
     uid: str = ""
     is_changed: bool = False
+    has_let_go: bool = False
 
     @property
     def is_in_use(self) -> bool:
@@ -99,7 +100,7 @@ class Revision(msgspec.Struct):
         record = self.nodes.get(node)
         if record is not None and record.granted.pop(item, None) is not None:
             record.contents.pop(item, None)
-            self.is_changed = True
+            self.has_let_go = True
 
     def status(self) -> dict[str, Any]:
         return {

@@ -19,7 +19,11 @@ class Writer:
         self, state: NodeState, unit: Unit, content: contents.Content, before: contents.Content | None
     ) -> None:
         marks = self._marks(state, unit)
-        annotations = {labels.REVISION: str(unit.number), labels.APPLY_ORDER: str(state.node.layer)}
+        annotations = {
+            labels.REVISION: str(unit.number),
+            labels.CONTENT: unit.grant.hash if unit.grant is not None else "",
+            labels.APPLY_ORDER: str(state.node.layer),
+        }
         unit.is_written = True
         if unit.object is None:
             self.actions.append(Create(contents.created(content, marks, annotations)))
@@ -45,7 +49,7 @@ class Writer:
     def is_in_force(
         self, found: Object | None, content: contents.Content, content_hash: str, node: str
     ) -> bool:
-        if found is None or labels.REVISION not in found.annotations:
+        if found is None or found.annotations.get(labels.CONTENT) != content_hash:
             return False
         if self._memory.is_in_force(found, content_hash):
             return True

@@ -19,7 +19,7 @@ def fresh_versions(state: State, place: Place, now: Instant) -> Fresh:
     found: Fresh = {}
     for name in shape.of_place(place).others:
         target = place.members[name]
-        if target.deployment.versions:
+        if target.deployment.versions and place.is_home_of(target):
             versions = _new_for(state, place, target, now)
             if versions:
                 found[name] = versions

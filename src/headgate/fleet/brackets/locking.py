@@ -264,7 +264,7 @@ def due_without_a_window(state: State, place: Place) -> OwnCycle:
     for name in shape.of_place(place).others:
         target = place.members[name]
         record = target.record
-        if record.deployed is None or record.job is not None:
+        if record.deployed is None or record.job is not None or not place.is_home_of(target):
             continue
         if record.rollback_to is not None:
             found[name] = (record.rollback_to, "rollback")

@@ -16,7 +16,10 @@ WINDOWS_AT_MOST = 8
 
 
 def look(state: State, place: Place, now: Instant) -> tuple[GroupStart | None, Hindrance]:
-    """A group that may join the executing one does so before that one goes on: one instant, one decision."""
+    """A group that may join the executing one does so before that one goes on: one instant, one decision.
+
+    When the executing one has ended, members may have left with it: the place is looked at afresh.
+    """
     hindrance = Hindrance()
     if _is_retired(place):
         going_on = _executing(state, place, now, hindrance)
@@ -28,16 +31,16 @@ def look(state: State, place: Place, now: Instant) -> tuple[GroupStart | None, H
             break
     _cycle_without_a_window(state, place, now, hindrance)
     _tidy_waiting_group(state, place, now, hindrance)
+    executing = place.executing
     going_on = _executing(state, place, now, hindrance)
+    if place.executing is not executing:
+        return None, hindrance
     return going_on or _start_of_waiting_group(state, place, now, hindrance), hindrance
 
 
 def _is_retired(place: Place) -> bool:
     """No rule makes this place any more; members are left only until a cycle has ended."""
-    return not any(
-        target.rules.bracket is not None and target.rules.bracket.id == place.rule.id
-        for target in place.members.values()
-    )
+    return not any(place.is_home_of(target) for target in place.members.values())
 
 
 def _executing(state: State, place: Place, now: Instant, hindrance: Hindrance) -> GroupStart | None:

@@ -175,6 +175,12 @@ class Runner:
         if served is None:
             top = self.plan_of(item.labels.get(labels.DEFINITION_NAME, ""), now, memory)
             served = top.rollout.served if isinstance(top, DefinitionPlan) else None
+        if served is not None:
+            # The view may have heard of a pause that the definition was not looked at for yet.
+            top_item = self.view.get(Key("kro.run", definition.KIND, "", served.name))
+            is_paused = top_item is not None and labels.is_paused(top_item.annotations)
+            if is_paused != served.is_paused:
+                served = msgspec.structs.replace(served, is_paused=is_paused)
         return propagate.plan_instance(item, served, self.view, self._signals(now), now, memory)
 
     def _decide_definition(self, name: str, now: Instant) -> bool:
