@@ -31,6 +31,8 @@ class Fold:
     name: str
     kind: Kind
     predicate: cel.Program
+    reads_state_only: bool
+    """Whether all that it asks of an item is `ready()` and `updated()`: then four answers serve all items."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -91,7 +93,7 @@ class _Rewriting:
         predicate = _with_item(fold.condition, slot)
         name = f"@fold{len(self.folds)}"
         program = cel.Program(self._program.text, predicate, self._program.slots, self._program.callees)
-        self.folds.append(Fold(name, kind, program))
+        self.folds.append(Fold(name, kind, program, _reads_state_only(predicate)))
         return syntax.Variable(name, type=INT if kind == "count" else BOOL)
 
     def _is_about_one_item(self, condition: Node) -> bool:
@@ -129,6 +131,15 @@ def _with_item(node: Node, slot: int) -> Node:
     return node
 
 
+def _reads_state_only(node: Node) -> bool:
+    match node:
+        case syntax.Variable(name=name):
+            return name != _ITEM
+        case syntax.Call(function="ready" | "updated", arguments=(syntax.Variable(),)):
+            return True
+    return all(_reads_state_only(child) for child in node.children())
+
+
 class Tally:
     """One fold over one list in one pass."""
 
@@ -139,22 +150,32 @@ class Tally:
         self._true = 0
         self.has_failed = False
         self._known: dict[int, bool] = {}
+        self._by_state: dict[tuple[bool, bool], object] = {}
         for item in items:
             self.look_at(item)
 
     def look_at(self, item: Item) -> None:
         if self.has_failed:
             return
-        own: dict[str, object] = {_ITEM: item}
-        try:
-            value = self._fold.predicate.evaluate(ChainMap(own, self._bindings))  # type: ignore[arg-type]
-        except cel.EvaluationError:
-            value = None
+        value = self._of_state(item) if self._fold.reads_state_only else self._said(item)
         if not isinstance(value, bool):
             self.has_failed = True
             return
         self._true += value - self._known.get(id(item), False)
         self._known[id(item)] = value
+
+    def _of_state(self, item: Item) -> object:
+        state = (item.is_current, item.is_ready())
+        if state not in self._by_state:
+            self._by_state[state] = self._said(item)
+        return self._by_state[state]
+
+    def _said(self, item: Item) -> object:
+        own: dict[str, object] = {_ITEM: item}
+        try:
+            return self._fold.predicate.evaluate(ChainMap(own, self._bindings))  # type: ignore[arg-type]
+        except cel.EvaluationError:
+            return None
 
     def value(self) -> Any:
         match self._fold.kind:
