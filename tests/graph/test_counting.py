@@ -1,6 +1,7 @@
 """A gate that counts its own collection gives the same answers whether it is counted once or anew for every item."""
 
 import pytest
+
 from headgate.graph import counting, expressions
 from headgate.graph.items import Item, Items
 

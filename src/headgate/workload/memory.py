@@ -51,6 +51,8 @@ class Memory(msgspec.Struct):
     """The last revision that every replica had and was available at."""
     rolled_back: RolledBack | None = None
     was_paused: bool = False
+    spent_abort: str | None = None
+    """The order to abort that a later template has overtaken."""
 
 
 def read(status: Mapping[str, Any]) -> Memory:
@@ -66,6 +68,7 @@ def read(status: Mapping[str, Any]) -> Memory:
         done_revision=status.get("currentRevision"),
         rolled_back=RolledBack(back["from"], back["to"], instants.parse(back["at"])) if back else None,
         was_paused=bool(status.get("paused")),
+        spent_abort=status.get("spentAbort"),
     )
 
 

@@ -22,7 +22,8 @@ def abort(item: Object) -> Object:
     """Gives up the update to the template as it stands: what is not yet moved keeps its revision, surge goes. Another
     template starts a new update."""
     abandoned = revisions.revision_hash(model.read(item))
-    return msgspec.structs.replace(item, annotations={**item.annotations, ABORT: abandoned})
+    order = f"{abandoned}@{item.generation}"
+    return msgspec.structs.replace(item, annotations={**item.annotations, ABORT: order})
 
 
 def _strategy(item: Object) -> dict[str, Any]:

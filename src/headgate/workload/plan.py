@@ -26,7 +26,7 @@ from headgate.workload import (
     uses,
 )
 from headgate.workload.memory import Memory
-from headgate.workload.situation import Situation, Writes
+from headgate.workload.situation import ABORT, Situation, Writes
 from headgate.workload.stuck import Stuck
 
 
@@ -79,6 +79,7 @@ def understood(pcs: Object, items: Sequence[Object], now: Instant, ids: IdSource
         writes.revisions.append(Create(revisions.to_object(newest, wanted)))
     situation = Situation(wanted, pcs, tree, known, newest, newest, now, ids, writes)
     _turn_back(situation, known)
+    _pass_by_abort(situation, known)
     replicas.adopt(situation)
     progress.judge(situation)
     return situation
@@ -93,6 +94,14 @@ def _turn_back(situation: Situation, known: Memory) -> None:
         situation.target = situation.tree.revisions[back.target]
     else:
         known.rolled_back = None
+
+
+def _pass_by_abort(situation: Situation, known: Memory) -> None:
+    order = situation.source.annotations.get(ABORT)
+    if order is None:
+        known.spent_abort = None
+    elif order.partition("@")[0] != situation.newest.hash:
+        known.spent_abort = order
 
 
 def _farewell(pcs: Object, items: Sequence[Object]) -> Plan:

@@ -30,6 +30,8 @@ def of(situation: Situation, stuck: tuple[Stuck, ...]) -> dict[str, Any]:
         status["rolledBack"] = memory.write_rolled_back(known.rolled_back)
     if known.was_paused:
         status["paused"] = True
+    if known.spent_abort is not None:
+        status["spentAbort"] = known.spent_abort
     status["conditions"] = [
         conditions.stated(before, conditions.AVAILABLE, *_available(len(available), replicas), situation.now),
         conditions.stated(before, conditions.PROGRESSING, *_progressing(situation, stuck), situation.now),

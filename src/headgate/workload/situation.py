@@ -15,6 +15,14 @@ from headgate.workload.observed import Tree
 from headgate.workload.revisions import Revision
 
 ABORT = "headgate.dev/abort"
+"""Its value names the revision that is given up and, after an @, the generation at which that was ordered."""
+
+
+def is_abort_of(value: str | None, revision_hash: str, spent: str | None) -> bool:
+    """An abort holds until the next template; the same template coming back later is a new update."""
+    return value is not None and value != spent and value.partition("@")[0] == revision_hash
+
+
 """Annotation of a set: the hash of the revision that is abandoned. Another template makes it void."""
 SCHEDULED_AT = "headgate.dev/scheduled-at"
 """Annotation of a base gang: that it once stood, so that its scaled gangs need not wait when an update takes it apart."""
@@ -94,7 +102,7 @@ class Situation(msgspec.Struct):
 
     @property
     def is_aborted(self) -> bool:
-        return self.source.annotations.get(ABORT) == self.newest.hash
+        return is_abort_of(self.source.annotations.get(ABORT), self.newest.hash, self.memory.spent_abort)
 
     @property
     def may_update(self) -> bool:

@@ -12,10 +12,8 @@ from headgate.simulate.cluster.pods import Pod, Pods
 from headgate.simulate.cluster.store import Change, Store
 from headgate.simulate.cluster.tally import Tally
 from headgate.simulate.cluster.view import Request, View
-from headgate.workload import labels, model, names, revisions, validate
+from headgate.workload import labels, model, names, revisions, situation, validate
 from headgate.workload.model import PodCliqueSet
-
-ABORT_ANNOTATION = "headgate.dev/abort"
 
 
 class Planned(Protocol):
@@ -160,7 +158,8 @@ class Workloads:
             yield "it is paused"
         if strategy.type == "OnDelete":
             yield "its pods are replaced only when somebody deletes them"
-        if item.annotations.get(ABORT_ANNOTATION) == revisions.revision_hash(pcs):
+        order, spent = item.annotations.get(situation.ABORT), item.status.get("spentAbort")
+        if situation.is_abort_of(order, revisions.revision_hash(pcs), spent):
             yield "its update was aborted"
         if item.status.get("rolledBack"):
             yield "its update was rolled back"
