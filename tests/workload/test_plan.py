@@ -216,7 +216,8 @@ def test_pause_resume_and_abort_are_edits_of_the_set(running: World) -> None:
     edit_image(running, 0, "v2")
     running.settle()
     running.set = operate.abort(running.set)
-    assert running.set.annotations[ABORT] == running.set.status["updateRevision"]
+    order = f"{running.set.status['updateRevision']}@{running.set.generation}"
+    assert running.set.annotations[ABORT] == order
     running.settle()
     assert "updateEndedAt" in running.set.status["rollingUpdateProgress"]
 
