@@ -27,8 +27,9 @@ class OwnerReference(msgspec.Struct, frozen=True):
     uid: str
 
 
-class Object(msgspec.Struct, eq=False):
-    """One object. `generation` moves with the spec, `resource_version` with everything.
+class Object(msgspec.Struct, eq=False, gc=False):
+    """One object. `generation` moves with the spec, `resource_version` with everything. It is a tree, never a ring, so
+    the garbage collector need not walk the tens of thousands of them.
 
     `spec` holds every top-level field of the document that is not metadata or status for kinds without a spec
     (a ConfigMap's data, for one) under its own name in `other`.
