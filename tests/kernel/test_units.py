@@ -64,34 +64,58 @@ def test_what_is_no_quantity_is_refused_with_what_is_allowed(value: object) -> N
         quantities.parse(value)
 
 
-def test_slots_are_given_up_to_the_limit_and_once_per_holder() -> None:
-    slots: Slots[tuple[int]] = Slots(2)
-    assert slots.take("a", "executing")
-    assert slots.take("b", "executing")
-    assert slots.take("a", "still executing")
-    assert not slots.take("c", "executing")
-    assert slots.holders == {"a": "still executing", "b": "executing"}
+class Counted(Slots[str]):
+    def __init__(self, limit: int) -> None:
+        super().__init__()
+        self.count = limit
+
+    @property
+    def limit(self) -> int:
+        return self.count
+
+
+def test_a_holder_counts_once_for_all_its_purposes() -> None:
+    slots = Counted(2)
+    assert slots.take("a", "drain", 1)
+    assert not slots.take("a", "upgrade", 2)
+    assert slots.take("b", "drain", 3)
+    assert slots.has_room_for("a")
+    assert not slots.has_room_for("c")
+    assert not slots.release("a", "drain")
+    assert slots.release("a", "upgrade")
+    assert slots.has_room_for("c")
+    assert slots.held_since("b") == 3
 
 
 def test_a_limit_that_shrinks_takes_nothing_away() -> None:
-    slots: Slots[tuple[int]] = Slots(2)
-    slots.take("a", "")
-    slots.take("b", "")
-    slots.limit = 1
+    slots = Counted(2)
+    slots.take("a", "", 1)
+    slots.take("b", "", 1)
+    slots.count = 1
     assert set(slots.holders) == {"a", "b"}
-    slots.free("a")
-    assert not slots.can_take("c")
-    assert slots.free_count == 0
+    slots.release("a", "")
+    assert slots.free == 0
+    assert not slots.has_room_for("c")
 
 
 def test_waiters_stand_in_order_then_by_name() -> None:
-    slots: Slots[tuple[int]] = Slots(1)
-    slots.wait("b", (1,))
-    slots.wait("a", (1,))
-    slots.wait("c", (0,))
-    assert slots.in_line() == ["c", "a", "b"]
-    slots.take("c", "")
-    assert slots.in_line() == ["a", "b"]
+    slots = Counted(1)
+    for key, name in ((1, "b"), (1, "a"), (0, "c")):
+        slots.queue(key, name)
+    assert [name for _, name in slots.in_line()] == ["c", "a", "b"]
+    slots.leave(0, "c")
+    assert [name for _, name in slots.in_line()] == ["a", "b"]
+
+
+def test_who_leaves_the_line_while_it_is_walked_is_passed_by() -> None:
+    slots = Counted(1)
+    for name in ("a", "b", "c"):
+        slots.queue(0, name)
+    walked = []
+    for _, name in slots.in_line():
+        walked.append(name)
+        slots.leave(0, "b")
+    assert walked == ["a", "c"]
 
 
 def test_ids_follow_from_kind_and_name() -> None:

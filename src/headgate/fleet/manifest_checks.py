@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from headgate.fleet import expressions, manifest_objects, model
+from headgate.fleet.changes import Object
 from headgate.fleet.manifest_text import Document
 from headgate.fleet.rules import deployment_dependency
 from headgate.kernel import identifiers
@@ -15,7 +16,7 @@ from headgate.kernel.problems import Problem, Rejected
 
 class _Read(msgspec.Struct, frozen=True):
     document: Document
-    object: manifest_objects.Object
+    object: Object
 
     def problem(self, path: str, message: str) -> Problem:
         return manifest_objects.located(self.document, Problem(path, message))
@@ -50,7 +51,7 @@ def _repeated(read: Sequence[_Read]) -> Iterator[Problem]:
                 yield item.problem(path, f"{what} is already used in {place}")
 
 
-def _unique_keys(thing: manifest_objects.Object) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+def _unique_keys(thing: Object) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     kind = type(thing).__name__
     yield "metadata.id", f"the id {thing.id}", (thing.id,)
     if isinstance(thing, model.Version):

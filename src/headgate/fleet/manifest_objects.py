@@ -5,6 +5,7 @@ from typing import Any, cast
 import msgspec
 
 from headgate.fleet import model, rules
+from headgate.fleet.changes import Object
 from headgate.fleet.manifest_text import Document
 from headgate.kernel import documents, identifiers, instants
 from headgate.kernel.identifiers import IdSource
@@ -12,18 +13,6 @@ from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem, Rejected
 
 API_VERSION = "headgate.dev/v1"
-
-Object = (
-    model.Resource
-    | model.Environment
-    | model.Deployment
-    | model.Version
-    | model.Policy
-    | model.JobAgent
-    | model.VariableSet
-    | model.Freeze
-    | model.Signal
-)
 
 KINDS: dict[str, type[Any]] = {
     "Resource": model.Resource,

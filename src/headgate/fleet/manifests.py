@@ -1,11 +1,11 @@
 """Manifests: objects as people write them. Text to documents, documents to objects, and what is wrong with either."""
 
+from headgate.fleet.changes import Object
 from headgate.fleet.manifest_checks import validate
 from headgate.fleet.manifest_objects import (
     API_VERSION,
     KINDS,
     ForeignObject,
-    Object,
     describe,
     located,
     parse,

@@ -1,42 +1,76 @@
-"""A budget of places and who holds them. It never takes a place away: a limit that shrinks only stops new takers."""
+"""A budget of places: who holds them and for what, and who stands in line.
 
-from typing import Generic, TypeVar
+It never takes a place away: a limit that shrinks only stops new takers.
+"""
 
-Order = TypeVar("Order", bound="tuple[object, ...]")
+from __future__ import annotations
+
+import bisect
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any, Generic, TypeVar
+
+from headgate.kernel.instants import Instant
+
+Waiter = TypeVar("Waiter")
 
 
-class Slots(Generic[Order]):
-    """`holders` maps who holds a place to why, `waiters` maps who waits to where they stand in line."""
+class Slots(ABC, Generic[Waiter]):
+    """A holder counts once, however many purposes it holds its place for; the place is free with the last of them.
 
-    def __init__(self, limit: int) -> None:
-        self.limit = limit
-        self.holders: dict[str, str] = {}
-        self.waiters: dict[str, Order] = {}
+    Who waits has a key that says where it stands; waiters with equal keys must be comparable.
+    """
+
+    def __init__(self) -> None:
+        self.holders: dict[str, dict[str, Instant]] = {}
+        self._line: list[tuple[Any, Waiter]] = []
 
     @property
-    def free_count(self) -> int:
-        return max(0, self.limit - len(self.holders))
+    @abstractmethod
+    def limit(self) -> int: ...
 
-    def can_take(self, holder: str) -> bool:
-        """Who holds a place already needs no second one."""
-        return holder in self.holders or len(self.holders) < self.limit
+    @property
+    def free(self) -> int:
+        return self.limit - len(self.holders)
 
-    def take(self, holder: str, reason: str) -> bool:
-        if not self.can_take(holder):
+    def has_room_for(self, holder: str) -> bool:
+        return holder in self.holders or self.free > 0
+
+    def take(self, holder: str, purpose: str, now: Instant) -> bool:
+        """Whether the holder had no place before. It is for the caller to ask for room first, or to go beyond."""
+        held = self.holders.get(holder)
+        if held is None:
+            self.holders[holder] = {purpose: now}
+            return True
+        held.setdefault(purpose, now)
+        return False
+
+    def release(self, holder: str, purpose: str) -> bool:
+        """Whether the holder's place became free."""
+        held = self.holders.get(holder)
+        if held is None or held.pop(purpose, None) is None or held:
             return False
-        self.waiters.pop(holder, None)
-        self.holders[holder] = reason
+        del self.holders[holder]
         return True
 
-    def free(self, holder: str) -> bool:
-        return self.holders.pop(holder, None) is not None
+    def held_since(self, holder: str) -> Instant | None:
+        held = self.holders.get(holder)
+        return min(held.values()) if held else None
 
-    def wait(self, waiter: str, order: Order) -> None:
-        if waiter not in self.holders:
-            self.waiters[waiter] = order
+    def queue(self, key: Any, waiter: Waiter) -> None:
+        bisect.insort(self._line, (key, waiter))
 
-    def leave(self, waiter: str) -> None:
-        self.waiters.pop(waiter, None)
+    def leave(self, key: Any, waiter: Waiter) -> None:
+        index = bisect.bisect_left(self._line, (key, waiter))
+        if index < len(self._line) and self._line[index][1] is waiter:
+            del self._line[index]
 
-    def in_line(self) -> list[str]:
-        return sorted(self.waiters, key=lambda waiter: (self.waiters[waiter], waiter))
+    def in_line(self) -> Iterator[tuple[Any, Waiter]]:
+        """In order, each waiter once, whatever leaves the line while it is walked."""
+        passed: tuple[Any, Waiter] | None = None
+        while True:
+            index = 0 if passed is None else bisect.bisect_right(self._line, passed)
+            if index >= len(self._line):
+                return
+            passed = self._line[index]
+            yield passed

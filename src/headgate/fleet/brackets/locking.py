@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from headgate.fleet import candidates, gates, variables
 from headgate.fleet.brackets import collecting, shape
-from headgate.fleet.records import Group, JobKind, Member
+from headgate.fleet.records import Group, GroupStatus, JobKind, Member
 from headgate.fleet.state import State
 from headgate.fleet.targets import Hindrance, has_failed
 from headgate.fleet.units import Place, Target, VersionNode
@@ -153,13 +153,19 @@ def _carry_over(state: State, superseded: Group, group: Group) -> None:
 
 
 def end_unstarted(
-    state: State, group: Group, status: str, reason: str, now: Instant, *, merged_into: str | None = None
+    state: State,
+    group: Group,
+    status: GroupStatus,
+    reason: str,
+    now: Instant,
+    *,
+    merged_into: str | None = None,
 ) -> None:
     group.reason = reason
     group.completed_at = now
     group.merged_into = merged_into
     state.groups.pop(group.id, None)
-    state.group_changed(group, status, now)  # type: ignore[arg-type]  # callers pass a GroupStatus
+    state.group_changed(group, status, now)
 
 
 def drop_withdrawn(state: State, place: Place, group: Group, now: Instant, hindrance: Hindrance) -> None:

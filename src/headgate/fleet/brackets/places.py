@@ -5,7 +5,7 @@ from __future__ import annotations
 from headgate.fleet import placing, variables
 from headgate.fleet.brackets import collecting, cycle, finishing, locking, merging, readiness
 from headgate.fleet.brackets.readiness import GroupStart
-from headgate.fleet.records import Group
+from headgate.fleet.records import Group, GroupStatus
 from headgate.fleet.state import State
 from headgate.fleet.targets import Hindrance
 from headgate.fleet.units import Place, Target, VersionNode
@@ -148,7 +148,7 @@ def _tidy_waiting_group(state: State, place: Place, now: Instant, hindrance: Hin
     if not _has_changes(state, place, group):
         place.waiting = None
         withdrawn = any(member.state == "dropped" for member in group.members)
-        status = "aborted" if withdrawn else "completed"
+        status: GroupStatus = "aborted" if withdrawn else "completed"
         reason = "every locked version was withdrawn" if withdrawn else "nothing is left to change"
         locking.end_unstarted(state, group, status, reason, now)
         return
