@@ -42,7 +42,7 @@ def test_a_warning_is_said_and_is_no_problem(tmp_path: Path) -> None:
     code, out, err = validate(file)
     assert code == 0
     assert out == "1 document, no problem\n"
-    assert "warning: spec.updateStrategy" in err
+    assert "spec.updateStrategy.rollingUpdate: warning: " in err
 
 
 @pytest.mark.skipif(not MANIFESTS.is_dir(), reason="the example manifests are not there")

@@ -80,7 +80,8 @@ def _workload_problems(documents: "Sequence[manifests.Document]") -> "list[Probl
             checked = validate.check(objects.read(value))
             found = checked.problems
             for warning in checked.warnings:
-                click.echo(str(manifests.located(document, Problem("", f"warning: {warning}"))), err=True)
+                path, _, message = warning.partition(": ")
+                click.echo(str(manifests.located(document, Problem(path, f"warning: {message}"))), err=True)
         except Rejected as rejected:
             found = rejected.problems
         problems.extend(manifests.located(document, problem) for problem in found)
