@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
-from typing import TypeVar, get_args
+from typing import Any, TypeVar, get_args
 
 from headgate.fleet import changes, model
 from headgate.fleet.state import State
@@ -105,11 +105,11 @@ def rule(state: State, policy_name: str | None, reference: str) -> BoundRule:
 
 
 def remove_simple(state: State, kind: str, name: str) -> None:
-    tables: dict[str, dict[str, object]] = {
-        "JobAgent": state.job_agents,  # type: ignore[dict-item]  # only keys are used
-        "VariableSet": state.variable_sets,  # type: ignore[dict-item]
-        "Freeze": state.freezes,  # type: ignore[dict-item]
-        "Signal": state.signals,  # type: ignore[dict-item]
+    tables: dict[str, dict[str, Any]] = {
+        "JobAgent": state.job_agents,
+        "VariableSet": state.variable_sets,
+        "Freeze": state.freezes,
+        "Signal": state.signals,
     }
     table = tables[kind]
     if name not in table:

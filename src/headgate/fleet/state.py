@@ -7,7 +7,7 @@ from typing import Protocol
 import msgspec
 
 from headgate import cel
-from headgate.fleet import expressions, model, records
+from headgate.fleet import model, records
 from headgate.fleet.ranks import BracketRanks
 from headgate.fleet.slots import SlotTable
 from headgate.fleet.units import (
@@ -229,7 +229,3 @@ class State:
         if not self.quiet and (target.name, version.id) not in self.warned:
             self.warned.add((target.name, version.id))
             self.journal.warnings.append(Warning(now, target.name, version.tag, message))
-
-
-def gate_program(text: str) -> cel.Program:
-    return expressions.GATE.compile(text, expect=cel.BOOL)

@@ -242,7 +242,3 @@ class CompiledGraph(msgspec.Struct, frozen=True, eq=False):
 
     def node(self, identifier: str) -> CompiledNode:
         return next(node for node in self.nodes if node.id == identifier)
-
-    @property
-    def status_expressions(self) -> CompiledStatus:
-        return self.status

@@ -42,11 +42,6 @@ def find(api_version: str, name: str) -> Kind | None:
     return Kind(api_version, name, plural, bool(is_namespaced), _structure(type_name))
 
 
-def known_groups() -> frozenset[str]:
-    """API versions of which every kind is known."""
-    return frozenset(name.partition(" ")[0] for name in _data()["kinds"])
-
-
 def object_metadata() -> Schema:
     return _structure("meta_v1.ObjectMeta")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
-from headgate.graph import definition, labels, revisions
+from headgate.graph import labels, revisions
 from headgate.kernel.objects import Key, Object
 
 
@@ -45,10 +45,6 @@ class Listed:
 
 def is_revision(item: Object) -> bool:
     return item.kind == revisions.KIND and item.api_version == revisions.API_VERSION
-
-
-def definition_key(name: str) -> Key:
-    return Key("kro.run", definition.KIND, "", name)
 
 
 def selected(

@@ -183,10 +183,6 @@ class CompiledTemplate:
         )
         """The field paths that its expressions read, such as ('schema', 'spec', 'name')."""
 
-    @property
-    def is_constant(self) -> bool:
-        return not self.found
-
     def render(self, bindings: Mapping[str, object]) -> dict[str, Any]:
         """A new document. Raises FieldMissing or FieldError with the path of the field."""
         rendered: Any = self._fill(bindings)

@@ -8,7 +8,7 @@ from headgate.fleet.brackets.readiness import GroupStart
 from headgate.fleet.records import Group, GroupStatus
 from headgate.fleet.state import State
 from headgate.fleet.targets import Hindrance
-from headgate.fleet.units import Place, Target, VersionNode
+from headgate.fleet.units import Place
 from headgate.kernel.instants import Instant
 
 WINDOWS_AT_MOST = 8
@@ -190,12 +190,3 @@ def launch(state: State, place: Place, start: GroupStart, now: Instant) -> None:
     if start.group.started_at is None:
         locking.mark_unchanged(state, place, start.group)
     cycle.start(state, place, start.group, start.judged, now)
-
-
-def lock_of(place: Place, target: Target, version: VersionNode) -> Group | None:
-    """The unfinished group that has locked this version for this target."""
-    for group in place.groups():
-        member = group.member(target.deployment.name)
-        if member is not None and member.version == version.id and member.state != "dropped":
-            return group
-    return None

@@ -42,10 +42,6 @@ class Kubelet:
         running = self._running.get(pod.uid)
         return running.behavior if running is not None else self._behaviors.of_pod(pod)
 
-    def is_held_back(self, pod: Pod) -> bool:
-        running = self._running.get(pod.uid)
-        return running is not None and bool(running.waits_for)
-
     def _changed(self, change: Change) -> None:
         item = change.object
         if item.kind != "Pod":

@@ -65,9 +65,6 @@ class Runner:
     def has_work(self) -> bool:
         return bool(self._definitions or self._instances)
 
-    def is_idle(self, request: str | Key) -> bool:
-        return request not in self._definitions and request not in self._instances
-
     def _changed(self, change: Change) -> None:
         if self._lag and change.by != NAME:
             life = self._life
