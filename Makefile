@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: setup demo test lint bench format lock
+.PHONY: setup demo test postgres lint bench format lock
 
 setup: $(READY)
 
@@ -14,9 +14,12 @@ $(READY): pyproject.toml requirements-dev.lock scripts/setup
 demo: $(READY)
 	$(BIN)/headgate simulate examples/node-upgrade/scenario.yaml
 
-test: $(READY)
+test: $(READY) postgres
 	$(BIN)/pytest -n auto
 	$(BIN)/headgate test examples tests/scenarios
+
+postgres:
+	scripts/postgres
 
 lint: $(READY)
 	$(BIN)/ruff format --check .
@@ -33,5 +36,5 @@ format: $(READY)
 
 # Needs uv; the lock file serves uv and pip alike.
 lock:
-	uv pip compile pyproject.toml --extra dev --generate-hashes --universal --python-version 3.11 \
+	uv pip compile pyproject.toml --extra dev --extra otel --generate-hashes --universal --python-version 3.11 \
 	  --no-emit-index-url --no-header --output-file requirements-dev.lock

@@ -86,7 +86,7 @@ def _put(state: State, change: Put, now: Instant) -> None:
         case model.Deployment():
             catalog.put_deployment(state, _stamped(thing, _object(state.deployments.get(thing.name)), now))
         case model.Version():
-            _put_version(state, thing, now)
+            thing = _put_version(state, thing, now)
         case model.Policy():
             _refuse_cycles(state, thing)
             catalog.put_policy(state, _stamped(thing, _object(state.policies.get(thing.name)), now))
@@ -127,7 +127,8 @@ def _stamped(thing: Thing, old: object, now: Instant) -> Thing:
     )
 
 
-def _put_version(state: State, version: model.Version, now: Instant) -> None:
+def _put_version(state: State, version: model.Version, now: Instant) -> model.Version:
+    """As it is kept: its deployment by name, whichever way it was given."""
     deployment = references.deployment(state, version.deployment, path="spec.deployment")
     for name in version.dependencies:
         if name == deployment.name:
@@ -139,10 +140,10 @@ def _put_version(state: State, version: model.Version, now: Instant) -> None:
     published_at = old.object.published_at if old is not None else None
     if published_at is None and stamped.status == "ready":
         published_at = stamped.created_at if old is None else now
-    catalog.put_version(
-        state, msgspec.structs.replace(stamped, deployment=deployment.name, published_at=published_at)
-    )
+    kept = msgspec.structs.replace(stamped, deployment=deployment.name, published_at=published_at)
+    catalog.put_version(state, kept)
     _judge_anew(state, stamped.id)
+    return kept
 
 
 def _judge_anew(state: State, version_id: str) -> None:
@@ -175,7 +176,7 @@ def _set_version_status(state: State, change: SetVersionStatus, now: Instant) ->
         ),
     )
     _judge_anew(state, node.id)
-    state.journal.changed("Version", node.id)
+    state.journal.changed("Version", references.name_of(node.object))
 
 
 def _vote(state: State, change: Vote, now: Instant) -> None:
@@ -221,14 +222,12 @@ def _cancel_jobs_of_removed_targets(state: State, now: Instant) -> None:
         target = state.removed.pop(0)
         holds.give_back(state, target.resource.name, target.name)
         for job_id in target.record.attempts:
-            state.jobs.pop(job_id, None)
-            state.measuring.discard(job_id)
+            state.forget_job(job_id)
         job = state.jobs.get(target.record.job or "")
         if job is not None:
             jobs.cancel(state, job, now, f"{target.name} is no longer a release target")
             cycle.job_ended(state, job, now)
-            state.jobs.pop(job.id, None)
-            state.measuring.discard(job.id)
+            state.forget_job(job.id)
         _forget_what_was_ahead(state, target)
 
 

@@ -121,6 +121,8 @@ def remove_version(state: State, node: VersionNode) -> None:
     del state.versions[node.id]
     state.progress.pop(node.id, None)
     state.verified.pop(node.id, None)
+    state.journal.changed("Version", f"{deployment.name}/{node.tag}")
+    state.journal.changed("gone", node.id)
     for target in deployment.targets():
         state.touch(target)
 
@@ -138,6 +140,7 @@ def put_policy(state: State, policy: model.Policy) -> None:
 
 def remove_policy(state: State, node: PolicyNode) -> None:
     del state.policies[node.object.name]
+    state.journal.changed("gonePolicy", node.object.id)
     _policies_changed(state, node)
 
 

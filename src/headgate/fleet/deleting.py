@@ -17,6 +17,7 @@ def delete(state: State, change: Delete, now: Instant) -> None:
             node = references.resource(state, name)
             _end_groups(state, [p for p in state.places.values() if p.resource is node], node.name, now)
             catalog.remove_resource(state, node)
+            name = node.name
         case "Environment":
             environment = references.environment(state, name)
             gone = [p for p in state.places.values() if p.environment is environment]
@@ -26,6 +27,7 @@ def delete(state: State, change: Delete, now: Instant) -> None:
             ]
             catalog.remove_pairs(state, pairs)
             del state.environments[environment.name]
+            name = environment.name
             state.shared.clear()
             state.waiting.happened(("environments",))
         case "Deployment":
@@ -34,13 +36,17 @@ def delete(state: State, change: Delete, now: Instant) -> None:
             for version in list(deployment.versions):
                 catalog.remove_version(state, version)
             del state.deployments[deployment.name]
+            name = deployment.name
         case "Version":
             owner, _, tag = name.partition("/")
             version_node = references.version(state, owner, tag)
             _refuse_if_in_use(state, version_node)
             catalog.remove_version(state, version_node)
+            name = references.name_of(version_node.object)
         case "Policy":
-            catalog.remove_policy(state, references.policy(state, name))
+            policy = references.policy(state, name)
+            catalog.remove_policy(state, policy)
+            name = policy.object.name
             after_rules.settle(state, now)
         case "JobAgent" | "VariableSet" | "Freeze" | "Signal":
             references.remove_simple(state, change.kind, name)

@@ -29,7 +29,8 @@ class MeasurementDue(msgspec.Struct, frozen=True):
 
 
 class Decisions(msgspec.Struct, frozen=True):
-    """What was decided at one moment, in order. `rows` are the records that a store has to write."""
+    """What was decided at one moment, in order. `rows` are the records that a store has to write; `forgotten` are jobs
+    among them that the engine itself no longer needs."""
 
     created: tuple[Job, ...] = ()
     cancelled: tuple[Job, ...] = ()
@@ -37,6 +38,7 @@ class Decisions(msgspec.Struct, frozen=True):
     groups: tuple[Group, ...] = ()
     warnings: tuple[Warning, ...] = ()
     rows: tuple[tuple[str, ...], ...] = ()
+    forgotten: tuple[Job, ...] = ()
 
 
 class BudgetUse(msgspec.Struct, frozen=True):
@@ -71,6 +73,7 @@ class Engine:
             tuple(journal.groups.values()),
             tuple(journal.warnings),
             tuple(journal.rows),
+            tuple(journal.forgotten.values()),
         )
 
     def _due(self, journal: Journal) -> Iterator[MeasurementDue]:

@@ -155,7 +155,7 @@ def _succeeded(state: State, target: Target, job: Job, now: Instant) -> None:
 def _note_progress(state: State, target: Target, job: Job, now: Instant) -> None:
     successes = state.progress.setdefault(job.version, {}).setdefault(job.environment, {})
     if successes.setdefault(target.name, now) == now:
-        state.journal.changed("progress", job.version)
+        state.journal.changed("progress", job.version, target.name)
         state.stages_moved(job.version)
 
 
@@ -227,6 +227,5 @@ def _forget_attempts(state: State, target: Target) -> None:
     for job_id in target.record.attempts:
         job = state.jobs.get(job_id)
         if job is not None and (job.group is None or job.group not in state.groups):
-            del state.jobs[job_id]
-            state.measuring.discard(job_id)
+            state.forget_job(job_id)
     target.record.attempts = []

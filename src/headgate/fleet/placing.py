@@ -82,6 +82,7 @@ def drop_if_empty(state: State, place: Place) -> None:
     state.waiting.forget(place)
     leave_lines(state, place)
     state.places.pop(place.key, None)
+    state.journal.changed("place", *place.key)
     state.places_by_rule.get(place.rule.id, {}).pop(place, None)
 
 

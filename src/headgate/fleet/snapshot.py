@@ -22,6 +22,8 @@ class Pending(msgspec.Struct):
     measurements: list[tuple[str, str, str]] = []
     groups: list[records.Group] = []
     warnings: list[Warning] = []
+    rows: list[tuple[str, ...]] = []
+    forgotten: list[records.Job] = []
 
 
 class Snapshot(msgspec.Struct):
@@ -62,7 +64,7 @@ def dump(state: State) -> bytes:
         deployments=[node.object for node in state.deployments.values()],
         versions=[node.object for d in state.deployments.values() for node in d.versions],
         policies=[msgspec.to_builtins(node.object) for node in state.policies.values()],
-        retired=[msgspec.to_builtins(policy) for policy in _retired(state)],
+        retired=[msgspec.to_builtins(policy) for policy in retired(state).values()],
         job_agents=list(state.job_agents.values()),
         variable_sets=[one for one, _ in state.variable_sets.values()],
         freezes=[one for one, _ in state.freezes.values()],
@@ -84,19 +86,21 @@ def dump(state: State) -> bytes:
             [(job.id, rule, metric) for job, rule, metric in journal.measurements],
             list(journal.groups.values()),
             journal.warnings,
+            list(journal.rows),
+            list(journal.forgotten.values()),
         ),
     )
     return msgspec.json.encode(snapshot)
 
 
-def _retired(state: State) -> list[model.Policy]:
+def retired(state: State) -> dict[str, model.Policy]:
+    """By the id of the bracket rule whose groups have not ended."""
     live = {rule.id for rule in _brackets(state)}
-    found = {
+    return {
         place.rule.id: place.rule.policy
         for _, place in sorted(state.places.items())
         if place.rule.id not in live and any(True for _ in place.groups())
     }
-    return list(found.values())
 
 
 def _brackets(state: State) -> list[BoundRule]:
@@ -109,7 +113,10 @@ def _brackets(state: State) -> list[BoundRule]:
 
 
 def load(document: bytes, ids: IdSource) -> State:
-    snapshot = msgspec.json.decode(document, type=Snapshot)
+    return restore(msgspec.json.decode(document, type=Snapshot), ids)
+
+
+def restore(snapshot: Snapshot, ids: IdSource) -> State:
     state = State(ids, snapshot.workspace)
     _load_objects(state, snapshot)
     _load_records(state, snapshot)
@@ -168,9 +175,11 @@ def _load_records(state: State, snapshot: Snapshot) -> None:
     state.warned = set(snapshot.warned)
     for name, record in snapshot.targets.items():
         target = state.targets.get(name)
-        if target is not None:
-            target.record = record
-            state.target_changed(target)
+        if target is None:
+            state.departed[name] = record
+            continue
+        target.record = record
+        state.target_changed(target)
     for job in state.jobs.values():
         if job.verification == "running":
             state.measuring.add(job.id)
@@ -214,7 +223,8 @@ def _load_slots(state: State) -> None:
 
 def _load_pending(state: State, pending: Pending) -> None:
     journal = state.journal
-    journal.rows.clear()
+    journal.rows = dict.fromkeys(pending.rows)
+    journal.forgotten = {job.id: job for job in pending.forgotten}
     journal.created = [state.jobs[job_id] for job_id in pending.created if job_id in state.jobs]
     journal.cancelled = pending.cancelled
     journal.measurements = [

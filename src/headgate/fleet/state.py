@@ -76,6 +76,7 @@ class Journal:
         self.groups: dict[str, records.Group] = {}
         self.warnings: list[Warning] = []
         self.rows: dict[tuple[str, ...], None] = {}
+        self.forgotten: dict[str, records.Job] = {}
 
     def changed(self, table: str, *key: str) -> None:
         self.rows[(table, *key)] = None
@@ -146,6 +147,14 @@ class State:
         """Ids of decisions follow the sequence of decisions, so that a replay gives the same ones."""
         self.sequence += 1
         return self.ids.new(kind, f"{self.workspace}/{name}#{self.sequence}")
+
+    def forget_job(self, job_id: str) -> None:
+        """It is history now, which a store keeps."""
+        job = self.jobs.pop(job_id, None)
+        if job is not None:
+            self.measuring.discard(job_id)
+            self.journal.forgotten[job_id] = job
+            self.journal.changed("job", job_id)
 
     def unit_of(self, target: Target) -> Unit:
         return target.place if target.place is not None else target
@@ -228,4 +237,5 @@ class State:
     def warn(self, now: Instant, target: Target, version: VersionNode, message: str) -> None:
         if not self.quiet and (target.name, version.id) not in self.warned:
             self.warned.add((target.name, version.id))
+            self.journal.changed("warned", target.name, version.id)
             self.journal.warnings.append(Warning(now, target.name, version.tag, message))

@@ -37,6 +37,7 @@ def begin(state: State, target: Target, job: Job, trigger: Trigger, now: Instant
         if trigger == "jobSuccess":
             target.record.verification = "running"
             state.verified.setdefault(job.version, {})[target.name] = None
+            state.journal.changed("progress", job.version, target.name)
         state.journal.changed("job", job.id)
 
 
@@ -133,7 +134,7 @@ def _conclude(state: State, target: Target, job: Job, now: Instant) -> bool:
         target.record.verification = outcome
     if job.status == "successful":
         state.verified.setdefault(job.version, {})[target.name] = now if outcome == "passed" else None
-        state.journal.changed("progress", job.version)
+        state.journal.changed("progress", job.version, target.name)
     state.stages_moved(job.version)
     state.target_changed(target)
     state.touch(target)

@@ -71,4 +71,4 @@ def _forget_jobs(state: State, group: Group) -> None:
         kept = target.record.attempts if target is not None else []
         for job_id in member.attempts:
             if job_id not in kept:
-                state.jobs.pop(job_id, None)
+                state.forget_job(job_id)

@@ -1,0 +1,151 @@
+"""One call of the API, and what a route declares about itself. OpenAPI, checks and docs all read the declaration."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from typing import Any, Literal, Protocol, TypeVar
+
+import msgspec
+
+from headgate.kernel.instants import Instant
+from headgate.runtime.commands import Caller, Command, Idempotency, Question, Reply
+from headgate.store.port import Store
+
+Result = TypeVar("Result")
+Schema = Any
+"""A msgspec Struct, a type that `api.schemas` can describe, or a ready JSON Schema as a dict."""
+
+
+class Desk(Protocol):
+    """The worker as the API sees it. Errors come out of the await: Rejected, KeyReusedError, UnknownWorkspaceError,
+    store.UnavailableError, and whatever the command raised itself."""
+
+    async def submit(
+        self,
+        workspace: str,
+        command: Command[Result],
+        caller: Caller,
+        *,
+        alone: bool = False,
+    ) -> Result: ...
+
+    async def submit_once(
+        self,
+        workspace: str,
+        command: Command[Reply],
+        caller: Caller,
+        idempotency: Idempotency | None,
+        *,
+        alone: bool = False,
+    ) -> Reply:
+        """The same key and request again gives the same Reply without doing it again."""
+        ...
+
+    async def ask(self, workspace: str, question: Question[Result]) -> Result: ...
+
+    async def wait_for_events(self, workspace: str, seq: int, seconds: float) -> bool:
+        """Until there may be an event after `seq`, or the time is over."""
+        ...
+
+
+class Principal(msgspec.Struct, frozen=True):
+    """Who calls: a token, or a person of an OIDC provider. `grants` are permissions by workspace, '*' for all."""
+
+    user: str
+    grants: Mapping[str, frozenset[str]]
+    agents: frozenset[str] = frozenset()
+    """Not empty: may claim and report jobs of these agents only."""
+
+    def allows(self, permission: str, workspace: str) -> bool:
+        return permission in self.grants.get(workspace, ()) or permission in self.grants.get("*", ())
+
+    def sees(self, workspace: str) -> bool:
+        return workspace in self.grants or "*" in self.grants
+
+
+class Service(msgspec.Struct, frozen=True):
+    """What handlers work with. `desk` changes and looks at workspaces; `store` is for history (call it in a thread)."""
+
+    desk: Desk
+    store: Store
+    clock: Callable[[], Instant]
+    public_url: str = ""
+
+
+class Call(msgspec.Struct):
+    service: Service
+    principal: Principal
+    workspace: str
+    path: dict[str, str]
+    """Path parameters, decoded."""
+    query: dict[str, Any]
+    """Query parameters as the route declares them; absent ones are absent or have their default."""
+    body: Any = None
+    """The JSON document of the request, decoded; None without one."""
+    headers: Mapping[str, str] = {}
+    if_match: str | None = None
+    idempotency: Idempotency | None = None
+    request_id: str = ""
+    trace_parent: str | None = None
+    raw_body: bytes = b""
+
+    @property
+    def caller(self) -> Caller:
+        return Caller(self.principal.user, self.request_id, self.trace_parent)
+
+
+class Answer(msgspec.Struct):
+    """`document` is encoded as JSON unless it is bytes already; a `stream` is sent as it comes."""
+
+    status: int = 200
+    document: Any = None
+    headers: dict[str, str] = {}
+    media_type: str = "application/json"
+    stream: AsyncIterator[bytes] | None = None
+
+
+class Refusal(Exception):  # noqa: N818 - it is an answer, not a failure
+    """An answer in problem details (RFC 9457)."""
+
+    def __init__(
+        self, status: int, title: str, detail: str = "", errors: tuple[tuple[str, str], ...] = ()
+    ) -> None:
+        super().__init__(detail or title)
+        self.status = status
+        self.title = title
+        self.detail = detail
+        self.errors = errors
+
+
+class Parameter(msgspec.Struct, frozen=True):
+    name: str
+    schema: dict[str, Any]
+    description: str = ""
+    required: bool = False
+
+
+class Route(msgspec.Struct, frozen=True):
+    """`permission` is None for what anybody may call; `scope` says whether it is about one workspace."""
+
+    method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+    path: str
+    operation: str
+    summary: str
+    handler: Callable[[Call], Awaitable[Answer]]
+    permission: str | None
+    tag: str
+    answers: Mapping[int, Schema]
+    """What it answers when all is well: status to schema, None for no body. Problems are added by themselves."""
+    query: tuple[Parameter, ...] = ()
+    body: Schema = None
+    body_required: bool = True
+    body_media_types: tuple[str, ...] = ("application/json",)
+    scope: Literal["workspace", "service"] = "workspace"
+    mutates: bool = False
+    """Takes Idempotency-Key."""
+    conditional: bool = False
+    """Takes If-Match, and answers 412."""
+    problems: tuple[int, ...] = ()
+    """Further problem statuses it may answer, such as 409."""
+    description: str = ""
+    media_type: str = "application/json"

@@ -1,0 +1,1 @@
+"""The engine worker: lease, load, consume, decide, commit, dispatch."""

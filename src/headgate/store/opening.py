@@ -1,0 +1,38 @@
+"""Opens the store that a URL names."""
+
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from headgate.kernel.problems import Problem, Rejected
+from headgate.store.drivers import Driver
+from headgate.store.port import Store
+from headgate.store.sql_store import SqlStore
+
+ALLOWED = "allowed are sqlite:///FILE, postgresql://USER@HOST/DATABASE and memory:"
+
+
+def open_store(url: str) -> Store:
+    """Connects; `migrate` is the caller's, who knows whether it may."""
+    return SqlStore(_driver(url), url)
+
+
+def _driver(url: str) -> Driver:
+    scheme = urlsplit(url).scheme
+    if scheme == "memory":
+        return _sqlite(None)
+    if scheme == "sqlite":
+        path = url.removeprefix("sqlite://").removeprefix("/") if url.startswith("sqlite:///") else ""
+        if not path:
+            raise Rejected([Problem("database", f"{url!r} names no file; {ALLOWED}")])
+        return _sqlite(Path(path))
+    if scheme in ("postgresql", "postgres"):
+        from headgate.store.postgres import PostgresDriver
+
+        return PostgresDriver(url)
+    raise Rejected([Problem("database", f"is {url!r}; {ALLOWED}")])
+
+
+def _sqlite(path: Path | None) -> Driver:
+    from headgate.store.sqlite import SqliteDriver
+
+    return SqliteDriver(path)

@@ -1,0 +1,354 @@
+"""The one port to storage. Everything above it speaks in these values; SQL stays behind it.
+
+A workspace is a log of entries (accepted changes, and marks "decided at this moment") and the rows that follow from the
+log. Whoever appends to a workspace's log holds its lock for the length of one transaction, so entries have one order
+everywhere. Only the holder of the workspace's lease may append decisions.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Literal
+
+import msgspec
+
+from headgate.kernel.instants import Instant
+
+Json = bytes
+"""A JSON document as it was written, never parsed on its way through."""
+
+
+class UnavailableError(Exception):
+    """The database cannot be reached, or lost the transaction: nothing of it is known to be stored."""
+
+
+class LeaseLostError(Exception):
+    """Somebody else holds the lease by now; nothing was written."""
+
+
+class Workspace(msgspec.Struct, frozen=True, rename="camel"):
+    id: str
+    name: str
+    description: str = ""
+    created_at: Instant = 0
+
+
+class Lease(msgspec.Struct, frozen=True):
+    """`token` grows with every new holder; writes that carry an older one are refused."""
+
+    name: str
+    holder: str
+    token: int
+
+
+class LogEntry(msgspec.Struct, frozen=True):
+    """`change` is applied; after `decided` the engine decides at `at`. `payload` is the change as JSON."""
+
+    seq: int
+    at: Instant
+    kind: Literal["change", "decided"]
+    payload: Json
+    user: str = ""
+    trace_parent: str | None = None
+
+
+class Event(msgspec.Struct, frozen=True, rename="camel"):
+    """What happened, for people and programs that follow along. `seq` is gapless in its workspace."""
+
+    seq: int
+    at: Instant
+    type: str
+    kind: str
+    name: str
+    message: str
+    data: Json = b"{}"
+
+
+class AuditEntry(msgspec.Struct, frozen=True, rename="camel"):
+    """Who changed what; `before` and `after` are documents, None where there was nothing."""
+
+    at: Instant
+    user: str
+    action: str
+    kind: str
+    name: str
+    before: Json | None = None
+    after: Json | None = None
+    request_id: str = ""
+    seq: int = 0
+
+
+class Order(msgspec.Struct, rename="camel"):
+    """A job to be run by an agent: the outbox. `document` is all that the agent needs to know.
+
+    `claims` counts how often it was handed out; a claim ends with the lease `claimed_until`, and `token` tells claims
+    of the same order apart.
+    """
+
+    workspace: str
+    job: str
+    agent: str
+    type: str
+    document: Json
+    created_at: Instant
+    not_before: Instant
+    deadline_at: Instant | None = None
+    claims: int = 0
+    claimed_by: str | None = None
+    claimed_until: Instant | None = None
+    token: int = 0
+    cancelled: bool = False
+    state: Json = b"{}"
+    """What the agent needs to go on after a restart, such as the id of the run it started."""
+
+
+class Token(msgspec.Struct, frozen=True, rename="camel"):
+    """An API token; the secret itself is never stored. Without a workspace it is good for all of them."""
+
+    id: str
+    name: str
+    hash: str
+    workspace: str | None
+    role: str | None
+    permissions: tuple[str, ...] = ()
+    agents: tuple[str, ...] = ()
+    created_at: Instant = 0
+    created_by: str = ""
+    expires_at: Instant | None = None
+
+
+class Remembered(msgspec.Struct, frozen=True):
+    """The answer to a request with an Idempotency-Key; `fingerprint` tells another request with the same key."""
+
+    key: str
+    fingerprint: str
+    status: int
+    body: Json
+    at: Instant
+
+
+Row = Mapping[str, object]
+
+
+class Transaction(ABC):
+    """Holds the workspace's lock. Everything becomes visible at once when the block ends, or not at all."""
+
+    workspace: str
+
+    @abstractmethod
+    def head(self) -> int:
+        """The newest entry's number in the log; 0 when it is empty."""
+
+    @abstractmethod
+    def log_after(self, seq: int) -> list[LogEntry]: ...
+
+    @abstractmethod
+    def append(self, entries: Sequence[LogEntry]) -> None: ...
+
+    @abstractmethod
+    def put(self, table: str, rows: Sequence[Sequence[object]]) -> None:
+        """Inserts rows, or replaces those with the same key; columns in the order of the schema."""
+
+    @abstractmethod
+    def delete(
+        self, table: str, keys: Sequence[Sequence[object]], columns: tuple[str, ...] | None = None
+    ) -> None:
+        """By the table's key, or by the columns that are named."""
+
+    @abstractmethod
+    def add_events(self, events: Sequence[Event]) -> None:
+        """Numbers them on; the `seq` they bring is not looked at."""
+
+    @abstractmethod
+    def add_audit(self, entries: Sequence[AuditEntry]) -> None: ...
+
+    @abstractmethod
+    def advance(self, consumed: int, sequence: int) -> None:
+        """The rows stand for the log up to `consumed`; `sequence` numbers the engine's own ids."""
+
+    @abstractmethod
+    def cancel_orders(self, jobs: Sequence[str]) -> None:
+        """Orders that nobody has claimed go at once; others stay, marked, until their agent has stopped the job."""
+
+    @abstractmethod
+    def recall(self, key: str) -> Remembered | None: ...
+
+    @abstractmethod
+    def remember(self, answer: Remembered) -> None: ...
+
+
+class UnknownWorkspaceError(Exception):
+    """There is no workspace of that name."""
+
+
+class Rows(msgspec.Struct):
+    """All rows of a workspace's engine, table by table, and the log position that they stand for."""
+
+    consumed: int
+    sequence: int
+    tables: dict[str, list[Row]]
+
+
+class Store(ABC):
+    """Safe to use from several threads."""
+
+    url: str
+
+    @abstractmethod
+    def migrate(self) -> None: ...
+
+    @abstractmethod
+    def close(self) -> None: ...
+
+    @abstractmethod
+    def ping(self) -> None:
+        """Raises `UnavailableError`."""
+
+    @abstractmethod
+    def workspaces(self) -> list[Workspace]: ...
+
+    @abstractmethod
+    def add_workspace(self, workspace: Workspace) -> bool:
+        """False if one of that name is there already."""
+
+    @abstractmethod
+    def remove_workspace(self, name: str) -> bool:
+        """With everything in it."""
+
+    @abstractmethod
+    def take_lease(self, name: str, holder: str, seconds: float) -> Lease | None:
+        """None while somebody else holds it."""
+
+    @abstractmethod
+    def renew_lease(self, lease: Lease, seconds: float) -> bool:
+        """False if somebody else has taken it since."""
+
+    @abstractmethod
+    def release_lease(self, lease: Lease) -> None: ...
+
+    @abstractmethod
+    def leases(self) -> list[tuple[Lease, Instant]]:
+        """With the moment each of them ends."""
+
+    @abstractmethod
+    def begin(self, workspace: str, lease: Lease | None = None) -> AbstractContextManager[Transaction]:
+        """With a lease, raises `LeaseLostError` unless it is still the newest."""
+
+    @abstractmethod
+    def load(self, workspace: str) -> Rows: ...
+
+    @abstractmethod
+    def head(self, workspace: str) -> int: ...
+
+    @abstractmethod
+    def log_after(self, workspace: str, seq: int, limit: int) -> list[LogEntry]: ...
+
+    @abstractmethod
+    def wait_for_hint(self, seconds: float) -> bool:
+        """Returns early, with True, when another process may have written. A hint only: look either way."""
+
+    @abstractmethod
+    def hint(self) -> None:
+        """Tells other processes to look."""
+
+    # Reading for people: newest first where there is a time, `after` is the last key of the page before.
+
+    @abstractmethod
+    def events_after(self, workspace: str, seq: int, limit: int) -> list[Event]: ...
+
+    @abstractmethod
+    def newest_event(self, workspace: str) -> int: ...
+
+    @abstractmethod
+    def audit_before(
+        self, workspace: str, seq: int | None, limit: int, *, kind: str | None = None, name: str | None = None
+    ) -> list[AuditEntry]: ...
+
+    @abstractmethod
+    def job(self, workspace: str, job: str) -> Row | None: ...
+
+    @abstractmethod
+    def jobs_before(
+        self,
+        workspace: str,
+        after: tuple[Instant, str] | None,
+        limit: int,
+        equal: Mapping[str, str],
+    ) -> list[Row]:
+        """`equal` may name deployment, environment, resource, status, agent, group_id, tag."""
+
+    @abstractmethod
+    def groups_before(
+        self, workspace: str, after: tuple[Instant, str] | None, limit: int, equal: Mapping[str, str]
+    ) -> list[Row]: ...
+
+    @abstractmethod
+    def group(self, workspace: str, group: str) -> Row | None: ...
+
+    @abstractmethod
+    def typical_durations(self, workspace: str) -> dict[str, int]:
+        """By deployment: the mean of its last successful jobs, in microseconds."""
+
+    # The outbox.
+
+    @abstractmethod
+    def claim_orders(
+        self,
+        *,
+        types: Iterable[str] | None = None,
+        workspace: str | None = None,
+        agent: str | None = None,
+        holder: str,
+        now: Instant,
+        seconds: float,
+        limit: int,
+    ) -> list[Order]:
+        """Hands out orders that are due and that nobody holds, oldest first, each to one caller only."""
+
+    @abstractmethod
+    def renew_order(self, order: Order, until: Instant) -> bool:
+        """False if the claim was lost, or the order is gone or cancelled."""
+
+    @abstractmethod
+    def save_order(self, order: Order) -> bool:
+        """Writes `state`, `not_before` and the claim back; False as for `renew_order`."""
+
+    @abstractmethod
+    def finish_order(self, workspace: str, job: str) -> None: ...
+
+    @abstractmethod
+    def order(self, workspace: str, job: str) -> Order | None: ...
+
+    @abstractmethod
+    def cancelled_orders(self, types: Iterable[str]) -> list[Order]: ...
+
+    @abstractmethod
+    def overdue_orders(self, now: Instant, limit: int) -> list[Order]:
+        """Past their deadline, whoever holds them."""
+
+    # Tokens.
+
+    @abstractmethod
+    def add_token(self, token: Token) -> None: ...
+
+    @abstractmethod
+    def token_by_hash(self, digest: str) -> Token | None: ...
+
+    @abstractmethod
+    def tokens(self, workspace: str | None) -> list[Token]: ...
+
+    @abstractmethod
+    def remove_token(self, token_id: str) -> bool: ...
+
+    # Small documents of the service itself: systems, settings.
+
+    @abstractmethod
+    def documents(self, workspace: str, kind: str) -> dict[str, Json]: ...
+
+    @abstractmethod
+    def put_document(self, workspace: str, kind: str, name: str, document: Json) -> None: ...
+
+    @abstractmethod
+    def remove_document(self, workspace: str, kind: str, name: str) -> bool: ...

@@ -1,0 +1,389 @@
+"""The engine's records as rows, and rows as the state of an engine.
+
+Which rows a decision touched the engine says itself; everything is written as it is after the decision, so rows that
+were touched twice are written once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+
+from headgate.fleet import model, records, snapshot
+from headgate.fleet.engine import Decisions, Engine
+from headgate.fleet.state import State
+from headgate.kernel.identifiers import IdSource
+from headgate.store import policy_rows
+from headgate.store.port import Row, Rows, Transaction
+from headgate.store.schema import OBJECT_TABLES
+
+_encode = msgspec.json.Encoder().encode
+Key = tuple[str, ...]
+
+
+class Changes:
+    """Rows to write and keys to delete, table by table."""
+
+    def __init__(self) -> None:
+        self.puts: dict[str, list[Sequence[object]]] = {}
+        self.deletes: dict[tuple[str, tuple[str, ...] | None], list[Sequence[object]]] = {}
+
+    def put(self, table: str, row: Sequence[object]) -> None:
+        self.puts.setdefault(table, []).append(row)
+
+    def delete(self, table: str, *key: object, columns: tuple[str, ...] | None = None) -> None:
+        self.deletes.setdefault((table, columns), []).append(key)
+
+    def write(self, transaction: Transaction) -> None:
+        for (table, columns), keys in self.deletes.items():
+            transaction.delete(table, keys, columns)
+        for table, rows in self.puts.items():
+            transaction.put(table, rows)
+
+
+def of_decisions(engine: Engine, decisions: Iterable[Decisions]) -> Changes:
+    """Of several decisions one after another, of which only the end is written."""
+    state = engine.state
+    changes = Changes()
+    keys: dict[Key, None] = {}
+    history: dict[str, records.Job] = {}
+    groups: dict[str, records.Group] = {}
+    for one in decisions:
+        keys |= dict.fromkeys(one.rows)
+        history |= {job.id: job for job in one.forgotten}
+        groups |= {group.id: group for group in one.groups}
+    for key in keys:
+        table = key[0]
+        if table == "job":
+            _job(state, changes, history, key[1])
+        elif table == "group":
+            _group(state, changes, groups, key[1])
+        else:
+            _WRITERS[table](state, changes, key)
+    if any(key[0] == "Policy" for key in keys):
+        policy_rows.retired(state, changes)
+    return changes
+
+
+def _job(state: State, changes: Changes, history: dict[str, records.Job], job_id: str) -> None:
+    live = state.jobs.get(job_id)
+    job = live if live is not None else history.get(job_id)
+    if job is None:
+        return
+    changes.put(
+        "job",
+        (
+            state.workspace,
+            job.id,
+            job.deployment,
+            job.environment,
+            job.resource,
+            job.version,
+            job.tag,
+            job.status,
+            job.attempt,
+            job.kind,
+            job.agent,
+            job.group,
+            job.created_at,
+            job.started_at,
+            job.completed_at,
+            live is not None,
+            _encode(job),
+        ),
+    )
+
+
+def _group(state: State, changes: Changes, groups: dict[str, records.Group], group_id: str) -> None:
+    live = state.groups.get(group_id)
+    group = live if live is not None else groups.get(group_id)
+    if group is None:
+        return
+    resource = state.resources.get(group.resource)
+    environment = state.environments.get(group.environment)
+    changes.put(
+        "bracket_version_group",
+        (
+            group.id,
+            state.workspace,
+            group.rule,
+            resource.object.id if resource is not None else None,
+            environment.object.id if environment is not None else None,
+            group.collection_started_at,
+            group.collection_ends_at,
+            group.status,
+            group.created_at,
+            group.policy,
+            group.environment,
+            group.resource,
+            live is not None,
+            _encode(group),
+        ),
+    )
+    for member in group.members:
+        deployment = state.deployments.get(member.deployment)
+        if deployment is not None:
+            changes.put(
+                "bracket_version_group_member",
+                (
+                    state.workspace,
+                    group.id,
+                    deployment.object.id,
+                    member.version,
+                    member.locked_at,
+                    member.deployment,
+                    member.role,
+                    member.state,
+                ),
+            )
+
+
+def _target(state: State, changes: Changes, key: Key) -> None:
+    target = state.targets.get(key[1])
+    record = target.record if target is not None else state.departed.get(key[1])
+    if record is None:
+        changes.delete("release_target", state.workspace, key[1])
+        return
+    changes.put(
+        "release_target",
+        (state.workspace, key[1], record.deployed, record.deployed_at, record.job, _encode(record)),
+    )
+
+
+def _place(state: State, changes: Changes, key: Key) -> None:
+    place = state.places.get((key[1], key[2], key[3]))
+    if place is None:
+        changes.delete("bracket_place", state.workspace, *key[1:])
+    else:
+        changes.put("bracket_place", (state.workspace, *key[1:], _encode(place.record)))
+
+
+def _progress(state: State, changes: Changes, key: Key) -> None:
+    _, version, target = key
+    environment = target.split("/")[1]
+    succeeded_at = state.progress.get(version, {}).get(environment, {}).get(target)
+    verified = state.verified.get(version, {})
+    changes.put(
+        "version_progress",
+        (
+            state.workspace,
+            version,
+            target,
+            environment,
+            succeeded_at,
+            1 if target in verified else None,
+            verified.get(target),
+        ),
+    )
+
+
+def _gone(state: State, changes: Changes, key: Key) -> None:
+    """Whatever was written of a version that is no more."""
+    if key[1] not in state.versions:
+        changes.delete("version_progress", state.workspace, key[1], columns=("workspace", "version_id"))
+
+
+def _latch(state: State, changes: Changes, key: Key) -> None:
+    latch = state.latches.get((key[1], key[2]))
+    if latch is None:
+        changes.delete("failure_latch", state.workspace, key[1], key[2])
+    else:
+        changes.put("failure_latch", (state.workspace, key[1], key[2], _encode(latch)))
+
+
+def _warned(state: State, changes: Changes, key: Key) -> None:
+    changes.put("scope_warning", (state.workspace, key[1], key[2]))
+
+
+def _skip(state: State, changes: Changes, key: Key) -> None:
+    skip = state.skips.get(key[1])
+    if skip is None:
+        changes.delete("policy_skip", state.workspace, key[1])
+        return
+    changes.put(
+        "policy_skip",
+        (
+            state.workspace,
+            skip.id,
+            skip.rule,
+            skip.version_id,
+            skip.environment,
+            skip.resource,
+            skip.reason,
+            skip.user,
+            skip.created_at,
+            skip.expires_at,
+            _encode(skip),
+        ),
+    )
+
+
+def _approval(state: State, changes: Changes, key: Key) -> None:
+    _, version, environment, user = key
+    vote = state.approvals.get((version, environment), {}).get(user)
+    if vote is None:
+        changes.delete("user_approval_record", state.workspace, version, environment, user)
+        return
+    changes.put(
+        "user_approval_record",
+        (state.workspace, version, environment, user, vote.status, vote.reason, vote.at, _encode(vote)),
+    )
+
+
+def _object_row(workspace: str, thing: Any) -> tuple[object, ...]:
+    return (workspace, thing.name, thing.id, thing.created_at, thing.updated_at, _encode(thing))
+
+
+def _resource(state: State, changes: Changes, key: Key) -> None:
+    node = state.resources.get(key[1])
+    if node is None:
+        changes.delete("resource", state.workspace, key[1])
+        return
+    thing = node.object
+    row = _object_row(state.workspace, thing)
+    changes.put("resource", (*row, thing.identifier or thing.name, thing.kind, thing.version))
+
+
+def _version(state: State, changes: Changes, key: Key) -> None:
+    owner, _, tag = key[1].partition("/")
+    deployment = state.deployments.get(owner)
+    node = deployment.version(tag) if deployment is not None else None
+    if node is None:
+        changes.delete("deployment_version", state.workspace, owner, tag)
+        return
+    one = node.object
+    changes.put(
+        "deployment_version",
+        (
+            state.workspace,
+            owner,
+            tag,
+            one.id,
+            one.status,
+            one.target_selector,
+            one.created_at,
+            _encode(one),
+        ),
+    )
+
+
+def _policy(state: State, changes: Changes, key: Key) -> None:
+    policy_rows.policy(state, changes, key[1])
+
+
+def _gone_policy(state: State, changes: Changes, key: Key) -> None:
+    policy_rows.gone(state, changes, key[1])
+
+
+def _simple(kind: str, table_of: Callable[[State], Callable[[str], Any]]) -> Callable[..., None]:
+    table = OBJECT_TABLES[kind].name
+
+    def write(state: State, changes: Changes, key: Key) -> None:
+        thing = table_of(state)(key[1])
+        if thing is None:
+            changes.delete(table, state.workspace, key[1])
+        else:
+            changes.put(table, _object_row(state.workspace, thing))
+
+    return write
+
+
+def _of_node(nodes: Callable[[State], dict[str, Any]]) -> Callable[[State], Callable[[str], Any]]:
+    def finder(state: State) -> Callable[[str], Any]:
+        return lambda name: getattr(nodes(state).get(name), "object", None)
+
+    return finder
+
+
+def _of_pair(pairs: Callable[[State], dict[str, tuple[Any, Any]]]) -> Callable[[State], Callable[[str], Any]]:
+    def finder(state: State) -> Callable[[str], Any]:
+        return lambda name: pairs(state).get(name, (None, None))[0]
+
+    return finder
+
+
+_WRITERS: dict[str, Callable[[State, Changes, Key], None]] = {
+    "target": _target,
+    "place": _place,
+    "progress": _progress,
+    "gone": _gone,
+    "latch": _latch,
+    "warned": _warned,
+    "skip": _skip,
+    "approval": _approval,
+    "Resource": _resource,
+    "Version": _version,
+    "Policy": _policy,
+    "gonePolicy": _gone_policy,
+    "Environment": _simple("Environment", _of_node(lambda state: state.environments)),
+    "Deployment": _simple("Deployment", _of_node(lambda state: state.deployments)),
+    "JobAgent": _simple("JobAgent", lambda state: state.job_agents.get),
+    "VariableSet": _simple("VariableSet", _of_pair(lambda state: state.variable_sets)),
+    "Freeze": _simple("Freeze", _of_pair(lambda state: state.freezes)),
+    "Signal": _simple("Signal", lambda state: state.signals.get),
+}
+
+Record = TypeVar("Record")
+
+
+def restore(workspace: str, rows: Rows, ids: IdSource) -> Engine:
+    """The engine whose decisions these rows are."""
+    tables = rows.tables
+    progress: dict[str, dict[str, dict[str, int]]] = {}
+    verified: dict[str, dict[str, int | None]] = {}
+    for row in tables["version_progress"]:
+        version, target = str(row["version_id"]), str(row["target"])
+        succeeded_at: Any = row["succeeded_at"]
+        verified_at: Any = row["verified_at"]
+        if succeeded_at is not None:
+            progress.setdefault(version, {}).setdefault(str(row["environment"]), {})[target] = succeeded_at
+        if row["is_verified"]:
+            verified.setdefault(version, {})[target] = verified_at
+    places = [
+        (str(row["rule_id"]), str(row["environment"]), str(row["resource"]), _read(row, records.PlaceRecord))
+        for row in tables["bracket_place"]
+    ]
+    document = snapshot.Snapshot(
+        workspace=workspace,
+        sequence=rows.sequence,
+        resources=_all(tables["resource"], model.Resource),
+        environments=_all(tables["environment"], model.Environment),
+        deployments=_all(tables["deployment"], model.Deployment),
+        versions=_all(tables["deployment_version"], model.Version),
+        policies=[msgspec.json.decode(str(row["document"])) for row in tables["policy"]],
+        retired=[msgspec.json.decode(str(row["document"])) for row in tables["policy_retired"]],
+        job_agents=_all(tables["job_agent"], model.JobAgent),
+        variable_sets=_all(tables["variable_set"], model.VariableSet),
+        freezes=_all(tables["freeze"], model.Freeze),
+        signals=_all(tables["signal"], model.Signal),
+        approvals=sorted(_all(tables["user_approval_record"], model.Approval), key=lambda vote: vote.at),
+        skips=sorted(_all(tables["policy_skip"], model.Skip), key=lambda skip: (skip.created_at, skip.id)),
+        targets={str(row["name"]): _read(row, records.TargetRecord) for row in tables["release_target"]},
+        places=places,
+        jobs=sorted(_all(tables["job"], records.Job), key=lambda job: (job.created_at, job.id)),
+        groups=sorted(
+            _all(tables["bracket_version_group"], records.Group),
+            key=lambda group: (group.created_at, group.id),
+        ),
+        progress=progress,
+        verified=verified,
+        latches=[
+            (str(row["rule_id"]), str(row["scope"]), _read(row, records.Latch))
+            for row in tables["failure_latch"]
+        ],
+        warned=[(str(row["target"]), str(row["version_id"])) for row in tables["scope_warning"]],
+    )
+    engine = Engine(ids, workspace)
+    engine.state = snapshot.restore(document, ids)
+    return engine
+
+
+def _all(rows: Iterable[Row], kind: type[Record]) -> list[Record]:
+    return [_read(row, kind) for row in rows]
+
+
+def _read(row: Row, kind: type[Record]) -> Record:
+    document: Any = row["document"]
+    return msgspec.json.decode(document, type=kind)

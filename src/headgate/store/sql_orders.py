@@ -1,0 +1,129 @@
+"""The outbox on any SQL database: each order is handed to one caller at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from headgate.kernel import instants
+from headgate.kernel.instants import Instant
+from headgate.store import statements
+from headgate.store.drivers import Driver
+from headgate.store.port import Order, Store
+from headgate.store.schema import TABLES
+
+_COLUMNS = TABLES["job_dispatch"].column_names
+
+
+class SqlOrders(Store):
+    _driver: Driver
+
+    def claim_orders(
+        self,
+        *,
+        types: Iterable[str] | None = None,
+        workspace: str | None = None,
+        agent: str | None = None,
+        holder: str,
+        now: Instant,
+        seconds: float,
+        limit: int,
+    ) -> list[Order]:
+        where, values = self._due(types, workspace, agent, now)
+        lock = " FOR UPDATE SKIP LOCKED" if self._driver.dialect == "postgresql" else ""
+        sql = statements.select("job_dispatch", where, f"ORDER BY created_at, job LIMIT ?{lock}")
+        with self._driver.write() as session:
+            orders = [_order(row) for row in session.fetch(sql, (*values, limit))]
+            for order in orders:
+                order.claims += 1
+                order.token += 1
+                order.claimed_by = holder
+                order.claimed_until = now + instants.seconds(seconds)
+            session.execute_many(
+                "UPDATE job_dispatch SET claims = ?, token = ?, claimed_by = ?, claimed_until = ? "
+                "WHERE workspace = ? AND job = ?",
+                [(o.claims, o.token, o.claimed_by, o.claimed_until, o.workspace, o.job) for o in orders],
+            )
+        return orders
+
+    def _due(
+        self, types: Iterable[str] | None, workspace: str | None, agent: str | None, now: Instant
+    ) -> tuple[str, list[Any]]:
+        no = "FALSE" if self._driver.dialect == "postgresql" else "0"
+        where = f"not_before <= ? AND cancelled = {no} AND (claimed_until IS NULL OR claimed_until <= ?)"
+        values: list[Any] = [now, now]
+        if types is not None:
+            names = list(types)
+            where += f" AND type IN ({', '.join('?' for _ in names)})" if names else " AND 1 = 0"
+            values += names
+        for column, value in (("workspace", workspace), ("agent", agent)):
+            if value is not None:
+                where += f" AND {column} = ?"
+                values.append(value)
+        return where, values
+
+    def renew_order(self, order: Order, until: Instant) -> bool:
+        no = "FALSE" if self._driver.dialect == "postgresql" else "0"
+        with self._driver.write() as session:
+            count = session.execute(
+                f"UPDATE job_dispatch SET claimed_until = ? WHERE workspace = ? AND job = ? AND token = ? "
+                f"AND cancelled = {no}",
+                (until, order.workspace, order.job, order.token),
+            )
+        if count == 1:
+            order.claimed_until = until
+        return count == 1
+
+    def save_order(self, order: Order) -> bool:
+        with self._driver.write() as session:
+            count = session.execute(
+                "UPDATE job_dispatch SET state = ?, not_before = ?, claimed_by = ?, claimed_until = ? "
+                "WHERE workspace = ? AND job = ? AND token = ?",
+                (
+                    order.state.decode(),
+                    order.not_before,
+                    order.claimed_by,
+                    order.claimed_until,
+                    order.workspace,
+                    order.job,
+                    order.token,
+                ),
+            )
+        return count == 1
+
+    def finish_order(self, workspace: str, job: str) -> None:
+        with self._driver.write() as session:
+            session.execute(statements.delete("job_dispatch"), (workspace, job))
+
+    def order(self, workspace: str, job: str) -> Order | None:
+        return next(iter(self._orders("workspace = ? AND job = ?", (workspace, job))), None)
+
+    def cancelled_orders(self, types: Iterable[str]) -> list[Order]:
+        names = list(types)
+        if not names:
+            return []
+        yes = "TRUE" if self._driver.dialect == "postgresql" else "1"
+        where = f"cancelled = {yes} AND type IN ({', '.join('?' for _ in names)})"
+        return self._orders(where, names)
+
+    def overdue_orders(self, now: Instant, limit: int) -> list[Order]:
+        no = "FALSE" if self._driver.dialect == "postgresql" else "0"
+        return self._orders(
+            f"deadline_at <= ? AND cancelled = {no}", (now, limit), "ORDER BY deadline_at, job LIMIT ?"
+        )
+
+    def _orders(
+        self, where: str, values: Sequence[Any], tail: str = "ORDER BY created_at, job"
+    ) -> list[Order]:
+        with self._driver.read() as session:
+            return [
+                _order(row) for row in session.fetch(statements.select("job_dispatch", where, tail), values)
+            ]
+
+
+def _order(row: tuple[Any, ...]) -> Order:
+    values = dict(zip(_COLUMNS, row))
+    values["document"] = values["document"].encode()
+    values["state"] = values["state"].encode()
+    values["cancelled"] = bool(values["cancelled"])
+    return Order(**values)

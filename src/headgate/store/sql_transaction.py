@@ -1,0 +1,144 @@
+"""One workspace, locked, on any SQL database."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from headgate.store import encoding, statements
+from headgate.store.drivers import Session
+from headgate.store.port import (
+    AuditEntry,
+    Event,
+    LogEntry,
+    Remembered,
+    Transaction,
+    UnknownWorkspaceError,
+)
+from headgate.store.statements import Dialect
+
+_HEADS = "log_head, event_head, audit_head, consumed, sequence"
+
+
+class SqlTransaction(Transaction):
+    def __init__(self, session: Session, dialect: Dialect, workspace: str) -> None:
+        self.workspace = workspace
+        self._session = session
+        self._dialect = dialect
+        lock = " FOR UPDATE" if dialect == "postgresql" else ""
+        found = session.fetch(f"SELECT {_HEADS} FROM workspace WHERE name = ?{lock}", (workspace,))
+        if not found:
+            raise UnknownWorkspaceError(workspace)
+        self._log, self._events, self._audit, self._consumed, self._sequence = found[0]
+        self._before = found[0]
+
+    def head(self) -> int:
+        return int(self._log)
+
+    def log_after(self, seq: int) -> list[LogEntry]:
+        return log_entries(
+            self._session.fetch(
+                statements.select("log_entry", "workspace = ? AND seq > ?", "ORDER BY seq"),
+                (self.workspace, seq),
+            )
+        )
+
+    def append(self, entries: Sequence[LogEntry]) -> None:
+        for entry in entries:
+            self._log += 1
+            assert entry.seq == self._log, f"entry {entry.seq} after {self._log - 1}"
+        self._insert(
+            "log_entry",
+            [(self.workspace, e.seq, e.at, e.kind, e.user, e.trace_parent, e.payload) for e in entries],
+        )
+
+    def put(self, table: str, rows: Sequence[Sequence[object]]) -> None:
+        if rows:
+            encoded = encoding.rows(table, self._dialect, rows)
+            self._session.execute_many(statements.upsert(table), encoded)
+
+    def _insert(self, table: str, rows: Sequence[Sequence[object]]) -> None:
+        if rows:
+            encoded = encoding.rows(table, self._dialect, rows)
+            self._session.execute_many(statements.insert(table), encoded)
+
+    def delete(
+        self, table: str, keys: Sequence[Sequence[object]], columns: tuple[str, ...] | None = None
+    ) -> None:
+        if keys:
+            self._session.execute_many(statements.delete(table, columns), keys)
+
+    def add_events(self, events: Sequence[Event]) -> None:
+        rows: list[Sequence[object]] = []
+        for one in events:
+            self._events += 1
+            rows.append(
+                (self.workspace, self._events, one.at, one.type, one.kind, one.name, one.message, one.data)
+            )
+        self._insert("event", rows)
+
+    def add_audit(self, entries: Sequence[AuditEntry]) -> None:
+        rows: list[Sequence[object]] = []
+        for one in entries:
+            self._audit += 1
+            rows.append(
+                (
+                    self.workspace,
+                    self._audit,
+                    one.at,
+                    one.user,
+                    one.action,
+                    one.kind,
+                    one.name,
+                    one.before,
+                    one.after,
+                    one.request_id,
+                )
+            )
+        self._insert("audit", rows)
+
+    def advance(self, consumed: int, sequence: int) -> None:
+        self._consumed, self._sequence = consumed, sequence
+
+    def cancel_orders(self, jobs: Sequence[str]) -> None:
+        keys = [(self.workspace, job) for job in jobs]
+        if keys:
+            where = "WHERE workspace = ? AND job = ?"
+            self._session.execute_many(f"DELETE FROM job_dispatch {where} AND claims = 0", keys)
+            flag = "TRUE" if self._dialect == "postgresql" else "1"
+            self._session.execute_many(f"UPDATE job_dispatch SET cancelled = {flag} {where}", keys)
+
+    def recall(self, key: str) -> Remembered | None:
+        found = self._session.fetch(
+            statements.select("idempotency_key", "workspace = ? AND key = ?"), (self.workspace, key)
+        )
+        if not found:
+            return None
+        _, _, fingerprint, status, body, at = found[0]
+        return Remembered(key, fingerprint, status, msgspec.json.decode(body, type=str).encode(), at)
+
+    def remember(self, answer: Remembered) -> None:
+        body = msgspec.json.encode(answer.body.decode())
+        self.put(
+            "idempotency_key",
+            [(self.workspace, answer.key, answer.fingerprint, answer.status, body, answer.at)],
+        )
+
+    def finish(self) -> None:
+        """Called just before the commit."""
+        heads = (self._log, self._events, self._audit, self._consumed, self._sequence)
+        if heads != tuple(self._before):
+            self._session.execute_many(
+                "UPDATE workspace SET log_head = ?, event_head = ?, audit_head = ?, consumed = ?, sequence = ? "
+                "WHERE name = ?",
+                [(*heads, self.workspace)],
+            )
+
+
+def log_entries(rows: Sequence[tuple[Any, ...]]) -> list[LogEntry]:
+    return [
+        LogEntry(seq, at, kind, payload.encode(), user, trace_parent)
+        for _, seq, at, kind, user, trace_parent, payload in rows
+    ]

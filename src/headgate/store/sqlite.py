@@ -1,0 +1,136 @@
+"""SQLite in WAL mode: one connection writes, others read beside it."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from headgate.store.drivers import Driver, Session, Values
+from headgate.store.port import UnavailableError
+
+_BUSY_SECONDS = 30.0
+_MOST_IDLE_READERS = 8
+
+
+class SqliteDriver(Driver):
+    """`path` None keeps everything in memory; then one connection serves all, one block at a time."""
+
+    dialect = "sqlite"
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._write_lock = threading.RLock()
+        self._readers: list[sqlite3.Connection] = []
+        self._readers_lock = threading.Lock()
+        self._hinted = threading.Event()
+        self._is_closed = False
+        with _translated():
+            self._writer = self._connect()
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            ":memory:" if self._path is None else str(self._path),
+            timeout=_BUSY_SECONDS,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=256,
+        )
+        if self._path is not None:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA cache_size = -65536")
+            connection.execute("PRAGMA wal_autocheckpoint = 4000")
+        return connection
+
+    @contextmanager
+    def write(self) -> Iterator[Session]:
+        with self._write_lock, _translated():
+            connection = self._writer
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield _SqliteSession(connection)
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def read(self) -> Iterator[Session]:
+        if self._path is None:
+            with self._write_lock, _translated():
+                yield _SqliteSession(self._writer)
+            return
+        with _translated():
+            connection = self._borrow()
+            try:
+                connection.execute("BEGIN")
+                yield _SqliteSession(connection)
+            finally:
+                if connection.in_transaction:
+                    connection.execute("COMMIT")
+                self._give_back(connection)
+
+    def _borrow(self) -> sqlite3.Connection:
+        with self._readers_lock:
+            if self._readers:
+                return self._readers.pop()
+        return self._connect()
+
+    def _give_back(self, connection: sqlite3.Connection) -> None:
+        with self._readers_lock:
+            if len(self._readers) < _MOST_IDLE_READERS and not self._is_closed:
+                self._readers.append(connection)
+                return
+        connection.close()
+
+    def clock_microseconds(self) -> int:
+        return time.time_ns() // 1_000
+
+    def hint(self) -> None:
+        self._hinted.set()
+
+    def wait_for_hint(self, seconds: float) -> bool:
+        """Other processes are not heard of: they are found by looking."""
+        was_hinted = self._hinted.wait(seconds)
+        self._hinted.clear()
+        return was_hinted
+
+    def close(self) -> None:
+        self._hinted.set()
+        with self._write_lock, self._readers_lock:
+            self._is_closed = True
+            for connection in (*self._readers, self._writer):
+                connection.close()
+            self._readers.clear()
+
+
+class _SqliteSession(Session):
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def fetch(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
+        return self._connection.execute(sql, values).fetchall()
+
+    def execute(self, sql: str, values: Values = ()) -> int:
+        return self._connection.execute(sql, values).rowcount
+
+    def execute_many(self, sql: str, rows: Sequence[Values]) -> None:
+        self._connection.executemany(sql, rows)
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        yield
+    except (sqlite3.OperationalError, sqlite3.InternalError) as error:
+        raise UnavailableError(f"SQLite: {error}") from error
+    except sqlite3.ProgrammingError as error:
+        if "closed database" in str(error):
+            raise UnavailableError("the store is closed") from error
+        raise
