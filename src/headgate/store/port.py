@@ -162,6 +162,9 @@ class Transaction(ABC):
         """Numbers them on; the `seq` they bring is not looked at."""
 
     @abstractmethod
+    def newest_event(self) -> int: ...
+
+    @abstractmethod
     def add_audit(self, entries: Sequence[AuditEntry]) -> None: ...
 
     @abstractmethod
@@ -253,6 +256,10 @@ class Store(ABC):
     def hint(self) -> None:
         """Tells other processes to look."""
 
+    @abstractmethod
+    def prune(self, *, keys_before: Instant, history_before: Instant) -> int:
+        """Forgets old Idempotency-Keys, events, and entries of the log that rows stand for; how many went."""
+
     # Reading for people: newest first where there is a time, `after` is the last key of the page before.
 
     @abstractmethod
@@ -313,7 +320,8 @@ class Store(ABC):
 
     @abstractmethod
     def save_order(self, order: Order) -> bool:
-        """Writes `state`, `not_before` and the claim back; False as for `renew_order`."""
+        """Writes `state`, `not_before` and the claim back, also of a cancelled order, which has to be stopped yet;
+        False if the claim was lost or the order is gone."""
 
     @abstractmethod
     def finish_order(self, workspace: str, job: str) -> None: ...

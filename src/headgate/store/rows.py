@@ -356,7 +356,7 @@ def restore(workspace: str, rows: Rows, ids: IdSource) -> Engine:
         retired=[msgspec.json.decode(str(row["document"])) for row in tables["policy_retired"]],
         job_agents=_all(tables["job_agent"], model.JobAgent),
         variable_sets=_all(tables["variable_set"], model.VariableSet),
-        freezes=_all(tables["freeze"], model.Freeze),
+        freezes=_all(tables["freeze_order"], model.Freeze),
         signals=_all(tables["signal"], model.Signal),
         approvals=sorted(_all(tables["user_approval_record"], model.Approval), key=lambda vote: vote.at),
         skips=sorted(_all(tables["policy_skip"], model.Skip), key=lambda skip: (skip.created_at, skip.id)),

@@ -51,7 +51,7 @@ OBJECT_TABLES = {
     "Deployment": _table("deployment", _OBJECT, "workspace name"),
     "JobAgent": _table("job_agent", _OBJECT, "workspace name"),
     "VariableSet": _table("variable_set", _OBJECT, "workspace name"),
-    "Freeze": _table("freeze", _OBJECT, "workspace name"),
+    "Freeze": _table("freeze_order", _OBJECT, "workspace name"),
     "Signal": _table("signal", _OBJECT, "workspace name"),
 }
 """The kinds that need no column of their own."""

@@ -76,7 +76,9 @@ class SqlStore(SqlOrders):
             return session.execute(sql, encoded) == 1
 
     def remove_workspace(self, name: str) -> bool:
+        lock = " FOR UPDATE" if self._driver.dialect == "postgresql" else ""
         with self._driver.write() as session:
+            session.fetch(f"SELECT 1 FROM workspace WHERE name = ?{lock}", (name,))
             for table in TABLES.values():
                 if "workspace" in table.column_names:
                     session.execute(f"DELETE FROM {table.name} WHERE workspace = ?", (name,))
@@ -182,6 +184,18 @@ class SqlStore(SqlOrders):
     def hint(self) -> None:
         self._driver.hint()
 
+    def prune(self, *, keys_before: Instant, history_before: Instant) -> int:
+        with self._driver.write() as session:
+            return (
+                session.execute("DELETE FROM idempotency_key WHERE at < ?", (keys_before,))
+                + session.execute("DELETE FROM event WHERE at < ?", (history_before,))
+                + session.execute(
+                    "DELETE FROM log_entry WHERE at < ? AND seq <= "
+                    "(SELECT consumed FROM workspace WHERE workspace.name = log_entry.workspace)",
+                    (history_before,),
+                )
+            )
+
     def events_after(self, workspace: str, seq: int, limit: int) -> list[Event]:
         sql = statements.select("event", "workspace = ? AND seq > ?", "ORDER BY seq LIMIT ?")
         with self._driver.read() as session:
@@ -226,7 +240,7 @@ class SqlStore(SqlOrders):
         if not identifiers.is_uuid(key):
             return None
         with self._driver.read() as session:
-            found = session.fetch(statements.select(table, "workspace = ? AND id = ?"), (workspace, key))
+            found = session.fetch(statements.select(table, "workspace = ? AND id = ?"), (workspace, key.lower()))
         return self._row(table, found[0]) if found else None
 
     def _row(self, table: str, values: tuple[Any, ...]) -> Row:
@@ -259,10 +273,12 @@ class SqlStore(SqlOrders):
             if column.endswith("_id") and not identifiers.is_uuid(value):
                 return []
             where += f" AND {column} = ?"
-            values.append(value)
+            values.append(value.lower() if column.endswith("_id") else value)
         if after is not None:
             where += " AND (created_at, id) < (?, ?)"
-            values += [encoding.time(self._driver.dialect, after[0]), after[1]]
+            if not identifiers.is_uuid(after[1]):
+                return []
+            values += [encoding.time(self._driver.dialect, after[0]), after[1].lower()]
         sql = statements.select(table, where, "ORDER BY created_at DESC, id DESC LIMIT ?")
         with self._driver.read() as session:
             return [self._row(table, row) for row in session.fetch(sql, (*values, limit))]

@@ -79,6 +79,9 @@ class SqlTransaction(Transaction):
             )
         self._insert("event", rows)
 
+    def newest_event(self) -> int:
+        return int(self._events)
+
     def add_audit(self, entries: Sequence[AuditEntry]) -> None:
         rows: list[Sequence[object]] = []
         for one in entries:

@@ -29,8 +29,10 @@ class SqliteDriver(Driver):
         self._readers_lock = threading.Lock()
         self._hinted = threading.Event()
         self._is_closed = False
-        with _translated():
+        try:
             self._writer = self._connect()
+        except sqlite3.DatabaseError as error:
+            raise UnavailableError(f"SQLite cannot open {path}: {error}") from error
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(

@@ -1,0 +1,110 @@
+"""Who changed what, from what, to what."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from headgate.fleet import changes, manifests, model
+from headgate.fleet.changes import Change
+from headgate.fleet.state import State
+from headgate.kernel.instants import Instant
+from headgate.runtime import entries
+from headgate.runtime.commands import Caller
+from headgate.store.port import AuditEntry
+
+
+def is_audited(change: Change) -> bool:
+    """Reports of agents and measurements are part of the job's own history."""
+    return not isinstance(change, changes.JobReported | changes.Measured)
+
+
+def document_of(state: State, change: Change) -> bytes | None:
+    """The object that the change is about, as it stands; None where there is none."""
+    kind, name = entries.subject(change)
+    thing = _find(state, change, kind, name)
+    return None if thing is None else msgspec.json.encode(thing)
+
+
+def _find(state: State, change: Change, kind: str, name: str) -> object | None:
+    if isinstance(change, changes.Vote):
+        return _votes(state, change)
+    if kind == "Skip":
+        return state.skips.get(name)
+    thing = _object(state, kind, name)
+    return None if thing is None else manifests.describe(thing)
+
+
+def _votes(state: State, change: changes.Vote) -> object | None:
+    deployment = state.deployments.get(change.deployment)
+    version = deployment.version(change.tag) if deployment is not None else None
+    if version is None:
+        return None
+    vote = state.approvals.get((version.id, change.environment), {}).get(change.user)
+    return None if vote is None else {"user": vote.user, "status": vote.status, "reason": vote.reason}
+
+
+def _object(state: State, kind: str, name: str) -> Any:
+    match kind:
+        case "Resource":
+            return getattr(state.resources.get(name), "object", None)
+        case "Environment":
+            return getattr(state.environments.get(name), "object", None)
+        case "Deployment":
+            return getattr(state.deployments.get(name), "object", None)
+        case "Policy":
+            return getattr(state.policies.get(name), "object", None)
+        case "Version":
+            owner, _, tag = name.partition("/")
+            deployment = state.deployments.get(owner)
+            return getattr(deployment.version(tag), "object", None) if deployment is not None else None
+        case "JobAgent":
+            return state.job_agents.get(name)
+        case "Signal":
+            return state.signals.get(name)
+        case "VariableSet":
+            return state.variable_sets.get(name, (None, None))[0]
+        case "Freeze":
+            return state.freezes.get(name, (None, None))[0]
+        case _:
+            return None
+
+
+def entry(
+    change: Change, caller: Caller, now: Instant, before: bytes | None, after: bytes | None
+) -> AuditEntry:
+    kind, name = entries.subject(change)
+    if kind in ("Group", "ReleaseTarget", "Rule") or (after is None and not _is_deletion(change)):
+        after = msgspec.json.encode(change)
+    return AuditEntry(now, caller.user, _action(change), kind, name, before, after, caller.request_id)
+
+
+def _is_deletion(change: Change) -> bool:
+    return isinstance(change, changes.Delete | changes.DeleteSkip) or (
+        isinstance(change, changes.Vote) and change.status == "withdrawn"
+    )
+
+
+def _action(change: Change) -> str:
+    match change:
+        case changes.Put(object=model.Version(), create_only=True):
+            return "publish"
+        case changes.Put():
+            return "put"
+        case changes.Delete() | changes.DeleteSkip():
+            return "delete"
+        case changes.SetVersionStatus():
+            return "setStatus"
+        case changes.Vote():
+            return change.status
+        case changes.PutSkip():
+            return "skip"
+        case changes.SetVariable():
+            return "setVariable"
+        case changes.GroupAction() | changes.TargetAction():
+            return change.action
+        case changes.ResumeBudget():
+            return "resume"
+        case changes.JobReported() | changes.Measured():
+            return "report"

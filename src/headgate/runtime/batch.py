@@ -1,0 +1,237 @@
+"""One transaction of a workspace: what others wrote is taken in, commands are applied, decisions are made and written.
+
+Everything in it becomes visible at once. The engine in memory runs ahead of the store until the commit; if that fails,
+the replica is thrown away and loaded anew.
+"""
+
+from __future__ import annotations
+
+import uuid
+
+import msgspec
+
+from headgate.fleet import changes, model
+from headgate.fleet.changes import Change
+from headgate.fleet.engine import Decisions, Engine
+from headgate.fleet.records import Job
+from headgate.kernel.identifiers import IdSource
+from headgate.kernel.instants import Instant
+from headgate.kernel.problems import Rejected
+from headgate.runtime import auditing, dispatching, entries
+from headgate.runtime.commands import Caller, KeyReusedError, Reply
+from headgate.runtime.items import Item
+from headgate.runtime.recording import Recorder
+from headgate.runtime.replica import DivergedError, Mark, Replica
+from headgate.store import rows
+from headgate.store.port import AuditEntry, Event, LogEntry, Order, Remembered, Transaction
+
+
+class RandomIds:
+    """For objects that people create. Ids of decisions follow from the log instead."""
+
+    def new(self, kind: str, name: str) -> str:
+        return str(uuid.uuid4())
+
+
+class PoisonedError(Exception):
+    """A command failed after some of its changes were applied: none of the batch may be written."""
+
+    def __init__(self, item: Item, cause: BaseException) -> None:
+        super().__init__(str(cause))
+        self.item = item
+        self.cause = cause
+
+
+class Batch:
+    def __init__(
+        self, transaction: Transaction, replica: Replica, recorder: Recorder, clock_now: Instant
+    ) -> None:
+        self._transaction = transaction
+        self._replica = replica
+        self._recorder = recorder
+        self._entries: list[LogEntry] = []
+        self._audit: list[AuditEntry] = []
+        self._has_news = False
+        self.decisions = Decisions()
+        self.undeliverable: list[changes.JobReported] = []
+        self.orders: list[Order] = []
+        self.events: list[Event] = []
+        self.newest_event = 0
+        self.ended: list[Job] = []
+        self.traces: dict[str, str] = {}
+        self._catch_up()
+        self.now = max(clock_now, replica.last_at)
+        recorder.now = self.now
+
+    def _catch_up(self) -> None:
+        head = self._transaction.head()
+        if head < self._replica.position:
+            raise DivergedError(f"the log ends at {head}, before position {self._replica.position}")
+        if head > self._replica.position:
+            self._recorder.is_muted = True
+            try:
+                for entry in self._transaction.log_after(self._replica.position):
+                    self._replica.take(entry)
+            finally:
+                self._recorder.is_muted = False
+            self._has_news = True
+
+    def run(self, item: Item) -> None:
+        assert item.command is not None
+        if item.idempotency is not None and self._is_repeated(item):
+            return
+        before = len(self._entries)
+        try:
+            item.result = item.command(_Context(self, item.caller))
+        except Exception as error:
+            if len(self._entries) > before:
+                raise PoisonedError(item, error) from error
+            item.error = error
+            return
+        if item.idempotency is not None and isinstance(item.result, Reply):
+            reply = item.result
+            self._transaction.remember(
+                Remembered(
+                    item.idempotency.key,
+                    item.idempotency.fingerprint,
+                    reply.status,
+                    msgspec.json.encode((reply.body.decode(), reply.etag)),
+                    self.now,
+                )
+            )
+
+    def _is_repeated(self, item: Item) -> bool:
+        assert item.idempotency is not None
+        known = self._transaction.recall(item.idempotency.key)
+        if known is None:
+            return False
+        if known.fingerprint != item.idempotency.fingerprint:
+            item.error = KeyReusedError(item.idempotency.key)
+        else:
+            body, etag = msgspec.json.decode(known.body)
+            item.result = Reply(known.status, body.encode(), etag)
+        return True
+
+    def apply(self, change: Change, caller: Caller) -> None:
+        engine = self._replica.engine
+        if isinstance(change, changes.JobReported) and not _is_live(engine, change):
+            return
+        is_audited = auditing.is_audited(change)
+        before = auditing.document_of(engine.state, change) if is_audited else None
+        engine.apply(change, self.now)
+        self._append("change", entries.encode(change), caller)
+        self._recorder.accepted(change, caller.user)
+        if is_audited:
+            after = auditing.document_of(engine.state, change)
+            self._audit.append(auditing.entry(change, caller, self.now, before, after))
+        if (
+            caller.trace_parent is not None
+            and isinstance(change, changes.Put)
+            and isinstance(change.object, model.Version)
+        ):
+            self.traces[change.object.id] = caller.trace_parent
+
+    def _append(self, kind: str, payload: bytes, caller: Caller | None = None) -> None:
+        seq = self._replica.position + len(self._entries) + 1
+        user, trace = (caller.user, caller.trace_parent) if caller is not None else ("", None)
+        self._entries.append(LogEntry(seq, self.now, kind, payload, user, trace))  # type: ignore[arg-type]  # one of two literals
+
+    def decide(self, known_traces: dict[str, str], *, must: bool, is_recheck: bool) -> None:
+        """Only the holder of the lease does."""
+        wake = self._replica.engine.next_wake()
+        is_due = wake is not None and wake <= self.now
+        if not (self._entries or self._has_news or is_due or must or is_recheck):
+            return
+        made = self.decisions = self._replica.decide(self.now, is_recheck=is_recheck)
+        if not (self._entries or self._has_news or made.rows):
+            return
+        engine = self._replica.engine
+        self._append("decided", msgspec.json.encode(Mark(engine.state.sequence, is_recheck)))
+        for warning in made.warnings:
+            self._recorder.warned(warning)
+        rows.of_decisions(engine, [made]).write(self._transaction)
+        self._order(known_traces | self.traces)
+        self._transaction.advance(self._entries[-1].seq, engine.state.sequence)
+
+    def _order(self, traces: dict[str, str]) -> None:
+        for job in self.decisions.created:
+            if job.status in model.JOB_TERMINAL:
+                continue
+            try:
+                trace = traces.get(job.version)
+                self.orders.append(dispatching.order_for(self._replica.engine.state, job, trace))
+            except dispatching.Undeliverable as flaw:
+                self.undeliverable.append(changes.JobReported(job.id, flaw.status, str(flaw)))
+        self._transaction.put("job_dispatch", [dispatching.row(order) for order in self.orders])
+        self._transaction.cancel_orders([job.id for job in self.decisions.cancelled])
+
+    def write(self) -> None:
+        """The last thing before the commit."""
+        transaction = self._transaction
+        transaction.append(self._entries)
+        ended = self.ended = self._recorder.take_ended()
+        workspace = transaction.workspace
+        transaction.delete(
+            "job_dispatch", [(workspace, job.id) for job in ended if job.status != "cancelled"]
+        )
+        transaction.cancel_orders([job.id for job in ended if job.status == "cancelled"])
+        self.events = self._recorder.take()
+        transaction.add_events(self.events)
+        self.newest_event = transaction.newest_event()
+        transaction.add_audit(self._audit)
+        transaction.put(
+            "service_document",
+            [
+                (workspace, "trace", version, msgspec.json.encode(trace))
+                for version, trace in self.traces.items()
+            ],
+        )
+
+    def committed(self) -> None:
+        if self._entries:
+            self._replica.position = self._entries[-1].seq
+            self._replica.last_at = self.now
+
+    @property
+    def has_written(self) -> bool:
+        return bool(self._entries)
+
+    @property
+    def engine(self) -> Engine:
+        return self._replica.engine
+
+
+def _is_live(engine: Engine, change: changes.JobReported) -> bool:
+    """What arrives late changes nothing and leaves nothing in the log."""
+    if change.status not in model.JOB_LIVE | model.JOB_TERMINAL:
+        return True
+    job = engine.jobs.get(change.job)
+    return job is not None and job.status not in model.JOB_TERMINAL
+
+
+class _Context:
+    def __init__(self, batch: Batch, caller: Caller) -> None:
+        self._batch = batch
+        self._caller = caller
+
+    @property
+    def now(self) -> Instant:
+        return self._batch.now
+
+    @property
+    def engine(self) -> Engine:
+        return self._batch.engine
+
+    @property
+    def ids(self) -> IdSource:
+        return RandomIds()
+
+    @property
+    def caller(self) -> Caller:
+        return self._caller
+
+    def apply(self, change: Change) -> None:
+        self._batch.apply(change, self._caller)
+
+
+__all__ = ["Batch", "PoisonedError", "RandomIds", "Rejected"]

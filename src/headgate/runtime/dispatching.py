@@ -1,0 +1,124 @@
+"""Jobs as orders for agents: everything that an agent needs to know, in one document."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from headgate.fleet import job_configs, model, records
+from headgate.fleet.state import State
+from headgate.kernel import instants
+from headgate.kernel.problems import Rejected
+from headgate.store.port import Order
+
+DEFAULT_TIMEOUT_SECONDS = 3_600
+_encode = msgspec.json.Encoder().encode
+
+
+class Undeliverable(Exception):  # noqa: N818 - it is what the order is
+    """No agent can be given the job: `status` and the sentence that says why."""
+
+    def __init__(self, status: str, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+def order_for(state: State, job: records.Job, trace_parent: str | None) -> Order:
+    agent = state.job_agents.get(job.agent or "")
+    if agent is None:
+        raise Undeliverable("invalidJobAgent", _missing_agent(job))
+    target = state.targets.get(job.target)
+    version = state.versions.get(job.version)
+    if target is None or version is None:
+        raise Undeliverable("skipped", f"{job.target} is no longer a release target")
+    deployment = target.deployment.object
+    shown = _shown(job)
+    bindings: dict[str, object] = {
+        **target.bindings(),
+        "version": version.object.cel_view(),
+        "variables": dict(job.variables),
+        "job": shown,
+    }
+    config = _config(agent, deployment, version.object, bindings)
+    document = {
+        "job": shown,
+        "agent": {"name": agent.name, "type": agent.type},
+        "config": config,
+        "variables": bindings["variables"],
+        "version": bindings["version"],
+        "resource": bindings["resource"],
+        "environment": bindings["environment"],
+        "deployment": bindings["deployment"],
+        "traceParent": trace_parent,
+    }
+    return Order(
+        workspace=state.workspace,
+        job=job.id,
+        agent=agent.name,
+        type=agent.type,
+        document=_encode(document),
+        created_at=job.created_at,
+        not_before=job.created_at,
+        deadline_at=job.created_at + instants.seconds(_timeout(config)),
+    )
+
+
+def _missing_agent(job: records.Job) -> str:
+    if job.agent is None:
+        return f"deployment {job.deployment} names no job agent; set jobAgent or jobAgentSelector"
+    return f"there is no job agent {job.agent}"
+
+
+def _shown(job: records.Job) -> dict[str, object]:
+    return {
+        "id": job.id,
+        "deployment": job.deployment,
+        "environment": job.environment,
+        "resource": job.resource,
+        "version": job.tag,
+        "versionId": job.version,
+        "attempt": job.attempt,
+        "kind": job.kind,
+        "group": job.group,
+        "createdAt": instants.show(job.created_at),
+    }
+
+
+def _config(
+    agent: model.JobAgent,
+    deployment: model.Deployment,
+    version: model.Version,
+    bindings: Mapping[str, object],
+) -> dict[str, object]:
+    merged = job_configs.merge(agent.config, deployment.job_agent_config, version.job_agent_config)
+    try:
+        return job_configs.resolve(merged, bindings)
+    except Rejected as rejected:
+        raise Undeliverable("invalidIntegration", str(rejected)) from None
+
+
+def _timeout(config: Mapping[str, object]) -> float:
+    given = config.get("timeoutSeconds")
+    if isinstance(given, int | float) and not isinstance(given, bool) and given > 0:
+        return given
+    return DEFAULT_TIMEOUT_SECONDS
+
+
+def row(order: Order) -> tuple[object, ...]:
+    return (
+        order.workspace,
+        order.job,
+        order.agent,
+        order.type,
+        order.document,
+        order.created_at,
+        order.not_before,
+        order.deadline_at,
+        order.claims,
+        order.claimed_by,
+        order.claimed_until,
+        order.token,
+        order.cancelled,
+        order.state,
+    )

@@ -1,0 +1,98 @@
+"""Changes as entries of the log, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from headgate.fleet import changes, manifests, model, snapshot
+from headgate.fleet.changes import Change
+
+_KINDS: dict[str, type[Any]] = {
+    kind.__name__: kind
+    for kind in (
+        changes.Delete,
+        changes.SetVersionStatus,
+        changes.Vote,
+        changes.PutSkip,
+        changes.DeleteSkip,
+        changes.SetVariable,
+        changes.GroupAction,
+        changes.TargetAction,
+        changes.ResumeBudget,
+        changes.JobReported,
+        changes.Measured,
+    )
+}
+
+
+class _Entry(msgspec.Struct):
+    type: str
+    change: msgspec.Raw
+    kind: str | None = None
+    create_only: bool = False
+
+
+class _Written(msgspec.Struct, omit_defaults=True):
+    type: str
+    change: object
+    kind: str | None = None
+    create_only: bool = False
+
+
+_write = msgspec.json.Encoder().encode
+_read = msgspec.json.Decoder(_Entry).decode
+
+
+def encode(change: Change) -> bytes:
+    if isinstance(change, changes.Put):
+        thing = change.object
+        return _write(_Written("Put", thing, type(thing).__name__, change.create_only))
+    return _write(_Written(type(change).__name__, change))
+
+
+def decode(payload: bytes) -> Change:
+    entry = _read(payload)
+    if entry.type == "Put":
+        return changes.Put(_object(entry.kind or "", bytes(entry.change)), entry.create_only)
+    change: Change = msgspec.json.decode(entry.change, type=_KINDS[entry.type])
+    return change
+
+
+def _object(kind: str, document: bytes) -> changes.Object:
+    if kind == "Policy":
+        return snapshot.policy_from(msgspec.json.decode(document))
+    thing: changes.Object = msgspec.json.decode(document, type=manifests.KINDS[kind])
+    return thing
+
+
+def subject(change: Change) -> tuple[str, str]:
+    """What it is about, for people: kind and name."""
+    match change:
+        case changes.Put(object=model.Version() as version):
+            return "Version", f"{version.deployment}/{version.tag}"
+        case changes.Put():
+            return type(change.object).__name__, change.object.name
+        case changes.Delete():
+            return change.kind, change.name
+        case changes.SetVersionStatus():
+            return "Version", f"{change.deployment}/{change.tag}"
+        case changes.Vote():
+            return "Approval", f"{change.deployment}/{change.tag}/{change.environment}"
+        case changes.PutSkip():
+            return "Skip", change.id or change.rule
+        case changes.DeleteSkip():
+            return "Skip", change.id
+        case changes.SetVariable(resource=str(resource)):
+            return "Resource", resource
+        case changes.SetVariable():
+            return "Deployment", change.deployment or ""
+        case changes.GroupAction():
+            return "Group", change.group or f"{change.environment}/{change.resource}"
+        case changes.TargetAction():
+            return "ReleaseTarget", change.target
+        case changes.ResumeBudget():
+            return "Rule", change.rule
+        case changes.JobReported() | changes.Measured():
+            return "Job", change.job

@@ -1,0 +1,223 @@
+"""Keeps one workspace in one process: its replica, its lease if it has one, its batches."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from headgate.fleet.changes import JobReported
+from headgate.fleet.engine import Engine, MeasurementDue
+from headgate.fleet.records import Job
+from headgate.kernel.instants import Instant
+from headgate.runtime.batch import Batch, PoisonedError
+from headgate.runtime.items import Item
+from headgate.runtime.recording import Recorder
+from headgate.runtime.replica import LONGEST_CATCH_UP, DivergedError, Replica
+from headgate.store.port import (
+    Lease,
+    LeaseLostError,
+    Store,
+    UnavailableError,
+    UnknownWorkspaceError,
+    Workspace,
+)
+
+_log = logging.getLogger("headgate.worker")
+_MOST_RELOADS = 3
+
+
+class Outcome(msgspec.Struct):
+    """What is to be done after a commit."""
+
+    has_written: bool = False
+    measurements: tuple[MeasurementDue, ...] = ()
+    undeliverable: list[JobReported] = []
+    orders: int = 0
+    created: int = 0
+    changes: int = 0
+    newest_event: int = 0
+    ended: list[Job] = []
+    traces: dict[str, str] = {}
+
+
+class Keeper:
+    def __init__(self, store: Store, workspace: Workspace, clock: Callable[[], Instant], holder: str) -> None:
+        self.workspace = workspace
+        self._store = store
+        self._clock = clock
+        self._holder = holder
+        self._recorder = Recorder()
+        self._replica: Replica | None = None
+        self._must_decide = True
+        self._traces: dict[str, str] = {}
+        self.lease: Lease | None = None
+        self.needs_recheck = False
+
+    @property
+    def is_leader(self) -> bool:
+        return self.lease is not None
+
+    @property
+    def position(self) -> int:
+        return self._replica.position if self._replica is not None else 0
+
+    def hold_lease(self, seconds: float) -> None:
+        """Takes the lease or renews it. A new leader begins from the rows: what the last one had begun is begun again."""
+        if self.lease is not None:
+            if self._store.renew_lease(self.lease, seconds):
+                return
+            self._lost_lease()
+        self.lease = self._store.take_lease(self.lease_name, self._holder, seconds)
+        if self.lease is not None:
+            _log.info("%s decides for %s (token %d)", self._holder, self.workspace.name, self.lease.token)
+            self.drop_replica()
+
+    @property
+    def lease_name(self) -> str:
+        return f"engine/{self.workspace.name}"
+
+    def release_lease(self) -> None:
+        if self.lease is not None:
+            self._store.release_lease(self.lease)
+            self.lease = None
+
+    def _lost_lease(self) -> None:
+        _log.warning("%s lost the lease of %s", self._holder, self.workspace.name)
+        self.lease = None
+        self.drop_replica()
+
+    def drop_replica(self) -> None:
+        """What is in memory may be ahead of what is stored; the next use loads it anew."""
+        self._replica = None
+        self._must_decide = True
+
+    def replica(self) -> Replica:
+        if self._replica is None:
+            replica = Replica.load(self._store, self.workspace)
+            self._traces = {
+                version: msgspec.json.decode(trace)
+                for version, trace in self._store.documents(self.workspace.name, "trace").items()
+            }
+            self._recorder = Recorder()
+            replica.engine.observer = self._recorder
+            self._replica = replica
+        return self._replica
+
+    def is_behind(self) -> bool:
+        return self._replica is None or self._store.head(self.workspace.name) != self._replica.position
+
+    def next_wake(self) -> Instant | None:
+        """The leader's next moment with something to decide; 0 for at once."""
+        if self.lease is None:
+            return None
+        if self._replica is None or self._must_decide or self.needs_recheck:
+            return 0
+        return self._replica.engine.next_wake()
+
+    def answer(self, questions: Sequence[Item]) -> None:
+        """Questions see everything that was committed before they were asked."""
+        try:
+            engine = self._caught_up()
+        except (UnavailableError, UnknownWorkspaceError) as error:
+            for item in questions:
+                item.fail(error)
+            return
+        view = _View(engine, max(self._clock(), self.replica().last_at))
+        for item in questions:
+            assert item.question is not None
+            try:
+                item.result = item.question(view)
+            except Exception as error:
+                item.error = error
+            item.settle()
+
+    def _caught_up(self) -> Engine:
+        try:
+            self._catch_up()
+        except DivergedError as diverged:
+            _log.error("replica is loaded anew: %s", diverged)
+            self.drop_replica()
+        return self.replica().engine
+
+    def _catch_up(self) -> None:
+        replica = self.replica()
+        head = self._store.head(self.workspace.name)
+        if head == replica.position:
+            return
+        if head < replica.position or head - replica.position > LONGEST_CATCH_UP:
+            self.drop_replica()
+            self.replica()
+            return
+        self._recorder.is_muted = True
+        try:
+            replica.catch_up(self._store)
+        finally:
+            self._recorder.is_muted = False
+        self._must_decide = True
+
+    def serve(self, items: Sequence[Item]) -> Outcome:
+        """One batch. Every item is settled when this returns, whatever happened."""
+        waiting = list(items)
+        for _ in range(_MOST_RELOADS + len(waiting)):
+            try:
+                outcome = self._commit(waiting)
+            except PoisonedError as poisoned:
+                self.drop_replica()
+                poisoned.item.fail(poisoned.cause)
+                waiting.remove(poisoned.item)
+            except LeaseLostError:
+                self._lost_lease()
+            except DivergedError as diverged:
+                _log.error("replica is loaded anew: %s", diverged)
+                self.drop_replica()
+            except (UnavailableError, UnknownWorkspaceError) as error:
+                self.drop_replica()
+                return self._failed(waiting, error)
+            except Exception as error:
+                _log.exception("a batch of %s failed", self.workspace.name)
+                self.drop_replica()
+                return self._failed(waiting, error)
+            else:
+                for item in waiting:
+                    item.settle()
+                return outcome
+        return self._failed(waiting, UnavailableError("the workspace could not be written; try again"))
+
+    def _failed(self, items: Sequence[Item], error: BaseException) -> Outcome:
+        for item in items:
+            item.fail(error)
+        return Outcome()
+
+    def _commit(self, items: Sequence[Item]) -> Outcome:
+        replica = self.replica()
+        with self._store.begin(self.workspace.name, self.lease) as transaction:
+            batch = Batch(transaction, replica, self._recorder, self._clock())
+            for item in items:
+                item.error = item.result = None
+                batch.run(item)
+            if self.lease is not None:
+                batch.decide(self._traces, must=self._must_decide, is_recheck=self.needs_recheck)
+            batch.write()
+        batch.committed()
+        self._traces |= batch.traces
+        if self.lease is not None:
+            self._must_decide = self.needs_recheck = False
+        return Outcome(
+            has_written=batch.has_written,
+            measurements=batch.decisions.measurements,
+            undeliverable=batch.undeliverable,
+            orders=len(batch.orders),
+            created=len(batch.decisions.created),
+            changes=len(items),
+            newest_event=batch.newest_event,
+            ended=batch.ended,
+            traces=self._traces,
+        )
+
+
+class _View:
+    def __init__(self, engine: Engine, now: Instant) -> None:
+        self.engine = engine
+        self.now = now

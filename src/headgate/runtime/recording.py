@@ -1,0 +1,119 @@
+"""What happened in a batch, as events for those who follow along."""
+
+from __future__ import annotations
+
+import msgspec
+
+from headgate.fleet import changes, model, records
+from headgate.fleet.changes import Change
+from headgate.fleet.state import Judged, Warning
+from headgate.kernel.instants import Instant
+from headgate.runtime import entries
+from headgate.store.port import Event
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Recorder:
+    """The engine's observer. `is_muted` while entries of another process are taken: that one has told of them."""
+
+    def __init__(self) -> None:
+        self.now: Instant = 0
+        self.is_muted = False
+        self._events: list[Event] = []
+        self.ended: list[records.Job] = []
+
+    def take(self) -> list[Event]:
+        events, self._events = self._events, []
+        return events
+
+    def take_ended(self) -> list[records.Job]:
+        ended, self.ended = self.ended, []
+        return ended
+
+    def _add(self, type_: str, kind: str, name: str, message: str, data: object) -> None:
+        """A message may quote whatever an agent said; no database takes a NUL in text."""
+        text = message.replace("\x00", "\ufffd")
+        self._events.append(Event(0, self.now, type_, kind, name, text, _encode(data)))
+
+    def accepted(self, change: Change, user: str) -> None:
+        """Reports of agents show in what they change, not by themselves."""
+        if isinstance(change, changes.JobReported | changes.Measured):
+            return
+        kind, name = entries.subject(change)
+        verb = _verb(change)
+        by = f" by {user}" if user else ""
+        self._add(f"{_dashed(kind)}.{verb}", kind, name, f"{name} {verb}{by}", {"user": user})
+
+    def warned(self, warning: Warning) -> None:
+        data = {"target": warning.target, "version": warning.version}
+        self._add("warning", "ReleaseTarget", warning.target, warning.message, data)
+
+    def on_job_created(self, job: records.Job, verdicts: tuple[Judged, ...]) -> None:
+        if not self.is_muted:
+            self._job("job.created", job)
+
+    def on_job_changed(self, job: records.Job, old_status: str) -> None:
+        if self.is_muted:
+            return
+        self._job(f"job.{job.status}", job)
+        if job.status in model.JOB_TERMINAL:
+            self.ended.append(job)
+
+    def _job(self, type_: str, job: records.Job) -> None:
+        data = {
+            "deployment": job.deployment,
+            "environment": job.environment,
+            "resource": job.resource,
+            "version": job.tag,
+            "status": job.status,
+            "attempt": job.attempt,
+            "kind": job.kind,
+            "group": job.group,
+        }
+        message = f": {job.message}" if job.message else ""
+        text = f"{job.target} {job.tag} {type_.removeprefix('job.')}{message}"
+        self._add(type_, "Job", job.id, text, data)
+
+    def on_group_changed(self, group: records.Group) -> None:
+        if self.is_muted:
+            return
+        data = {
+            "policy": group.policy,
+            "environment": group.environment,
+            "resource": group.resource,
+            "status": group.status,
+        }
+        text = f"{group.policy} on {group.environment}/{group.resource} {group.status}"
+        self._add(f"group.{group.status}", "Group", group.id, text, data)
+
+    def on_slot_taken(self, rule: str, resource: str, holder: str) -> None: ...
+
+    def on_slot_freed(self, rule: str, resource: str) -> None: ...
+
+
+def _verb(change: Change) -> str:
+    match change:
+        case changes.Put(object=model.Version()):
+            return "published"
+        case changes.Put():
+            return "applied"
+        case changes.Delete() | changes.DeleteSkip():
+            return "deleted"
+        case changes.SetVersionStatus() | changes.Vote():
+            return change.status
+        case changes.PutSkip():
+            return "created"
+        case changes.SetVariable():
+            return "variable-set"
+        case changes.GroupAction() | changes.TargetAction():
+            return change.action
+        case changes.ResumeBudget():
+            return "resumed"
+        case changes.JobReported() | changes.Measured():
+            return "reported"
+
+
+def _dashed(kind: str) -> str:
+    """JobAgent to job-agent."""
+    return "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in kind).lstrip("-")
