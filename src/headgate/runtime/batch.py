@@ -59,6 +59,7 @@ class Batch:
         self.newest_event = 0
         self.ended: list[Job] = []
         self.traces: dict[str, str] = {}
+        self.kinds: dict[str, int] = {}
         self._catch_up()
         self.now = max(clock_now, replica.last_at)
         recorder.now = self.now
@@ -120,6 +121,8 @@ class Batch:
         before = auditing.document_of(engine.state, change) if is_audited else None
         engine.apply(change, self.now)
         self._append("change", entries.encode(change), caller)
+        kind = type(change).__name__
+        self.kinds[kind] = self.kinds.get(kind, 0) + 1
         self._recorder.accepted(change, caller.user)
         if is_audited:
             after = auditing.document_of(engine.state, change)

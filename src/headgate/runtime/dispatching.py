@@ -28,21 +28,13 @@ def order_for(state: State, job: records.Job, trace_parent: str | None) -> Order
     agent = state.job_agents.get(job.agent or "")
     if agent is None:
         raise Undeliverable("invalidJobAgent", _missing_agent(job))
-    target = state.targets.get(job.target)
-    version = state.versions.get(job.version)
-    if target is None or version is None:
+    bindings = bindings_of(state, job)
+    if bindings is None:
         raise Undeliverable("skipped", f"{job.target} is no longer a release target")
-    deployment = target.deployment.object
-    shown = _shown(job)
-    bindings: dict[str, object] = {
-        **target.bindings(),
-        "version": version.object.cel_view(),
-        "variables": dict(job.variables),
-        "job": shown,
-    }
-    config = _config(agent, deployment, version.object, bindings)
+    deployment = state.deployments[job.deployment].object
+    config = _config(agent, deployment, state.versions[job.version].object, bindings)
     document = {
-        "job": shown,
+        "job": bindings["job"],
         "agent": {"name": agent.name, "type": agent.type},
         "config": config,
         "variables": bindings["variables"],
@@ -62,6 +54,20 @@ def order_for(state: State, job: records.Job, trace_parent: str | None) -> Order
         not_before=job.created_at,
         deadline_at=job.created_at + instants.seconds(_timeout(config)),
     )
+
+
+def bindings_of(state: State, job: records.Job) -> dict[str, object] | None:
+    """What expressions in a job's config and in the metrics of its verification see; None if the target is gone."""
+    target = state.targets.get(job.target)
+    version = state.versions.get(job.version)
+    if target is None or version is None:
+        return None
+    return {
+        **target.bindings(),
+        "version": version.object.cel_view(),
+        "variables": dict(job.variables),
+        "job": _shown(job),
+    }
 
 
 def _missing_agent(job: records.Job) -> str:

@@ -11,6 +11,7 @@ from headgate.fleet.changes import JobReported
 from headgate.fleet.engine import Engine, MeasurementDue
 from headgate.fleet.records import Job
 from headgate.kernel.instants import Instant
+from headgate.runtime import dispatching
 from headgate.runtime.batch import Batch, PoisonedError
 from headgate.runtime.items import Item
 from headgate.runtime.recording import Recorder
@@ -32,11 +33,14 @@ class Outcome(msgspec.Struct):
     """What is to be done after a commit."""
 
     has_written: bool = False
-    measurements: tuple[MeasurementDue, ...] = ()
+    measurements: list[tuple[MeasurementDue, dict[str, object]]] = []
+    """Each with what the provider's expressions see."""
     undeliverable: list[JobReported] = []
     orders: int = 0
-    created: int = 0
-    changes: int = 0
+    created: dict[str, int] = {}
+    """Jobs by kind."""
+    kinds: dict[str, int] = {}
+    """Changes that were accepted, by type."""
     newest_event: int = 0
     ended: list[Job] = []
     traces: dict[str, str] = {}
@@ -104,6 +108,17 @@ class Keeper:
             replica.engine.observer = self._recorder
             self._replica = replica
         return self._replica
+
+    def live_jobs(self) -> dict[str, int]:
+        """By status."""
+        counts: dict[str, int] = {}
+        if self._replica is not None:
+            state = self._replica.engine.state
+            for name in state.unfinished:
+                job = state.jobs.get(state.targets[name].record.job or "")
+                if job is not None:
+                    counts[job.status] = counts.get(job.status, 0) + 1
+        return counts
 
     def is_behind(self) -> bool:
         return self._replica is None or self._store.head(self.workspace.name) != self._replica.position
@@ -206,15 +221,26 @@ class Keeper:
             self._must_decide = self.needs_recheck = False
         return Outcome(
             has_written=batch.has_written,
-            measurements=batch.decisions.measurements,
+            measurements=[
+                (due, bindings)
+                for due in batch.decisions.measurements
+                if (bindings := dispatching.bindings_of(replica.engine.state, due.job)) is not None
+            ],
             undeliverable=batch.undeliverable,
             orders=len(batch.orders),
-            created=len(batch.decisions.created),
-            changes=len(items),
+            created=_by_kind(batch.decisions.created),
+            kinds=batch.kinds,
             newest_event=batch.newest_event,
             ended=batch.ended,
             traces=self._traces,
         )
+
+
+def _by_kind(jobs: Sequence[Job]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for job in jobs:
+        counts[job.kind] = counts.get(job.kind, 0) + 1
+    return counts
 
 
 class _View:

@@ -28,6 +28,7 @@ _log = logging.getLogger("headgate.worker")
 Result = TypeVar("Result")
 ENGINE = Caller("headgate")
 _PRUNING_SECONDS = 3_600.0
+_METERING_SECONDS = 5.0
 
 
 class Settings(msgspec.Struct, frozen=True):
@@ -47,12 +48,12 @@ class Meter(Protocol):
     """Told of every batch; see `api.metrics`."""
 
     def batch(self, workspace: str, outcome: Outcome, seconds: float, size: int) -> None: ...
-    def kept(self, workspace: str, position: int, is_leader: bool, queue_depth: int) -> None: ...
+    def kept(self, keeper: Keeper, queue_depth: int, oldest_order: Instant | None) -> None: ...
 
 
 class Unmetered:
     def batch(self, workspace: str, outcome: Outcome, seconds: float, size: int) -> None: ...
-    def kept(self, workspace: str, position: int, is_leader: bool, queue_depth: int) -> None: ...
+    def kept(self, keeper: Keeper, queue_depth: int, oldest_order: Instant | None) -> None: ...
 
 
 def wall_clock() -> Instant:
@@ -80,7 +81,9 @@ class Worker:
         self._has_hint = threading.Event()
         self._thread = threading.Thread(target=self._run, name="worker", daemon=True)
         self._hints = threading.Thread(target=self._listen, name="hints", daemon=True)
-        self._next_lease = self._next_look = self._next_recheck = self._next_pruning = 0.0
+        self._next_lease = self._next_look = self._next_recheck = self._next_pruning = self._next_metering = (
+            0.0
+        )
         self._hint_is_due = False
         self.after_commit: Callable[[str, Outcome], None] = lambda workspace, outcome: None
 
@@ -227,6 +230,9 @@ class Worker:
             self._next_recheck = moment + self._settings.recheck_seconds
             for keeper in self._keepers.values():
                 keeper.needs_recheck = keeper.is_leader
+        if moment >= self._next_metering:
+            self._next_metering = moment + _METERING_SECONDS
+            self._measure()
         if moment >= self._next_pruning and self._settings.decides:
             self._next_pruning = moment + _PRUNING_SECONDS
             self._prune()
@@ -239,7 +245,6 @@ class Worker:
         """Polling is the truth: what other processes wrote is found here at the latest."""
         self._find_workspaces()
         for keeper in self._keepers.values():
-            self._meter.kept(keeper.workspace.name, keeper.position, keeper.is_leader, self._queue.qsize())
             if keeper.is_leader and keeper.is_behind():
                 self._commit(keeper, [])
         if self._settings.decides:
@@ -252,6 +257,11 @@ class Worker:
                 deadline = instants.show(order.deadline_at or 0)
                 message = f"no end was reported until the deadline of the job, {deadline}"
                 self.report(order.workspace, JobReported(order.job, "timedOut", message))
+
+    def _measure(self) -> None:
+        oldest = self._store.oldest_waiting_order()
+        for keeper in self._keepers.values():
+            self._meter.kept(keeper, self._queue.qsize(), oldest)
 
     def _prune(self) -> None:
         now = self._clock()

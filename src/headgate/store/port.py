@@ -333,6 +333,10 @@ class Store(ABC):
     def cancelled_orders(self, types: Iterable[str]) -> list[Order]: ...
 
     @abstractmethod
+    def oldest_waiting_order(self) -> Instant | None:
+        """When the oldest order was made that nobody has claimed yet."""
+
+    @abstractmethod
     def overdue_orders(self, now: Instant, limit: int) -> list[Order]:
         """Past their deadline, whoever holds them."""
 

@@ -106,6 +106,11 @@ class SqlOrders(Store):
         where = f"cancelled = {yes} AND type IN ({', '.join('?' for _ in names)})"
         return self._orders(where, names)
 
+    def oldest_waiting_order(self) -> Instant | None:
+        with self._driver.read() as session:
+            oldest = session.fetch("SELECT min(created_at) FROM job_dispatch WHERE claims = 0")[0][0]
+        return None if oldest is None else int(oldest)
+
     def overdue_orders(self, now: Instant, limit: int) -> list[Order]:
         no = "FALSE" if self._driver.dialect == "postgresql" else "0"
         return self._orders(

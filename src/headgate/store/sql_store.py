@@ -240,7 +240,9 @@ class SqlStore(SqlOrders):
         if not identifiers.is_uuid(key):
             return None
         with self._driver.read() as session:
-            found = session.fetch(statements.select(table, "workspace = ? AND id = ?"), (workspace, key.lower()))
+            found = session.fetch(
+                statements.select(table, "workspace = ? AND id = ?"), (workspace, key.lower())
+            )
         return self._row(table, found[0]) if found else None
 
     def _row(self, table: str, values: tuple[Any, ...]) -> Row:

@@ -1,0 +1,267 @@
+"""A process of the service: store and worker, and beside them whichever of API and agents it runs."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import socket
+import sys
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import uvicorn
+
+from headgate.agents.argocd import ArgocdAgent
+from headgate.agents.exec import ExecAgent
+from headgate.agents.github import GithubAgent
+from headgate.agents.http import HttpAgent
+from headgate.agents.measuring import Measurer
+from headgate.agents.runner import Runner
+from headgate.agents.web import Web
+from headgate.api import tokens, tracing
+from headgate.api.app import Application, create_app
+from headgate.api.authentication import Authenticator
+from headgate.api.calls import Service
+from headgate.api.metering import MetricsMeter
+from headgate.api.metrics import Metrics
+from headgate.api.oidc import OidcVerifier
+from headgate.api.oidc_config import OidcConfig
+from headgate.api.routes import ALL
+from headgate.fleet.changes import JobReported, Measured
+from headgate.fleet.engine import MeasurementDue
+from headgate.runtime.commands import Context
+from headgate.runtime.desk import Desk
+from headgate.runtime.keeper import Outcome
+from headgate.runtime.worker import ENGINE, Settings, Worker, wall_clock
+from headgate.store import Store, Workspace, open_store
+
+DEFAULT_WORKSPACE = "default"
+NOT_YET = ("kubernetes", "kubernetes-node", "graph", "workload")
+"""Types of agents that no process of this version runs: their jobs say so."""
+_log = logging.getLogger("headgate")
+
+
+class Options(msgspec.Struct, frozen=True):
+    """What this process is. `data` is where SQLite, the state of local jobs and the local token live."""
+
+    data: Path
+    database: str | None = None
+    host: str = "127.0.0.1"
+    port: int = 4380
+    decides: bool = True
+    serves: bool = True
+    runs_agents: bool = True
+    oidc: OidcConfig | None = None
+    public_url: str | None = None
+    lease_seconds: float = 15.0
+
+    @property
+    def url(self) -> str:
+        return self.database or f"sqlite:///{(self.data / 'headgate.db').absolute()}"
+
+
+class Process:
+    """Built with everything that can fail; `run` ends when a signal asks for it."""
+
+    def __init__(self, options: Options, say: Callable[[str], None]) -> None:
+        self.options = options
+        self._say = say
+        options.data.mkdir(parents=True, exist_ok=True)
+        self.store: Store = open_store(options.url)
+        self.store.migrate()
+        self.store.add_workspace(
+            Workspace(str(uuid.uuid4()), DEFAULT_WORKSPACE, "made by the first start", wall_clock())
+        )
+        self.holder = f"{socket.gethostname()}-{os.getpid()}"
+        self.metrics = Metrics()
+        settings = Settings(self.holder, decides=options.decides, lease_seconds=options.lease_seconds)
+        self.worker = Worker(self.store, settings, meter=MetricsMeter(self.metrics))
+        self.desk = Desk(self.worker)
+        self.worker.after_commit = self._after_commit
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._runner: Runner | None = None
+        self._measurer: Measurer | None = None
+        self._stop: asyncio.Event | None = None
+
+    def _after_commit(self, workspace: str, outcome: Outcome) -> None:
+        """In the worker's thread, after every commit that wrote something."""
+        self.desk.committed(workspace, outcome.newest_event)
+        for job in outcome.ended:
+            tracing.job_spans(job, outcome.traces.get(job.version))
+        if self._loop is None or self._loop.is_closed():
+            return
+        if self._runner is not None and outcome.orders:
+            self._runner.wake()
+        for due, bindings in outcome.measurements:
+            self._loop.call_soon_threadsafe(self._measure, workspace, due, bindings)
+
+    def _measure(self, workspace: str, due: MeasurementDue, bindings: dict[str, object]) -> None:
+        task = asyncio.get_running_loop().create_task(self._measured(workspace, due, bindings))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _measured(self, workspace: str, due: MeasurementDue, bindings: dict[str, object]) -> None:
+        assert self._measurer is not None
+        answer = await self._measurer.measure(due.metric, bindings)
+        change = Measured(due.job.id, due.rule, due.metric.name, answer.result, answer.error)
+
+        def command(context: Context) -> None:
+            context.apply(change)
+
+        await self.desk.submit(workspace, command, ENGINE)
+
+    async def _report(self, workspace: str, change: JobReported) -> None:
+        await asyncio.wrap_future(self.worker.report(workspace, change))
+
+    async def run(self, on_ready: Callable[[str], None] = lambda address: None) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._stop = asyncio.Event()
+        self._measurer = Measurer()
+        web = Web()
+        background: list[asyncio.Task[Any]] = []
+        listener = _listen(self.options.host, self.options.port) if self.options.serves else None
+        address = self.options.public_url or (_address(self.options.host, listener) if listener else "")
+        if self.options.runs_agents:
+            self._runner = self._build_runner(web, address)
+            background.append(asyncio.create_task(self._runner.run()))
+        self.worker.start()
+        try:
+            if listener is not None:
+                await self._serve(listener, address, on_ready)
+            else:
+                on_ready("")
+                await self._wait_for_signal()
+        finally:
+            if self._runner is not None:
+                await self._runner.close()
+            for task in (*background, *self._tasks):
+                task.cancel()
+            await asyncio.gather(*background, *self._tasks, return_exceptions=True)
+            await self._measurer.close()
+            await web.close()
+            await asyncio.to_thread(self.worker.stop)
+            self.store.close()
+            tracing.shut_down()
+
+    def _build_runner(self, web: Web, address: str) -> Runner:
+        agents = (
+            ExecAgent(self.options.data / "jobs"),
+            HttpAgent(wall_clock, address, web),
+            GithubAgent(wall_clock, web),
+            ArgocdAgent(web),
+        )
+        return Runner(self.store, self._report, wall_clock, self.holder, agents, refused=NOT_YET)
+
+    async def _wait_for_signal(self) -> None:
+        assert self._stop is not None
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self._stop.set)
+        await self._stop.wait()
+
+    async def _serve(self, listener: socket.socket, address: str, on_ready: Callable[[str], None]) -> None:
+        server = _Server(
+            uvicorn.Config(
+                self._application(address),
+                lifespan="on",
+                log_config=None,
+                access_log=False,
+                timeout_graceful_shutdown=10,
+                server_header=False,
+            )
+        )
+        server.on_started = lambda: on_ready(address)
+        try:
+            await server.serve(sockets=[listener])
+        finally:
+            listener.close()
+
+    def _application(self, address: str) -> Application:
+        service = Service(desk=self.desk, store=self.store, clock=wall_clock, public_url=address)
+        oidc = OidcVerifier(self.options.oidc, wall_clock) if self.options.oidc is not None else None
+        authenticate = Authenticator(self.store, wall_clock, oidc)
+        return create_app(service, ALL, authenticate, metrics=self.metrics)
+
+    def first_token(self) -> str | None:
+        """An admin token if there is none at all yet; shown once."""
+        if self.store.tokens(None):
+            return None
+        secret, token = tokens.issue(
+            name="admin", workspace=None, role="admin", now=wall_clock(), created_by="first start"
+        )
+        self.store.add_token(token)
+        return secret
+
+
+class _Server(uvicorn.Server):
+    on_started: Callable[[], None]
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=sockets)
+        if self.started:
+            self.on_started()
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as error:
+        listener.close()
+        raise SystemExit(f"headgate: cannot listen on {host}:{port}: {error.strerror}") from None
+    listener.listen(2048)
+    listener.setblocking(False)
+    return listener
+
+
+def _address(host: str, listener: socket.socket) -> str:
+    shown = "127.0.0.1" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
+    return f"http://{shown}:{listener.getsockname()[1]}"
+
+
+def remember_locally(folder: Path, address: str, token: str | None) -> None:
+    """So that commands in this folder find the server; readable by its owner alone."""
+    file = folder / "local.json"
+    known: dict[str, str] = {}
+    with contextlib.suppress(OSError, msgspec.DecodeError):
+        known = msgspec.json.decode(file.read_bytes(), type=dict[str, str])
+    known["url"] = address
+    if token is not None:
+        known["token"] = token
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "wb") as output:
+        output.write(msgspec.json.encode(known))
+
+
+@contextlib.contextmanager
+def logging_to_stderr(level: str) -> Iterator[None]:
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    root = logging.getLogger("headgate")
+    root.addHandler(handler)
+    root.setLevel(level.upper())
+    logging.getLogger("headgate.access").setLevel("INFO" if level == "debug" else "WARNING")
+    try:
+        yield
+    finally:
+        root.removeHandler(handler)
+
+
+def run(process: Process, on_ready: Callable[[str], None]) -> None:
+    """On uvloop where there is one."""
+    with contextlib.suppress(KeyboardInterrupt):
+        try:
+            import uvloop
+        except ImportError:
+            asyncio.run(process.run(on_ready))
+        else:
+            uvloop.run(process.run(on_ready))

@@ -1,0 +1,146 @@
+import contextlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+LEVELS = ("debug", "info", "warning", "error")
+
+
+def process_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What every process of the service takes."""
+    for option in reversed(
+        (
+            click.option(
+                "--data",
+                type=click.Path(file_okay=False, path_type=Path),
+                default=Path(".headgate"),
+                show_default=True,
+                help="Where SQLite, the state of local jobs and the local token are kept.",
+            ),
+            click.option(
+                "--database",
+                metavar="URL",
+                envvar="HEADGATE_DATABASE",
+                help="postgresql://USER@HOST/NAME or sqlite:///FILE; SQLite in --data if absent.",
+            ),
+            click.option(
+                "--lease",
+                "lease_seconds",
+                type=click.FloatRange(1, 600),
+                default=15.0,
+                show_default=True,
+                metavar="SECONDS",
+                help="How long another engine waits for one that is silent.",
+            ),
+            click.option(
+                "--log-level",
+                type=click.Choice(LEVELS),
+                default="warning",
+                show_default=True,
+                help="To stderr.",
+            ),
+        )
+    ):
+        function = option(function)
+    return function
+
+
+def api_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    for option in reversed(
+        (
+            click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on."),
+            click.option(
+                "--port",
+                type=click.IntRange(0, 65535),
+                default=4380,
+                show_default=True,
+                help="The port to listen on; 0 takes a free one.",
+            ),
+            click.option(
+                "--public-url",
+                metavar="URL",
+                help="The address that users and agents reach it at, if it is another one.",
+            ),
+            click.option(
+                "--oidc",
+                "oidc_file",
+                type=click.Path(dir_okay=False, path_type=Path),
+                help="A YAML file that names the OIDC provider and the roles of its groups.",
+            ),
+        )
+    ):
+        function = option(function)
+    return function
+
+
+@click.command("up")
+@process_options
+@api_options
+@click.option("--demo", is_flag=True, help="Loads ten nodes and their policy, and starts an upgrade of them.")
+def command(demo: bool, log_level: str, oidc_file: Path | None, **given: Any) -> None:
+    """Runs the whole service in one process: API, engine and local agents.
+
+    The first start prints an admin token once. Commands that are called in the same folder find the server by
+    themselves. Ends with Ctrl-C or a TERM signal; running jobs go on and are found again by the next start.
+    """
+    from headgate.cli import serving
+
+    options = serving.Options(oidc=read_oidc(oidc_file), **given)
+    start(options, log_level, demo=demo)
+
+
+def start(options: Any, log_level: str, *, demo: bool = False) -> None:
+    from headgate.api import tracing
+    from headgate.cli import serving
+    from headgate.cli.main import refuse
+    from headgate.kernel.problems import Rejected
+    from headgate.store.migrations import NewerSchemaError
+    from headgate.store.port import UnavailableError
+
+    tracing.configure_from_environment()
+    with serving.logging_to_stderr(log_level), contextlib.ExitStack() as stack:
+        try:
+            process = serving.Process(options, click.echo)
+        except (UnavailableError, NewerSchemaError, Rejected, OSError) as error:
+            refuse(f"headgate: {error}", code=1)
+        token = process.first_token() if options.serves else None
+
+        def on_ready(address: str) -> None:
+            if options.serves:
+                serving.remember_locally(options.data, address, token)
+                _greet(address, token)
+            else:
+                click.echo("Running.")
+            if demo:
+                from headgate.cli import demo as demonstration
+
+                demonstration.begin(process, click.echo)
+
+        stack.callback(click.echo, "Stopped.")
+        serving.run(process, on_ready)
+
+
+def _greet(address: str, token: str | None) -> None:
+    click.echo(f"Headgate is at {address} (API docs: {address}/docs)")
+    if token is not None:
+        click.echo(f"Admin token, shown once: {token}")
+
+
+def read_oidc(file: Path | None) -> Any:
+    if file is None:
+        return None
+    from headgate.api.oidc_config import OidcConfig
+    from headgate.cli.main import refuse
+    from headgate.fleet import manifests
+    from headgate.kernel import documents
+    from headgate.kernel.problems import Rejected
+
+    try:
+        found = manifests.read_documents(file.read_text("utf-8"), source=str(file))
+        return documents.read(OidcConfig, found[0].value if found else {}, "")
+    except Rejected as rejected:
+        refuse([f"{file}: {problem}" for problem in rejected.problems])
+    except OSError as error:
+        refuse(f"{file}: cannot be read: {error.strerror}")
