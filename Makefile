@@ -11,8 +11,9 @@ $(READY): pyproject.toml requirements-dev.lock scripts/setup
 	scripts/setup $(VENV)
 	@touch $@
 
+# In a terminal the server goes on after the demo; in a script it ends.
 demo: $(READY)
-	$(BIN)/headgate simulate examples/node-upgrade/scenario.yaml
+	@if [ -t 0 ] && [ -t 1 ]; then $(BIN)/headgate up --demo; else $(BIN)/headgate up --demo --exit-when-done; fi
 
 test: $(READY) postgres
 	$(BIN)/pytest -n auto

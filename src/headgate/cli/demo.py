@@ -3,64 +3,110 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import re
 from collections.abc import Callable
 from importlib import resources
 from typing import TYPE_CHECKING
 
 from headgate.fleet import changes, manifests
-from headgate.kernel.instants import Instant
-from headgate.runtime.commands import Caller, Context
+from headgate.kernel import instants
+from headgate.runtime.commands import Caller, Context, View
+from headgate.store.port import Event, UnavailableError
 
 if TYPE_CHECKING:
     from headgate.cli.serving import Process
 
+WORKSPACE = "default"
 DEMO = Caller("demo")
-VERSIONS = (("kubelet-upgrade", "v1.29.2"), ("containerd-upgrade", "v1.7.3"), ("os-patch", "2026-03"))
+VERSIONS = {"kubelet-upgrade": "v1.29.2", "containerd-upgrade": "v1.7.3", "os-patch": "2026-03"}
 _PAUSE_SECONDS = 2.0
-_background: set[asyncio.Task[None]] = set()
+_LOOK_SECONDS = 1.0
+_LAST_NUMBER = re.compile(r"(\d+)(?!.*\d)")
+
+Say = Callable[[str], None]
 
 
-def begin(process: Process, say: Callable[[str], None]) -> None:
-    task = asyncio.get_running_loop().create_task(_play(process, say))
-    _background.add(task)
-    task.add_done_callback(_background.discard)
+async def play(process: Process, say: Say) -> None:
+    """Loads the fleet, or what is newer for one that is loaded; follows it until everything has converged."""
+    with contextlib.suppress(UnavailableError):
+        seen = await asyncio.to_thread(process.store.newest_event, WORKSPACE)
+        is_new = await process.desk.submit(WORKSPACE, _load, DEMO, alone=True)
+        say("Ten nodes, five deployments, one drain per node, never more than two nodes at a time.")
+        say("In another terminal, in this folder: headgate watch")
+        say("")
+        publishing = asyncio.create_task(_publish_all(process, is_new))
+        try:
+            await _follow(process, seen, publishing, say)
+        finally:
+            publishing.cancel()
 
 
-async def _play(process: Process, say: Callable[[str], None]) -> None:
+def _load(context: Context) -> bool:
+    if context.engine.state.resources:
+        return False
     text = (resources.files("headgate.cli") / "demo_files" / "fleet.yaml").read_text("utf-8")
-    documents = manifests.read_documents(text, source="demo")
+    for document in manifests.read_documents(text, source="demo"):
+        thing = manifests.parse(document, context.ids, context.now)
+        assert not isinstance(thing, manifests.ForeignObject)
+        context.apply(changes.Put(thing))
+    return True
 
-    def load(context: Context) -> bool:
-        if context.engine.state.resources:
-            return False
-        for document in documents:
-            thing = manifests.parse(document, context.ids, context.now)
-            assert not isinstance(thing, manifests.ForeignObject)
-            context.apply(changes.Put(thing))
-        return True
 
-    is_new = await process.desk.submit("default", load, DEMO, alone=True)
-    if not is_new:
-        say("The demo is loaded already.")
-        return
-    say("Ten nodes, five deployments, one drain per node, never more than two nodes at a time.")
-    say("See it move: headgate watch")
-    for deployment, tag in VERSIONS:
-        await process.desk.submit("default", _publish(deployment, tag), DEMO)
+async def _publish_all(process: Process, is_new: bool) -> None:
+    for deployment, tag in VERSIONS.items():
+        await process.desk.submit(WORKSPACE, _publish(deployment, tag if is_new else None), DEMO)
         await asyncio.sleep(_PAUSE_SECONDS)
 
 
-def _publish(deployment: str, tag: str) -> Callable[[Context], None]:
+def _publish(deployment: str, tag: str | None) -> Callable[[Context], None]:
+    """Without a tag, the one after the newest."""
+
     def command(context: Context) -> None:
+        node = context.engine.state.deployments.get(deployment)
+        if node is None:
+            return
+        chosen = tag if tag is not None else next_tag([version.tag for version in node.versions])
         document = {
             "apiVersion": manifests.API_VERSION,
             "kind": "Version",
-            "metadata": {"name": f"{deployment}/{tag}"},
-            "spec": {"deployment": deployment, "tag": tag},
+            "metadata": {"name": f"{deployment}/{chosen}"},
+            "spec": {"deployment": deployment, "tag": chosen},
         }
-        now: Instant = context.now
-        version = manifests.parse(document, context.ids, now)
+        version = manifests.parse(document, context.ids, context.now)
         assert not isinstance(version, manifests.ForeignObject)
         context.apply(changes.Put(version, create_only=True))
 
     return command
+
+
+def next_tag(tags: list[str]) -> str:
+    """With the last number of the newest one counted up until nothing has that tag."""
+    chosen = tags[-1] if tags else "v0"
+    while chosen in tags or not tags:
+        if not _LAST_NUMBER.search(chosen):
+            return f"{chosen}.1"
+        chosen = _LAST_NUMBER.sub(lambda found: str(int(found[1]) + 1).zfill(len(found[1])), chosen, count=1)
+        if not tags:
+            break
+    return chosen
+
+
+async def _follow(process: Process, seen: int, publishing: asyncio.Task[None], say: Say) -> None:
+    while True:
+        for event in await asyncio.to_thread(process.store.events_after, WORKSPACE, seen, 1_000):
+            seen = event.seq
+            if event.kind in ("Job", "Group") or event.type == "version.published":
+                say(_line(event))
+        if publishing.done() and await process.desk.ask(WORKSPACE, _is_converged):
+            say("\nEverything is up to date.")
+            return
+        await process.desk.wait_for_events(WORKSPACE, seen, _LOOK_SECONDS)
+
+
+def _line(event: Event) -> str:
+    return f"{instants.show(event.at)[11:19]}  {event.message}"
+
+
+def _is_converged(view: View) -> bool:
+    return view.engine.is_converged(view.now)

@@ -10,7 +10,7 @@ import signal
 import socket
 import sys
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,7 @@ from headgate.api.oidc_config import OidcConfig
 from headgate.api.routes import ALL
 from headgate.fleet.changes import JobReported, Measured
 from headgate.fleet.engine import MeasurementDue
+from headgate.runtime import holders
 from headgate.runtime.commands import Context
 from headgate.runtime.desk import Desk
 from headgate.runtime.keeper import Outcome
@@ -78,7 +79,7 @@ class Process:
         self.store.add_workspace(
             Workspace(str(uuid.uuid4()), DEFAULT_WORKSPACE, "made by the first start", wall_clock())
         )
-        self.holder = f"{socket.gethostname()}-{os.getpid()}"
+        self.holder = holders.this_process()
         self.metrics = Metrics()
         settings = Settings(self.holder, decides=options.decides, lease_seconds=options.lease_seconds)
         self.worker = Worker(self.store, settings, meter=MetricsMeter(self.metrics))
@@ -89,6 +90,7 @@ class Process:
         self._runner: Runner | None = None
         self._measurer: Measurer | None = None
         self._stop: asyncio.Event | None = None
+        self._server: _Server | None = None
 
     def _after_commit(self, workspace: str, outcome: Outcome) -> None:
         """In the worker's thread, after every commit that wrote something."""
@@ -103,9 +105,20 @@ class Process:
             self._loop.call_soon_threadsafe(self._measure, workspace, due, bindings)
 
     def _measure(self, workspace: str, due: MeasurementDue, bindings: dict[str, object]) -> None:
-        task = asyncio.get_running_loop().create_task(self._measured(workspace, due, bindings))
+        self.begin(self._measured(workspace, due, bindings))
+
+    def begin(self, work: Coroutine[Any, Any, None]) -> None:
+        """Runs beside the server, and ends with it at the latest."""
+        task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+    def stop(self) -> None:
+        """As a signal would."""
+        if self._server is not None:
+            self._server.should_exit = True
+        elif self._stop is not None:
+            self._stop.set()
 
     async def _measured(self, workspace: str, due: MeasurementDue, bindings: dict[str, object]) -> None:
         assert self._measurer is not None
@@ -151,6 +164,9 @@ class Process:
             tracing.shut_down()
 
     def _build_runner(self, web: Web, address: str) -> Runner:
+        for holder in self.store.claim_holders():
+            if holders.has_ended(holder):
+                self.store.release_claims(holder)
         agents = (
             ExecAgent(self.options.data / "jobs"),
             HttpAgent(wall_clock, address, web),
@@ -167,7 +183,7 @@ class Process:
         await self._stop.wait()
 
     async def _serve(self, listener: socket.socket, address: str, on_ready: Callable[[str], None]) -> None:
-        server = _Server(
+        server = self._server = _Server(
             uvicorn.Config(
                 self._application(address),
                 lifespan="on",

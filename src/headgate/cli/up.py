@@ -79,7 +79,8 @@ def api_options(function: Callable[..., Any]) -> Callable[..., Any]:
 @process_options
 @api_options
 @click.option("--demo", is_flag=True, help="Loads ten nodes and their policy, and starts an upgrade of them.")
-def command(demo: bool, log_level: str, oidc_file: Path | None, **given: Any) -> None:
+@click.option("--exit-when-done", is_flag=True, help="With --demo: ends when everything is up to date.")
+def command(demo: bool, exit_when_done: bool, log_level: str, oidc_file: Path | None, **given: Any) -> None:
     """Runs the whole service in one process: API, engine and local agents.
 
     The first start prints an admin token once. Commands that are called in the same folder find the server by
@@ -88,10 +89,10 @@ def command(demo: bool, log_level: str, oidc_file: Path | None, **given: Any) ->
     from headgate.cli import serving
 
     options = serving.Options(oidc=read_oidc(oidc_file), **given)
-    start(options, log_level, demo=demo)
+    start(options, log_level, demo=demo, exit_when_done=exit_when_done)
 
 
-def start(options: Any, log_level: str, *, demo: bool = False) -> None:
+def start(options: Any, log_level: str, *, demo: bool = False, exit_when_done: bool = False) -> None:
     from headgate.api import tracing
     from headgate.cli import serving
     from headgate.cli.main import refuse
@@ -114,12 +115,20 @@ def start(options: Any, log_level: str, *, demo: bool = False) -> None:
             else:
                 click.echo("Running.")
             if demo:
-                from headgate.cli import demo as demonstration
-
-                demonstration.begin(process, click.echo)
+                process.begin(_demonstrate(process, exit_when_done))
 
         stack.callback(click.echo, "Stopped.")
         serving.run(process, on_ready)
+
+
+async def _demonstrate(process: Any, exit_when_done: bool) -> None:
+    from headgate.cli import demo
+
+    await demo.play(process, click.echo)
+    if exit_when_done:
+        process.stop()
+    else:
+        click.echo("The server goes on: publish something with `headgate publish kubelet-upgrade v1.29.9`.")
 
 
 def _greet(address: str, token: str | None) -> None:

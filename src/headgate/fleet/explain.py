@@ -69,7 +69,7 @@ def of_target(state: State, name: str, now: Instant) -> Explanation:
     group = _group_of(target)
     return Explanation(
         target=name,
-        state=_state_of(state, target, now),
+        state=state_of(state, target, now),
         current=_tag_or_none(state, target.record.deployed),
         desired=_desired(state, target, judged, group),
         message=_message(state, target, judged, group, now),
@@ -114,7 +114,7 @@ def _has_ahead(state: State, target: Target, now: Instant) -> bool:
     return any(True for _ in explain_verdicts.ahead_of(state, target, now))
 
 
-def _state_of(state: State, target: Target, now: Instant) -> TargetState:
+def state_of(state: State, target: Target, now: Instant) -> TargetState:
     record = target.record
     if record.job is not None or (record.verification == "running" and record.failed_at is None):
         return "running"

@@ -11,7 +11,7 @@ from headgate.fleet.changes import JobReported
 from headgate.fleet.engine import Engine, MeasurementDue
 from headgate.fleet.records import Job
 from headgate.kernel.instants import Instant
-from headgate.runtime import dispatching
+from headgate.runtime import dispatching, holders
 from headgate.runtime.batch import Batch, PoisonedError
 from headgate.runtime.items import Item
 from headgate.runtime.recording import Recorder
@@ -73,10 +73,17 @@ class Keeper:
             if self._store.renew_lease(self.lease, seconds):
                 return
             self._lost_lease()
+        self._free_what_is_left_behind()
         self.lease = self._store.take_lease(self.lease_name, self._holder, seconds)
         if self.lease is not None:
             _log.info("%s decides for %s (token %d)", self._holder, self.workspace.name, self.lease.token)
             self.drop_replica()
+
+    def _free_what_is_left_behind(self) -> None:
+        for lease, _ in self._store.leases():
+            if lease.name == self.lease_name and holders.has_ended(lease.holder):
+                _log.info("%s has ended without giving %s back", lease.holder, lease.name)
+                self._store.release_lease(lease)
 
     @property
     def lease_name(self) -> str:

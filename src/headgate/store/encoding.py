@@ -13,6 +13,7 @@ from headgate.store.statements import Dialect
 Encoder = Callable[[Any], Any]
 
 
+@functools.lru_cache(maxsize=4096)
 def time_text(instant: int | None) -> str | None:
     """Sorts as text in the order of time, unlike the shortest form."""
     if instant is None:
@@ -20,6 +21,7 @@ def time_text(instant: int | None) -> str | None:
     return instants.to_datetime(instant).strftime("%Y-%m-%d %H:%M:%S.%f+00:00")
 
 
+@functools.lru_cache(maxsize=4096)
 def _time_value(instant: int | None) -> object:
     return None if instant is None else instants.to_datetime(instant)
 

@@ -324,6 +324,14 @@ class Store(ABC):
         False if the claim was lost or the order is gone."""
 
     @abstractmethod
+    def claim_holders(self) -> list[str]:
+        """Whoever has claimed orders."""
+
+    @abstractmethod
+    def release_claims(self, holder: str) -> None:
+        """Offers what the holder has claimed again; for one that has ended."""
+
+    @abstractmethod
     def finish_order(self, workspace: str, job: str) -> None: ...
 
     @abstractmethod

@@ -91,6 +91,15 @@ class SqlOrders(Store):
             )
         return count == 1
 
+    def claim_holders(self) -> list[str]:
+        sql = "SELECT DISTINCT claimed_by FROM job_dispatch WHERE claimed_by IS NOT NULL ORDER BY claimed_by"
+        with self._driver.read() as session:
+            return [holder for (holder,) in session.fetch(sql)]
+
+    def release_claims(self, holder: str) -> None:
+        with self._driver.write() as session:
+            session.execute("UPDATE job_dispatch SET claimed_until = NULL WHERE claimed_by = ?", (holder,))
+
     def finish_order(self, workspace: str, job: str) -> None:
         with self._driver.write() as session:
             session.execute(statements.delete("job_dispatch"), (workspace, job))

@@ -1,0 +1,159 @@
+"""The configuration that a job is run with: layers merged, and `${...}` in it computed.
+
+A string that is one expression and nothing else becomes the expression's value, whatever its type. In any other text
+an expression gives a string, a number or a bool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from headgate import cel
+from headgate.cel import interpolation
+from headgate.cel.interpolation import OPENING, NestedExpressionError, Part
+from headgate.cel.plain import OMITTED, plain
+from headgate.kernel.documents import describe, field_path, item_path
+from headgate.kernel.problems import Problem, Rejected
+
+AGENT_TYPES = (
+    "exec",
+    "http",
+    "pull",
+    "github",
+    "argocd",
+    "kubernetes",
+    "kubernetes-node",
+    "graph",
+    "workload",
+)
+
+_OBJECT = cel.map_of(cel.STRING, cel.DYN)
+ENVIRONMENT = cel.Environment(
+    {
+        "version": _OBJECT,
+        "resource": _OBJECT,
+        "environment": _OBJECT,
+        "deployment": _OBJECT,
+        "variables": _OBJECT,
+        "job": _OBJECT,
+    }
+)
+
+Config = Mapping[str, object]
+Bindings = Mapping[str, object]
+
+
+def unknown_type(given: str) -> str:
+    """The sentence for a job whose agent is of a type that nobody runs."""
+    return f'the job agent\'s type is "{given}"; allowed are {", ".join(AGENT_TYPES)}'
+
+
+def merge(*configs: Config) -> dict[str, Any]:
+    """Later ones win. Maps are merged key by key, everything else is replaced, and null takes a key away."""
+    merged: dict[str, Any] = {}
+    for config in configs:
+        merged = _merged(merged, config)
+    return merged
+
+
+def _merged(lower: Config, upper: Config) -> dict[str, Any]:
+    result = dict(lower)
+    for key, value in upper.items():
+        if value is None:
+            result.pop(key, None)
+        elif isinstance(value, Mapping):
+            below = result.get(key)
+            result[key] = _merged(below if isinstance(below, Mapping) else {}, value)
+        else:
+            result[key] = value
+    return result
+
+
+def resolve(config: Config, bindings: Bindings, path: str = "config") -> dict[str, Any]:
+    """A new document without expressions. Raises Rejected with the path of everything that cannot be computed."""
+    problems: list[Problem] = []
+    resolved = _resolved(config, bindings, path, problems)
+    if problems:
+        raise Rejected(problems)
+    assert isinstance(resolved, dict)
+    return resolved
+
+
+def _resolved(value: object, bindings: Bindings, path: str, problems: list[Problem]) -> object:
+    if isinstance(value, Mapping):
+        members = {
+            str(key): _resolved(item, bindings, field_path(path, str(key)), problems)
+            for key, item in value.items()
+        }
+        return {key: item for key, item in members.items() if item is not OMITTED}
+    if isinstance(value, list | tuple):
+        items = [
+            _resolved(item, bindings, item_path(path, index), problems) for index, item in enumerate(value)
+        ]
+        return [item for item in items if item is not OMITTED]
+    if isinstance(value, str) and OPENING in value:
+        return _resolved_text(value, bindings, path, problems)
+    return value
+
+
+def _resolved_text(text: str, bindings: Bindings, path: str, problems: list[Problem]) -> object:
+    try:
+        parts = interpolation.parts_of(text)
+    except NestedExpressionError as error:
+        problems.append(Problem(path, str(error)))
+        return text
+    if len(parts) == 1 and parts[0].is_expression:
+        return _value(parts[0], bindings, path, problems)
+    return "".join(
+        _text(part, bindings, path, problems) if part.is_expression else part.text for part in parts
+    )
+
+
+def _value(part: Part, bindings: Bindings, path: str, problems: list[Problem]) -> object:
+    try:
+        return plain(ENVIRONMENT.compile(part.text).evaluate(bindings))
+    except cel.CompileError as error:
+        problems.extend(Problem(path, f"${{{part.text}}}: {flaw.message}") for flaw in error.problems)
+    except cel.EvaluationError as error:
+        problems.append(Problem(path, f"${{{part.text}}}: {error.message}"))
+    return None
+
+
+def _text(part: Part, bindings: Bindings, path: str, problems: list[Problem]) -> str:
+    count_before = len(problems)
+    value = _value(part, bindings, path, problems)
+    if len(problems) > count_before:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str | int | float):
+        return str(value)
+    shown = "nothing" if value is OMITTED else describe(value)
+    problems.append(
+        Problem(path, f"${{{part.text}}}: gives {shown}; in a text a string, a number or a bool is needed")
+    )
+    return ""
+
+
+def check(config: object, path: str, problems: list[Problem]) -> None:
+    """Whatever is wrong with the expressions of a config before there is a job to compute them for."""
+    if isinstance(config, Mapping):
+        for key, item in config.items():
+            check(item, field_path(path, str(key)), problems)
+    elif isinstance(config, list | tuple):
+        for index, item in enumerate(config):
+            check(item, item_path(path, index), problems)
+    elif isinstance(config, str) and OPENING in config:
+        _check_text(config, path, problems)
+
+
+def _check_text(text: str, path: str, problems: list[Problem]) -> None:
+    try:
+        for part in interpolation.parts_of(text):
+            if part.is_expression:
+                ENVIRONMENT.compile(part.text)
+    except NestedExpressionError as error:
+        problems.append(Problem(path, str(error)))
+    except cel.CompileError as error:
+        problems.extend(Problem(path, f"${{{error.text}}}: {flaw.message}") for flaw in error.problems)
