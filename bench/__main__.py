@@ -3,7 +3,7 @@
 import importlib
 import sys
 
-NAMES = ("cel", "fleet", "simulation", "workload", "graph")
+NAMES = ("cel", "fleet", "simulation", "workload", "graph", "service")
 
 
 def main(names: list[str]) -> None:

@@ -89,7 +89,11 @@ def _put(state: State, change: Put, now: Instant) -> None:
             thing = _put_version(state, thing, now)
         case model.Policy():
             _refuse_cycles(state, thing)
-            catalog.put_policy(state, _stamped(thing, _object(state.policies.get(thing.name)), now))
+            known = state.policies.get(thing.name)
+            if known is not None:
+                kept_rules = references.rules_of_kept_policy(thing, known.object.id)
+                thing = msgspec.structs.replace(thing, rules=kept_rules)
+            catalog.put_policy(state, _stamped(thing, _object(known), now))
             after_rules.settle(state, now)
         case model.JobAgent():
             state.job_agents[thing.name] = _stamped(thing, state.job_agents.get(thing.name), now)

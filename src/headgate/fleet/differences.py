@@ -10,10 +10,10 @@ from typing import Any, Literal
 
 import msgspec
 
-from headgate.fleet import manifests, model
+from headgate.fleet import manifests, model, references
 from headgate.fleet.changes import Object
 from headgate.fleet.state import State
-from headgate.kernel import documents, identifiers
+from headgate.kernel import documents
 
 Action = Literal["created", "configured", "unchanged"]
 _STAMPED = frozenset({"createdAt", "updatedAt", "publishedAt", "setAt"})
@@ -114,16 +114,8 @@ def _stamped(thing: Object, old: Object | None) -> Object:
     if isinstance(thing, model.Version) and isinstance(old, model.Version):
         kept["deployment"] = old.deployment
     if isinstance(thing, model.Policy):
-        kept["rules"] = tuple(_with_own_id(rule, thing.id, old.id) for rule in thing.rules)
+        kept["rules"] = references.rules_of_kept_policy(thing, old.id)
     return msgspec.structs.replace(thing, **kept)
-
-
-def _with_own_id(rule: model.Rule, policy: str, kept_policy: str) -> model.Rule:
-    """A rule whose id was made from its policy's id has, in the policy that stays, the id made from that one."""
-    label = rule.name if rule.name is not None else str(rule.index)
-    if rule.id != identifiers.derive(policy, label):
-        return rule
-    return msgspec.structs.replace(rule, id=identifiers.derive(kept_policy, label))
 
 
 def _difference(kind: str, name: str, old: Object | None, new: Object) -> Difference:

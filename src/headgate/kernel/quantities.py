@@ -31,6 +31,9 @@ class Quantity(msgspec.Struct, frozen=True):
 
 
 def parse(value: object) -> Quantity:
+    """JSON has one kind of numbers: 3.0 is a whole one."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
     if isinstance(value, int) and not isinstance(value, bool):
         if not 0 <= value < 2**31:
             raise ValueError(f"{value} is out of range; allowed is {ALLOWED}")

@@ -80,6 +80,8 @@ class SqliteDriver(Driver):
 
     def _borrow(self) -> sqlite3.Connection:
         with self._readers_lock:
+            if self._is_closed:
+                raise UnavailableError("the store is closed")
             if self._readers:
                 return self._readers.pop()
         return self._connect()

@@ -29,7 +29,9 @@ def look(state: State, place: Place, now: Instant) -> tuple[GroupStart | None, H
     for _ in range(WINDOWS_AT_MOST):
         if not _collect(state, place, now, hindrance):
             break
-    _cycle_without_a_window(state, place, now, hindrance)
+    for _ in range(WINDOWS_AT_MOST):
+        if not _cycle_without_a_window(state, place, now, hindrance):
+            break
     _tidy_waiting_group(state, place, now, hindrance)
     executing = place.executing
     going_on = _executing(state, place, now, hindrance)
@@ -119,14 +121,17 @@ def _is_skipped(state: State, place: Place, fresh: collecting.Fresh, now: Instan
     )
 
 
-def _cycle_without_a_window(state: State, place: Place, now: Instant, hindrance: Hindrance) -> None:
-    """Changed variables, and what an operator ordered, run as a cycle of their own, hooks included, without a window."""
+def _cycle_without_a_window(state: State, place: Place, now: Instant, hindrance: Hindrance) -> bool:
+    """Changed variables, and what an operator ordered, run as a cycle of their own, hooks included, without a window.
+
+    Whether one was made, so that another may be due: what the superseded group was about to run counts no more.
+    """
     due = locking.due_without_a_window(state, place)
     if not due:
-        return
+        return False
     hooks, missing, _ = locking.hook_locks(state, place, now, hindrance)
     if missing:
-        return
+        return False
     collecting_group = place.collecting
     group = collecting.open_group(state, place, now, now)
     group.collection_ends_at = now
@@ -137,6 +142,7 @@ def _cycle_without_a_window(state: State, place: Place, now: Instant, hindrance:
         record = place.members[name].record
         record.ordered = record.rollback_to = None
         state.target_changed(place.members[name])
+    return True
 
 
 def _tidy_waiting_group(state: State, place: Place, now: Instant, hindrance: Hindrance) -> None:

@@ -1,0 +1,5 @@
+"""`python -m headgate`, the same as `headgate`."""
+
+from headgate.cli.main import main
+
+main()
