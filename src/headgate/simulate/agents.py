@@ -1,5 +1,6 @@
 """Simulated job agents: how long each job takes and how it ends, by the first entry that matches."""
 
+import copy
 from collections.abc import Sequence
 from typing import Any
 
@@ -63,6 +64,14 @@ class Agents:
         )
         self._served: dict[str, AgentEntry] = {}
         self._measured: dict[tuple[str, str, str], int] = {}
+
+    def going_on(self, mirror: Mirror) -> "Agents":
+        """The same agents with the same work in hand, in another world."""
+        others = copy.copy(self)
+        others._mirror = mirror
+        others._served = dict(self._served)
+        others._measured = dict(self._measured)
+        return others
 
     def entry_for(self, job: records.Job) -> AgentEntry:
         """Chosen when the job starts and kept, whatever changes while it runs."""

@@ -7,6 +7,7 @@ import msgspec
 
 from headgate.fleet import manifests
 from headgate.kernel.problems import Problem, Rejected
+from headgate.simulate import plan_equals_apply
 from headgate.simulate import scenario as scenarios
 from headgate.simulate.result import Judged, Result
 from headgate.simulate.run import simulate
@@ -14,7 +15,7 @@ from headgate.simulate.watch import Violation
 
 SUFFIXES = (".yaml", ".yml", ".json")
 MOST_JOBS_TO_REPLAY = 2_000
-"""Larger scenarios are not run a second time to compare the bytes: that would double the longest runs."""
+"""Larger scenarios are not run a second time to compare bytes and plans: that would double the longest runs."""
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -110,9 +111,13 @@ def _run_scenario(path: Path, scenario: scenarios.Scenario) -> Outcome:
 
 
 def _replay(scenario: scenarios.Scenario, result: Result) -> Iterator[Violation]:
-    if len(result.jobs) <= MOST_JOBS_TO_REPLAY and simulate(scenario).to_json() != result.to_json():
+    if len(result.jobs) > MOST_JOBS_TO_REPLAY:
+        return
+    again, violations = plan_equals_apply.check(scenario)
+    if again.to_json() != result.to_json():
         message = "the same events give the same decisions, byte for byte: a second run came out differently"
         yield Violation("ReplayEqualsDecision", result.end, message)
+    yield from violations
 
 
 def _unreadable(path: Path, problems: Sequence[Problem]) -> Outcome:

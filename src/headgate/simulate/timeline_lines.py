@@ -46,15 +46,16 @@ class Line(msgspec.Struct, frozen=True, order=True):
 
 
 def lines(result: Result) -> list[Line]:
-    found = [
+    """From the start on: of a fleet that was moving already, what came before is not told."""
+    found = (
         *_steps(result),
         *_groups(result),
         *_jobs(result),
         *_pods(result),
         *_graphs(result),
         *_notices(result),
-    ]
-    return _collapsed(found)
+    )
+    return _collapsed(line for line in found if line.at >= result.start)
 
 
 def place_of(result: Result) -> dict[tuple[str, str], str]:
@@ -124,9 +125,16 @@ def _jobs(result: Result) -> Iterator[Line]:
         what = f"{job.deployment} {job.tag}"
         yield Line(job.created_at, _STARTED, what, "started", _start_note(result, job), who)
         if job.completed_at is not None:
-            took = instants.show_duration(job.completed_at - (job.started_at or job.created_at))
-            note = f"after {took}" + (f": {job.message}" if job.message else "")
+            note = f"after {_took(job.completed_at - (job.started_at or job.created_at))}"
+            note += f": {job.message}" if job.message else ""
             yield Line(job.completed_at, _ENDED, what, _outcome(job), note, who)
+
+
+def _took(span: int) -> str:
+    """Real jobs take odd times; nobody counts the milliseconds of minutes."""
+    if span >= instants.minutes(1):
+        span -= span % instants.MICROSECONDS_PER_SECOND
+    return instants.show_duration(span)
 
 
 def _start_note(result: Result, job: records.Job) -> str:

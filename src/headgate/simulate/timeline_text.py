@@ -19,21 +19,29 @@ _MARK = {"allowed": "ok", "pending": "wait", "denied": "NO"}
 
 
 def render(result: Result) -> str:
+    head = [f"{result.scenario}, seed {result.seed}, from {_moment(result.start)}"]
+    body, *more = story(result)
+    return join([head, body or ["Nothing happened."], *more, list(_finish(result))])
+
+
+def story(result: Result) -> list[list[str]]:
+    """What happened, section by section, between the head and the finish; the timeline is the first."""
     found = lines(result)
     body = (
         timeline_digest.render(result, found) if len(found) > MOST_LINES else list(_timeline(result, found))
     )
-    sections = [
-        [f"{result.scenario}, seed {result.seed}, from {_moment(result.start)}"],
-        body or ["Nothing happened."],
+    return [
+        body,
         list(workload_text.render(result)),
         list(graph_text.render(result)),
         list(_explanations(result)),
         list(_budgets(result)),
         list(_waiting(result)),
         list(_expectations(result)),
-        list(_finish(result)),
     ]
+
+
+def join(sections: Sequence[Sequence[str]]) -> str:
     return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
 
 
@@ -137,7 +145,7 @@ def _finish(result: Result) -> Iterator[str]:
     counts = Counter(job.status for job in result.jobs)
     by_status = ", ".join(f"{count} {status}" for status, count in sorted(counts.items(), key=_by_weight))
     resources = len({job.resource for job in result.jobs})
-    jobs = f"{_counted(len(result.jobs), 'job')} on {_counted(resources, 'resource')}: {by_status}"
+    jobs = f"{counted(len(result.jobs), 'job')} on {counted(resources, 'resource')}: {by_status}"
     how = "converged" if result.converged else "not converged"
     cut = ", stopped there" if result.was_cut else ""
     when = f"{clock(result, result.end)} ({offset(result, result.end)}, {_moment(result.end)})"
@@ -145,15 +153,15 @@ def _finish(result: Result) -> Iterator[str]:
     if result.jobs or not (result.workloads or result.graphs):
         yield f"        {jobs if result.jobs else 'no job was needed'}"
     if result.workloads:
-        pods = _counted(len(result.pods), "pod")
-        yield f"        {pods} in {_counted(sum(len(one.rows) for one in result.workloads), 'place')}"
+        pods = counted(len(result.pods), "pod")
+        yield f"        {pods} in {counted(sum(len(one.rows) for one in result.workloads), 'place')}"
     if result.graphs:
         rows = [row for graph in result.graphs for row in graph.rows]
-        writes = _counted(sum(len(row.writes) for row in rows), "write")
-        instances = _counted(len(result.graphs), "instance")
-        yield f"        {writes} of {_counted(len(rows), 'object')} of {instances}"
+        writes = counted(sum(len(row.writes) for row in rows), "write")
+        instances = counted(len(result.graphs), "instance")
+        yield f"        {writes} of {counted(len(rows), 'object')} of {instances}"
     trouble = [
-        _counted(len(items), noun)
+        counted(len(items), noun)
         for items, noun in (
             (result.rejected, "step refused"),
             (result.warnings, "warning"),
@@ -165,7 +173,7 @@ def _finish(result: Result) -> Iterator[str]:
         yield f"        {', '.join(trouble)}"
 
 
-def _counted(count: int, noun: str) -> str:
+def counted(count: int, noun: str) -> str:
     if count == 1:
         return f"1 {noun}"
     special = {"step refused": "steps refused", "PROMISE BROKEN": "PROMISES BROKEN"}

@@ -1,6 +1,7 @@
 """How full every concurrency budget was over time, for the result and the chart."""
 
 import bisect
+from collections.abc import Collection
 
 import msgspec
 
@@ -57,6 +58,18 @@ class Ledger:
             usage.peak_at = now
             usage.limit = limit
         _note(usage, now, limit)
+
+    def held(self, rule: str, resources: Collection[str], now: Instant) -> None:
+        """Slots that were taken before the books begin."""
+        budget = self._budget(rule)
+        usage = self._usage_of(rule, budget)
+        if usage is None or budget is None or not resources:
+            return
+        usage.holders.update(resources)
+        usage.peak = len(usage.holders)
+        usage.peak_at = now
+        usage.limit = budget.limit
+        _note(usage, now, usage.limit)
 
     def freed(self, rule: str, resource: str, now: Instant) -> None:
         usage = self._usage.get(rule)

@@ -21,9 +21,14 @@ class Violation(msgspec.Struct, frozen=True):
 
 
 class Watch:
-    """The engine's observer. The run tells it the time, because the engine's hooks do not carry it."""
+    """The engine's observer. The run tells it the time, because the engine's hooks do not carry it.
 
-    def __init__(self, mirror: Mirror, now: Instant) -> None:
+    Promises keep books from the first change on: `checked` is empty where that was before the watch began.
+    """
+
+    def __init__(
+        self, mirror: Mirror, now: Instant, checked: Sequence[type[promises.Promise]] = promises.ALL
+    ) -> None:
         self.now = now
         self.mirror = mirror
         self.ledger = Ledger(mirror)
@@ -32,7 +37,7 @@ class Watch:
         self.tags: dict[str, str] = {}
         self.violations: list[Violation] = []
         self.job_changes_count = 0
-        self._promises = tuple(promise(mirror, self._record) for promise in promises.ALL)
+        self._promises = tuple(promise(mirror, self._record) for promise in checked)
         self._change_listeners = self._listeners("changed")
         self._created_listeners = self._listeners("job_created")
         self._job_listeners = self._listeners("job_changed")

@@ -254,7 +254,7 @@ class Store(ABC):
 
     @abstractmethod
     def hint(self) -> None:
-        """Tells other processes to look."""
+        """Tells other processes to look, where the database can; it does not end this store's own wait."""
 
     @abstractmethod
     def prune(self, *, keys_before: Instant, history_before: Instant) -> int:

@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import functools
 import threading
+import uuid
 from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -33,6 +34,7 @@ class PostgresDriver(Driver):
     def __init__(self, url: str, *, connections: int = _MOST_CONNECTIONS) -> None:
         self._url = url
         self._connections = connections
+        self._name = uuid.uuid4().hex
         self._hinted = threading.Event()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="postgres", daemon=True)
@@ -114,7 +116,7 @@ class PostgresDriver(Driver):
         return int(self._run(self._pool.fetchval(sql)))
 
     def hint(self) -> None:
-        self._run(self._pool.execute(f"NOTIFY {CHANNEL}"))
+        self._run(self._pool.execute("SELECT pg_notify($1, $2)", CHANNEL, self._name))
 
     def wait_for_hint(self, seconds: float) -> bool:
         """Without a connection to listen on it only waits: the next look comes all the same."""
@@ -130,8 +132,10 @@ class PostgresDriver(Driver):
         self._listener = await asyncpg.connect(self._url, timeout=_CONNECT_SECONDS)
         await self._listener.add_listener(CHANNEL, self._on_notification)
 
-    def _on_notification(self, *_: object) -> None:
-        self._hinted.set()
+    def _on_notification(self, connection: object, process: int, channel: str, payload: object) -> None:
+        """What this very store wrote need not be looked for."""
+        if payload != self._name:
+            self._hinted.set()
 
     def close(self) -> None:
         if self._is_closed:

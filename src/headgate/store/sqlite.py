@@ -27,7 +27,7 @@ class SqliteDriver(Driver):
         self._write_lock = threading.RLock()
         self._readers: list[sqlite3.Connection] = []
         self._readers_lock = threading.Lock()
-        self._hinted = threading.Event()
+        self._closed = threading.Event()
         self._is_closed = False
         try:
             self._writer = self._connect()
@@ -97,16 +97,14 @@ class SqliteDriver(Driver):
         return time.time_ns() // 1_000
 
     def hint(self) -> None:
-        self._hinted.set()
+        """There is no way to tell other processes: they look."""
 
     def wait_for_hint(self, seconds: float) -> bool:
-        """Other processes are not heard of: they are found by looking."""
-        was_hinted = self._hinted.wait(seconds)
-        self._hinted.clear()
-        return was_hinted
+        self._closed.wait(seconds)
+        return False
 
     def close(self) -> None:
-        self._hinted.set()
+        self._closed.set()
         with self._write_lock, self._readers_lock:
             self._is_closed = True
             for connection in (*self._readers, self._writer):

@@ -1,0 +1,183 @@
+"""What would happen: the future of a real workspace in virtual time, with changes that nobody has made yet.
+
+Nothing is stored: a copy of the engine takes the changes, decides, and goes on with agents that are assumed to succeed.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from headgate.fleet import changes, model, records
+from headgate.fleet.changes import Change, Object
+from headgate.fleet.engine import Engine
+from headgate.fleet.state import State
+from headgate.kernel import instants
+from headgate.kernel.identifiers import IdSource
+from headgate.kernel.instants import Instant
+from headgate.simulate import agents
+from headgate.simulate.loop import Ended, Loop, Nobody
+from headgate.simulate.mirror import Mirror
+from headgate.simulate.result import Document, Result
+from headgate.simulate.rollout import Rollout, Workers
+from headgate.simulate.scenario import DEFAULT_SEED, LONGEST_RUN
+from headgate.simulate.watch import Watch
+
+NAME = "plan"
+MOST_JOBS = 200_000
+UNKNOWN_DURATION = instants.minutes(1)
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """A simulated future. Where a change was refused there is none: all of them would be, as an apply is."""
+
+    result: Result
+
+    @property
+    def is_refused(self) -> bool:
+        return any(refused.step.startswith("changes[") for refused in self.result.rejected)
+
+    def document(self) -> Document:
+        """The output document of a scenario, and under `finish` how it ends."""
+        return {**self.result.document(), "finish": self._finish()}
+
+    def _finish(self) -> Document:
+        at = self._finished_at()
+        return {
+            "at": instants.show(at) if at is not None else None,
+            "converged": self.result.converged,
+            "wasCut": self.result.was_cut,
+            "waiting": [msgspec.to_builtins(waiting) for waiting in self.result.waiting],
+        }
+
+    def _finished_at(self) -> Instant | None:
+        """When the last thing happens; None if nothing does. A verification goes on after the last job."""
+        result = self.result
+        if result.converged:
+            return result.end if result.jobs or result.end > result.start else None
+        ended = [job.completed_at for job in result.jobs] + [group.completed_at for group in result.groups]
+        return max((at for at in ended if at is not None and at >= result.start), default=None)
+
+
+class TypicalAgents:
+    """Every job succeeds, after the time that jobs of its deployment usually take, in whole seconds."""
+
+    def __init__(self, durations: Mapping[str, int]) -> None:
+        self._durations = {name: _whole_seconds(span) for name, span in durations.items()}
+
+    def ending(self, job: records.Job) -> agents.Ending:
+        return agents.Ending("successful", self._durations.get(job.deployment, UNKNOWN_DURATION))
+
+    def measure(self, job: records.Job, rule: str, metric: Any) -> agents.Answer:
+        return agents.plausible(metric)
+
+
+def _whole_seconds(span: int) -> int:
+    """Rounded up: what takes time is not over at once."""
+    return -(-max(span, 0) // instants.MICROSECONDS_PER_SECOND) * instants.MICROSECONDS_PER_SECOND
+
+
+def plan(
+    engine_document: bytes,
+    ids: IdSource,
+    now: Instant,
+    changes: Sequence[Change],
+    durations: Mapping[str, int],
+    until: Instant | None = None,
+) -> Plan:
+    """`engine_document` is the engine's dump; `durations` are microseconds by the name of the deployment.
+
+    The changes are all made at `now`, then decisions go on by themselves until nothing more can happen.
+    """
+    return foresee(engine_document, ids, now, changes, TypicalAgents(durations), until)
+
+
+def foresee(
+    engine_document: bytes,
+    ids: IdSource,
+    now: Instant,
+    changes: Sequence[Change],
+    workers: Workers,
+    until: Instant | None = None,
+    *,
+    mirror: Mirror | None = None,
+    most_jobs: int = MOST_JOBS,
+) -> Plan:
+    """A plan with other agents than the usual ones. The `mirror` shows the fleet to them, as it is at each moment."""
+    engine = Engine.load(engine_document, ids)
+    watch = Watch(mirror if mirror is not None else Mirror(), now, checked=())
+    rollout = Rollout(engine, watch, workers)
+    past = {job.id for job in engine.jobs.values() if job.status not in model.JOB_LIVE}
+    _take_over(rollout, now)
+    rollout.deliver(now)
+    for number, change in enumerate(changes):
+        rollout.attempt(f"changes[{number}]", partial(rollout.apply, change, now), now)
+    if rollout.rejected:
+        return Plan(_refused(rollout, now))
+    limit = now + LONGEST_RUN if until is None else min(until, now + LONGEST_RUN)
+    ended = Loop(rollout, Nobody(), limit, most_jobs=most_jobs).run(now)
+    return Plan(_result(rollout, now, ended, past))
+
+
+def _take_over(rollout: Rollout, now: Instant) -> None:
+    """What the outside would know by now if it had watched from the beginning."""
+    engine, watch = rollout.engine, rollout.watch
+    for thing in _objects(engine.state):
+        watch.accepted(changes.Put(thing))
+    for rule, table in engine.state.slots.items():
+        watch.ledger.held(rule, table.holders, now)
+    watch.groups.update(engine.groups)
+    live = [job for job in engine.jobs.values() if job.status in model.JOB_LIVE]
+    for job in live:
+        watch.jobs[job.id] = job
+    for job in live:
+        rollout.start(job, job.started_at if job.started_at is not None else job.created_at, now)
+
+
+def _objects(state: State) -> Iterator[Object]:
+    for nodes in (state.resources, state.environments, state.deployments, state.versions, state.policies):
+        for node in nodes.values():
+            yield node.object
+    yield from state.job_agents.values()
+    for pairs in (state.variable_sets, state.freezes):
+        for thing, _ in pairs.values():
+            yield thing
+    yield from state.signals.values()
+
+
+def _result(rollout: Rollout, now: Instant, ended: Ended, past: set[str]) -> Result:
+    watch = rollout.watch
+    converged = rollout.engine.is_converged(ended.at)
+    _, waiting = ((), []) if converged else rollout.unconverged(ended.at)
+    return Result(
+        scenario=NAME,
+        seed=DEFAULT_SEED,
+        start=now,
+        end=ended.at,
+        converged=converged,
+        was_cut=ended.was_cut,
+        jobs=[job for job in watch.jobs.values() if job.id not in past],
+        groups=list(watch.groups.values()),
+        usage=watch.ledger.all(),
+        tags=watch.tags,
+        rejected=rollout.rejected,
+        warnings=rollout.warnings,
+        waiting=waiting,
+    )
+
+
+def _refused(rollout: Rollout, now: Instant) -> Result:
+    return Result(
+        scenario=NAME,
+        seed=DEFAULT_SEED,
+        start=now,
+        end=now,
+        converged=False,
+        was_cut=True,
+        jobs=[],
+        groups=[],
+        usage=[],
+        tags={},
+        rejected=rollout.rejected,
+    )

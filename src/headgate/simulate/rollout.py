@@ -1,0 +1,180 @@
+"""The fleet in virtual time: the production engine, and agents that run its jobs and take its measurements."""
+
+import heapq
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Protocol
+
+import msgspec
+
+from headgate.fleet import changes, model, records
+from headgate.fleet.engine import Decisions, Engine
+from headgate.fleet.state import Unobserved
+from headgate.kernel.instants import Instant
+from headgate.kernel.problems import Rejected
+from headgate.simulate.agents import Answer, Ending
+from headgate.simulate.promises import Unconverged
+from headgate.simulate.result import Explained, Refused, RuleLine, Waiting, Warned
+from headgate.simulate.watch import Watch
+
+MOST_EXPLAINED_AT_THE_END = 300
+
+
+class Workers(Protocol):
+    """Who runs the jobs: how each ends and after how long, and what is measured on it."""
+
+    def ending(self, job: records.Job) -> Ending: ...
+
+    def measure(self, job: records.Job, rule: str, metric: Any) -> Answer: ...
+
+
+class Rollout:
+    """`repeats` endings of jobs are reported twice, to see that the second report changes nothing."""
+
+    def __init__(self, engine: Engine, watch: Watch, workers: Workers, repeats: int = 0) -> None:
+        self.engine = engine
+        self.watch = watch
+        self.engine.observer = watch
+        self.rejected: list[Refused] = []
+        self.warnings: list[Warned] = []
+        self._workers = workers
+        self._repeats_left = repeats
+        self._survivor: Engine | None = None
+        self._due: list[tuple[Instant, int, changes.JobReported | changes.Measured]] = []
+        self._sequence = 0
+
+    def next_due(self) -> Instant | None:
+        """A job that was cancelled, or whose end was reported otherwise, has no end to wait for."""
+        while self._due:
+            change = self._due[0][2]
+            job = self.watch.jobs.get(change.job)
+            if isinstance(change, changes.Measured) or job is None or job.status in model.JOB_LIVE:
+                return self._due[0][0]
+            heapq.heappop(self._due)
+        return None
+
+    def deliver(self, now: Instant) -> None:
+        while self._due and self._due[0][0] <= now:
+            change = heapq.heappop(self._due)[2]
+            job = self.watch.jobs.get(change.job)
+            if isinstance(change, changes.JobReported) and job is not None:
+                if job.status not in model.JOB_LIVE:
+                    continue
+                self.apply(change, now)
+                self._repeat(change, job, now)
+            else:
+                self.attempt("agents", partial(self.apply, change, now), now)
+
+    def _repeat(self, change: changes.JobReported, job: records.Job, now: Instant) -> None:
+        if self._repeats_left == 0:
+            return
+        self._repeats_left -= 1
+        before = self.watch.job_changes_count
+        self.apply(change, now)
+        self.watch.repeated(self.watch.jobs[job.id], self.watch.job_changes_count != before)
+
+    def attempt(self, place: str, act: Callable[[], None], now: Instant) -> None:
+        """What is refused is part of the result; the run goes on."""
+        try:
+            act()
+        except Rejected as rejected:
+            self.rejected.append(Refused(now, place, rejected.problems))
+
+    def apply(self, change: changes.Change, now: Instant) -> None:
+        self.engine.apply(change, now)
+        if self._survivor is not None:
+            self._survivor.apply(change, now)
+        self.watch.accepted(change)
+
+    def decide(self, now: Instant) -> None:
+        decisions = self.engine.decide(now)
+        self.watch.decided()
+        if self._survivor is not None:
+            survivor, self._survivor = self._survivor, None
+            self.watch.compared(_bytes(survivor.decide(now)), _bytes(decisions))
+            self.watch.compared(survivor.dump(), self.engine.dump())
+        for job in decisions.created:
+            self.start(job, now, now)
+        for warning in decisions.warnings:
+            self.warn(warning.at, warning.target, warning.version, warning.message)
+        for due in decisions.measurements:
+            answer = self._workers.measure(due.job, due.rule, due.metric)
+            if not answer.is_known:
+                note = f"no ordinary measurement of {due.metric.name} meets its conditions: give it under measurements"
+                self.warn(now, due.job.target, due.job.tag, note)
+            self._schedule(
+                now, changes.Measured(due.job.id, due.rule, due.metric.name, answer.result, answer.error)
+            )
+
+    def start(self, job: records.Job, since: Instant, now: Instant) -> None:
+        """The job's time counts from `since`; what should have ended before now ends now."""
+        if job.started_at is None:
+            self.apply(changes.JobReported(job.id, "inProgress"), now)
+        ending = self._workers.ending(job)
+        if ending.status is not None:
+            at = max(now, since + ending.after)
+            self._schedule(at, changes.JobReported(job.id, ending.status, ending.message))
+
+    def _schedule(self, at: Instant, change: changes.JobReported | changes.Measured) -> None:
+        self._sequence += 1
+        heapq.heappush(self._due, (at, self._sequence, change))
+
+    def warn(self, at: Instant, target: str, version: str, message: str) -> None:
+        warning = Warned(at, target, version, message)
+        if warning not in self.warnings[-20:]:
+            self.warnings.append(warning)
+
+    def crash(self) -> None:
+        """The engine is thrown away; a survivor goes on beside it for one decision, to compare."""
+        survivor = self.engine
+        written = survivor.dump()
+        self.engine = type(survivor).load(written, survivor.state.ids)
+        self.watch.reloaded(written, self.engine.dump())
+        survivor.observer = Unobserved()
+        if self._survivor is None:
+            self._survivor = survivor
+        self.engine.observer = self.watch
+        self.refresh_records()
+
+    def refresh_records(self) -> None:
+        """Records are changed in place by the engine that holds them; after a load it holds other ones."""
+        for job in self.engine.jobs.values():
+            self.watch.jobs[job.id] = job
+        for group in self.engine.groups.values():
+            self.watch.groups[group.id] = group
+
+    def explain(self, target: str, now: Instant) -> Explained:
+        explanation = self.engine.explain(target, now)
+        rules = tuple(
+            RuleLine(
+                line.policy,
+                line.rule,
+                line.type,
+                line.version,
+                line.verdict,
+                line.message,
+                line.next_evaluation_time,
+            )
+            for line in explanation.rules
+        )
+        return Explained(now, target, explanation.state, rules, explanation.message)
+
+    def unconverged(self, now: Instant) -> tuple[list[Unconverged], list[Waiting]]:
+        """For the promises what wakes each of them, for people the sentence that explain has for it."""
+        found: list[Unconverged] = []
+        waiting: list[Waiting] = []
+        for target, wakes in self.engine.unconverged(now):
+            if len(found) == MOST_EXPLAINED_AT_THE_END:
+                waiting.append(Waiting("more targets", "waiting", "explain tells about each of them"))
+                break
+            explained = self.explain(target, now)
+            verdicts = tuple((line.verdict, line.message) for line in explained.rules)
+            found.append(Unconverged(target, explained.state, explained.message, wakes, verdicts))
+            if explained.state != "upToDate":
+                waiting.append(Waiting(target, explained.state, explained.message or wakes))
+        return found, waiting
+
+
+def _bytes(decisions: Decisions) -> bytes:
+    """Without what was already handed in before the crash: that is in the state, which is compared too."""
+    return msgspec.json.encode((decisions.created, decisions.measurements), enc_hook=repr)
