@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from headgate import cel
+from headgate.cel import interpolation
 from headgate.graph import templates
 from headgate.graph.expressions import compile_in
 from headgate.graph.templates import CompiledTemplate
@@ -42,23 +43,23 @@ NAMES = ("schema", "a", "b")
     ],
 )
 def test_a_text_comes_apart_into_literals_and_expressions(text: str, expected: list[Any]) -> None:
-    parts = [(part.text,) if part.is_expression else part.text for part in templates.parts_of(text)]
+    parts = [(part.text,) if part.is_expression else part.text for part in interpolation.parts_of(text)]
     assert parts == expected
 
 
 @pytest.mark.parametrize("text", ["${a(${b})}", "${${a}}", "x ${a + ${b}} y"])
 def test_an_expression_within_an_expression_is_refused(text: str) -> None:
-    with pytest.raises(templates.NestedExpressionError, match="in its string literals only"):
-        templates.parts_of(text)
+    with pytest.raises(interpolation.NestedExpressionError, match="in its string literals only"):
+        interpolation.parts_of(text)
 
 
 def test_positions_count_from_the_start_of_the_text() -> None:
-    assert [part.position for part in templates.parts_of("ab${c}d${e}")] == [0, 4, 6, 9]
+    assert [part.position for part in interpolation.parts_of("ab${c}d${e}")] == [0, 4, 6, 9]
 
 
 @pytest.mark.parametrize("text", ["${a.b}", "a.b", " ${a.b}\n", "  a.b  "])
 def test_one_expression_may_be_written_with_and_without_braces(text: str) -> None:
-    part = templates.single_expression(text)
+    part = interpolation.single_expression(text)
     assert part.text == "a.b"
     assert text[part.position :].startswith("a.b")
 
@@ -66,7 +67,7 @@ def test_one_expression_may_be_written_with_and_without_braces(text: str) -> Non
 @pytest.mark.parametrize("text", ["x${a}", "${a} && ${b}", "${a}${b}"])
 def test_where_one_expression_is_expected_a_mixture_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="only one expression"):
-        templates.single_expression(text)
+        interpolation.single_expression(text)
 
 
 def render(document: dict[str, Any], **bindings: object) -> dict[str, Any]:

@@ -55,6 +55,8 @@ class Principal(msgspec.Struct, frozen=True):
     grants: Mapping[str, frozenset[str]]
     agents: frozenset[str] = frozenset()
     """Not empty: may claim and report jobs of these agents only."""
+    roles: frozenset[str] = frozenset()
+    """What approval rules may ask of a voter: the token's role, or the person's groups and roles."""
 
     def allows(self, permission: str, workspace: str) -> bool:
         return permission in self.grants.get(workspace, ()) or permission in self.grants.get("*", ())
@@ -70,6 +72,8 @@ class Service(msgspec.Struct, frozen=True):
     store: Store
     clock: Callable[[], Instant]
     public_url: str = ""
+    tokens_changed: Callable[[], None] = lambda: None
+    """Makes a removed token end at once in this process."""
 
 
 class Call(msgspec.Struct):

@@ -6,19 +6,57 @@ import sys
 from typing import NoReturn
 
 import click
+from click.shell_completion import CompletionItem
 
 OK = 0
 FAILED = 1
 UNREADABLE = 2
 PROMISE_BROKEN = 3
+UNREACHABLE = 4
+NOT_ALLOWED = 5
+INTERRUPTED = 130
+"""As shells say it of a command that was ended with Ctrl-C."""
 
 _COMMANDS = {
+    "up": ("headgate.cli.up", "Runs the service: API, engine and local agents in one process."),
+    "apply": ("headgate.cli.apply", "Creates and changes objects as manifests say."),
+    "diff": ("headgate.cli.diff", "Shows what applying manifests would change."),
+    "plan": ("headgate.cli.plan", "Shows what would change and how the rollout would go."),
+    "publish": ("headgate.cli.publish", "Publishes a version of a deployment."),
+    "get": ("headgate.cli.get", "Lists objects, or shows one."),
+    "delete": ("headgate.cli.delete", "Deletes objects."),
+    "export": ("headgate.cli.export", "Prints all objects as manifests."),
+    "status": ("headgate.cli.status", "Shows every deployment in every environment."),
+    "watch": ("headgate.cli.watch", "Follows rollouts as they go."),
+    "explain": ("headgate.cli.explain", "Says why a target has not changed yet."),
+    "approve": ("headgate.cli.votes:approve", "Approves a version for an environment."),
+    "reject": ("headgate.cli.votes:reject", "Rejects a version for an environment."),
+    "skip": ("headgate.cli.skip", "Lets something pass one rule."),
+    "freeze": ("headgate.cli.freezes:freeze", "Stops the line."),
+    "unfreeze": ("headgate.cli.freezes:unfreeze", "Ends a freeze."),
+    "retry": ("headgate.cli.targets:retry", "Tries a failed target or group again."),
+    "rollback": ("headgate.cli.targets:rollback", "Takes a target back to its version before."),
+    "redeploy": ("headgate.cli.targets:redeploy", "Runs a target's version once more."),
+    "abort": ("headgate.cli.groups:abort", "Ends a group of a bracket."),
+    "release-slot": ("headgate.cli.groups:release_slot", "Frees the slot that a failed group holds."),
+    "skip-member": ("headgate.cli.groups:skip_member", "Goes on in a group without one of its members."),
+    "resume": ("headgate.cli.resume", "Goes on after a failure budget stopped the line."),
+    "api": ("headgate.cli.api_server", "Runs an API server alone."),
+    "engine": ("headgate.cli.engine", "Runs an engine worker alone."),
     "simulate": ("headgate.cli.simulate", "Plays a scenario in virtual time and shows what happens."),
     "test": ("headgate.cli.test", "Runs scenario files with their expectations."),
     "validate": ("headgate.cli.validate", "Checks manifests and scenarios without applying them."),
     "cel": ("headgate.cli.cel", "Checks a CEL expression; shows its value, type, reads and cost."),
+    "agent": ("headgate.cli.agent", "Runs jobs on this machine."),
+    "token": ("headgate.cli.tokens", "Creates, lists and deletes API tokens."),
+    "workspace": ("headgate.cli.workspaces", "Creates, lists and deletes workspaces."),
+    "context": ("headgate.cli.context", "Keeps the servers that commands talk to."),
+    "login": ("headgate.cli.login", "Stores a server and a token, and uses them."),
+    "whoami": ("headgate.cli.whoami", "Shows who you are and what you may do."),
+    "completion": ("headgate.cli.completion", "Prints the completion script of a shell."),
     "version": ("headgate.cli.version", "Prints the version."),
 }
+"""Each with its module, the name of the command in it unless that is `command`, and its line of help."""
 
 
 class LazyGroup(click.Group):
@@ -30,8 +68,29 @@ class LazyGroup(click.Group):
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name not in _COMMANDS:
             return None
-        command: click.Command = importlib.import_module(_COMMANDS[name][0]).command
+        module, _, attribute = _COMMANDS[name][0].partition(":")
+        command: click.Command = getattr(importlib.import_module(module), attribute or "command")
         return command
+
+    def invoke(self, context: click.Context) -> object:
+        from headgate.cli.failures import Failure
+
+        try:
+            return super().invoke(context)
+        except Failure as failure:
+            refuse(failure.sentences, code=failure.code)
+
+    def shell_complete(self, context: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The names alone: importing every command for its help would take longer than a person waits for a key."""
+        options = click.Command.shell_complete(self, context, incomplete)
+        return [
+            *(
+                CompletionItem(name, help=line)
+                for name, (_, line) in _COMMANDS.items()
+                if name.startswith(incomplete)
+            ),
+            *options,
+        ]
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -41,8 +100,9 @@ class LazyGroup(click.Group):
 @click.command(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Exit codes: 0 all is well; 1 a test or a check failed; 2 the input cannot be read; "
-    "3 a promise was broken.",
+    epilog="Exit codes: 0 all is well; 1 a test or a check failed, or the server refused; 2 the input cannot "
+    "be read, or the command was called wrongly; 3 a promise was broken; 4 the server cannot be reached; "
+    "5 you are not allowed to.",
 )
 def headgate() -> None:
     """Decides when each piece of production may change, and says why it has not changed yet."""
@@ -58,7 +118,7 @@ def main() -> NoReturn:
     except Exception as error:
         click.echo(f"headgate: internal error: {type(error).__name__}: {error}", err=True)
         click.echo("Set HEADGATE_DEBUG=1 to see where it comes from.", err=True)
-        raise SystemExit(UNREADABLE) from None
+        raise SystemExit(FAILED) from None
     raise SystemExit(OK)
 
 

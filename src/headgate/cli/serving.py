@@ -200,9 +200,15 @@ class Process:
             listener.close()
 
     def _application(self, address: str) -> Application:
-        service = Service(desk=self.desk, store=self.store, clock=wall_clock, public_url=address)
         oidc = OidcVerifier(self.options.oidc, wall_clock) if self.options.oidc is not None else None
         authenticate = Authenticator(self.store, wall_clock, oidc)
+        service = Service(
+            desk=self.desk,
+            store=self.store,
+            clock=wall_clock,
+            public_url=address,
+            tokens_changed=authenticate.forget,
+        )
         return create_app(service, ALL, authenticate, metrics=self.metrics)
 
     def first_token(self) -> str | None:
@@ -217,7 +223,20 @@ class Process:
 
 
 class _Server(uvicorn.Server):
+    """Ends when it is asked to, and leaves it to the process to end: there is more to hand over."""
+
     on_started: Callable[[], None]
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self._end)
+        yield
+
+    def _end(self) -> None:
+        self.force_exit = self.should_exit
+        self.should_exit = True
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets=sockets)

@@ -1,11 +1,9 @@
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from headgate.cli import main
+from headgate.cli import main, manifest_files
 
 if TYPE_CHECKING:
     from headgate.fleet import manifests
@@ -38,7 +36,7 @@ def command(paths: tuple[str, ...], more: tuple[str, ...]) -> None:
     objects: dict[str, list[manifests.Document]] = {}
     used_by_scenarios: set[str] = set()
     count = 0
-    for source, folder, text in _texts([*paths, *more]):
+    for source, folder, text in manifest_files.texts([*paths, *more]):
         try:
             contents = manifests.read_documents(text, source=source)
             count += len(contents)
@@ -122,24 +120,3 @@ def _report(problems: Sequence[object], count: int, paths: list[str]) -> None:
     if not count:
         main.refuse(f"nothing to check in {', '.join(paths)}")
     click.echo(f"{count} {'document' if count == 1 else 'documents'}, no problem")
-
-
-def _texts(paths: list[str]) -> list[tuple[str, Path | None, str]]:
-    found: list[tuple[str, Path | None, str]] = []
-    for path in paths:
-        try:
-            if path == "-":
-                found.append(("-", None, sys.stdin.read()))
-            else:
-                found.extend((str(file), file.parent, file.read_text("utf-8")) for file in _files(Path(path)))
-        except OSError as error:
-            main.refuse(f"{path}: cannot be read: {error.strerror or error}")
-        except UnicodeDecodeError:
-            main.refuse(f"{path}: cannot be read: it is not UTF-8 text")
-    return found
-
-
-def _files(path: Path) -> list[Path]:
-    if not path.is_dir():
-        return [path]
-    return sorted(item for item in path.rglob("*") if item.suffix in (".yaml", ".yml", ".json"))

@@ -273,6 +273,7 @@ def _remove_target(state: State, target: Target) -> None:
     target.resource.upstreams.clear()
     _declarations_changed(state, target.resource)
     state.unfinished.discard(target.name)
+    state.waiting.happened(("resource", target.resource.name))
     _membership_changed(state, target.pair)
     if not target.pair.targets:
         target.deployment.pairs.pop(target.environment.name, None)

@@ -95,6 +95,7 @@ def report(state: State, change: JobReported, now: Instant) -> None:
     job.message = change.message if change.message is not None else job.message
     job.external_id = change.external_id or job.external_id
     job.links = {**job.links, **change.links}
+    state.journal.changed("job", job.id)
     if change.status in model.JOB_TERMINAL:
         end(state, job, change.status, now)
     elif change.status != job.status:
@@ -105,7 +106,6 @@ def report(state: State, change: JobReported, now: Instant) -> None:
             target = state.targets.get(job.target)
             if target is not None:
                 verifying.begin(state, target, job, "jobStarted", now)
-        state.journal.changed("job", job.id)
         state.observer.on_job_changed(job, old)
 
 

@@ -39,6 +39,8 @@ def act(state: State, change: TargetAction, now: Instant) -> None:
 def _retry_target(state: State, target: Target) -> None:
     """Whatever failed or was put back here may be tried again."""
     record = target.record
+    if record.failed_at is None and record.retry_at is None and not record.failures and not record.spent:
+        raise Rejected((Problem("target", f"{target.name} has not failed; there is nothing to try again"),))
     record.failed_at = None
     record.failed_version = None
     record.failures.clear()

@@ -25,13 +25,15 @@ def put(state: State, change: PutSkip, now: Instant) -> None:
     version = None
     if change.deployment is not None and change.tag is not None:
         version = references.version(state, change.deployment, change.tag).id
+    environment = references.environment(state, change.environment).name if change.environment else None
+    resource = references.resource(state, change.resource).name if change.resource else None
     skip = model.Skip(
         id=change.id or state.new_id("skip", rule.id),
         policy=rule.policy.name,
         rule=rule.id,
         version_id=version,
-        environment=references.environment(state, change.environment).name if change.environment else None,
-        resource=references.resource(state, change.resource).name if change.resource else None,
+        environment=environment,
+        resource=resource,
         reason=change.reason,
         user=change.user,
         created_at=now,

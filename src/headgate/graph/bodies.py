@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from headgate import cel
+from headgate.cel.interpolation import OPENING, NestedExpressionError, Part, parts_of
 from headgate.graph import inference, names, templates
 from headgate.graph.checking import Checker, Place, Written
 from headgate.graph.definition import Definition, Resource
 from headgate.graph.inference import Schema
 from headgate.graph.kinds import Kind
-from headgate.graph.templates import CompiledTemplate, Found, NestedExpressionError, Part
+from headgate.graph.templates import CompiledTemplate, Found
 from headgate.kernel.documents import describe, field_path, item_path
 
 _DEFINITION_OF_KINDS = "CustomResourceDefinition"
@@ -58,7 +59,7 @@ def _check_keys(value: object, path: str, place: Place, checker: Checker) -> boo
         return True
     fine = True
     for key, item in value.items():
-        if templates.OPENING in str(key) and has_expressions(str(key)):
+        if OPENING in str(key) and has_expressions(str(key)):
             checker.refuse(
                 path, f"{place.label}: has the key {key!r}; expressions are allowed in values only"
             )
@@ -122,7 +123,7 @@ class Body:
             value = self._document.get(key)
             if not isinstance(value, str) or not value:
                 self._refuse(f"{self._path}.{key}", "is required and must be a string")
-            elif templates.OPENING in value:
+            elif OPENING in value:
                 self._refuse(f"{self._path}.{key}", "must be written out; an expression is not allowed here")
         if str(self._document.get("apiVersion", "")).count("/") > 1:
             self._refuse(
@@ -165,7 +166,7 @@ class Body:
                 self._refuse(path, f"expressions in a {_DEFINITION_OF_KINDS} are allowed under metadata only")
 
     def _check_literals(self, value: object, schema: Schema, path: str) -> None:
-        if isinstance(value, str) and templates.OPENING in value and has_expressions(value):
+        if isinstance(value, str) and OPENING in value and has_expressions(value):
             return
         reason = inference.literal_mismatch(value, schema)
         if reason is not None:
@@ -214,6 +215,6 @@ class Body:
 
 def has_expressions(text: str) -> bool:
     try:
-        return any(part.is_expression for part in templates.parts_of(text))
+        return any(part.is_expression for part in parts_of(text))
     except NestedExpressionError:
         return True

@@ -13,9 +13,9 @@ import msgspec
 
 from headgate import cel
 from headgate.cel import decode, frontend, reading, syntax
+from headgate.cel.interpolation import Part
 from headgate.graph import expressions, inference, names
 from headgate.graph.inference import Schema
-from headgate.graph.templates import Part
 from headgate.kernel.problems import Problem
 
 _MACRO_VARIABLES = re.compile(

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from headgate import cel
+from headgate.cel.interpolation import Part
 from headgate.graph import openapi, templates
 from headgate.graph.definition import Definition
 from headgate.graph.expressions import Gate, Projection
@@ -139,7 +140,7 @@ class CompiledStatus:
             errors.append(error)
             return omission.OMITTED
 
-    def _program(self, found: Found, part: templates.Part) -> cel.Program:
+    def _program(self, found: Found, part: Part) -> cel.Program:
         return self._programs[found.path, part.position]
 
 

@@ -9,13 +9,14 @@ import msgspec
 
 from headgate import cel
 from headgate.cel import syntax, waves
-from headgate.graph import bodies, dag, expressions, kinds, names, selectors, templates
+from headgate.cel.interpolation import NestedExpressionError, Part, single_expression
+from headgate.graph import bodies, dag, expressions, kinds, names, selectors
 from headgate.graph.checking import Checker, Place, Written
 from headgate.graph.compiled import CompiledNode, Dimension, ExternalReference
 from headgate.graph.definition import Definition, Resource
 from headgate.graph.expressions import Gate
 from headgate.graph.inference import Schema
-from headgate.graph.templates import CompiledTemplate, Part
+from headgate.graph.templates import CompiledTemplate
 from headgate.kernel.documents import field_path, item_path
 
 MOST_DIMENSIONS = 10
@@ -281,7 +282,7 @@ def _check_waves(place: Place, path: str, text: str, program: cel.Program, check
 
 
 def _part(text: str) -> Part:
-    return templates.single_expression(text)
+    return single_expression(text)
 
 
 def compile_condition(
@@ -289,8 +290,8 @@ def compile_condition(
 ) -> tuple[cel.Program, Schema | None] | None:
     """One expression, with or without `${}` around it."""
     try:
-        part = templates.single_expression(text)
-    except templates.NestedExpressionError as error:
+        part = single_expression(text)
+    except NestedExpressionError as error:
         checker.point(place, Written(path, text, Part(text, True, 0)), error.position, str(error))
         return None
     except ValueError as error:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from headgate.cel.interpolation import OPENING
 from headgate.graph.checking import Checker
-from headgate.graph.templates import OPENING
 from headgate.kernel.documents import describe, item_path
 
 _OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")

@@ -9,6 +9,7 @@ import msgspec
 
 from headgate import cel
 from headgate.cel import waves
+from headgate.cel.interpolation import Part, single_expression
 from headgate.graph import expressions, names, templates
 from headgate.graph.checking import Checker, Place, Written
 from headgate.graph.compiled import CompiledStatus
@@ -16,7 +17,7 @@ from headgate.graph.definition import Definition
 from headgate.graph.expressions import Projection
 from headgate.graph.inference import Schema
 from headgate.graph.libraries import conditions as libraries
-from headgate.graph.templates import Found, Part
+from headgate.graph.templates import Found
 from headgate.kernel.documents import describe, field_path, item_path
 
 _PATH = "spec.schema.status"
@@ -153,7 +154,7 @@ def _condition(text: object, path: str, place: Place, checker: Checker) -> Proje
         )
         return None
     try:
-        part = templates.single_expression(text)
+        part = single_expression(text)
     except ValueError as error:
         checker.refuse(path, str(error))
         return None

@@ -258,7 +258,8 @@ class Store(ABC):
 
     @abstractmethod
     def prune(self, *, keys_before: Instant, history_before: Instant) -> int:
-        """Forgets old Idempotency-Keys, events, and entries of the log that rows stand for; how many went."""
+        """Forgets old Idempotency-Keys, cancelled orders whose agent never came back, events, and entries of the log
+        that rows stand for; how many went."""
 
     # Reading for people: newest first where there is a time, `after` is the last key of the page before.
 

@@ -185,9 +185,13 @@ class SqlStore(SqlOrders):
         self._driver.hint()
 
     def prune(self, *, keys_before: Instant, history_before: Instant) -> int:
+        yes = "TRUE" if self._driver.dialect == "postgresql" else "1"
         with self._driver.write() as session:
             return (
                 session.execute("DELETE FROM idempotency_key WHERE at < ?", (keys_before,))
+                + session.execute(
+                    f"DELETE FROM job_dispatch WHERE cancelled = {yes} AND deadline_at < ?", (keys_before,)
+                )
                 + session.execute("DELETE FROM event WHERE at < ?", (history_before,))
                 + session.execute(
                     "DELETE FROM log_entry WHERE at < ? AND seq <= "

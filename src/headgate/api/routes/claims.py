@@ -16,7 +16,7 @@ from headgate.api import (
     objects,
     refusals,
     replies,
-    shapes,
+    rollout_shapes,
 )
 from headgate.api.calls import Answer, Call, Refusal, Route
 from headgate.api.routes import jobs
@@ -182,7 +182,7 @@ async def report(call: Call) -> Answer:
 ROUTES = (
     Route(
         "POST", "/v1/job-agents/{agent}/claim", "claimJobs", "Claim jobs of a pull agent",
-        claim_jobs, "job:run", "job-agents", {200: shapes.Claims},
+        claim_jobs, "job:run", "job-agents", {200: rollout_shapes.Claims},
         body=bodies.ClaimInput, body_required=False, problems=(409,),
         description=(
             "Each job is handed to one caller, who keeps it with heartbeats until it reports. A claim that is not "
@@ -191,11 +191,11 @@ ROUTES = (
     ),
     Route(
         "POST", "/v1/jobs/{job}/heartbeat", "heartbeatJob", "Keep a claimed job",
-        heartbeat, "job:run", "jobs", {200: shapes.Heartbeat}, body=bodies.HeartbeatInput, problems=(409,),
+        heartbeat, "job:run", "jobs", {200: rollout_shapes.Heartbeat}, body=bodies.HeartbeatInput, problems=(409,),
     ),
     Route(
         "POST", "/v1/jobs/{job}/report", "reportJob", "Report how a claimed job is",
-        report, "job:run", "jobs", {200: shapes.Job},
+        report, "job:run", "jobs", {200: rollout_shapes.Job},
         body=bodies.ClaimedReportInput, mutates=True, problems=(409,),
         description="With the token of a lost claim it is refused; a job that has ended stays as it is.",
     ),

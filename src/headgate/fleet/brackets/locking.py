@@ -182,7 +182,7 @@ def drop_withdrawn(state: State, place: Place, group: Group, now: Instant, hindr
             continue
         version = state.version(member.version)
         if member.role != "member" and (version is None or not version.is_ready):
-            _take_newest_hook(state, target, member, now, hindrance)
+            _take_newest_hook(state, target, group, member, now, hindrance)
         elif version is None or version.object.status in ("rejected", "failed"):
             status = "deleted" if version is None else version.object.status
             _drop(state, place, group, member, f"its version was {status}", now)
@@ -191,11 +191,12 @@ def drop_withdrawn(state: State, place: Place, group: Group, now: Instant, hindr
 
 
 def _take_newest_hook(
-    state: State, target: Target, member: Member, now: Instant, hindrance: Hindrance
+    state: State, target: Target, group: Group, member: Member, now: Instant, hindrance: Hindrance
 ) -> None:
     version = _newest_allowed(state, target, now, hindrance)
     member.version = version.id if version is not None else None
     member.locked_at = now if version is not None else None
+    state.journal.changed("group", group.id)
     if version is None:
         hindrance.reasons.append(("versions", member.deployment))
 

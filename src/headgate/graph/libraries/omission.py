@@ -1,15 +1,8 @@
 """`omit()`: a field of a template that is left out."""
 
 from headgate import cel
+from headgate.cel.plain import OMITTED
 
-
-class Omitted:
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return "omit()"
-
-
-OMITTED = Omitted()
+__all__ = ["FUNCTIONS", "OMITTED"]
 
 FUNCTIONS = (cel.Function("omit", (), cel.DYN, lambda: OMITTED),)

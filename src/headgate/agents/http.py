@@ -1,0 +1,171 @@
+"""`http`: the order is sent, signed, to an address; how the job goes comes back by callback or is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any
+from urllib.parse import quote
+
+import msgspec
+
+from headgate.agents import credentials, signing
+from headgate.agents.port import (
+    Agent,
+    Assignment,
+    Progress,
+    TimeoutSeconds,
+    TryLaterError,
+    printable,
+    shortened,
+)
+from headgate.agents.web import Answer, Web, place_of
+from headgate.fleet import model
+from headgate.fleet.rules.verification import Address
+from headgate.kernel.instants import Instant
+
+LARGEST_ANSWER_BYTES = 64 * 1024
+NOT_SENT = ("secret", "secretEnv", "headers")
+
+verify_callback = signing.is_valid
+
+
+class HttpConfig(msgspec.Struct, frozen=True, rename="camel"):
+    """`status_url` and `cancel_url` may hold {externalId}, which the answer to the order gave."""
+
+    url: Address
+    secret: str | None = None
+    secret_env: str | None = None
+    headers: dict[str, str] = {}
+    status_url: Address | None = None
+    poll_seconds: Annotated[int, msgspec.Meta(ge=1, le=3_600)] = 10
+    cancel_url: Address | None = None
+    request_timeout_seconds: Annotated[int, msgspec.Meta(ge=1, le=300)] = 30
+    timeout_seconds: TimeoutSeconds | None = None
+
+
+class HttpAgent(Agent):
+    """`public_url` is where this server can be called back."""
+
+    type = "http"
+
+    def __init__(self, clock: Callable[[], Instant], public_url: str = "", web: Web | None = None) -> None:
+        self._clock = clock
+        self._public_url = public_url.rstrip("/")
+        self._web = web or Web()
+
+    async def start(self, assignment: Assignment) -> Progress:
+        """The receiver tells a repeated order by its Idempotency-Key."""
+        config = assignment.config(HttpConfig)
+        answer = await self._send(config, assignment, "POST", config.url, self._body(assignment))
+        _refuse_busy(answer)
+        if not answer.is_good:
+            message = f"{place_of(config.url)} answered {answer.status}{_reason(config, answer)}"
+            return Progress("invalidIntegration", shortened(message))
+        progress = _progress(config, answer)
+        if progress.external_id:
+            await assignment.keep(externalId=progress.external_id)
+        return progress
+
+    async def follow(self, assignment: Assignment) -> Progress | None:
+        config = assignment.config(HttpConfig)
+        if config.status_url is None:
+            return None
+        answer = await self._send(config, assignment, "GET", _address(config.status_url, assignment), b"")
+        _refuse_busy(answer)
+        if answer.status in (404, 410):
+            return Progress("externalRunNotFound", f"the status address answered {answer.status}")
+        if not answer.is_good:
+            raise TryLaterError(f"the status address answered {answer.status}{_reason(config, answer)}")
+        return _progress(config, answer)
+
+    async def stop(self, assignment: Assignment) -> None:
+        config = assignment.config(HttpConfig)
+        if config.cancel_url is None:
+            return
+        body = msgspec.json.encode({"job": assignment.job, "cancelled": True})
+        answer = await self._send(config, assignment, "POST", _address(config.cancel_url, assignment), body)
+        _refuse_busy(answer)
+
+    async def close(self) -> None:
+        await self._web.close()
+
+    async def _send(
+        self, config: HttpConfig, assignment: Assignment, method: str, url: str, body: bytes
+    ) -> Answer:
+        secret = credentials.find(config.secret, config.secret_env, field="secret")
+        headers = {
+            **config.headers,
+            "Accept": "application/json",
+            "Headgate-Job": assignment.job.id,
+            "Idempotency-Key": assignment.job.id,
+            **signing.headers(secret, self._clock(), body),
+        }
+        if body:
+            headers["Content-Type"] = "application/json"
+        if assignment.document.trace_parent:
+            headers["traceparent"] = assignment.document.trace_parent
+        return await self._web.call(
+            method,
+            url,
+            headers=headers,
+            body=body or None,
+            timeout_seconds=config.request_timeout_seconds,
+            largest_bytes=LARGEST_ANSWER_BYTES,
+        )
+
+    def _body(self, assignment: Assignment) -> bytes:
+        document: dict[str, Any] = msgspec.to_builtins(assignment.document)
+        document["config"] = {k: v for k, v in document["config"].items() if k not in NOT_SENT}
+        document["workspace"] = assignment.workspace
+        if self._public_url:
+            job, workspace = quote(assignment.job.id, safe=""), quote(assignment.workspace, safe="")
+            document["callbackUrl"] = f"{self._public_url}/v1/jobs/{job}/callback?workspace={workspace}"
+        return msgspec.json.encode(document)
+
+
+def _address(url: str, assignment: Assignment) -> str:
+    external_id = str(assignment.state.get("externalId", ""))
+    return url.replace("{externalId}", quote(external_id, safe=""))
+
+
+def _refuse_busy(answer: Answer) -> None:
+    if answer.status in (408, 425, 429) or answer.status >= 500:
+        raise TryLaterError(f"the other side answered {answer.status}", answer.retry_after_seconds())
+
+
+def _progress(config: HttpConfig, answer: Answer) -> Progress:
+    """An answer may say how the job is; without that it runs."""
+    given = answer.fields()
+    status = given.get("status", "inProgress")
+    look_again_seconds = config.poll_seconds if config.status_url is not None else None
+    if status not in model.JOB_LIVE | model.JOB_TERMINAL:
+        allowed = ", ".join(sorted(model.JOB_LIVE | model.JOB_TERMINAL))
+        message = f'the other side says the status is "{str(status)[:80]}"; allowed are {allowed}'
+        return Progress("inProgress", message, look_again_seconds=look_again_seconds)
+    external_id, links = given.get("externalId"), given.get("links")
+    said = given.get("message")
+    return Progress(
+        status,
+        shortened(said) if isinstance(said, str) else None,
+        printable(str(external_id))[:500] if external_id else None,
+        _links(links),
+        look_again_seconds,
+    )
+
+
+def _links(given: object) -> dict[str, str]:
+    if not isinstance(given, dict):
+        return {}
+    links = [(name, url) for name, url in given.items() if isinstance(url, str)]
+    return {printable(name)[:100]: printable(url)[:2_000] for name, url in links[:20]}
+
+
+def _reason(config: HttpConfig, answer: Answer) -> str:
+    """The first line of what it says."""
+    fields = answer.fields()
+    text = str(fields.get("detail") or fields.get("message") or answer.text().strip()[:200])
+    lines = text.splitlines()
+    if not lines:
+        return ""
+    secret = credentials.find(config.secret, config.secret_env, field="secret")
+    return ": " + credentials.hidden(lines[0], secret, *config.headers.values())

@@ -1,0 +1,173 @@
+"""What runs jobs, as the runner sees it.
+
+`start` may be called again for the same job after a crash, with the state that was kept last; it must find what an
+earlier call began and never begin it a second time. An agent keeps what it needs for that, before it acts, with
+`await assignment.keep(...)`.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Annotated, Any, ClassVar, TypeVar
+
+import msgspec
+
+from headgate.fleet import model
+from headgate.kernel import documents
+from headgate.kernel.instants import Instant
+from headgate.kernel.problems import Rejected
+
+Config = TypeVar("Config", bound=msgspec.Struct)
+State = dict[str, Any]
+
+LONGEST_MESSAGE = 2_000
+
+TimeoutSeconds = Annotated[float, msgspec.Meta(gt=0)]
+"""From the job's creation. Whoever writes the order makes its deadline of it; agents only let it pass."""
+
+
+class TryLaterError(Exception):
+    """Nothing new is known, because the other side cannot be reached or is busy: the same call is made again later.
+
+    `message` is shown to people: no secret, and no full address, which may hold one. `was_sent` is false when the
+    request certainly did not reach the other side.
+    """
+
+    def __init__(self, message: str, after_seconds: float | None = None, *, was_sent: bool = True) -> None:
+        super().__init__(message)
+        self.message = message
+        self.after_seconds = after_seconds
+        self.was_sent = was_sent
+
+
+class Progress(msgspec.Struct, frozen=True):
+    """How a job is. After `look_again_seconds` it is followed again; None: somebody else will report its end."""
+
+    status: str
+    message: str | None = None
+    external_id: str | None = None
+    links: Mapping[str, str] = {}
+    look_again_seconds: float | None = None
+
+    @property
+    def has_ended(self) -> bool:
+        return self.status in model.JOB_TERMINAL
+
+
+class JobFacts(msgspec.Struct, frozen=True, rename="camel"):
+    """The job as its order tells it; `version` is the tag."""
+
+    id: str
+    deployment: str = ""
+    environment: str = ""
+    resource: str = ""
+    version: str = ""
+    version_id: str = ""
+    attempt: int = 1
+    kind: str = ""
+    group: str | None = None
+    created_at: str = ""
+
+
+class AgentFacts(msgspec.Struct, frozen=True):
+    name: str = ""
+    type: str = ""
+
+
+class Document(msgspec.Struct, frozen=True, rename="camel"):
+    """What an order says. Everything is there to be passed on; agents themselves read job and config."""
+
+    job: JobFacts
+    agent: AgentFacts = AgentFacts()
+    config: dict[str, Any] = {}
+    variables: dict[str, Any] = {}
+    version: dict[str, Any] = {}
+    resource: dict[str, Any] = {}
+    environment: dict[str, Any] = {}
+    deployment: dict[str, Any] = {}
+    trace_parent: str | None = None
+
+
+Keep = Callable[[State], Awaitable[None]]
+
+
+class Assignment:
+    """A job in an agent's hands."""
+
+    def __init__(
+        self,
+        workspace: str,
+        document: Document,
+        *,
+        state: State | None = None,
+        deadline_at: Instant | None = None,
+        keep: Keep | None = None,
+    ) -> None:
+        self.workspace = workspace
+        self.document = document
+        self.deadline_at = deadline_at
+        self._state: State = dict(state or {})
+        self._keep = keep
+
+    @property
+    def job(self) -> JobFacts:
+        return self.document.job
+
+    @property
+    def state(self) -> Mapping[str, Any]:
+        return self._state
+
+    async def keep(self, **entries: object) -> None:
+        """Durable when it returns; None takes an entry away."""
+        changed = {**self._state, **entries}
+        changed = {key: value for key, value in changed.items() if value is not None}
+        if self._keep is not None:
+            await self._keep(changed)
+        self._state = changed
+
+    def config(self, kind: type[Config]) -> Config:
+        """Raises Rejected, which the runner reports as `invalidIntegration`."""
+        return documents.read(kind, self.document.config, "config")
+
+
+class Agent(ABC):
+    """Runs jobs of one type. Safe to use for many jobs at once."""
+
+    type: ClassVar[str]
+
+    @abstractmethod
+    async def start(self, assignment: Assignment) -> Progress:
+        """Begins the job, or finds it begun."""
+
+    @abstractmethod
+    async def follow(self, assignment: Assignment) -> Progress | None:
+        """How it is now; None: only others know, and will report it."""
+
+    @abstractmethod
+    async def stop(self, assignment: Assignment) -> None:
+        """Ends it, whether it was begun or not; returns when nothing of it goes on. May be called again."""
+
+    async def forget(self, assignment: Assignment) -> None:
+        """The job has ended and is reported: what was kept outside of `state` may go."""
+        return
+
+    async def close(self) -> None:
+        """Lets go of connections; jobs go on."""
+        return
+
+
+def invalid(rejected: Rejected) -> Progress:
+    """A config that cannot be used, field by field."""
+    return Progress("invalidIntegration", shortened("; ".join(str(problem) for problem in rejected.problems)))
+
+
+def shortened(text: str) -> str:
+    """As long as a message may be, and without characters that no database or terminal takes."""
+    text = printable(text)
+    return text if len(text) <= LONGEST_MESSAGE else text[: LONGEST_MESSAGE - 3] + "..."
+
+
+def printable(text: str) -> str:
+    return "".join(each for each in text if each in "\n\t" or unicodedata.category(each) not in ("Cc", "Cs"))

@@ -1,0 +1,1 @@
+"""Where measurements come from, one module a provider."""

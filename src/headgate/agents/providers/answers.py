@@ -1,0 +1,10 @@
+"""What a provider says."""
+
+import msgspec
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """`result` is what conditions read; with an `error` there is none."""
+
+    result: object = None
+    error: str | None = None

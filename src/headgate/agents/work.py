@@ -1,0 +1,287 @@
+"""One order in the runner's hands: started or followed, reported, and put down until it is due again."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeVar
+
+import msgspec
+
+from headgate.agents.backoff import Backoff
+from headgate.agents.port import (
+    Agent,
+    Assignment,
+    Document,
+    Progress,
+    State,
+    TryLaterError,
+    invalid,
+    shortened,
+)
+from headgate.fleet.changes import JobReported
+from headgate.kernel import instants
+from headgate.kernel.instants import Instant
+from headgate.kernel.problems import Rejected
+from headgate.store.port import Order, Store, UnavailableError
+
+logger = logging.getLogger(__name__)
+
+Report = Callable[[str, JobReported], Awaitable[object]]
+Result = TypeVar("Result")
+
+HELD_SECONDS = 2.0
+"""Work that is due again this soon is not put down in between."""
+
+
+STOPPING_SECONDS = 600.0
+"""How long a job that cannot be stopped is tried, at least."""
+TIMED_OUT = "it did not end in time"
+
+
+class ClaimLostError(Exception):
+    """Somebody else has the order now, or it is gone or cancelled: nothing more may be done here."""
+
+
+class Said(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """A report, to tell whether the next one is news."""
+
+    status: str
+    message: str = ""
+    external_id: str | None = None
+    links: dict[str, str] = {}
+
+
+class Kept(msgspec.Struct, rename="camel", omit_defaults=True):
+    """The state of an order: the agent's own, and what the runner must know of it after a restart."""
+
+    is_started: bool = False
+    failures: int = 0
+    said: Said | None = None
+    end: Said | None = None
+    agent: State = {}
+
+
+class Tools(msgspec.Struct, frozen=True):
+    """What all work of a runner shares."""
+
+    store: Store
+    report: Report
+    clock: Callable[[], Instant]
+    agents: Mapping[str, Agent]
+    backoff: Backoff
+    lease_seconds: float
+
+
+class Work:
+    def __init__(self, order: Order, tools: Tools) -> None:
+        self.order = order
+        self.key = (order.workspace, order.job)
+        self.is_put_down = False
+        self._tools = tools
+        self._kept = kept_of(order)
+        self._closing = asyncio.Event()
+        self._lock = asyncio.Lock()
+
+    def close(self) -> None:
+        """The step under way is the last one here."""
+        self._closing.set()
+
+    async def run(self) -> None:
+        if self._kept.end is not None:
+            await self._conclude(self._kept.end, None)
+            return
+        agent = self._tools.agents.get(self.order.type)
+        if agent is None:
+            known = ", ".join(sorted(self._tools.agents))
+            message = f'the job agent\'s type is "{self.order.type}"; this server runs {known or "none"}'
+            await self._conclude(Said("invalidJobAgent", message), None)
+            return
+        try:
+            assignment = assignment_of(self.order, self._kept.agent, self._keep)
+        except msgspec.DecodeError as error:
+            await self._conclude(Said("invalidIntegration", f"the order cannot be read: {error}"), None)
+            return
+        await self._carry_on(agent, assignment)
+
+    async def _carry_on(self, agent: Agent, assignment: Assignment) -> None:
+        while True:
+            if self.order.deadline_at is not None and self.order.deadline_at <= self._tools.clock():
+                await self._time_out(agent, assignment)
+                return
+            progress = await self._step(agent, assignment)
+            if progress is None:
+                await self.put_down(None)
+                return
+            said = _said(progress)
+            if progress.has_ended:
+                await self._conclude(said, (agent, assignment))
+                return
+            await self._say(said)
+            wait = progress.look_again_seconds
+            if wait is None or wait > HELD_SECONDS or await self._is_closing_within(wait):
+                await self.put_down(wait)
+                return
+
+    async def _step(self, agent: Agent, assignment: Assignment) -> Progress | None:
+        """Whatever goes wrong, the job says what and when it is tried again."""
+        try:
+            if self._kept.is_started:
+                progress = await agent.follow(assignment)
+            else:
+                progress = await agent.start(assignment)
+        except ClaimLostError:
+            raise
+        except Rejected as rejected:
+            return invalid(rejected)
+        except TryLaterError as error:
+            return self._later(error.message, error.after_seconds)
+        except Exception as error:
+            logger.exception("The %s agent failed on job %s", agent.type, self.order.job)
+            return self._later(f"the {agent.type} agent failed: {type(error).__name__}", None)
+        self._kept.is_started = True
+        self._kept.failures = 0
+        return progress
+
+    def _later(self, message: str, after_seconds: float | None) -> Progress:
+        self._kept.failures += 1
+        wait = self._tools.backoff.seconds(self._kept.failures) if after_seconds is None else after_seconds
+        at = instants.show_clock(self._tools.clock() + instants.seconds(wait))
+        said = self._kept.said
+        status = said.status if said is not None and self._kept.is_started else "queued"
+        return Progress(status, f"{message}; tried again at {at} UTC", look_again_seconds=wait)
+
+    async def _time_out(self, agent: Agent, assignment: Assignment) -> None:
+        """What cannot be stopped now is tried again; the job is over for everybody else."""
+        assert self.order.deadline_at is not None
+        given_up_at = self.order.deadline_at + instants.seconds(STOPPING_SECONDS)
+        try:
+            await agent.stop(assignment)
+        except Rejected as rejected:
+            logger.warning("Job %s cannot be stopped: %s", self.order.job, rejected)
+        except TryLaterError as error:
+            if self._tools.clock() < given_up_at:
+                self._kept.failures += 1
+                if self._kept.said is None or self._kept.said.status != "timedOut":
+                    await self._say(Said("timedOut", shortened(f"{TIMED_OUT}; stopping it: {error.message}")))
+                await self._put_down_late(self._tools.backoff.seconds(self._kept.failures))
+                return
+        await self._conclude(Said("timedOut", TIMED_OUT), (agent, assignment))
+
+    async def _conclude(self, end: Said, done: tuple[Agent, Assignment] | None) -> None:
+        """The end is kept before it is reported, so that nothing is begun again should the report be cut off."""
+        self._kept.end = end
+        await self._save()
+        await self._tell(end)
+        await self._stored(self._tools.store.finish_order, *self.key)
+        self.is_put_down = True
+        if done is not None:
+            agent, assignment = done
+            await agent.forget(assignment)
+
+    async def _say(self, said: Said) -> None:
+        if said != self._kept.said:
+            await self._tell(said)
+            self._kept.said = said
+        await self._save()
+
+    async def _tell(self, said: Said) -> None:
+        """Until it is taken: what an agent did must not be lost because nobody listened for a moment."""
+        change = JobReported(self.order.job, said.status, said.message, said.external_id, said.links)
+        failures = 0
+        while True:
+            try:
+                await self._tools.report(self.order.workspace, change)
+                return
+            except Rejected as rejected:
+                logger.error("The report %s of job %s is refused: %s", said.status, self.order.job, rejected)
+                return
+            except Exception as error:
+                failures += 1
+                name = type(error).__name__
+                logger.warning("The report of job %s is not taken yet: %s", self.order.job, name)
+                await asyncio.sleep(self._tools.backoff.seconds(failures))
+
+    async def put_down(self, wait_seconds: float | None) -> None:
+        """Gives the claim back; whoever looks first after the wait goes on."""
+        await self._put_down(self._due_at(wait_seconds))
+
+    async def _put_down_late(self, wait_seconds: float) -> None:
+        await self._put_down(self._tools.clock() + instants.seconds(wait_seconds))
+
+    async def _put_down(self, due_at: Instant) -> None:
+        order = self.order
+        async with self._lock:
+            if self.is_put_down:
+                return
+            order.not_before = due_at
+            order.claimed_by = order.claimed_until = None
+            order.state = msgspec.json.encode(self._kept)
+            await self._stored(self._tools.store.save_order, order)
+            self.is_put_down = True
+
+    def _due_at(self, wait_seconds: float | None) -> Instant:
+        deadline = self.order.deadline_at
+        if wait_seconds is None:
+            return deadline if deadline is not None else self._tools.clock() + instants.hours(1)
+        due_at = self._tools.clock() + instants.seconds(float(wait_seconds))
+        return due_at if deadline is None else min(due_at, deadline)
+
+    async def renew(self) -> bool:
+        """False once the claim is lost, or over because the store could not be reached in time."""
+        async with self._lock:
+            if self.is_put_down:
+                return True
+            until = self._tools.clock() + instants.seconds(self._tools.lease_seconds)
+            try:
+                return await asyncio.to_thread(self._tools.store.renew_order, self.order, until)
+            except UnavailableError:
+                return (self.order.claimed_until or 0) > self._tools.clock()
+
+    async def _keep(self, state: State) -> None:
+        self._kept.agent = state
+        await self._save()
+
+    async def _save(self) -> None:
+        encoded = msgspec.json.encode(self._kept)
+        if encoded == self.order.state:
+            return
+        async with self._lock:
+            self.order.state = encoded
+            if not await self._stored(self._tools.store.save_order, self.order):
+                raise ClaimLostError
+
+    async def _stored(self, call: Callable[..., Result], *arguments: Any) -> Result:
+        """Tried again for as long as the claim can be ours."""
+        failures = 0
+        while True:
+            try:
+                return await asyncio.to_thread(call, *arguments)
+            except UnavailableError:
+                failures += 1
+                if (self.order.claimed_until or 0) <= self._tools.clock():
+                    raise ClaimLostError from None
+                await asyncio.sleep(min(self._tools.backoff.seconds(failures), self._tools.lease_seconds / 3))
+
+    async def _is_closing_within(self, seconds: float) -> bool:
+        try:
+            await asyncio.wait_for(self._closing.wait(), seconds)
+        except TimeoutError:
+            return False
+        return True
+
+
+def kept_of(order: Order) -> Kept:
+    return msgspec.json.decode(order.state or b"{}", type=Kept)
+
+
+def assignment_of(order: Order, state: State, keep: Callable[[State], Awaitable[None]] | None) -> Assignment:
+    """Raises msgspec.DecodeError."""
+    document = msgspec.json.decode(order.document, type=Document)
+    return Assignment(order.workspace, document, state=state, deadline_at=order.deadline_at, keep=keep)
+
+
+def _said(progress: Progress) -> Said:
+    message = shortened(progress.message or "")
+    return Said(progress.status, message, progress.external_id, dict(progress.links))

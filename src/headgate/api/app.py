@@ -1,0 +1,272 @@
+"""The ASGI application: from bytes to a checked call, from what the handler says or raises to an answer."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import json
+import logging
+import time
+import uuid
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from headgate.api import (
+    access,
+    authentication,
+    docs_page,
+    openapi,
+    parameters,
+    problems,
+    reading,
+    responding,
+    service_routes,
+    tracing,
+)
+from headgate.api.calls import Answer, Call, Principal, Refusal, Route, Service
+from headgate.api.metrics import Metrics
+from headgate.api.reading import ClientGoneError, Limits
+from headgate.api.routing import Match, Router
+
+Authenticate = Callable[[str | None], Awaitable[Principal]]
+"""From the header Authorization to the caller; raises `Refusal`."""
+
+_ERRORS = logging.getLogger("headgate.api")
+_ACCESS = logging.getLogger("headgate.access")
+_OUTSIDE_API = "unmatched"
+
+
+class _Request(msgspec.Struct):
+    """One request as it came, and what became known of it for the log."""
+
+    id: str
+    method: str
+    raw_path: bytes
+    query: bytes
+    headers: Headers
+    receive: Receive
+    started: float
+    operation: str = _OUTSIDE_API
+    user: str = ""
+    workspace: str = ""
+
+
+def create_app(
+    service: Service,
+    routes: Iterable[Route],
+    authenticate: Authenticate,
+    *,
+    limits: Limits | None = None,
+    metrics: Metrics | None = None,
+    ready: service_routes.Ready = lambda: None,
+    fallback: ASGIApp | None = None,
+) -> Application:
+    """`fallback` answers what is not found outside of /v1: the console."""
+    return Application(
+        service, tuple(routes), authenticate, limits or Limits(), metrics or Metrics(), ready, fallback
+    )
+
+
+class Application:
+    def __init__(
+        self,
+        service: Service,
+        routes: tuple[Route, ...],
+        authenticate: Authenticate,
+        limits: Limits,
+        metrics: Metrics,
+        ready: service_routes.Ready,
+        fallback: ASGIApp | None,
+    ) -> None:
+        self.metrics = metrics
+        self._service = service
+        self._authenticate = authenticate
+        self._limits = limits
+        self._fallback = fallback
+        self._closing = asyncio.Event()
+        about = service_routes.routes(ready, metrics, lambda: self.openapi_json, lambda: self._docs)
+        self.routes = (*routes, *about)
+        self._router = Router(self.routes)
+
+    @functools.cached_property
+    def openapi(self) -> dict[str, Any]:
+        return openapi.document(self.routes, self._service.public_url)
+
+    @functools.cached_property
+    def openapi_json(self) -> bytes:
+        return msgspec.json.encode(self.openapi)
+
+    @functools.cached_property
+    def _docs(self) -> tuple[bytes, str]:
+        return docs_page.render(self.openapi)
+
+    def close(self) -> None:
+        """Ends streams, which would otherwise keep the server from stopping."""
+        self._closing.set()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        match scope["type"]:
+            case "http":
+                await self._http(scope, receive, send)
+            case "lifespan":
+                await self._lifespan(receive, send)
+            case "websocket":
+                await send({"type": "websocket.close", "code": 1000})
+
+    async def _lifespan(self, receive: Receive, send: Send) -> None:
+        while True:
+            event = (await receive())["type"]
+            if event == "lifespan.shutdown":
+                self.close()
+            await send({"type": f"{event}.complete"})
+            if event == "lifespan.shutdown":
+                return
+
+    async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = _request(scope, receive)
+        try:
+            match = self._router.match(request.method, request.raw_path)
+        except Refusal as refusal:
+            if self._is_for_fallback(request, refusal):
+                assert self._fallback is not None
+                await self._fallback(scope, receive, send)
+                return
+            await self._send(request, responding.of_refusal(refusal, request.id), scope, send)
+            return
+        request.operation = match.route.operation
+        path = match.route.path
+        with tracing.request_span(request.method, request.operation, path, request.headers) as span:
+            try:
+                answer = await self._answer(request, match)
+            except ClientGoneError:
+                return
+            tracing.answered(span, answer.status)
+            await self._send(request, answer, scope, send)
+
+    def _is_for_fallback(self, request: _Request, refusal: Refusal) -> bool:
+        is_api = request.raw_path == b"/v1" or request.raw_path.startswith(b"/v1/")
+        return self._fallback is not None and refusal.status == 404 and not is_api
+
+    async def _answer(self, request: _Request, match: Match) -> Answer:
+        try:
+            call = await self._call(request, match)
+            return responding.encoded(await match.route.handler(call))
+        except ClientGoneError:
+            raise
+        except Exception as error:
+            refusal = problems.refusal_for(error)
+            if refusal is None:
+                _ERRORS.exception("%s failed, request %s", request.operation, request.id)
+                refusal = problems.unexpected(request.id)
+            return responding.of_refusal(refusal, request.id)
+
+    async def _call(self, request: _Request, match: Match) -> Call:
+        """Who is asked first, so that strangers neither learn anything nor make the service read their bodies."""
+        route, headers = match.route, request.headers
+        principal = authentication.ANONYMOUS
+        if route.permission is not None:
+            principal = await self._authenticate(headers.get("authorization"))
+            request.user = principal.user
+        query = parameters.parse_query(request.query, access.declared_query(route))
+        workspace = access.default_workspace(principal)
+        if route.scope == "workspace":
+            workspace = query.pop("workspace", workspace)
+            request.workspace = workspace
+        access.check(route, principal, workspace)
+        key = parameters.idempotency_key(headers.get("idempotency-key")) if route.mutates else None
+        if_match = parameters.if_match(headers.get("if-match")) if route.conditional else None
+        raw_body, body = await self._body(request, route)
+        idempotency = None
+        if key is not None:
+            fingerprint = reading.fingerprint(request.method, request.raw_path, request.query, raw_body)
+            idempotency = parameters.idempotency(key, fingerprint)
+        return Call(
+            service=self._service,
+            principal=principal,
+            workspace=workspace,
+            path=match.parameters,
+            query=query,
+            body=body,
+            headers=headers,
+            if_match=if_match,
+            idempotency=idempotency,
+            request_id=request.id,
+            trace_parent=tracing.current_trace_parent(),
+            raw_body=raw_body,
+        )
+
+    async def _body(self, request: _Request, route: Route) -> tuple[bytes, Any]:
+        if route.body is None:
+            return b"", None
+        headers = request.headers
+        raw = await reading.read_body(request.receive, headers.get("content-length"), self._limits)
+        if not raw:
+            if route.body_required:
+                raise Refusal(400, "The body is missing", "a body is required")
+            return b"", None
+        allowed = openapi.accepted_media_types(route)
+        essence = reading.media_type(headers.get("content-type"), allowed, headers.get("content-encoding"))
+        if not reading.is_json(essence):
+            return raw, None
+        return raw, await reading.decode_json(raw, self._limits)
+
+    async def _send(self, request: _Request, answer: Answer, scope: Scope, send: Send) -> None:
+        headers = _headers(request, answer)
+        if answer.stream is not None:
+            self.metrics.stream_opened(request.operation)
+            try:
+                await responding.send_stream(answer, headers, scope, request.receive, send, self._closing)
+            finally:
+                self.metrics.stream_closed()
+        else:
+            await responding.send_body(answer, headers, scope, request.receive, send)
+        seconds = time.perf_counter() - request.started
+        if answer.stream is None:
+            self.metrics.request_answered(request.operation, answer.status, seconds)
+        if _ACCESS.isEnabledFor(logging.INFO):
+            _ACCESS.info("%s", _line(request, answer, seconds))
+
+
+def _request(scope: Scope, receive: Receive) -> _Request:
+    raw_path = scope.get("raw_path") or quote(scope["path"]).encode()
+    return _Request(
+        id=str(uuid.uuid4()),
+        method=scope["method"],
+        raw_path=raw_path,
+        query=scope.get("query_string", b""),
+        headers=Headers(scope=scope),
+        receive=receive,
+        started=time.perf_counter(),
+    )
+
+
+def _headers(request: _Request, answer: Answer) -> dict[str, str]:
+    caching = "no-store" if request.user or answer.status >= 400 else "no-cache"
+    return {
+        "Cache-Control": caching,
+        "X-Content-Type-Options": "nosniff",
+        "Headgate-Request-Id": request.id,
+        **answer.headers,
+    }
+
+
+def _line(request: _Request, answer: Answer, seconds: float) -> str:
+    """The query is left out: it may hold what people search for."""
+    return json.dumps(
+        {
+            "requestId": request.id,
+            "method": request.method,
+            "path": request.raw_path.decode("ascii", "backslashreplace"),
+            "operation": request.operation,
+            "status": answer.status,
+            "milliseconds": round(seconds * 1000, 3),
+            "bytes": len(answer.document or b""),
+            "user": request.user,
+            "workspace": request.workspace,
+        }
+    )

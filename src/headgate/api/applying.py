@@ -1,0 +1,224 @@
+"""What apply, diff and plan have in common: manifests to objects, objects to the changes that they ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import msgspec
+
+from headgate.api import finding, kinds, objects, refusals, rehearsing, replies
+from headgate.api.calls import Call, Refusal
+from headgate.fleet import differences, manifests, model
+from headgate.fleet.changes import Object, Put
+from headgate.fleet.differences import Difference
+from headgate.fleet.state import State
+from headgate.kernel import documents, identifiers
+from headgate.kernel.problems import Problem, Rejected
+
+MOST_MANIFESTS = 100_000
+_PROVISIONAL_IDS = identifiers.NamedIds("provisional")
+
+
+class Manifest(msgspec.Struct, frozen=True):
+    """One of the request, under the path that problems name it by."""
+
+    path: str
+    object: Object
+    has_own_id: bool
+
+
+class Compared(msgspec.Struct, frozen=True):
+    manifest: Manifest
+    difference: Difference
+
+
+class Asked(msgspec.Struct, frozen=True):
+    manifest: Manifest
+    change: Put
+
+
+async def parse(call: Call) -> list[Manifest]:
+    """Every problem of every manifest at once, each with its place in the list."""
+    if call.body is not None:
+        given = call.body.get("manifests") if isinstance(call.body, dict) else None
+        found = list(given) if isinstance(given, list) else []
+        return await replies.in_thread(parse_all, found, call.workspace)
+    return await replies.in_thread(_parse_text, call.raw_body, call.workspace)
+
+
+def _parse_text(body: bytes, workspace: str) -> list[Manifest]:
+    try:
+        text = body.decode()
+    except UnicodeDecodeError as error:
+        raise Refusal(400, "The body cannot be read", f"it is not UTF-8 at byte {error.start + 1}") from None
+    found = [one for one in manifests.read_documents(text, source="") if one.value is not None]
+    return parse_all(found, workspace)
+
+
+def parse_all(given: Sequence[Any], workspace: str, path: str = "manifests") -> list[Manifest]:
+    if len(given) > MOST_MANIFESTS:
+        raise Rejected([Problem(path, f"has {len(given)} items; allowed are {MOST_MANIFESTS}")])
+    problems: list[Problem] = []
+    found: list[Manifest] = []
+    for index, document in enumerate(given):
+        place = documents.item_path(path, index)
+        try:
+            found.append(_parse_one(document, place, workspace))
+        except Rejected as rejected:
+            problems.extend(Problem(_below(place, one.path), one.message) for one in rejected.problems)
+    problems.extend(_repeated(found))
+    if problems:
+        raise Rejected(problems)
+    return found
+
+
+def _parse_one(document: Any, path: str, workspace: str) -> Manifest:
+    parsed = manifests.parse(document, _PROVISIONAL_IDS, 0)
+    if isinstance(parsed, manifests.ForeignObject):
+        message = f"is {parsed.api_version}; a {parsed.kind} is applied to a cluster, not here"
+        raise Rejected([Problem("apiVersion", message)])
+    value = document.value if isinstance(document, manifests.Document) else document
+    metadata = value.get("metadata", value) if "kind" in value else value
+    metadata = metadata if isinstance(metadata, dict) else {}
+    named = metadata.get("workspace")
+    if named is not None and named != workspace:
+        message = f"is {documents.describe(named)}; this request is for the workspace {workspace!r}"
+        raise Rejected([Problem("metadata.workspace", message)])
+    thing = msgspec.structs.replace(parsed, workspace=workspace)
+    return Manifest(path, thing, metadata.get("id") is not None)
+
+
+def _below(path: str, rest: str) -> str:
+    return f"{path}{rest}" if not rest or rest.startswith("[") else f"{path}.{rest}"
+
+
+def _repeated(found: Sequence[Manifest]) -> Iterator[Problem]:
+    seen: dict[tuple[str, str], str] = {}
+    for one in found:
+        first = seen.setdefault((type(one.object).__name__, name_of(one.object)), one.path)
+        if first != one.path:
+            yield Problem(one.path, f"is {type(one.object).__name__} {name_of(one.object)}, as in {first}")
+
+
+def name_of(thing: Object) -> str:
+    return f"{thing.deployment}/{thing.tag}" if isinstance(thing, model.Version) else thing.name
+
+
+def check_permissions(call: Call, parsed: Sequence[Manifest]) -> None:
+    """Each kind needs the permission that its own collection needs."""
+    for kind in {type(one.object).__name__: one for one in parsed}:
+        refusals.require(call, kinds.BY_NAME[kind].permission, f"applying a {kind}")
+    if any(_is_scoped(one.object) for one in parsed):
+        refusals.require(call, "version:scope", "a version with a targetSelector")
+
+
+def _is_scoped(thing: Object) -> bool:
+    return isinstance(thing, model.Version) and thing.target_selector is not None
+
+
+def settled(state: State, parsed: Sequence[Manifest], user: str) -> list[Manifest]:
+    """With the ids they keep: of an object that is there its own, of another one that it will have."""
+    problems: list[Problem] = []
+    found = []
+    for one in parsed:
+        kind = kinds.BY_NAME[type(one.object).__name__]
+        old = _held(state, one.object)
+        flaw = _id_flaw(state, kind, one, old)
+        if flaw is not None:
+            problems.append(Problem(f"{one.path}.metadata.id", flaw))
+        thing = objects.signed(one.object, old, user)
+        if old is not None:
+            thing = objects.with_id(thing, old.id)
+        elif not one.has_own_id:
+            thing = objects.with_id(thing, objects.new_id(state, kind.name, name_of(thing)))
+        found.append(msgspec.structs.replace(one, object=thing))
+    if problems:
+        raise Rejected(problems)
+    return found
+
+
+def _held(state: State, thing: Object) -> Object | None:
+    if not isinstance(thing, model.Version):
+        return kinds.BY_NAME[type(thing).__name__].get(state, thing.name)
+    owner = finding.find(state, kinds.DEPLOYMENT, thing.deployment)
+    version = state.deployments[owner.name].version(thing.tag) if owner is not None else None
+    return version.object if version is not None else None
+
+
+def _id_flaw(state: State, kind: kinds.Kind, manifest: Manifest, old: Object | None) -> str | None:
+    if not manifest.has_own_id:
+        return None
+    id_ = manifest.object.id
+    if old is not None:
+        return f"is {id_}, but {old.name} has the id {old.id}; leave it out" if id_ != old.id else None
+    other = finding.find(state, kind, id_)
+    return f"is {id_}, which is the id of {other.name}" if other is not None else None
+
+
+def check_references(state: State, wanted: Sequence[Manifest]) -> None:
+    """What would be refused on the way, said before anything is applied: going back is costly."""
+    brought = {one.object.name for one in wanted if isinstance(one.object, model.Deployment)}
+    brought |= {one.object.id for one in wanted if isinstance(one.object, model.Deployment)}
+    problems = [
+        Problem(f"{one.path}.spec.deployment", f"there is no deployment {one.object.deployment!r}")
+        for one in wanted
+        if isinstance(one.object, model.Version)
+        and one.object.deployment not in brought
+        and finding.find(state, kinds.DEPLOYMENT, one.object.deployment) is None
+    ]
+    if problems:
+        raise Rejected(problems)
+
+
+def compare(state: State, wanted: Sequence[Manifest]) -> list[Compared]:
+    found = differences.compare(state, [one.object for one in wanted])
+    return [Compared(one, difference) for one, difference in zip(wanted, found, strict=True)]
+
+
+def changes_of(compared: Sequence[Compared]) -> list[Asked]:
+    """What is to be put, in an order in which every reference is there when it is needed."""
+    order = {kind.name: place for place, kind in enumerate(kinds.APPLY_ORDER)}
+    asked = [
+        Asked(one.manifest, Put(one.manifest.object))
+        for one in compared
+        if one.difference.action != "unchanged"
+    ]
+    return sorted(asked, key=lambda one: order[type(one.change.object).__name__])
+
+
+@contextmanager
+def at(manifest: Manifest) -> Iterator[None]:
+    """What the engine refuses is named by the manifest that asked for it."""
+    try:
+        yield
+    except Rejected as rejected:
+        raise Rejected(
+            Problem(_below(manifest.path, one.path), one.message) for one in rejected.problems
+        ) from None
+
+
+def results(compared: Sequence[Compared]) -> dict[str, Any]:
+    """In the order of the request."""
+    return {
+        "results": [
+            {"kind": one.difference.kind, "name": one.difference.name, "action": one.difference.action}
+            for one in compared
+        ]
+    }
+
+
+async def rehearse(call: Call, parsed: Sequence[Manifest]) -> dict[str, Any]:
+    """Applies everything to a copy of the workspace and forgets it."""
+    copy = await rehearsing.copy_of(call)
+
+    def try_out() -> dict[str, Any]:
+        engine = copy.load()
+        compared = compare(engine.state, settled(engine.state, parsed, call.caller.user))
+        for asked in changes_of(compared):
+            with at(asked.manifest):
+                engine.apply(asked.change, copy.now)
+        return results(compared)
+
+    return await rehearsing.run(try_out)

@@ -1,0 +1,102 @@
+"""Who calls: the bearer of an API token, or of a JWT that an OIDC provider has signed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Protocol
+
+import msgspec
+
+from headgate.api import permissions, tokens
+from headgate.api.calls import Principal, Refusal
+from headgate.api.problems import RefusalWithHeaders
+from headgate.kernel import instants
+from headgate.kernel.instants import Instant
+from headgate.store.port import Store, Token
+
+REMEMBERED_SECONDS = 5
+MOST_REMEMBERED = 10_000
+ANONYMOUS = Principal("", {})
+_CHALLENGE = 'Bearer realm="headgate"'
+
+
+class JwtVerifier(Protocol):
+    async def verify(self, token: str) -> Principal:
+        """Raises `Refusal`."""
+        ...
+
+
+class _Remembered(msgspec.Struct, frozen=True):
+    token: Token
+    until: Instant
+
+
+class Authenticator:
+    """Looks a token up at most once every few seconds; `forget` makes a removal count at once in this process."""
+
+    def __init__(self, store: Store, clock: Callable[[], Instant], oidc: JwtVerifier | None = None) -> None:
+        self._store = store
+        self._clock = clock
+        self._oidc = oidc
+        self._remembered: dict[str, _Remembered] = {}
+
+    async def __call__(self, authorization: str | None) -> Principal:
+        secret = _bearer(authorization)
+        if secret.startswith(tokens.PREFIX):
+            return await self._by_token(secret)
+        if self._oidc is not None and secret.count(".") == 2:
+            return await self._oidc.verify(secret)
+        raise refused("the token is not one of this service")
+
+    def forget(self) -> None:
+        self._remembered.clear()
+
+    async def _by_token(self, secret: str) -> Principal:
+        if not tokens.looks_like_secret(secret):
+            raise refused("the token is not one of this service")
+        token = await self._look_up(tokens.digest(secret))
+        if token is None:
+            raise refused("the token is unknown, or was removed")
+        if tokens.has_expired(token, self._clock()):
+            raise refused(f"the token {token.name} has expired")
+        return principal_of(token)
+
+    async def _look_up(self, digest: str) -> Token | None:
+        now = self._clock()
+        known = self._remembered.get(digest)
+        if known is not None and now < known.until:
+            return known.token
+        self._remembered.pop(digest, None)
+        token = await asyncio.to_thread(self._store.token_by_hash, digest)
+        if token is not None:
+            if len(self._remembered) >= MOST_REMEMBERED:
+                self._remembered.clear()
+            self._remembered[digest] = _Remembered(token, now + instants.seconds(REMEMBERED_SECONDS))
+        return token
+
+
+def principal_of(token: Token) -> Principal:
+    granted = permissions.granted(token.role, token.permissions)
+    roles = frozenset({token.role} if token.role is not None else ())
+    return Principal(token.name, {token.workspace or "*": granted}, frozenset(token.agents), roles)
+
+
+def _bearer(authorization: str | None) -> str:
+    if not authorization:
+        raise RefusalWithHeaders(
+            401,
+            "A token is required",
+            "send the header Authorization: Bearer with an API token",
+            {"WWW-Authenticate": _CHALLENGE},
+        )
+    scheme, _, credentials = authorization.strip().partition(" ")
+    if scheme.lower() != "bearer" or not credentials.strip():
+        raise refused("the header Authorization must be Bearer, a space and the token")
+    return credentials.strip()
+
+
+def refused(detail: str) -> Refusal:
+    quoted = detail.replace("\\", "").replace('"', "'").encode("ascii", "replace").decode()
+    challenge = f'{_CHALLENGE}, error="invalid_token", error_description="{quoted}"'
+    return RefusalWithHeaders(401, "The token is not valid", detail, {"WWW-Authenticate": challenge})

@@ -1,0 +1,75 @@
+"""From the references in paths and bodies, each an id or a name, to what they name. Runs where the state may be read."""
+
+from __future__ import annotations
+
+from headgate.api import kinds, orderings, refusals
+from headgate.api.kinds import Kind
+from headgate.fleet.changes import Object
+from headgate.fleet.state import State
+from headgate.fleet.units import Target, VersionNode
+from headgate.kernel import identifiers
+
+
+def find(state: State, kind: Kind, reference: str) -> Object | None:
+    """A name wins over an id that is spelled the same."""
+    found = kind.get(state, reference)
+    if found is not None or not identifiers.is_uuid(reference):
+        return found
+    table = kind.table(state)
+    name = orderings.of(state, kind.name, table).name_of_id(
+        table, reference.lower(), lambda node: kind.object_of(node).id
+    )
+    return None if name is None else kind.get(state, name)
+
+
+def required(state: State, kind: Kind, reference: str) -> Object:
+    found = find(state, kind, reference)
+    if found is None:
+        raise refusals.not_found(kind.singular, reference, kind.table(state).keys())
+    return found
+
+
+def name(state: State, kind: Kind, reference: str) -> str:
+    return required(state, kind, reference).name
+
+
+def name_or_same(state: State, kind: Kind, reference: str) -> str:
+    """For filters: what names nothing matches nothing."""
+    found = find(state, kind, reference)
+    return reference if found is None else found.name
+
+
+def version(state: State, reference: str) -> VersionNode:
+    """By id, or as `deployment/tag`."""
+    found = state.versions.get(reference.lower())
+    if found is None:
+        owner, slash, tag = reference.partition("/")
+        deployment = find(state, kinds.DEPLOYMENT, owner) if slash else None
+        found = state.deployments[deployment.name].version(tag) if deployment is not None else None
+    if found is None:
+        raise refusals.not_found("version", reference)
+    return found
+
+
+def version_of(state: State, deployment: str, reference: str) -> VersionNode:
+    """By id or tag, within its deployment."""
+    node = state.deployments[name(state, kinds.DEPLOYMENT, deployment)]
+    found = node.version(reference)
+    if found is None:
+        raise refusals.not_found(f"version of {node.name}", reference, [one.tag for one in node.versions])
+    return found
+
+
+def target(state: State, reference: str) -> Target:
+    """`deployment/environment/resource`, each by id or name."""
+    found = state.targets.get(reference)
+    if found is not None:
+        return found
+    parts = reference.split("/")
+    if len(parts) == 3:
+        tables = (kinds.DEPLOYMENT, kinds.ENVIRONMENT, kinds.RESOURCE)
+        named = [find(state, kind, part) for kind, part in zip(tables, parts)]
+        found = state.targets.get("/".join(one.name if one is not None else "" for one in named))
+    if found is None:
+        raise refusals.not_found("release target", reference, state.targets.keys())
+    return found

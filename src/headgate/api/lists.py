@@ -1,0 +1,103 @@
+"""How a list is answered: rows are fetched in short steps, then filtered and written outside of the engine's thread."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from headgate.api import filters, pages
+from headgate.api.calls import Answer, Call
+from headgate.api.filters import Condition
+from headgate.api.pages import Key, Page
+
+Row = TypeVar("Row")
+
+FILTERED_STEP = 2_000
+LONGEST_SEARCH_SECONDS = 2.0
+"""After this a page ends where the search is; `next` goes on from there."""
+
+
+class Listing(msgspec.Struct, Generic[Row], frozen=True):
+    """`fetch` gives the next rows behind a key, fewer than asked for only at the end.
+
+    A `sparse` list leaves rows out by giving None for them.
+    """
+
+    variable: str
+    fetch: Callable[[Page, Key | None, int], Awaitable[Sequence[tuple[Key, Row | None]]]]
+    document: Callable[[Row], Any]
+    view: Callable[[Row], dict[str, Any]]
+    step: int = FILTERED_STEP
+    default_sort: str = "name"
+    is_sparse: bool = False
+
+
+class _Found(msgspec.Struct):
+    items: list[tuple[Key, msgspec.Raw]] = []
+
+
+async def answer(call: Call, listing: Listing[Row]) -> Answer:
+    page = pages.read(call, listing.default_sort)
+    condition = filters.condition(call.query.get("cel"), listing.variable)
+    deadline = time.monotonic() + LONGEST_SEARCH_SECONDS
+    found = _Found()
+    position = page.after
+    while True:
+        missing = page.limit + 1 - len(found.items)
+        is_searching = condition is not None or listing.is_sparse
+        count = max(listing.step, missing) if is_searching else missing
+        rows = await listing.fetch(page, position, count)
+        await asyncio.to_thread(_take, listing, rows, condition, missing, found)
+        if len(found.items) > page.limit:
+            kept = found.items[: page.limit]
+            return _answer(kept, page.cursor(kept[-1][0]))
+        if len(rows) < count:
+            return _answer(found.items, None)
+        position = rows[-1][0]
+        if time.monotonic() > deadline:
+            return _answer(found.items, page.cursor(position))
+
+
+def _take(
+    listing: Listing[Row],
+    rows: Sequence[tuple[Key, Row | None]],
+    condition: Condition | None,
+    missing: int,
+    found: _Found,
+) -> None:
+    wanted = len(found.items) + missing
+    for key, row in rows:
+        if len(found.items) >= wanted:
+            return
+        if row is not None and (condition is None or condition.holds(listing.view(row))):
+            found.items.append((key, msgspec.Raw(msgspec.json.encode(listing.document(row)))))
+
+
+def _answer(items: Sequence[tuple[Key, msgspec.Raw]], following: str | None) -> Answer:
+    document = {"items": [item for _, item in items], "next": following}
+    return Answer(200, msgspec.json.encode(document))
+
+
+def of_rows(
+    variable: str,
+    rows: Callable[[], Awaitable[Sequence[tuple[str, int, dict[str, Any]]]]],
+    default_sort: str = "name",
+) -> Listing[dict[str, Any]]:
+    """A list that is small enough to be sorted each time: (name, created at, document) each."""
+
+    async def fetch(page: Page, position: Key | None, count: int) -> Sequence[tuple[Key, dict[str, Any]]]:
+        keyed = [(page.key(name, at), document) for name, at, document in await rows()]
+        keyed.sort(key=lambda row: row[0], reverse=page.is_descending)
+        if position is not None:
+            keyed = [row for row in keyed if (row[0] < position if page.is_descending else row[0] > position)]
+        return keyed[:count]
+
+    return Listing(variable, fetch, _same, filters.with_times, default_sort=default_sort)
+
+
+def _same(row: dict[str, Any]) -> dict[str, Any]:
+    return row

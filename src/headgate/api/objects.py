@@ -1,0 +1,200 @@
+"""Fleet objects as the API writes and reads them: flat documents, all fields present, without the workspace."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any, TypeVar, Union, cast, get_args, get_origin
+
+import msgspec
+
+from headgate.fleet import manifests, model, rules
+from headgate.fleet.changes import Object
+from headgate.fleet.state import State
+from headgate.kernel import documents, identifiers, instants
+from headgate.kernel.instants import Instant
+from headgate.kernel.problems import Problem, Rejected
+
+Document = dict[str, Any]
+Thing = TypeVar("Thing", bound=msgspec.Struct)
+
+STAMPED = frozenset({"updatedAt", "publishedAt", "setAt"})
+"""Answered, and ignored when they come back: whoever changes what was read need not take them out."""
+NOT_SHOWN = frozenset({"workspace"})
+_PLAIN = (str, int, float, bool, object, types.NoneType, Any)
+_PROVISIONAL_IDS = identifiers.NamedIds("provisional")
+_CANONICAL = msgspec.json.Encoder(order="deterministic")
+
+
+class Parsed(msgspec.Struct, frozen=True):
+    """`object` has a provisional id unless the document gave one; `with_id` gives it the one it keeps."""
+
+    object: Object
+    has_own_id: bool
+
+
+def parse(kind: str, body: object, workspace: str, given: dict[str, str] | None = None) -> Parsed:
+    """`given` are fields that the path says; the body may repeat them. Raises Rejected, paths as in the body."""
+    if not isinstance(body, dict):
+        raise Rejected([Problem("", f"must be a map, not {documents.describe(body)}")])
+    known = given or {}
+    problems = [
+        Problem(key, f"is {documents.describe(body[key])}; the path says {value!r}")
+        for key, value in known.items()
+        if key in body and body[key] != value
+    ]
+    if problems:
+        raise Rejected(problems)
+    fields = {key: value for key, value in {**body, **known}.items() if key not in STAMPED}
+    metadata = {key: fields.pop(key) for key in ("name", "id") if key in fields}
+    manifest = {
+        "apiVersion": manifests.API_VERSION,
+        "kind": kind,
+        "metadata": {**metadata, "workspace": workspace},
+        "spec": fields,
+    }
+    with flat_paths():
+        found = manifests.parse(manifest, _PROVISIONAL_IDS, 0)
+    return Parsed(cast(Object, found), "id" in metadata)
+
+
+@contextmanager
+def flat_paths() -> Iterator[None]:
+    """Problems are named by the keys of the flat document."""
+    try:
+        yield
+    except Rejected as rejected:
+        raise Rejected(Problem(_flat(one.path), one.message) for one in rejected.problems) from None
+
+
+def _flat(path: str) -> str:
+    if path in ("spec", "metadata"):
+        return ""
+    for wrapping in ("spec", "metadata"):
+        if path.startswith((f"{wrapping}.", f"{wrapping}[")):
+            return path[len(wrapping) :].removeprefix(".")
+    return path
+
+
+def with_id(thing: Object, id_: str) -> Object:
+    """Ids of rules follow from the policy's unless they were given."""
+    if isinstance(thing, model.Policy) and thing.id != id_:
+        moved = tuple(_moved_rule(rule, thing.id, id_) for rule in thing.rules)
+        return msgspec.structs.replace(thing, id=id_, rules=moved)
+    return msgspec.structs.replace(thing, id=id_)
+
+
+def _moved_rule(rule: model.Rule, old: str, new: str) -> model.Rule:
+    part = rule.name if rule.name is not None else str(rule.index)
+    if rule.id != identifiers.derive(old, part):
+        return rule
+    return msgspec.structs.replace(rule, id=identifiers.derive(new, part))
+
+
+def new_id(state: State, kind: str, name: str) -> str:
+    """Follows from the name and from how far the engine has decided: a plan of the same thing made just before gives
+    the same id, and with it the same rollout order; the same name later is another thing."""
+    return state.ids.new(kind, f"{state.workspace}/{name}@{state.sequence}")
+
+
+def is_same(old: Object, new: Object) -> bool:
+    """Whether putting `new` would change nothing; 1 and true are not the same."""
+    return _comparable(old) == _comparable(new)
+
+
+def _comparable(thing: Object) -> bytes:
+    ignored = (*STAMPED, "id", "createdAt")
+    return _CANONICAL.encode({key: item for key, item in document(thing).items() if key not in ignored})
+
+
+def document(thing: msgspec.Struct) -> Document:
+    """The flat document of an object, or of any Struct that is declared in the same way."""
+    found = {key: write(getattr(thing, name)) for key, name, write in _writers(type(thing))}
+    if isinstance(thing, model.Policy):
+        found["rules"] = [rules.write_rule(rule) for rule in thing.rules]
+    return found
+
+
+def encode(thing: msgspec.Struct) -> bytes:
+    return msgspec.json.encode(document(thing))
+
+
+def view(thing: msgspec.Struct) -> Document:
+    """What a filter sees: the document, with times that can be compared."""
+    found = document(thing)
+    for field in msgspec.structs.fields(type(thing)):
+        if _is_moment(field.type) and field.encode_name in found:
+            at = getattr(thing, field.name)
+            found[field.encode_name] = None if at is None else instants.to_datetime(at)
+    return found
+
+
+@functools.lru_cache(maxsize=16_384)
+def shown(instant: Instant) -> str:
+    """Many objects share a few moments."""
+    return instants.show(instant)
+
+
+def shown_or_none(instant: Instant | None) -> str | None:
+    return None if instant is None else shown(instant)
+
+
+@functools.cache
+def _writers(kind: type[msgspec.Struct]) -> tuple[tuple[str, str, Callable[[Any], object]], ...]:
+    """How each field is written; most are JSON already, which matters when a page has a thousand objects."""
+    return tuple(
+        (field.encode_name, field.name, _writer(field.type))
+        for field in msgspec.structs.fields(kind)
+        if field.encode_name not in NOT_SHOWN
+    )
+
+
+def _writer(kind: Any) -> Callable[[Any], object]:
+    if _is_moment(kind):
+        return shown_or_none
+    if _is_plain(kind):
+        return _as_it_is
+    return _written
+
+
+def _as_it_is(value: object) -> object:
+    return value
+
+
+def _written(value: object) -> object:
+    if isinstance(value, dict):
+        return {key: _written(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [_written(item) for item in value]
+    to_document = getattr(value, "to_document", None)
+    if to_document is not None:
+        return to_document()
+    return documents.write(value, omit_defaults=False) if isinstance(value, msgspec.Struct) else value
+
+
+def _is_moment(kind: Any) -> bool:
+    if get_origin(kind) in (Union, types.UnionType):
+        return any(_is_moment(one) for one in get_args(kind))
+    return bool(kind == documents.Moment)
+
+
+def _is_plain(kind: Any) -> bool:
+    origin = get_origin(kind)
+    if origin is Annotated:
+        return _is_plain(get_args(kind)[0])
+    if origin is not None:
+        return all(_is_plain(one) for one in get_args(kind) if one is not Ellipsis) or _is_choice(kind)
+    return kind in _PLAIN
+
+
+def _is_choice(kind: Any) -> bool:
+    return all(isinstance(one, str) for one in get_args(kind))
+
+
+def signed(thing: Object, old: Object | None, user: str) -> Object:
+    """Who freezes is who asked first, unless it is said otherwise."""
+    if not isinstance(thing, model.Freeze) or thing.user:
+        return thing
+    return msgspec.structs.replace(thing, user=old.user if isinstance(old, model.Freeze) else user)

@@ -1,0 +1,86 @@
+"""How people of an OIDC provider become callers: whom to trust, and what their groups may do where."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+
+import msgspec
+
+from headgate.api.calls import Principal
+from headgate.api.permissions import BY_ROLE, Role
+from headgate.fleet import model
+from headgate.kernel.documents import Checked
+from headgate.kernel.problems import Problem
+
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+def address_flaw(text: str) -> str | None:
+    """Keys that come over plain HTTP could be anybody's, unless they never leave the machine."""
+    try:
+        parts = urlsplit(text)
+        is_safe = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOOPBACK)
+    except ValueError:
+        is_safe = False
+    if is_safe and parts.hostname:
+        return None
+    return f'is "{text[:80]}"; allowed are https:// addresses, and http:// on this machine'
+
+
+def _check_address(text: str, path: str, problems: list[Problem]) -> None:
+    flaw = address_flaw(text)
+    if flaw:
+        problems.append(Problem(path, flaw))
+
+
+class Grant(msgspec.Struct, frozen=True, rename="camel"):
+    """`workspace` may be `*` for all of them."""
+
+    role: Role
+    workspace: model.Name = "*"
+
+
+class OidcConfig(msgspec.Struct, frozen=True, rename="camel"):
+    """`roles_claim` may be a path such as `realm_access.roles`; its values are the keys of `roles`."""
+
+    issuer: Annotated[str, Checked(_check_address)]
+    audience: Annotated[str, msgspec.Meta(min_length=1)]
+    user_claim: Annotated[str, msgspec.Meta(min_length=1)] = "email"
+    roles_claim: Annotated[str, msgspec.Meta(min_length=1)] = "groups"
+    roles: dict[str, Grant] = {}
+    leeway_seconds: Annotated[int, msgspec.Meta(ge=0, le=600)] = 60
+
+
+def principal(config: OidcConfig, claims: dict[str, Any]) -> Principal:
+    """Raises ValueError with a sentence when the claims do not say who it is."""
+    grants: dict[str, frozenset[str]] = {}
+    groups = _groups(config, claims)
+    roles = set(groups)
+    for group in groups:
+        grant = config.roles.get(group)
+        if grant is not None:
+            roles.add(grant.role)
+            granted = grants.get(grant.workspace, frozenset())
+            grants[grant.workspace] = granted | BY_ROLE[grant.role]
+    return Principal(_user(config, claims), grants, roles=frozenset(roles))
+
+
+def _user(config: OidcConfig, claims: dict[str, Any]) -> str:
+    user = claims.get(config.user_claim)
+    if not isinstance(user, str) or model.name_flaw(user) is not None:
+        raise ValueError(f"the token has no usable claim {config.user_claim}, which names the user")
+    if config.user_claim == "email" and claims.get("email_verified") is False:
+        raise ValueError("the token's email is not verified by its issuer")
+    return user
+
+
+def _groups(config: OidcConfig, claims: dict[str, Any]) -> list[str]:
+    value: Any = claims.get(config.roles_claim)
+    if value is None and "." in config.roles_claim:
+        value = claims
+        for part in config.roles_claim.split("."):
+            value = value.get(part) if isinstance(value, dict) else None
+    if isinstance(value, str):
+        return [value]
+    return [group for group in value if isinstance(group, str)] if isinstance(value, list) else []

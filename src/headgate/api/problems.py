@@ -1,0 +1,104 @@
+"""Every refusal as problem details (RFC 9457)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from http import HTTPStatus
+
+import msgspec
+
+from headgate.api.calls import Refusal
+from headgate.kernel.problems import Rejected
+from headgate.runtime.commands import KeyReusedError, UnknownWorkspaceError
+from headgate.store.port import UnavailableError
+
+MEDIA_TYPE = "application/problem+json"
+RETRY_AFTER_SECONDS = 2
+
+
+class RefusalWithHeaders(Refusal):
+    """A refusal whose status asks for a header: Allow, WWW-Authenticate, Retry-After."""
+
+    def __init__(self, status: int, title: str, detail: str, headers: Mapping[str, str]) -> None:
+        super().__init__(status, title, detail)
+        self.headers = dict(headers)
+
+
+class ErrorAt(msgspec.Struct, frozen=True):
+    path: str
+    message: str
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """Why a request was refused (RFC 9457). `errors` names each place that is wrong, all of them at once."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    instance: str
+    errors: tuple[ErrorAt, ...] = ()
+
+
+def unavailable(detail: str) -> RefusalWithHeaders:
+    return RefusalWithHeaders(
+        503, "The service is not available", detail, {"Retry-After": str(RETRY_AFTER_SECONDS)}
+    )
+
+
+def refusal_for(error: Exception) -> Refusal | None:
+    """None for what nobody expected."""
+    match error:
+        case Refusal():
+            return error
+        case Rejected():
+            return Refusal(
+                422,
+                "The document is invalid",
+                _summary(error),
+                tuple((problem.path, problem.message) for problem in error.problems),
+            )
+        case KeyReusedError():
+            return Refusal(
+                422,
+                "The Idempotency-Key was used before",
+                "the Idempotency-Key belongs to another request; use a new key for this one",
+            )
+        case UnknownWorkspaceError():
+            return Refusal(404, "There is no such workspace", "there is no workspace of that name")
+        case UnavailableError():
+            return unavailable("the database cannot be reached; nothing is known to be stored, try again")
+        case _:
+            return None
+
+
+def unexpected(request_id: str) -> Refusal:
+    return Refusal(
+        500, "Something went wrong", f"the service's log has the details under the request id {request_id}"
+    )
+
+
+def document(refusal: Refusal, request_id: str) -> Problem:
+    return Problem(
+        type="about:blank",
+        title=_encodable(refusal.title or HTTPStatus(refusal.status).phrase),
+        status=refusal.status,
+        detail=_encodable(refusal.detail),
+        instance=f"urn:uuid:{request_id}",
+        errors=tuple(ErrorAt(_encodable(path), _encodable(message)) for path, message in refusal.errors),
+    )
+
+
+def headers(refusal: Refusal) -> dict[str, str]:
+    return refusal.headers if isinstance(refusal, RefusalWithHeaders) else {}
+
+
+def _summary(rejected: Rejected) -> str:
+    first = str(rejected.problems[0])
+    others = len(rejected.problems) - 1
+    return f"{first} (and {others} more)" if others else first
+
+
+def _encodable(text: str) -> str:
+    """A refusal may quote the very text that cannot be encoded."""
+    return text.encode("utf-8", "backslashreplace").decode()

@@ -1,0 +1,275 @@
+"""What answers about rollouts look like: jobs, targets, groups, what people decide, budgets, the matrix."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from headgate.fleet import model, records
+from headgate.kernel import verdicts
+from headgate.kernel.documents import Moment
+
+Json = dict[str, Any]
+
+
+class JobLine(msgspec.Struct, rename="camel"):
+    id: str
+    status: model.JobStatus
+
+
+class Job(msgspec.Struct, rename="camel"):
+    """`version` is the tag. `verifiedAt` is when verification ended."""
+
+    id: str
+    target: str
+    deployment: str
+    environment: str
+    resource: str
+    version: str
+    version_id: str
+    attempt: int
+    status: model.JobStatus
+    created_at: Moment
+    started_at: Moment | None
+    completed_at: Moment | None
+    group: str | None
+    kind: records.JobKind
+    agent: str | None
+    message: str | None
+    reason: str
+    external_id: str | None
+    links: model.StringMap
+    verification: records.VerificationStatus
+    verified_at: Moment | None
+
+
+class Claim(msgspec.Struct, rename="camel"):
+    token: int
+    until: Moment
+
+
+class ClaimedJob(msgspec.Struct, rename="camel"):
+    """All that an agent needs to know to run the job."""
+
+    claim: Claim
+    job: Json
+    agent: Json
+    config: Json
+    variables: Json
+    version: Json
+    resource: Json
+    environment: Json
+    deployment: Json
+    trace_parent: str | None
+
+
+class Claims(msgspec.Struct, rename="camel"):
+    jobs: list[ClaimedJob]
+
+
+class Heartbeat(msgspec.Struct, rename="camel"):
+    """`cancelled`: stop the work, then report."""
+
+    cancelled: bool
+    until: Moment
+
+
+class Target(msgspec.Struct, rename="camel"):
+    """`current` is the tag of what runs there."""
+
+    name: str
+    deployment: str
+    environment: str
+    resource: str
+    state: model.TargetState
+    current: str | None
+    job: JobLine | None
+
+
+class TargetDetail(msgspec.Struct, rename="camel"):
+    """`message` is the one sentence to read first."""
+
+    name: str
+    deployment: str
+    environment: str
+    resource: str
+    state: model.TargetState
+    current: str | None
+    job: JobLine | None
+    desired: str | None
+    message: str
+    deployed_at: Moment | None
+    verification: records.VerificationStatus
+    group: str | None
+
+
+class RuleLine(msgspec.Struct, rename="camel"):
+    """`policy` and `rule` are null for the gates that are always on."""
+
+    policy: str | None
+    rule: str | None
+    type: str
+    version: str | None
+    verdict: verdicts.Outcome
+    message: str
+    satisfied_at: Moment | None
+    next_evaluation_time: Moment | None
+
+
+class GroupLine(msgspec.Struct, rename="camel"):
+    id: str
+    status: str
+    message: str
+    role: str
+    hooks: str
+
+
+class SlotLine(msgspec.Struct, rename="camel"):
+    policy: str
+    rule: str
+    held: bool
+    message: str
+
+
+class Explanation(msgspec.Struct, rename="camel"):
+    target: str
+    state: model.TargetState
+    current: str | None
+    desired: str | None
+    message: str
+    group: GroupLine | None
+    slots: list[SlotLine]
+    rules: list[RuleLine]
+    warnings: list[str]
+    next_evaluation_time: Moment | None
+
+
+class Member(msgspec.Struct, rename="camel"):
+    """`version` is the locked version's tag."""
+
+    deployment: str
+    role: records.MemberRole
+    version: str | None
+    version_id: str | None
+    locked_at: Moment | None
+    state: records.MemberState
+    job: str | None
+    note: str
+
+
+class Transition(msgspec.Struct, rename="camel"):
+    at: Moment
+    status: records.GroupStatus
+
+
+class Group(msgspec.Struct, rename="camel"):
+    id: str
+    policy: str
+    rule: str
+    environment: str
+    resource: str
+    status: records.GroupStatus
+    merged_into: str | None
+    collection_started_at: Moment
+    collection_ends_at: Moment
+    created_at: Moment
+    locked_at: Moment | None
+    ready_at: Moment | None
+    started_at: Moment | None
+    completed_at: Moment | None
+    failed_at: Moment | None
+    stuck: bool
+    reason: str
+    slot_released: bool
+    members: list[Member]
+    history: list[Transition]
+
+
+class Approval(msgspec.Struct, rename="camel"):
+    version_id: str
+    deployment: str
+    tag: str
+    environment: str
+    user: str
+    status: model.VoteStatus
+    reason: str | None
+    at: Moment
+    roles: list[str]
+
+
+class Skip(msgspec.Struct, rename="camel"):
+    """`rule` is the rule's id, `ruleName` what people call it; what is null is not restricted."""
+
+    id: str
+    policy: str
+    rule: str
+    rule_name: str | None
+    version_id: str | None
+    deployment: str | None
+    tag: str | None
+    environment: str | None
+    resource: str | None
+    reason: str
+    user: str
+    created_at: Moment
+    expires_at: Moment | None
+
+
+class BudgetHolder(msgspec.Struct, rename="camel"):
+    """A resource that holds a slot, or a target that failed."""
+
+    name: str
+    since: Moment | None
+
+
+class Budget(msgspec.Struct, rename="camel"):
+    """`scope` is the selector of the resources it covers; `stoppedAt` is set while the line is stopped."""
+
+    policy: str
+    rule: str
+    rule_id: str
+    kind: Literal["resourceConcurrency", "failureBudget"]
+    environment: str | None
+    scope: str | None
+    limit: int
+    used: int
+    holders: list[BudgetHolder]
+    stopped_at: Moment | None
+
+
+class Budgets(msgspec.Struct, rename="camel"):
+    budgets: list[Budget]
+
+
+class Counts(msgspec.Struct, rename="camel"):
+    up_to_date: int
+    waiting: int
+    running: int
+    failed: int
+    frozen: int
+    no_version: int
+
+
+class WaitingTarget(msgspec.Struct, rename="camel"):
+    target: str
+    message: str
+
+
+class EnvironmentStatus(msgspec.Struct, rename="camel"):
+    """`newest` is the newest version that is ready, `newestSuccessful` the newest that succeeded here."""
+
+    name: str
+    newest: str | None
+    newest_successful: str | None
+    counts: Counts
+    waiting: list[WaitingTarget]
+
+
+class DeploymentStatus(msgspec.Struct, rename="camel"):
+    name: str
+    environments: list[EnvironmentStatus]
+
+
+class Status(msgspec.Struct, rename="camel"):
+    deployments: list[DeploymentStatus]

@@ -1,0 +1,124 @@
+"""Votes on versions in environments: one a person, the last one counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headgate.api import (
+    bodies,
+    finding,
+    kinds,
+    lists,
+    objects,
+    pages,
+    refusals,
+    replies,
+    rollout_shapes,
+)
+from headgate.api.calls import Answer, Call, Parameter, Route
+from headgate.api.schemas import Page as PageSchema
+from headgate.fleet import model
+from headgate.fleet.changes import Vote
+from headgate.fleet.state import State
+from headgate.kernel import documents
+from headgate.runtime.commands import Context, Reply, View
+
+
+def document(state: State, vote: model.Approval) -> dict[str, Any]:
+    version = state.versions.get(vote.version_id)
+    return {
+        "versionId": vote.version_id,
+        "deployment": version.object.deployment if version is not None else "",
+        "tag": version.tag if version is not None else "",
+        "environment": vote.environment,
+        "user": vote.user,
+        "status": vote.status,
+        "reason": vote.reason,
+        "at": objects.shown(vote.at),
+        "roles": list(vote.roles),
+    }
+
+
+async def list_approvals(call: Call) -> Answer:
+    async def rows() -> list[tuple[str, int, dict[str, Any]]]:
+        return await replies.ask(call, lambda view: _rows(view, call))
+
+    return await lists.answer(call, lists.of_rows("approval", rows))
+
+
+def _rows(view: View, call: Call) -> list[tuple[str, int, dict[str, Any]]]:
+    state = view.engine.state
+    wanted = {
+        key: finding.name_or_same(state, kind, call.query[key])
+        for key, kind in (("deployment", kinds.DEPLOYMENT), ("environment", kinds.ENVIRONMENT))
+        if call.query.get(key) is not None
+    }
+    if call.query.get("tag") is not None:
+        wanted["tag"] = call.query["tag"]
+    found = []
+    for votes in state.approvals.values():
+        for vote in votes.values():
+            row = document(state, vote)
+            if vote.version_id in state.versions and all(row[key] == value for key, value in wanted.items()):
+                name = f"{row['deployment']}/{row['tag']}/{vote.environment}/{vote.user}"
+                found.append((name, vote.at, row))
+    return found
+
+
+async def vote(call: Call) -> Answer:
+    given = documents.read(bodies.ApprovalInput, call.body)
+
+    def command(context: Context) -> Reply:
+        state = context.engine.state
+        user = context.caller.user
+        deployment = finding.name_or_same(state, kinds.DEPLOYMENT, given.deployment)
+        environment = finding.name_or_same(state, kinds.ENVIRONMENT, given.environment)
+        roles = tuple(sorted(call.principal.roles))
+        context.apply(Vote(deployment, given.tag, environment, user, given.status, given.reason, roles))
+        version = finding.version_of(state, deployment, given.tag)
+        cast = state.approvals[(version.id, environment)][user]
+        return replies.reply(200, document(state, cast))
+
+    return await replies.submit(call, command)
+
+
+async def withdraw(call: Call) -> Answer:
+    def command(context: Context) -> Reply:
+        state = context.engine.state
+        user = context.caller.user
+        version = finding.version(state, call.path["version"])
+        environment = finding.name(state, kinds.ENVIRONMENT, call.path["environment"])
+        if user not in state.approvals.get((version.id, environment), {}):
+            raise refusals.not_found(
+                "vote", f"{version.object.deployment}/{version.tag} in {environment} by {user}"
+            )
+        context.apply(Vote(version.object.deployment, version.tag, environment, user, "withdrawn"))
+        return replies.NOTHING
+
+    return await replies.submit(call, command)
+
+
+ROUTES = (
+    Route(
+        "GET", "/v1/approvals", "listApprovals", "List votes",
+        list_approvals, "read", "approvals", {200: PageSchema(rollout_shapes.Approval)},
+        query=(
+            *pages.parameters("approval"),
+            Parameter("deployment", {"type": "string"}, "On versions of this deployment, by id or name."),
+            Parameter("tag", {"type": "string"}, "On versions with this tag."),
+            Parameter("environment", {"type": "string"}, "For this environment, by id or name."),
+        ),
+        problems=(422,),
+    ),
+    Route(
+        "POST", "/v1/approvals", "vote", "Approve or reject a version in an environment",
+        vote, "approval:write", "approvals", {200: rollout_shapes.Approval},
+        body=bodies.ApprovalInput, mutates=True,
+        description="The vote is the caller's, and replaces an earlier one of the same caller.",
+    ),
+    Route(
+        "DELETE", "/v1/approvals/{version}/{environment}", "withdrawVote", "Withdraw one's own vote",
+        withdraw, "approval:write", "approvals", {204: None}, mutates=True,
+        description="The version is named by id, or as deployment/tag, percent-encoded.",
+    ),
+)  # fmt: skip

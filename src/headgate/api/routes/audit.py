@@ -1,0 +1,72 @@
+"""The audit log: who changed what, newest first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from headgate.api import filters, lists, objects, pages, replies, shapes
+from headgate.api.calls import Answer, Call, Parameter, Route
+from headgate.api.lists import Listing
+from headgate.api.pages import Key, Page
+from headgate.api.routes.jobs import HISTORY_STEP
+from headgate.api.schemas import Page as PageSchema
+from headgate.store.port import AuditEntry
+
+
+def document(entry: AuditEntry) -> dict[str, Any]:
+    return {
+        "seq": entry.seq,
+        "at": objects.shown(entry.at),
+        "user": entry.user,
+        "action": entry.action,
+        "kind": entry.kind,
+        "name": entry.name,
+        "before": _json(entry.before),
+        "after": _json(entry.after),
+        "requestId": entry.request_id,
+    }
+
+
+def _json(written: bytes | None) -> Any:
+    return None if written is None else msgspec.json.decode(written)
+
+
+async def list_audit(call: Call) -> Answer:
+    kind, name, user = (call.query.get(key) for key in ("kind", "name", "user"))
+    read = partial(call.service.store.audit_before, call.workspace, kind=kind, name=name)
+
+    async def fetch(page: Page, position: Key | None, count: int) -> Sequence[tuple[Key, AuditEntry | None]]:
+        """Keys are numbers, in the shape of (time, name) that cursors have."""
+        before = None if position is None else int(position[0])
+        entries = await replies.in_thread(read, before, count)
+        return [((entry.seq, ""), entry if user in (None, entry.user) else None) for entry in entries]
+
+    listing = Listing(
+        "entry",
+        fetch,
+        document,
+        lambda entry: filters.with_times(document(entry)),
+        HISTORY_STEP,
+        pages.NEWEST_FIRST[0],
+        is_sparse=user is not None,
+    )
+    return await lists.answer(call, listing)
+
+
+ROUTES = (
+    Route(
+        "GET", "/v1/audit", "listAudit", "List the audit log, newest first",
+        list_audit, "audit:read", "audit", {200: PageSchema(shapes.AuditEntry)},
+        query=(
+            *pages.parameters("entry", pages.NEWEST_FIRST, pages.NEWEST_FIRST[0]),
+            Parameter("kind", {"type": "string"}, "About objects of this kind."),
+            Parameter("name", {"type": "string"}, "About objects of this name."),
+            Parameter("user", {"type": "string"}, "By this user."),
+        ),
+        problems=(422,),
+    ),
+)  # fmt: skip

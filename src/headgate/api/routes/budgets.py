@@ -1,0 +1,132 @@
+"""How full each budget is, and resuming a line that a failure budget has stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from headgate.api import (
+    bodies,
+    finding,
+    kinds,
+    lists,
+    objects,
+    pages,
+    replies,
+    rollout_shapes,
+)
+from headgate.api.calls import Answer, Call, Route
+from headgate.api.schemas import Page as PageSchema
+from headgate.fleet import gates, references
+from headgate.fleet.changes import ResumeBudget
+from headgate.fleet.rules import failure_budget
+from headgate.fleet.state import State
+from headgate.fleet.units import BoundRule, Target
+from headgate.kernel import documents
+from headgate.kernel.problems import Problem, Rejected
+from headgate.runtime.commands import Context, Reply
+
+FAILURES = "failureBudget"
+
+
+async def list_budgets(call: Call) -> Answer:
+    async def rows() -> list[tuple[str, int, dict[str, Any]]]:
+        found = await replies.ask(call, lambda view: list(_budgets(view.engine.state)))
+        return [(_name(budget), 0, budget) for budget in found]
+
+    return await lists.answer(call, lists.of_rows("budget", rows))
+
+
+def _name(budget: dict[str, Any]) -> str:
+    return "/".join((budget["policy"], budget["rule"], budget["environment"] or "", budget["ruleId"]))
+
+
+def _budgets(state: State) -> Iterator[dict[str, Any]]:
+    for table in state.slots.values():
+        rule = table.rule
+        holders = [
+            {"name": name, "since": objects.shown_or_none(table.held_since(name))}
+            for name in sorted(table.holders)
+        ]
+        yield _budget(rule, None, rule.spec.group_selector, table.limit, holders, None)
+    for policy in state.policies.values():
+        for rule in policy.rules:
+            if rule.kind == FAILURES:
+                yield from _failure_budgets(state, rule)
+
+
+def _failure_budgets(state: State, rule: BoundRule) -> Iterator[dict[str, Any]]:
+    """One for each scope in which the rule has targets."""
+    scopes: dict[str, Target] = {}
+    for target in state.targets.values():
+        if any(one.id == rule.id for one in target.rules.of(FAILURES)):
+            scopes.setdefault(gates.latch_scope(rule, target), target)
+    for scope, target in sorted(scopes.items()):
+        latch = state.latches.get((rule.id, scope))
+        limit = failure_budget.allowance(rule.spec, gates.budget_total(state, rule, target))
+        failed = sorted(latch.failed.items()) if latch is not None else []
+        holders = [{"name": name, "since": objects.shown(since)} for name, since in failed]
+        stopped_at = latch.stopped_at if latch is not None else None
+        yield _budget(rule, scope or None, None, limit, holders, stopped_at)
+
+
+def _budget(
+    rule: BoundRule,
+    environment: str | None,
+    scope: str | None,
+    limit: int,
+    holders: list[dict[str, Any]],
+    stopped_at: int | None,
+) -> dict[str, Any]:
+    return {
+        "policy": rule.policy.name,
+        "rule": rule.label,
+        "ruleId": rule.id,
+        "kind": rule.kind,
+        "environment": environment,
+        "scope": scope,
+        "limit": limit,
+        "used": len(holders),
+        "holders": holders,
+        "stoppedAt": objects.shown_or_none(stopped_at),
+    }
+
+
+async def resume(call: Call) -> Answer:
+    given = documents.read(bodies.ResumeInput, call.body)
+
+    def command(context: Context) -> Reply:
+        state = context.engine.state
+        policy = None if given.policy is None else finding.name_or_same(state, kinds.POLICY, given.policy)
+        rule = references.rule(state, policy, given.rule)
+        if rule.kind != FAILURES:
+            raise Rejected([Problem("rule", f"is {rule.label}, a {rule.kind}; allowed is a {FAILURES}")])
+        context.apply(
+            ResumeBudget(rule.id, rule.policy.name, _environment(state, given), context.caller.user)
+        )
+        return replies.reply(200, {"budgets": list(_failure_budgets(state, rule))})
+
+    return await replies.submit(call, command)
+
+
+def _environment(state: State, given: bodies.ResumeInput) -> str | None:
+    if given.environment is None:
+        return None
+    found = finding.find(state, kinds.ENVIRONMENT, given.environment)
+    if found is None:
+        raise Rejected([Problem("environment", f"there is no environment {given.environment[:300]!r}")])
+    return found.name
+
+
+ROUTES = (
+    Route(
+        "GET", "/v1/budgets", "listBudgets", "List concurrency and failure budgets",
+        list_budgets, "read", "budgets", {200: PageSchema(rollout_shapes.Budget)},
+        query=pages.parameters("budget", ("name", "-name")), problems=(422,),
+    ),
+    Route(
+        "POST", "/v1/budgets/resume", "resumeBudget", "Resume a line that a failure budget has stopped",
+        resume, "budget:resume", "budgets", {200: rollout_shapes.Budgets}, body=bodies.ResumeInput, mutates=True,
+        description="Failures so far no longer count.",
+    ),
+)  # fmt: skip

@@ -1,0 +1,91 @@
+"""How a system that was called by the http agent says what became of the job: signed, without a token."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from headgate.agents import credentials, signing
+from headgate.api import (
+    bodies,
+    replies,
+    rollout_shapes,
+)
+from headgate.api.calls import Answer, Call, Refusal, Route
+from headgate.api.routes import jobs
+from headgate.fleet import records
+from headgate.fleet.changes import JobReported
+from headgate.kernel import documents
+from headgate.kernel.problems import Rejected
+from headgate.runtime.commands import View
+
+
+class _Document(msgspec.Struct):
+    config: dict[str, Any] = {}
+
+
+async def take_callback(call: Call) -> Answer:
+    """Whoever cannot sign learns nothing: an unknown job and a wrong signature are refused alike."""
+    row = await replies.in_thread(call.service.store.job, call.workspace, call.path["job"])
+    job = None if row is None else jobs.from_row(row)
+    secret = None if job is None else await _secret(call, job)
+    if job is None or secret is None or not _is_signed(call, secret):
+        raise Refusal(
+            401,
+            "The signature is not valid",
+            "Headgate-Signature must be v1= and the HMAC-SHA256 of Headgate-Timestamp, a dot and the body, "
+            "by the secret of the job's agent",
+        )
+    given = documents.read(bodies.ReportInput, call.body)
+    change = JobReported(job.id, given.status, given.message, given.external_id, given.links)
+    return await replies.submit(call, partial(jobs.take_report, change, job))
+
+
+def _is_signed(call: Call, secret: str) -> bool:
+    headers = {name.lower(): value for name, value in call.headers.items()}
+    return signing.is_valid(
+        secret,
+        headers.get(signing.TIMESTAMP_HEADER.lower(), ""),
+        call.raw_body,
+        headers.get(signing.SIGNATURE_HEADER.lower(), ""),
+        call.service.clock(),
+    )
+
+
+async def _secret(call: Call, job: records.Job) -> str | None:
+    """Of the order that was sent; of a job that has ended, what its agent has by now."""
+    order = await replies.in_thread(call.service.store.order, call.workspace, job.id)
+    if order is not None:
+        config = msgspec.json.decode(order.document, type=_Document).config
+        return _secret_in(config) if order.type == "http" else None
+    config = await replies.ask(call, partial(_config_of_agent, job.agent or ""))
+    return _secret_in(config)
+
+
+def _config_of_agent(name: str, view: View) -> dict[str, Any]:
+    agent = view.engine.state.job_agents.get(name)
+    return agent.config if agent is not None and agent.type == "http" else {}
+
+
+def _secret_in(config: dict[str, Any]) -> str | None:
+    try:
+        given = credentials.find(config.get("secret"), config.get("secretEnv"), field="secret")
+    except Rejected:
+        return None
+    return given if isinstance(given, str) else None
+
+
+ROUTES = (
+    Route(
+        "POST", "/v1/jobs/{job}/callback", "callbackJob", "Report a job that was sent by webhook",
+        take_callback, None, "jobs", {200: rollout_shapes.Job},
+        body=bodies.ReportInput, problems=(401,),
+        description=(
+            "Signed with the secret of the http agent instead of a token: the header Headgate-Timestamp holds the "
+            "seconds since 1970, Headgate-Signature holds v1= and the hexadecimal HMAC-SHA256 of the timestamp, a dot "
+            "and the body."
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,136 @@
+"""What happens in a workspace, as server-sent events that can be resumed, or page by page."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+import msgspec
+
+from headgate.api import objects, pages, replies, shapes
+from headgate.api.calls import Answer, Call, Parameter, Refusal, Route
+from headgate.runtime.commands import UnknownWorkspaceError
+from headgate.store.port import Event
+
+HEARTBEAT_SECONDS = 15.0
+LONGEST_STREAM_SECONDS = 3_600.0
+"""Then the client comes back with its token, which may have been taken away."""
+MOST_AT_ONCE = 500
+RETRY_MILLISECONDS = 2_000
+_LAST_EVENT_ID = "last-event-id"
+
+
+def document(event: Event) -> dict[str, Any]:
+    return {
+        "seq": event.seq,
+        "at": objects.shown(event.at),
+        "type": event.type,
+        "kind": event.kind,
+        "name": event.name,
+        "message": event.message,
+        "data": msgspec.Raw(event.data),
+    }
+
+
+async def list_events(call: Call) -> Answer:
+    headers = {name.lower(): value for name, value in call.headers.items()}
+    after = _after(call, headers.get(_LAST_EVENT_ID))
+    newest = await replies.in_thread(call.service.store.newest_event, call.workspace)
+    if "application/json" in headers.get("accept", ""):
+        return await _page(call, 0 if after is None else after)
+    stream = _stream(call, newest if after is None or after > newest else after, after)
+    return Answer(200, stream=stream, media_type="text/event-stream")
+
+
+def _after(call: Call, last_event_id: str | None) -> int | None:
+    """The header is what a reconnecting client knows best."""
+    if last_event_id is not None and last_event_id.strip():
+        text = last_event_id.strip()
+        if not (text.isascii() and text.isdigit() and len(text) <= 18):
+            raise Refusal(
+                400,
+                "Last-Event-ID is wrong",
+                f"Last-Event-ID is {text[:60]!r}; allowed is the id of an event",
+            )
+        return int(text)
+    given = call.query.get("after")
+    return None if given is None else int(given)
+
+
+async def _page(call: Call, after: int) -> Answer:
+    limit = int(call.query.get("limit") or pages.DEFAULT_LIMIT)
+    found = await replies.in_thread(call.service.store.events_after, call.workspace, after, limit + 1)
+    items = [document(event) for event in found[:limit]]
+    following = str(found[limit - 1].seq) if len(found) > limit else None
+    return Answer(200, {"items": items, "next": following})
+
+
+async def _stream(call: Call, position: int, asked: int | None) -> AsyncIterator[bytes]:
+    ends = time.monotonic() + LONGEST_STREAM_SECONDS
+    yield f"retry: {RETRY_MILLISECONDS}\n\n".encode()
+    if asked is not None and asked > position:
+        yield _gap(asked, position)
+    spoke_at = time.monotonic()
+    while time.monotonic() < ends:
+        try:
+            newest, events = await replies.in_thread(_events_after, call, position)
+            if newest == position:
+                await call.service.desk.wait_for_events(call.workspace, position, HEARTBEAT_SECONDS)
+        except UnknownWorkspaceError:
+            return
+        first = events[0].seq if events else newest + 1
+        text = _gap(position, first - 1) if first > position + 1 else b""
+        text += b"".join(_written(event) for event in events)
+        if not text and time.monotonic() - spoke_at >= HEARTBEAT_SECONDS:
+            text = b": still here\n\n"
+        if text:
+            yield text
+            spoke_at = time.monotonic()
+        position = events[-1].seq if events else newest
+
+
+def _events_after(call: Call, position: int) -> tuple[int, list[Event]]:
+    """The newest number first: what was numbered up to it and is not found is no longer kept."""
+    store = call.service.store
+    newest = max(position, store.newest_event(call.workspace))
+    return newest, store.events_after(call.workspace, position, MOST_AT_ONCE) if newest > position else []
+
+
+def _written(event: Event) -> bytes:
+    """The type becomes a line of its own, so it must not break one."""
+    name = "".join(character for character in event.type if character.isprintable())
+    data = msgspec.json.encode(document(event))
+    return f"id: {event.seq}\nevent: {name}\ndata: ".encode() + data + b"\n\n"
+
+
+def _gap(after: int, until: int) -> bytes:
+    """Events between these two are no longer kept; whoever follows along must look at everything anew."""
+    data = msgspec.json.encode({"after": after, "until": until})
+    return f"id: {until}\nevent: gap\ndata: ".encode() + data + b"\n\n"
+
+
+ROUTES = (
+    Route(
+        "GET", "/v1/events", "listEvents", "Follow what happens",
+        list_events, "read", "events", {200: shapes.EventPage},
+        query=(
+            Parameter(
+                "after",
+                {"type": "integer", "minimum": 0, "maximum": 2**62},
+                "Events after this one; 0 from the beginning. A stream without it begins now.",
+            ),
+            Parameter(
+                "limit",
+                {"type": "integer", "minimum": 1, "maximum": pages.LARGEST_LIMIT, "default": pages.DEFAULT_LIMIT},
+                "Of a page; a stream has no end.",
+            ),
+        ),
+        media_type="text/event-stream",
+        description=(
+            "Server-sent events: `id` is the event's number, `event` its type, `data` the event as JSON. With the header "
+            "Last-Event-ID a stream goes on where it was left; `event: gap` says that events in between are gone. "
+            "With `Accept: application/json` it answers one page, and `next` is the `after` of the next."
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,210 @@
+"""Groups of brackets: their history, and what operators order for one that has not ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, Literal
+
+import msgspec
+
+from headgate.api import (
+    bodies,
+    filters,
+    finding,
+    kinds,
+    lists,
+    objects,
+    pages,
+    refusals,
+    replies,
+    rollout_shapes,
+)
+from headgate.api.calls import Answer, Call, Parameter, Route
+from headgate.api.lists import Listing
+from headgate.api.pages import Key, Page
+from headgate.api.routes.jobs import HISTORY_STEP
+from headgate.api.schemas import Page as PageSchema
+from headgate.fleet import records
+from headgate.fleet.changes import GroupAction
+from headgate.fleet.state import State
+from headgate.kernel import documents
+from headgate.kernel.problems import Problem, Rejected
+from headgate.runtime.commands import Context, Reply, View
+from headgate.store.port import Row
+
+Action = Literal["retry", "abort", "release", "skipMember"]
+Tags = Mapping[str, str]
+_DECODER = msgspec.json.Decoder(records.Group)
+_FILTERS = {
+    "status": "With this status.",
+    "environment": "In this environment, by id or name.",
+    "resource": "On this resource, by id or name.",
+    "policy": "Of this policy, by id or name.",
+}
+_KINDS = {"environment": kinds.ENVIRONMENT, "resource": kinds.RESOURCE, "policy": kinds.POLICY}
+
+
+def document(group: records.Group, tags: Tags) -> dict[str, Any]:
+    shown, maybe = objects.shown, objects.shown_or_none
+    return {
+        "id": group.id,
+        "policy": group.policy,
+        "rule": group.rule,
+        "environment": group.environment,
+        "resource": group.resource,
+        "status": group.status,
+        "mergedInto": group.merged_into,
+        "collectionStartedAt": shown(group.collection_started_at),
+        "collectionEndsAt": shown(group.collection_ends_at),
+        "createdAt": shown(group.created_at),
+        "lockedAt": maybe(group.locked_at),
+        "readyAt": maybe(group.ready_at),
+        "startedAt": maybe(group.started_at),
+        "completedAt": maybe(group.completed_at),
+        "failedAt": maybe(group.failed_at),
+        "stuck": group.stuck,
+        "reason": group.reason,
+        "slotReleased": group.slot_released,
+        "members": [_member(member, tags) for member in group.members],
+        "history": [{"at": shown(step.at), "status": step.status} for step in group.history],
+    }
+
+
+def _member(member: records.Member, tags: Tags) -> dict[str, Any]:
+    version = member.version
+    return {
+        "deployment": member.deployment,
+        "role": member.role,
+        "version": None if version is None else tags.get(version, version),
+        "versionId": version,
+        "lockedAt": objects.shown_or_none(member.locked_at),
+        "state": member.state,
+        "job": member.job,
+        "note": member.note,
+    }
+
+
+def tags_of(state: State, groups: Iterable[records.Group]) -> Tags:
+    """Of versions that still exist; of others the id is all that is left."""
+    ids = {member.version for group in groups for member in group.members if member.version is not None}
+    return {id_: state.versions[id_].tag for id_ in ids if id_ in state.versions}
+
+
+async def list_groups(call: Call) -> Answer:
+    given = {name: str(call.query[name]) for name in _FILTERS if call.query.get(name) is not None}
+    equal = await replies.ask(call, lambda view: _by_name(view.engine.state, given))
+
+    async def fetch(page: Page, position: Key | None, count: int) -> Sequence[tuple[Key, Any]]:
+        after = None if position is None else (position[0], position[1])
+        rows = await replies.in_thread(call.service.store.groups_before, call.workspace, after, count, equal)
+        return await _documents(call, rows)
+
+    listing = Listing(
+        "group", fetch, lambda row: row, filters.with_times, HISTORY_STEP, pages.NEWEST_FIRST[0]
+    )
+    return await lists.answer(call, listing)
+
+
+def _by_name(state: State, given: Mapping[str, str]) -> dict[str, str]:
+    return {
+        name: finding.name_or_same(state, _KINDS[name], value) if name in _KINDS else value
+        for name, value in given.items()
+    }
+
+
+async def _documents(call: Call, rows: Sequence[Row]) -> list[tuple[Key, dict[str, Any]]]:
+    groups = [_from_row(row) for row in rows]
+    tags = await replies.ask(call, lambda view: tags_of(view.engine.state, groups))
+    return [((row["created_at"], row["id"]), document(group, tags)) for row, group in zip(rows, groups)]
+
+
+def _from_row(row: Row) -> records.Group:
+    written = row["document"]
+    assert isinstance(written, bytes)
+    return _DECODER.decode(written)
+
+
+async def get_group(call: Call) -> Answer:
+    group = await _stored(call)
+    tags = await replies.ask(call, lambda view: tags_of(view.engine.state, (group,)))
+    return replies.object_answer(document(group, tags))
+
+
+async def _stored(call: Call) -> records.Group:
+    reference = call.path["group"]
+    row = await replies.in_thread(call.service.store.group, call.workspace, reference)
+    if row is None:
+        raise refusals.not_found("group", reference)
+    return _from_row(row)
+
+
+async def act(action: Action, call: Call) -> Answer:
+    given = documents.read(bodies.GroupActionInput, call.body if call.body is not None else {})
+    reference = call.path["group"].lower()
+    is_live = await replies.ask(call, partial(_is_live, reference))
+    if not is_live:
+        await _stored(call)
+    return await replies.submit(call, partial(_act, action, reference, given))
+
+
+def _is_live(group: str, view: View) -> bool:
+    return group in view.engine.state.groups
+
+
+def _act(action: Action, reference: str, given: bodies.GroupActionInput, context: Context) -> Reply:
+    state = context.engine.state
+    group = state.groups.get(reference)
+    if group is None:
+        raise refusals.conflict(
+            "The group has ended", f"group {reference} has ended; nothing can be ordered for it"
+        )
+    _check_member(action, group, given.member)
+    change = GroupAction(
+        action,
+        group=group.id,
+        member=given.member,
+        post_hooks=given.post_hooks,
+        user=context.caller.user,
+    )
+    with refusals.as_conflict("The group is not in a state for this"):
+        context.apply(change)
+    return replies.reply(200, document(group, tags_of(state, (group,))))
+
+
+def _check_member(action: Action, group: records.Group, member: str | None) -> None:
+    names = ", ".join(sorted(one.deployment for one in group.members)) or "none before the window closes"
+    if member is None:
+        if action == "skipMember":
+            raise Rejected([Problem("member", f"is required; allowed are the group's members: {names}")])
+    elif group.member(member) is None:
+        raise Rejected([Problem("member", f"is {member!r}; allowed are the group's members: {names}")])
+
+
+_ACTIONS: tuple[tuple[str, Action, str, str], ...] = (
+    ("retry", "retry", "retryGroup", "Try the failed members of a group again"),
+    ("abort", "abort", "abortGroup", "End a group without running the rest of it"),
+    ("release", "release", "releaseGroup", "Give back the slot that a group holds"),
+    ("skip-member", "skipMember", "skipMemberOfGroup", "Go on with a group without one of its members"),
+)
+
+ROUTES: tuple[Route, ...] = (
+    Route(
+        "GET", "/v1/groups", "listGroups", "List groups, newest first",
+        list_groups, "read", "groups", {200: PageSchema(rollout_shapes.Group)},
+        query=(
+            *pages.parameters("group", pages.NEWEST_FIRST, pages.NEWEST_FIRST[0]),
+            *(Parameter(name, {"type": "string"}, words) for name, words in _FILTERS.items()),
+        ),
+        problems=(422,),
+    ),
+    Route("GET", "/v1/groups/{group}", "getGroup", "Get a group", get_group, "read", "groups", {200: rollout_shapes.Group}),
+    *(
+        Route(
+            "POST", f"/v1/groups/{{group}}/{path}", operation, summary,
+            partial(act, action), "group:act", "groups", {200: rollout_shapes.Group},
+            body=bodies.GroupActionInput, body_required=False, mutates=True, problems=(409,),
+        )
+        for path, action, operation, summary in _ACTIONS
+    ),
+)  # fmt: skip

@@ -1,0 +1,181 @@
+"""Jobs: their history, and what agents and pipelines report of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from headgate.api import (
+    bodies,
+    filters,
+    finding,
+    kinds,
+    lists,
+    objects,
+    pages,
+    refusals,
+    replies,
+    rollout_shapes,
+)
+from headgate.api.calls import Answer, Call, Parameter, Refusal, Route
+from headgate.api.lists import Listing
+from headgate.api.pages import Key, Page
+from headgate.api.schemas import Page as PageSchema
+from headgate.fleet import records
+from headgate.fleet.changes import JobReported
+from headgate.fleet.state import State
+from headgate.kernel import documents
+from headgate.runtime.commands import Context, Reply
+from headgate.store.port import Row
+
+HISTORY_STEP = 500
+_DECODER = msgspec.json.Decoder(records.Job)
+
+FILTERS = tuple(
+    Parameter(name, {"type": "string"}, description)
+    for name, description in (
+        ("deployment", "Of this deployment, by id or name."),
+        ("environment", "In this environment, by id or name."),
+        ("resource", "On this resource, by id or name."),
+        ("status", "With this status."),
+        ("agent", "Of this job agent."),
+        ("group", "Of this group."),
+    )
+)
+
+
+def document(job: records.Job) -> dict[str, Any]:
+    shown, maybe = objects.shown, objects.shown_or_none
+    return {
+        "id": job.id,
+        "target": job.target,
+        "deployment": job.deployment,
+        "environment": job.environment,
+        "resource": job.resource,
+        "version": job.tag,
+        "versionId": job.version,
+        "attempt": job.attempt,
+        "status": job.status,
+        "createdAt": shown(job.created_at),
+        "startedAt": maybe(job.started_at),
+        "completedAt": maybe(job.completed_at),
+        "group": job.group,
+        "kind": job.kind,
+        "agent": job.agent,
+        "message": job.message,
+        "reason": job.reason,
+        "externalId": job.external_id,
+        "links": job.links,
+        "verification": job.verification,
+        "verifiedAt": maybe(job.verified_at),
+    }
+
+
+def from_row(row: Row) -> records.Job:
+    written = row["document"]
+    assert isinstance(written, bytes)
+    return _DECODER.decode(written)
+
+
+async def list_jobs(call: Call) -> Answer:
+    given = {name: str(call.query[name]) for name in _COLUMNS if call.query.get(name) is not None}
+    return await answer_list(call, await _by_name(call, given))
+
+
+async def _by_name(call: Call, given: Mapping[str, str]) -> dict[str, str]:
+    return await replies.ask(call, lambda view: _columns(view.engine.state, given))
+
+
+_COLUMNS = {
+    "deployment": "deployment",
+    "environment": "environment",
+    "resource": "resource",
+    "status": "status",
+    "agent": "agent",
+    "group": "group_id",
+}
+_KINDS = {kind.path_parameter: kind for kind in (*kinds.SIMPLE,)}
+
+
+def _columns(state: State, given: Mapping[str, str]) -> dict[str, str]:
+    """History may name what is gone by now, so a name that is not there is looked for as it is."""
+    return {
+        _COLUMNS[name]: finding.name_or_same(state, _KINDS[name], value) if name in _KINDS else value
+        for name, value in given.items()
+    }
+
+
+async def answer_list(call: Call, equal: Mapping[str, str]) -> Answer:
+    async def fetch(page: Page, position: Key | None, count: int) -> Sequence[tuple[Key, Row]]:
+        after = None if position is None else (position[0], position[1])
+        rows = await replies.in_thread(call.service.store.jobs_before, call.workspace, after, count, equal)
+        return [((row["created_at"], row["id"]), row) for row in rows]
+
+    listing = Listing(
+        "job",
+        fetch,
+        lambda row: document(from_row(row)),
+        lambda row: filters.with_times(document(from_row(row))),
+        HISTORY_STEP,
+        pages.NEWEST_FIRST[0],
+    )
+    return await lists.answer(call, listing)
+
+
+async def get_job(call: Call) -> Answer:
+    return replies.object_answer(document(await stored(call)))
+
+
+async def stored(call: Call) -> records.Job:
+    """The job of the path, as the store has it. Live ones are newer in the engine, but not by much."""
+    reference = call.path["job"]
+    row = await replies.in_thread(call.service.store.job, call.workspace, reference)
+    if row is None:
+        raise refusals.not_found("job", reference)
+    return from_row(row)
+
+
+async def report_job(call: Call) -> Answer:
+    given = documents.read(bodies.ReportInput, call.body)
+    job = await stored(call)
+    check_agent(call, job)
+    change = JobReported(job.id, given.status, given.message, given.external_id, given.links)
+    return await replies.submit(call, partial(take_report, change, job))
+
+
+def check_agent(call: Call, job: records.Job) -> None:
+    if call.principal.agents and job.agent not in call.principal.agents:
+        raise Refusal(
+            403,
+            "Not allowed",
+            f"the job is run by {job.agent or 'no agent'}; this token is for {', '.join(sorted(call.principal.agents))}",
+        )
+
+
+def take_report(change: JobReported, stored_job: records.Job, context: Context) -> Reply:
+    """A job that the engine has put away has ended long ago: the report changes nothing."""
+    job = context.engine.state.jobs.get(change.job)
+    if job is None:
+        return replies.object_reply(200, msgspec.json.encode(document(stored_job)))
+    if job.completed_at is None:
+        context.apply(change)
+    return replies.object_reply(200, msgspec.json.encode(document(job)))
+
+
+ROUTES = (
+    Route(
+        "GET", "/v1/jobs", "listJobs", "List jobs, newest first",
+        list_jobs, "read", "jobs", {200: PageSchema(rollout_shapes.Job)},
+        query=(*pages.parameters("job", pages.NEWEST_FIRST, pages.NEWEST_FIRST[0]), *FILTERS), problems=(422,),
+    ),
+    Route("GET", "/v1/jobs/{job}", "getJob", "Get a job", get_job, "read", "jobs", {200: rollout_shapes.Job}),
+    Route(
+        "PATCH", "/v1/jobs/{job}", "patchJob", "Report how a job is",
+        report_job, "job:report", "jobs", {200: rollout_shapes.Job},
+        body=bodies.ReportInput, mutates=True,
+        description="What arrives after a terminal status changes nothing; the answer is the job as it is.",
+    ),
+)  # fmt: skip

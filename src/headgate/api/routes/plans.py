@@ -1,0 +1,99 @@
+"""What would happen: manifests or a version in, the simulated future out, nothing stored."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from headgate.api import (
+    applying,
+    bodies,
+    kinds,
+    objects,
+    rehearsing,
+    replies,
+    shapes,
+)
+from headgate.api.applying import Manifest
+from headgate.api.calls import Answer, Call, Route
+from headgate.fleet.changes import Change, Put
+from headgate.kernel import documents, instants
+from headgate.kernel.problems import Problem, Rejected
+from headgate.runtime.commands import View
+from headgate.simulate import planning
+
+VERSION = "version"
+
+
+async def plan(call: Call) -> Answer:
+    given = documents.read(bodies.PlanInput, call.body if call.body is not None else {})
+    until = _duration(given.until)
+    parsed = await replies.in_thread(_parse, given, call.workspace)
+    durations = await replies.in_thread(call.service.store.typical_durations, call.workspace)
+    prepared = await replies.ask(call, partial(_prepare, parsed, call.caller.user))
+    return Answer(200, await rehearsing.run(partial(_planned, prepared, durations, until)))
+
+
+def _duration(text: str | None) -> int | None:
+    if text is None:
+        return None
+    try:
+        return instants.parse_duration(text)
+    except ValueError as error:
+        raise Rejected([Problem("until", str(error))]) from None
+
+
+def _parse(given: bodies.PlanInput, workspace: str) -> list[Manifest]:
+    parsed = applying.parse_all(given.manifests, workspace)
+    if given.version is None:
+        return parsed
+    try:
+        version = objects.parse(kinds.VERSION.name, given.version, workspace)
+    except Rejected as rejected:
+        raise Rejected(
+            Problem(documents.field_path(VERSION, one.path) if one.path else VERSION, one.message)
+            for one in rejected.problems
+        ) from None
+    return [*parsed, Manifest(VERSION, version.object, version.has_own_id)]
+
+
+class _Prepared(msgspec.Struct, frozen=True):
+    copy: rehearsing.Copy
+    differences: list[dict[str, Any]]
+    changes: list[Change]
+
+
+def _prepare(parsed: list[Manifest], user: str, view: View) -> _Prepared:
+    state = view.engine.state
+    compared = applying.compare(state, applying.settled(state, parsed, user))
+    changes: list[Change] = [
+        one.change for one in applying.changes_of(compared) if one.manifest.path != VERSION
+    ]
+    changes += [_publishing(one.manifest) for one in compared if one.manifest.path == VERSION]
+    return _Prepared(rehearsing.taken(view), [one.difference.document() for one in compared], changes)
+
+
+def _publishing(version: Manifest) -> Put:
+    """It must not be there yet, as when it is published."""
+    return Put(version.object, create_only=True)
+
+
+def _planned(prepared: _Prepared, durations: dict[str, int], until: int | None) -> bytes:
+    copy = prepared.copy
+    ends_at = None if until is None else copy.now + until
+    found = planning.plan(copy.document, copy.ids, copy.now, prepared.changes, durations, ends_at)
+    return msgspec.json.encode({"differences": prepared.differences, **found.document()})
+
+
+ROUTES = (
+    Route(
+        "POST", "/v1/plan", "plan", "Simulate what manifests or a new version would lead to",
+        plan, "read", "manifests", {200: shapes.PlanResult}, body=bodies.PlanInput,
+        description=(
+            "The production engine goes on in virtual time on a copy of the workspace. Jobs take as long as jobs of "
+            "their deployment took before, else one minute, and succeed. Nothing is stored."
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,147 @@
+"""Skips: a person turns one rule's verdict into allowed, and says why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headgate.api import (
+    bodies,
+    etags,
+    finding,
+    kinds,
+    lists,
+    objects,
+    pages,
+    refusals,
+    replies,
+    rollout_shapes,
+)
+from headgate.api.calls import Answer, Call, Route
+from headgate.api.schemas import Page as PageSchema
+from headgate.fleet import model
+from headgate.fleet.changes import DeleteSkip, PutSkip
+from headgate.fleet.state import State
+from headgate.kernel import documents
+from headgate.kernel.problems import Problem, Rejected
+from headgate.runtime.commands import Context, Reply, View
+
+
+def document(state: State, skip: model.Skip) -> dict[str, Any]:
+    version = state.version(skip.version_id)
+    return {
+        "id": skip.id,
+        "policy": skip.policy,
+        "rule": skip.rule,
+        "ruleName": _label(state, skip),
+        "versionId": skip.version_id,
+        "deployment": version.object.deployment if version is not None else None,
+        "tag": version.tag if version is not None else None,
+        "environment": skip.environment,
+        "resource": skip.resource,
+        "reason": skip.reason,
+        "user": skip.user,
+        "createdAt": objects.shown(skip.created_at),
+        "expiresAt": objects.shown_or_none(skip.expires_at),
+    }
+
+
+def _label(state: State, skip: model.Skip) -> str | None:
+    policy = state.policies.get(skip.policy)
+    rules = policy.rules if policy is not None else ()
+    return next((rule.label for rule in rules if rule.id == skip.rule), None)
+
+
+async def list_skips(call: Call) -> Answer:
+    def all_of_them(view: View) -> list[tuple[str, int, dict[str, Any]]]:
+        state = view.engine.state
+        return [(skip.id, skip.created_at, document(state, skip)) for skip in state.skips.values()]
+
+    async def rows() -> list[tuple[str, int, dict[str, Any]]]:
+        return await replies.ask(call, all_of_them)
+
+    return await lists.answer(call, lists.of_rows("skip", rows, "-createdAt"))
+
+
+async def get_skip(call: Call) -> Answer:
+    found = await replies.ask(call, lambda view: _found(view.engine.state, call.path["skip"]))
+    return replies.object_answer(found)
+
+
+def _found(state: State, reference: str) -> dict[str, Any]:
+    skip = state.skips.get(reference)
+    if skip is None:
+        raise refusals.not_found("skip", reference)
+    return document(state, skip)
+
+
+async def create_skip(call: Call) -> Answer:
+    given = documents.read(bodies.SkipInput, call.body)
+    if given.expires_at is not None and given.expires_at <= call.service.clock():
+        raise Rejected([Problem("expiresAt", f"is {objects.shown(given.expires_at)}, which is over already")])
+
+    def create(context: Context) -> Reply:
+        state = context.engine.state
+        context.apply(_change(state, given, call.caller.user))
+        newest = next(reversed(state.skips))
+        return replies.object_reply(201, _encoded(state, newest))
+
+    return await replies.submit(call, create)
+
+
+def _change(state: State, given: bodies.SkipInput, user: str) -> PutSkip:
+    """Names, so that the change reads the same whatever ids were used."""
+    return PutSkip(
+        reason=given.reason,
+        rule=given.rule,
+        policy=_name(state, kinds.POLICY, given.policy),
+        deployment=_name(state, kinds.DEPLOYMENT, given.deployment),
+        tag=given.tag,
+        environment=_name(state, kinds.ENVIRONMENT, given.environment),
+        resource=_name(state, kinds.RESOURCE, given.resource),
+        user=user,
+        expires_at=given.expires_at,
+    )
+
+
+def _name(state: State, kind: kinds.Kind, reference: str | None) -> str | None:
+    if reference is None:
+        return None
+    found = finding.find(state, kind, reference)
+    if found is None:
+        raise Rejected([Problem(kind.variable, f"there is no {kind.singular} {reference[:300]!r}")])
+    return found.name
+
+
+def _encoded(state: State, skip: str) -> bytes:
+    return replies.reply(200, document(state, state.skips[skip])).body
+
+
+async def delete_skip(call: Call) -> Answer:
+    reference = call.path["skip"]
+
+    def delete(context: Context) -> Reply:
+        state = context.engine.state
+        _found(state, reference)
+        etags.check(call.if_match, _encoded(state, reference))
+        context.apply(DeleteSkip(reference))
+        return replies.NOTHING
+
+    return await replies.submit(call, delete)
+
+
+ROUTES = (
+    Route(
+        "GET", "/v1/skips", "listSkips", "List skips",
+        list_skips, "read", "skips", {200: PageSchema(rollout_shapes.Skip)},
+        query=pages.parameters("skip", default="-createdAt"), problems=(422,),
+    ),
+    Route(
+        "POST", "/v1/skips", "createSkip", "Skip a rule for what the body names",
+        create_skip, "skip:write", "skips", {201: rollout_shapes.Skip}, body=bodies.SkipInput, mutates=True,
+    ),
+    Route("GET", "/v1/skips/{skip}", "getSkip", "Get a skip", get_skip, "read", "skips", {200: rollout_shapes.Skip}),
+    Route(
+        "DELETE", "/v1/skips/{skip}", "deleteSkip", "End a skip",
+        delete_skip, "skip:write", "skips", {204: None}, mutates=True, conditional=True,
+    ),
+)  # fmt: skip

@@ -1,0 +1,90 @@
+"""One variable of a resource, or of a deployment (its default)."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from headgate.api import (
+    bodies,
+    finding,
+    kinds,
+    refusals,
+    replies,
+    shapes,
+)
+from headgate.api.calls import Answer, Call, Route
+from headgate.api.kinds import Kind
+from headgate.fleet import model
+from headgate.fleet.changes import SetVariable
+from headgate.kernel import documents
+from headgate.kernel.problems import Problem, Rejected
+from headgate.runtime.commands import Context, Reply
+
+
+async def put_variable(kind: Kind, call: Call) -> Answer:
+    key = call.path["key"]
+    given = documents.read(bodies.VariableInput, call.body)
+    flaw = model.name_flaw(key)
+    if flaw is not None:
+        raise Rejected([Problem("key", flaw)])
+    if given.value is None:
+        raise Rejected([Problem("value", "must not be null; DELETE takes a variable away")])
+
+    def put(context: Context) -> Reply:
+        name = finding.name(context.engine.state, kind, call.path[kind.path_parameter])
+        context.apply(_change(kind, name, key, given.value))
+        return replies.reply(200, {"key": key, "value": given.value})
+
+    return await replies.submit(call, put)
+
+
+async def delete_variable(kind: Kind, call: Call) -> Answer:
+    key = call.path["key"]
+
+    def delete(context: Context) -> Reply:
+        owner = finding.required(context.engine.state, kind, call.path[kind.path_parameter])
+        assert isinstance(owner, model.Resource | model.Deployment)
+        if key not in owner.variables:
+            raise refusals.not_found(f"variable of {owner.name}", key, owner.variables.keys())
+        context.apply(_change(kind, owner.name, key, None))
+        return replies.NOTHING
+
+    return await replies.submit(call, delete)
+
+
+def _change(kind: Kind, name: str, key: str, value: object) -> SetVariable:
+    if kind is kinds.RESOURCE:
+        return SetVariable(key, value, resource=name)
+    return SetVariable(key, value, deployment=name)
+
+
+def _routes(kind: Kind) -> tuple[Route, Route]:
+    path = f"/v1/{kind.collection}/{{{kind.path_parameter}}}/variables/{{key}}"
+    return (
+        Route(
+            "PUT",
+            path,
+            f"put{kind.name}Variable",
+            f"Set a variable of a {kind.singular}",
+            partial(put_variable, kind),
+            "variable:write",
+            kind.collection,
+            {200: shapes.Variable},
+            body=bodies.VariableInput,
+            mutates=True,
+        ),
+        Route(
+            "DELETE",
+            path,
+            f"delete{kind.name}Variable",
+            f"Take a variable of a {kind.singular} away",
+            partial(delete_variable, kind),
+            "variable:write",
+            kind.collection,
+            {204: None},
+            mutates=True,
+        ),
+    )
+
+
+ROUTES: tuple[Route, ...] = (*_routes(kinds.RESOURCE), *_routes(kinds.DEPLOYMENT))

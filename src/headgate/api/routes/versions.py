@@ -1,0 +1,224 @@
+"""Versions: published under their deployment by tag, read everywhere by id or as `deployment/tag`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import msgspec
+
+from headgate.api import etags, finding, kinds, lists, merging, objects, orderings, pages, refusals, replies
+from headgate.api.calls import Answer, Call, Route
+from headgate.api.lists import Listing
+from headgate.api.objects import Parsed
+from headgate.api.pages import Key, Page
+from headgate.api.schemas import Page as PageSchema
+from headgate.api.schemas import Patch
+from headgate.fleet import changes, model
+from headgate.fleet.state import State
+from headgate.fleet.units import VersionNode
+from headgate.kernel import documents
+from headgate.kernel.problems import Problem, Rejected
+from headgate.runtime.commands import Context, Reply, View
+
+NEWEST_FIRST = "-createdAt"
+Find = Callable[[State], VersionNode]
+
+
+async def list_versions(call: Call) -> Answer:
+    return await _list(call, _all_after)
+
+
+async def list_versions_of_deployment(call: Call) -> Answer:
+    return await _list(call, partial(_after_of_deployment, call.path["deployment"]))
+
+
+Rows = list[tuple[Key, model.Version]]
+
+
+async def _list(call: Call, after: Callable[[Page, Key | None, int, View], Rows]) -> Answer:
+    async def fetch(page: Page, position: Key | None, count: int) -> Sequence[tuple[Key, model.Version]]:
+        return await replies.ask(call, partial(after, page, position, count))
+
+    listing = Listing("version", fetch, objects.document, objects.view, default_sort=NEWEST_FIRST)
+    return await lists.answer(call, listing)
+
+
+def _all_after(page: Page, position: Key | None, count: int, view: View) -> Rows:
+    """Ids are what is unique about versions of all deployments."""
+    table = view.engine.state.versions
+    if page.field == "name":
+        keys: list[Key] = sorted((f"{node.object.name}\n{node.id}",) for node in table.values())
+        found = orderings.after(keys, page, position, count)
+        return [(key, table[key[0].rpartition("\n")[2]].object) for key in found]
+    ordering = orderings.of(view.engine.state, "Version", table)
+    keys = ordering.keys(table, page, lambda node: node.object.created_at)
+    return [(key, table[key[-1]].object) for key in orderings.after(keys, page, position, count)]
+
+
+def _after_of_deployment(deployment: str, page: Page, position: Key | None, count: int, view: View) -> Rows:
+    state = view.engine.state
+    node = state.deployments[finding.name(state, kinds.DEPLOYMENT, deployment)]
+    by_key = {page.key(_sort_name(page, one), one.object.created_at): one.object for one in node.versions}
+    found = orderings.after(sorted(by_key), page, position, count)
+    return [(key, by_key[key]) for key in found]
+
+
+def _sort_name(page: Page, node: VersionNode) -> str:
+    return f"{node.object.name}\n{node.id}" if page.field == "name" else node.id
+
+
+def _by_reference(call: Call) -> Find:
+    return lambda state: finding.version(state, call.path["version"])
+
+
+def _by_tag(call: Call) -> Find:
+    return lambda state: finding.version_of(state, call.path["deployment"], call.path["version"])
+
+
+async def get_version(find: Callable[[Call], Find], call: Call) -> Answer:
+    version = await replies.ask(call, lambda view: find(call)(view.engine.state).object)
+    return replies.object_answer(objects.encode(version))
+
+
+async def create_version(call: Call) -> Answer:
+    reference = call.path["deployment"]
+    deployment = await replies.ask(
+        call, lambda view: finding.name(view.engine.state, kinds.DEPLOYMENT, reference)
+    )
+    body = _naming(call.body, reference, deployment)
+    parsed = await replies.in_thread(
+        objects.parse, kinds.VERSION.name, body, call.workspace, {"deployment": deployment}
+    )
+    _check_scope(call, parsed)
+    return await replies.submit(call, partial(_publish, parsed))
+
+
+def _naming(body: object, reference: str, deployment: str) -> object:
+    """The body may name the deployment in the words of the path."""
+    if isinstance(body, dict) and body.get("deployment") == reference:
+        return {**body, "deployment": deployment}
+    return body
+
+
+def _publish(parsed: Parsed, context: Context) -> Reply:
+    version = parsed.object
+    assert isinstance(version, model.Version)
+    state = context.engine.state
+    deployment = state.deployments.get(version.deployment)
+    if deployment is None:
+        raise refusals.not_found("deployment", version.deployment, state.deployments.keys())
+    if any(version.tag == one.tag for one in deployment.versions):
+        raise refusals.conflict(
+            "The version exists already", f"{deployment.name} has a version {version.tag!r} already"
+        )
+    if not parsed.has_own_id:
+        id_ = objects.new_id(state, kinds.VERSION.name, f"{version.deployment}/{version.tag}")
+        version = msgspec.structs.replace(version, id=id_)
+    elif version.id in state.versions:
+        raise Rejected([Problem("id", f"is {version.id}, which is the id of another version")])
+    with objects.flat_paths():
+        context.apply(changes.Put(version, create_only=True))
+    return replies.object_reply(201, objects.encode(state.versions[version.id].object))
+
+
+def _check_scope(call: Call, parsed: Parsed) -> None:
+    if isinstance(parsed.object, model.Version) and parsed.object.target_selector is not None:
+        refusals.require(call, "version:scope", "a version with a targetSelector")
+
+
+async def patch_version(find: Callable[[Call], Find], call: Call) -> Answer:
+    merging.check_patch(call.body)
+    if "targetSelector" in call.body:
+        refusals.require(call, "version:scope", "changing the targetSelector of a version")
+
+    def patch(context: Context) -> Reply:
+        state = context.engine.state
+        old = find(call)(state).object
+        etags.check(call.if_match, objects.encode(old))
+        merged = merging.merged(objects.document(old), call.body)
+        parsed = objects.parse(kinds.VERSION.name, merged, call.workspace)
+        _change(context, old, parsed, only_status=call.body.keys() <= {"status", "message"})
+        return replies.object_reply(200, objects.encode(state.versions[old.id].object))
+
+    return await replies.submit(call, patch)
+
+
+def _change(context: Context, old: model.Version, parsed: Parsed, *, only_status: bool) -> None:
+    new = parsed.object
+    assert isinstance(new, model.Version)
+    problems = [
+        Problem(field, f"is {documents.describe(given)}; it stays {kept!r}")
+        for field, given, kept in (
+            ("deployment", new.deployment, old.deployment),
+            ("tag", new.tag, old.tag),
+            ("id", new.id, old.id),
+        )
+        if given != kept
+    ]
+    if problems:
+        raise Rejected(problems)
+    if objects.is_same(old, new):
+        return
+    with objects.flat_paths():
+        if only_status and (new.message is not None or old.message is None):
+            context.apply(changes.SetVersionStatus(old.deployment, old.tag, new.status, new.message))
+        else:
+            context.apply(changes.Put(new))
+
+
+async def delete_version(find: Callable[[Call], Find], call: Call) -> Answer:
+    def delete(context: Context) -> Reply:
+        old = find(call)(context.engine.state).object
+        etags.check(call.if_match, objects.encode(old))
+        with refusals.as_conflict("The version is in use"):
+            context.apply(changes.Delete(kinds.VERSION.name, f"{old.deployment}/{old.tag}"))
+        return replies.NOTHING
+
+    return await replies.submit(call, delete)
+
+
+_OF_DEPLOYMENT = "/v1/deployments/{deployment}/versions"
+_TAG = "versions"
+
+
+def _routes_for_one(path: str, suffix: str, find: Callable[[Call], Find]) -> tuple[Route, ...]:
+    return (
+        Route(
+            "GET", path, f"getVersion{suffix}", "Get a version",
+            partial(get_version, find), "read", _TAG, {200: model.Version},
+        ),
+        Route(
+            "PATCH", path, f"patchVersion{suffix}", "Change the status of a version, or other fields",
+            partial(patch_version, find), "version:write", _TAG, {200: model.Version},
+            body=Patch(model.Version), mutates=True, conditional=True,
+            description="To change targetSelector, the permission version:scope is needed too.",
+        ),
+        Route(
+            "DELETE", path, f"deleteVersion{suffix}", "Delete a version that runs nowhere",
+            partial(delete_version, find), "version:write", _TAG, {204: None},
+            mutates=True, conditional=True, problems=(409,),
+        ),
+    )  # fmt: skip
+
+
+ROUTES: tuple[Route, ...] = (
+    Route(
+        "GET", "/v1/versions", "listVersions", "List the versions of all deployments",
+        list_versions, "read", _TAG, {200: PageSchema(model.Version)},
+        query=pages.parameters("version", default=NEWEST_FIRST), problems=(422,),
+    ),
+    Route(
+        "GET", _OF_DEPLOYMENT, "listDeploymentVersions", "List the versions of a deployment",
+        list_versions_of_deployment, "read", _TAG, {200: PageSchema(model.Version)},
+        query=pages.parameters("version", default=NEWEST_FIRST), problems=(422,),
+    ),
+    Route(
+        "POST", _OF_DEPLOYMENT, "createVersion", "Publish a version",
+        create_version, "version:write", _TAG, {201: model.Version},
+        body=model.Version, mutates=True, problems=(409,),
+        description="With a targetSelector, the permission version:scope is needed too.",
+    ),
+    *_routes_for_one("/v1/versions/{version}", "", _by_reference),
+    *_routes_for_one(f"{_OF_DEPLOYMENT}/{{version}}", "OfDeployment", _by_tag),
+)  # fmt: skip

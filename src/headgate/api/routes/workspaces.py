@@ -1,0 +1,124 @@
+"""Workspaces: each with its own objects, log and engine."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+import msgspec
+
+from headgate.api import (
+    bodies,
+    lists,
+    objects,
+    pages,
+    recording,
+    refusals,
+    replies,
+    shapes,
+)
+from headgate.api.calls import Answer, Call, Route
+from headgate.api.schemas import Page as PageSchema
+from headgate.kernel import documents
+from headgate.kernel.problems import Problem, Rejected
+from headgate.runtime.commands import Reply
+from headgate.store.port import AuditEntry, Workspace
+
+_EVERYWHERE = "*"
+
+
+def document(workspace: Workspace) -> dict[str, Any]:
+    return {
+        "id": workspace.id,
+        "name": workspace.name,
+        "description": workspace.description,
+        "createdAt": objects.shown(workspace.created_at),
+    }
+
+
+async def _seen(call: Call) -> list[Workspace]:
+    found = await replies.in_thread(call.service.store.workspaces)
+    return [one for one in found if call.principal.sees(one.name)]
+
+
+async def list_workspaces(call: Call) -> Answer:
+    async def rows() -> list[tuple[str, int, dict[str, Any]]]:
+        return [(one.name, one.created_at, document(one)) for one in await _seen(call)]
+
+    return await lists.answer(call, lists.of_rows("workspace", rows))
+
+
+async def _find(call: Call) -> Workspace:
+    reference = call.path["workspace"]
+    seen = await _seen(call)
+    by_name = {one.name: one for one in seen}
+    by_id = {one.id: one for one in seen}
+    found = by_name.get(reference) or by_id.get(reference.lower())
+    if found is None:
+        raise refusals.not_found("workspace", reference, by_name)
+    return found
+
+
+async def get_workspace(call: Call) -> Answer:
+    return replies.object_answer(document(await _find(call)))
+
+
+async def create_workspace(call: Call) -> Answer:
+    given = documents.read(bodies.WorkspaceInput, call.body)
+    if given.name == _EVERYWHERE:
+        raise Rejected([Problem("name", "is '*', which stands for all workspaces; choose another name")])
+    return replies.answer(await replies.in_thread(_create, call, given))
+
+
+def _create(call: Call, given: bodies.WorkspaceInput) -> Reply:
+    store = call.service.store
+
+    def act() -> tuple[Reply, AuditEntry]:
+        workspace = Workspace(str(uuid.uuid4()), given.name, given.description, call.service.clock())
+        if not store.add_workspace(workspace):
+            raise refusals.conflict(
+                "The workspace exists already", f"there is a workspace {given.name!r} already"
+            )
+        body = msgspec.json.encode(document(workspace))
+        entry = recording.entry(call, "created", "Workspace", given.name, None, body)
+        return replies.object_reply(201, body), entry
+
+    is_there = any(one.name == given.name for one in store.workspaces())
+    if is_there:
+        return recording.once(call, given.name, act)
+    reply, entry = act()
+    recording.record(call, given.name, entry, reply)
+    store.hint()
+    return reply
+
+
+async def delete_workspace(call: Call) -> Answer:
+    """Its audit log goes with it."""
+    workspace = await _find(call)
+    if not await replies.in_thread(call.service.store.remove_workspace, workspace.name):
+        raise refusals.not_found("workspace", workspace.name)
+    call.service.store.hint()
+    return Answer(204)
+
+
+_ALL, _ONE = "/v1/workspaces", "/v1/workspaces/{workspace}"
+ROUTES = (
+    Route(
+        "GET", _ALL, "listWorkspaces", "List the workspaces that the token sees",
+        list_workspaces, "read", "workspaces", {200: PageSchema(shapes.Workspace)},
+        query=pages.parameters("workspace"), scope="service", problems=(422,),
+    ),
+    Route(
+        "POST", _ALL, "createWorkspace", "Create a workspace",
+        create_workspace, "workspace:admin", "workspaces", {201: shapes.Workspace},
+        body=bodies.WorkspaceInput, scope="service", mutates=True, problems=(409,),
+    ),
+    Route(
+        "GET", _ONE, "getWorkspace", "Get a workspace",
+        get_workspace, "read", "workspaces", {200: shapes.Workspace}, scope="service",
+    ),
+    Route(
+        "DELETE", _ONE, "deleteWorkspace", "Delete a workspace with everything in it",
+        delete_workspace, "workspace:admin", "workspaces", {204: None}, scope="service", mutates=True,
+    ),
+)  # fmt: skip

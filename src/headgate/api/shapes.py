@@ -1,0 +1,168 @@
+"""What answers look like. Times are written in RFC 3339."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from headgate.fleet import model
+from headgate.kernel.documents import Moment
+
+Json = dict[str, Any]
+
+
+class Workspace(msgspec.Struct, rename="camel"):
+    id: str
+    name: str
+    description: str
+    created_at: Moment
+
+
+class System(msgspec.Struct, rename="camel"):
+    """Deployments and environments name systems; one that nobody has described has no times."""
+
+    id: str
+    name: str
+    description: str
+    metadata: model.StringMap
+    created_at: Moment | None
+    updated_at: Moment | None
+
+
+class ResourceSetResult(msgspec.Struct, rename="camel"):
+    created: list[str]
+    updated: list[str]
+    deleted: list[str]
+    unchanged: list[str]
+
+
+class Variable(msgspec.Struct, rename="camel"):
+    key: str
+    value: object
+
+
+class Event(msgspec.Struct, rename="camel"):
+    seq: int
+    at: Moment
+    type: str
+    kind: str
+    name: str
+    message: str
+    data: Json
+
+
+class EventPage(msgspec.Struct, rename="camel"):
+    """`next` is the `after` of the next page, null where there is nothing more yet."""
+
+    items: list[Event]
+    next: str | None
+
+
+class AuditEntry(msgspec.Struct, rename="camel"):
+    """`before` and `after` are documents, null where there was nothing."""
+
+    seq: int
+    at: Moment
+    user: str
+    action: str
+    kind: str
+    name: str
+    before: Json | None
+    after: Json | None
+    request_id: str
+
+
+class Token(msgspec.Struct, rename="camel"):
+    """Without a workspace it is good for all of them."""
+
+    id: str
+    name: str
+    workspace: str | None
+    role: str | None
+    permissions: list[str]
+    agents: list[str]
+    created_at: Moment
+    created_by: str
+    expires_at: Moment | None
+
+
+class NewToken(msgspec.Struct, rename="camel"):
+    """`secret` is shown this once and never stored."""
+
+    id: str
+    name: str
+    workspace: str | None
+    role: str | None
+    permissions: list[str]
+    agents: list[str]
+    created_at: Moment
+    created_by: str
+    expires_at: Moment | None
+    secret: str
+
+
+class WhoAmI(msgspec.Struct, rename="camel"):
+    """Permissions by workspace, `*` for all of them."""
+
+    user: str
+    workspaces: dict[str, list[str]]
+
+
+class Applied(msgspec.Struct, rename="camel"):
+    kind: str
+    name: str
+    action: Literal["created", "configured", "unchanged"]
+
+
+class ApplyResult(msgspec.Struct, rename="camel"):
+    results: list[Applied]
+
+
+class FieldDifference(msgspec.Struct, rename="camel"):
+    path: str
+    before: Any
+    after: Any
+
+
+class Difference(msgspec.Struct, rename="camel"):
+    """`before` and `after` are manifests."""
+
+    kind: str
+    name: str
+    action: Literal["created", "configured", "unchanged"]
+    before: Json | None
+    after: Json | None
+    fields: list[FieldDifference]
+
+
+class Differences(msgspec.Struct, rename="camel"):
+    differences: list[Difference]
+
+
+class PlanResult(msgspec.Struct, rename="camel"):
+    """What would change, and the output document of a scenario for what would follow."""
+
+    differences: list[Difference]
+    scenario: str
+    seed: int
+    start: Moment
+    end: Moment
+    converged: bool
+    jobs: list[Json]
+    groups: list[Json]
+    budgets: list[Json]
+    pods: list[Json]
+    objects: list[Json]
+    conditions: list[Json]
+    explanations: list[Json]
+    snapshots: list[Json]
+    rejected: list[Json]
+    warnings: list[Json]
+    violations: list[Json]
+    expectations: list[Json]
+    finish: Json
+
+
+class Manifests(msgspec.Struct, rename="camel"):
+    manifests: list[Json]

@@ -1,0 +1,57 @@
+"""API tokens. The secret is shown once; only its hash is kept, which is enough because the secret is random."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+import uuid
+from collections.abc import Iterable
+
+from headgate.kernel.instants import Instant
+from headgate.store.port import Token
+
+PREFIX = "hg_"
+_RANDOM_BYTES = 32
+_SECRET = re.compile(r"hg_[A-Za-z0-9_-]{43}", re.ASCII)
+
+
+def issue(
+    *,
+    name: str,
+    workspace: str | None,
+    role: str | None,
+    now: Instant,
+    permissions: Iterable[str] = (),
+    agents: Iterable[str] = (),
+    created_by: str = "",
+    expires_at: Instant | None = None,
+) -> tuple[str, Token]:
+    """The secret, and what to store of it."""
+    secret = PREFIX + secrets.token_urlsafe(_RANDOM_BYTES)
+    token = Token(
+        id=str(uuid.uuid4()),
+        name=name,
+        hash=digest(secret),
+        workspace=workspace,
+        role=role,
+        permissions=tuple(permissions),
+        agents=tuple(agents),
+        created_at=now,
+        created_by=created_by,
+        expires_at=expires_at,
+    )
+    return secret, token
+
+
+def digest(secret: str) -> str:
+    """Looked up by this, so that no comparison of secrets can be timed."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def looks_like_secret(text: str) -> bool:
+    return _SECRET.fullmatch(text) is not None
+
+
+def has_expired(token: Token, now: Instant) -> bool:
+    return token.expires_at is not None and token.expires_at <= now

@@ -1,0 +1,103 @@
+"""A pull agent in the foreground: it says what it runs, and ends in order when it is asked to."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+import msgspec
+
+from headgate.agents.desk import RefusedError
+from headgate.agents.exec import ExecAgent
+from headgate.agents.port import Assignment, Progress
+from headgate.agents.pull import PullAgent
+from headgate.cli import contexts, failures, main
+
+_FOR_THE_SERVER = frozenset({"maxAttempts"})
+"""What a pull agent's config says to the server, and not to the command."""
+
+
+class PulledCommands(ExecAgent):
+    """Runs one command for every job, or each job's own."""
+
+    def __init__(self, folder: Path, command_line: Sequence[str]) -> None:
+        super().__init__(folder)
+        self._command_line = list(command_line)
+
+    async def start(self, assignment: Assignment) -> Progress:
+        document = assignment.document
+        config = {key: value for key, value in document.config.items() if key not in _FOR_THE_SERVER}
+        if self._command_line:
+            config["command"] = self._command_line
+        assignment.document = msgspec.structs.replace(document, config=config)
+        return await super().start(assignment)
+
+
+def run(
+    connection: contexts.Connection,
+    name: str,
+    *,
+    concurrency: int,
+    holder: str,
+    folder: Path,
+    drain_seconds: float,
+    command_line: Sequence[str],
+) -> None:
+    logging.basicConfig(level=logging.WARNING, format="%(message)s")
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise failures.misused(f"--folder: {folder} cannot be made: {error.strerror or error}") from None
+    click.echo(f"takes jobs of {name} from {connection.url}", err=True)
+    try:
+        asyncio.run(
+            _run(connection, name, concurrency, holder, PulledCommands(folder, command_line), drain_seconds)
+        )
+    except RefusedError as error:
+        code = main.NOT_ALLOWED if error.status in (401, 403) else main.FAILED
+        raise failures.Failure(f"{connection.url}: {error}", code) from None
+
+
+async def _run(
+    connection: contexts.Connection,
+    name: str,
+    concurrency: int,
+    holder: str,
+    handler: ExecAgent,
+    drain_seconds: float,
+) -> None:
+    agent = PullAgent(
+        connection.url,
+        connection.token or "",
+        name,
+        handler,
+        concurrency,
+        workspace=connection.workspace,
+        holder=holder,
+        noticed=_say,
+    )
+    asked_to_end = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for one in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(one, asked_to_end.set)
+    working = asyncio.create_task(agent.run())
+    asked = asyncio.create_task(asked_to_end.wait())
+    try:
+        await asyncio.wait((working, asked), return_when=asyncio.FIRST_COMPLETED)
+        if asked.done():
+            click.echo(f"takes no more jobs; those that run have {drain_seconds:g}s to end", err=True)
+    finally:
+        asked.cancel()
+        await agent.close(drain_seconds)
+        await asyncio.gather(working, asked, return_exceptions=True)
+    if not asked_to_end.is_set():
+        working.result()
+
+
+def _say(job: str, progress: Progress) -> None:
+    last = (progress.message or "").strip().rpartition("\n")[2]
+    click.echo(f"{job}  {progress.status}" + (f"  {last}" if last else ""))

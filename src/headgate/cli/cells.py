@@ -1,0 +1,78 @@
+"""What stands in a cell of a table: a field of a document in the words a person reads."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from headgate.cli import pairs
+from headgate.cli.tables import Column, Row
+from headgate.kernel import instants
+
+NOTHING = "-"
+
+
+def field(name: str) -> Callable[[Row], str]:
+    """`name` may lead into inner documents: `job.status`."""
+    return lambda row: text_of(inner(row, name))
+
+
+def inner(row: Row, name: str) -> Any:
+    value: Any = row
+    for part in name.split("."):
+        value = value.get(part) if isinstance(value, dict) else None
+    return value
+
+
+def text_of(value: Any) -> str:
+    if value is None or value in ("", {}, []):
+        return NOTHING
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(text_of(item) for item in value)
+    if isinstance(value, dict):
+        return ", ".join(f"{key}={_short(item)}" for key, item in value.items())
+    return str(value)
+
+
+def _short(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def ago(moment: Any) -> str:
+    """`3m ago` or `in 2h`: two units at most, because nobody reads more."""
+    if not isinstance(moment, str):
+        return NOTHING
+    try:
+        seconds = (pairs.now() - instants.parse(moment)) // instants.MICROSECONDS_PER_SECOND
+    except ValueError:
+        return moment
+    if abs(seconds) < 1:
+        return "now"
+    return f"in {length(-seconds)}" if seconds < 0 else f"{length(seconds)} ago"
+
+
+def length(seconds: int) -> str:
+    days, rest = divmod(seconds, 86_400)
+    hours, rest = divmod(rest, 3_600)
+    minutes, seconds = divmod(rest, 60)
+    if days:
+        return f"{days}d" + (f"{hours}h" if hours and days < 3 else "")
+    if hours:
+        return f"{hours}h" + (f"{minutes}m" if minutes and hours < 10 else "")
+    if minutes:
+        return f"{minutes}m" + (f"{seconds}s" if seconds and minutes < 3 else "")
+    return f"{seconds}s"
+
+
+def column(title: str, name: str, *, wide: bool = False) -> Column:
+    return Column(title, field(name), wide)
+
+
+def state(title: str, name: str) -> Column:
+    return Column(title, field(name), is_state=True)
+
+
+def time(title: str, name: str, *, wide: bool = False) -> Column:
+    """Relative in a table, absolute in a wide one."""
+    return Column(title, lambda row: ago(inner(row, name)), wide, wide_text=field(name))

@@ -1,0 +1,59 @@
+"""Completion of names. A person waits for it at every key: the server gets a second, and a failure gives nothing."""
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+TIMEOUT_SECONDS = 1.0
+MOST_NAMES = 200
+
+Completer = Callable[[click.Context, click.Parameter, str], list[str]]
+
+
+def names(collection: str) -> Completer:
+    def complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+        return _names(context, collection, incomplete)
+
+    return complete
+
+
+def names_of_kind(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Names of the kind that stands before them on the line."""
+    kind = context.params.get("kind")
+    return _names(context, str(kind), incomplete) if kind else []
+
+
+def kinds(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    from headgate.cli import kinds as known
+
+    plural = [kind.collection for kind in known.ALL if kind.collection.startswith(incomplete)]
+    return plural or [name for kind in known.ALL for name in kind.names if name.startswith(incomplete)]
+
+
+def contexts(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    from headgate.cli import contexts as stored
+
+    try:
+        return [name for name in sorted(stored.load().contexts) if name.startswith(incomplete)]
+    except Exception:
+        return []
+
+
+def _names(context: click.Context, collection: str, incomplete: str) -> list[str]:
+    try:
+        return _asked(context.params, collection, incomplete)
+    except Exception:
+        return []
+
+
+def _asked(params: dict[str, Any], collection: str, incomplete: str) -> list[str]:
+    from headgate.cli import client, kinds
+    from headgate.cli import contexts as stored
+
+    kind = kinds.find(collection)
+    given = {key: params.get(key) for key in ("server", "token", "workspace", "context")}
+    with client.Client(stored.resolve(**given), timeout_seconds=TIMEOUT_SECONDS, attempts=1) as opened:
+        page = opened.get(client.path(kind.collection), {"limit": 1000}, scoped=kind.is_scoped)
+    found = [kind.identity(item) for item in page["items"]]
+    return [name for name in found if name.startswith(incomplete)][:MOST_NAMES]

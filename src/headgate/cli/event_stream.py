@@ -1,0 +1,116 @@
+"""Server-sent events of a workspace. A stream that breaks is taken up again behind the last event that was seen."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from headgate.cli import failures, main
+from headgate.cli.client import Client, Stream, path
+
+SILENCE_SECONDS = 45.0
+"""The server sends a comment every 15 seconds; three that are missing mean that nobody is there."""
+FIRST_PAUSE_SECONDS = 0.5
+LONGEST_PAUSE_SECONDS = 10.0
+
+
+class Event(msgspec.Struct, frozen=True):
+    id: str
+    type: str
+    data: dict[str, Any]
+
+
+class Lost(msgspec.Struct, frozen=True):
+    """The stream is broken for now; `reason` is for people."""
+
+    reason: str
+
+
+class Live(msgspec.Struct, frozen=True):
+    """The stream is open, for the first time or again."""
+
+
+Item = Event | Lost | Live
+
+
+def parse(lines: Iterator[bytes]) -> Iterator[Event]:
+    """The wire format: fields by line, an empty line ends an event, a colon begins a comment."""
+    last_id, kind, data = "", "message", list[str]()
+    for raw in lines:
+        line = raw.decode("utf-8", "replace").rstrip("\r\n")
+        if not line:
+            if data:
+                yield Event(last_id, kind, _document("\n".join(data)))
+            kind, data = "message", []
+            continue
+        field, _, value = line.partition(":")
+        value = value.removeprefix(" ")
+        if field == "id":
+            last_id = value
+        elif field == "event":
+            kind = value
+        elif field == "data":
+            data.append(value)
+
+
+def _document(text: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return {"message": text}
+    return value if isinstance(value, dict) else {"message": text}
+
+
+class Follower:
+    """Follows until `stop`; refusals end it, because asking again would not help."""
+
+    def __init__(self, client: Client, after: str | None = None) -> None:
+        self._client = client
+        self._after = after
+        self._stopped = threading.Event()
+        self._stream: Stream | None = None
+
+    def stop(self) -> None:
+        self._stopped.set()
+        if self._stream is not None:
+            self._stream.interrupt()
+
+    def items(self) -> Iterator[Item]:
+        pause_seconds = FIRST_PAUSE_SECONDS
+        while not self._stopped.is_set():
+            reason = "the server closed the stream"
+            try:
+                for item in self._once():
+                    pause_seconds = FIRST_PAUSE_SECONDS
+                    yield item
+            except failures.Failure as failure:
+                if failure.code != main.UNREACHABLE:
+                    raise
+                reason = failure.sentences[0]
+            except (OSError, http.client.HTTPException) as error:
+                reason = str(error) or type(error).__name__
+            if self._stopped.is_set():
+                return
+            yield Lost(reason)
+            self._stopped.wait(pause_seconds)
+            pause_seconds = min(pause_seconds * 2, LONGEST_PAUSE_SECONDS)
+
+    def _once(self) -> Iterator[Item]:
+        headers = {"Accept": "text/event-stream"}
+        if self._after is not None:
+            headers["Last-Event-ID"] = self._after
+        self._stream = self._client.stream(path("events"), headers, SILENCE_SECONDS)
+        with contextlib.closing(self._stream) as stream:
+            yield Live()
+            for event in parse(stream.lines()):
+                if event.id:
+                    self._after = event.id
+                yield event
+                if self._stopped.is_set():
+                    return

@@ -1,0 +1,59 @@
+import click
+
+from headgate.cli import completions, options, output, pairs
+from headgate.cli.client import Client, path
+from headgate.kernel import instants
+
+
+@click.command("freeze")
+@click.argument("name", required=False)
+@click.option("--reason", required=True, metavar="TEXT", help="Shown to everyone who waits.")
+@click.option("--selector", metavar="CEL", help="Only the targets that it matches; everything if absent.")
+@click.option("--for", "length", metavar="DURATION", help="It is over after so long, such as 2h.")
+@click.option("--until", metavar="TIME", help="It is over then, such as 2026-03-01T09:00:00Z.")
+@options.output()
+@options.with_server
+def freeze(
+    client: Client,
+    name: str | None,
+    reason: str,
+    selector: str | None,
+    length: str | None,
+    until: str | None,
+    form: str,
+) -> None:
+    """Stops the line: no new job starts, what runs goes on. Without NAME the time names it.
+
+    Exit codes: 0 frozen; 1 refused; 2 called wrongly; 4 the server cannot be reached; 5 not allowed.
+    """
+    body: dict[str, object] = {"name": name or _made_name(), "reason": reason}
+    ends = pairs.expiry(length, until)
+    if selector:
+        body["selector"] = selector
+    if ends:
+        body["expiresAt"] = ends
+    _say(client.send("POST", path("freezes"), body), form)
+
+
+def _made_name() -> str:
+    return instants.to_datetime(pairs.now()).strftime("freeze-%Y%m%d-%H%M%S")
+
+
+def _say(freeze: dict[str, str], form: str) -> None:
+    what = f"targets where {freeze['selector']} are" if freeze.get("selector") else "everything is"
+    ends = f" until {freeze['expiresAt']}" if freeze.get("expiresAt") else ""
+    name = freeze["name"]
+    output.result(freeze, form, f"{what} frozen{ends}; end it with `headgate unfreeze {name}`", name)
+
+
+@click.command("unfreeze")
+@click.argument("name", shell_complete=completions.names("freezes"))
+@options.output()
+@options.with_server
+def unfreeze(client: Client, name: str, form: str) -> None:
+    """Ends the freeze NAME.
+
+    Exit codes: 0 ended; 1 there is none of that name; 2 called wrongly; 4 the server cannot be reached; 5 not allowed.
+    """
+    client.send("DELETE", path("freezes", name))
+    output.result({"kind": "freeze", "name": name, "action": "deleted"}, form, f"freeze {name} is over", name)

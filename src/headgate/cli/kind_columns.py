@@ -1,0 +1,222 @@
+"""The columns of each kind's table."""
+
+from collections.abc import Callable
+
+from headgate.cli.cells import NOTHING, column, inner, state, text_of, time
+from headgate.cli.tables import Column, Row
+
+
+def _rule_kinds(row: Row) -> str:
+    rules = row.get("rules") or []
+    return text_of([next((key for key in rule if key not in ("id", "name")), "?") for rule in rules])
+
+
+def _keys(name: str) -> Callable[[Row], str]:
+    return lambda row: text_of(list(row.get(name) or {}))
+
+
+def _members(row: Row) -> str:
+    members = row.get("members") or []
+    return text_of([f"{member.get('deployment')} {member.get('state')}" for member in members])
+
+
+def _job_of(row: Row) -> str:
+    return text_of(inner(row, "job.status"))
+
+
+def _rule_name(row: Row) -> str:
+    return text_of(row.get("ruleName") or row.get("rule"))
+
+
+def about(row: Row) -> str:
+    if row.get("deployment") is None and row.get("tag") is None:
+        return text_of(row.get("versionId"))
+    return f"{row.get('deployment') or NOTHING}/{row.get('tag') or NOTHING}"
+
+
+_CREATED = time("CREATED", "createdAt")
+_ID = column("ID", "id", wide=True)
+_METADATA = column("METADATA", "metadata", wide=True)
+
+WORKSPACES = (column("NAME", "name"), column("DESCRIPTION", "description"), _CREATED)
+
+SYSTEMS = (column("NAME", "name"), column("DESCRIPTION", "description"))
+
+RESOURCES = (
+    column("NAME", "name"),
+    column("KIND", "kind"),
+    column("VERSION", "version"),
+    _CREATED,
+    column("IDENTIFIER", "identifier", wide=True),
+    _ID,
+    _METADATA,
+)
+
+ENVIRONMENTS = (
+    column("NAME", "name"),
+    column("SYSTEMS", "systems"),
+    _CREATED,
+    column("RESOURCES", "resourceSelector"),
+    _ID,
+)
+
+DEPLOYMENTS = (
+    column("NAME", "name"),
+    column("AGENT", "jobAgent"),
+    column("SYSTEMS", "systems"),
+    _CREATED,
+    column("RESOURCES", "resourceSelector"),
+    _ID,
+    _METADATA,
+)
+
+VERSIONS = (
+    column("DEPLOYMENT", "deployment"),
+    column("TAG", "tag"),
+    state("STATUS", "status"),
+    _CREATED,
+    column("TARGETS", "targetSelector"),
+    column("MESSAGE", "message", wide=True),
+    _ID,
+    _METADATA,
+)
+
+POLICIES = (
+    column("NAME", "name"),
+    column("ENABLED", "enabled"),
+    column("PRIORITY", "priority"),
+    _CREATED,
+    Column("RULES", _rule_kinds),
+    column("SELECTOR", "selector", wide=True),
+    _ID,
+)
+
+JOB_AGENTS = (column("NAME", "name"), column("TYPE", "type"), _CREATED, _ID, _METADATA)
+
+JOBS = (
+    column("ID", "id"),
+    column("DEPLOYMENT", "deployment"),
+    column("VERSION", "version"),
+    column("ENVIRONMENT", "environment"),
+    column("RESOURCE", "resource"),
+    state("STATUS", "status"),
+    _CREATED,
+    column("ATTEMPT", "attempt", wide=True),
+    column("KIND", "kind", wide=True),
+    column("AGENT", "agent", wide=True),
+    column("STARTED", "startedAt", wide=True),
+    column("COMPLETED", "completedAt", wide=True),
+    column("GROUP", "group", wide=True),
+    column("MESSAGE", "message", wide=True),
+)
+
+RELEASE_TARGETS = (
+    column("TARGET", "name"),
+    state("STATE", "state"),
+    column("CURRENT", "current"),
+    Column("JOB", _job_of),
+    column("NEXT", "desired", wide=True),
+    column("JOB ID", "job.id", wide=True),
+)
+
+GROUPS = (
+    column("ID", "id"),
+    column("POLICY", "policy"),
+    column("ENVIRONMENT", "environment"),
+    column("RESOURCE", "resource"),
+    state("STATUS", "status"),
+    time("CREATED", "createdAt"),
+    Column("MEMBERS", _members),
+    column("STARTED", "startedAt", wide=True),
+    column("COMPLETED", "completedAt", wide=True),
+    column("REASON", "reason", wide=True),
+)
+
+APPROVALS = (
+    Column("VERSION", about),
+    column("ENVIRONMENT", "environment"),
+    column("USER", "user"),
+    state("STATUS", "status"),
+    time("WHEN", "at"),
+    column("REASON", "reason"),
+)
+
+SKIPS = (
+    column("ID", "id"),
+    column("POLICY", "policy"),
+    Column("RULE", _rule_name),
+    Column("VERSION", about),
+    column("ENVIRONMENT", "environment"),
+    column("RESOURCE", "resource"),
+    time("EXPIRES", "expiresAt"),
+    column("BY", "user"),
+    column("REASON", "reason"),
+)
+
+FREEZES = (
+    column("NAME", "name"),
+    column("BY", "user"),
+    _CREATED,
+    time("EXPIRES", "expiresAt"),
+    column("REASON", "reason"),
+    column("SELECTOR", "selector", wide=True),
+)
+
+SIGNALS = (
+    column("NAME", "name"),
+    time("SET", "setAt"),
+    time("EXPIRES", "expiresAt"),
+    column("VALUE", "value"),
+)
+
+VARIABLES = (
+    column("NAME", "name"),
+    column("PRIORITY", "priority"),
+    _CREATED,
+    Column("KEYS", _keys("variables")),
+    column("SELECTOR", "selector", wide=True),
+)
+
+BUDGETS = (
+    column("POLICY", "policy"),
+    column("RULE", "rule"),
+    column("KIND", "kind"),
+    column("USED", "used"),
+    column("LIMIT", "limit"),
+    column("ENVIRONMENT", "environment"),
+    time("STOPPED", "stoppedAt"),
+    column("SCOPE", "scope"),
+)
+
+WORKLOADS = (column("NAME", "name"), _CREATED)
+
+GRAPHS = (column("NAME", "name"), _CREATED)
+
+EVENTS = (
+    time("WHEN", "at"),
+    column("TYPE", "type"),
+    column("KIND", "kind"),
+    column("NAME", "name"),
+    column("MESSAGE", "message"),
+)
+
+AUDIT = (
+    time("WHEN", "at"),
+    column("USER", "user"),
+    column("ACTION", "action"),
+    column("KIND", "kind"),
+    column("NAME", "name"),
+    column("REQUEST", "requestId", wide=True),
+)
+
+TOKENS = (
+    column("NAME", "name"),
+    column("ROLE", "role"),
+    column("PERMISSIONS", "permissions"),
+    column("WORKSPACE", "workspace"),
+    _CREATED,
+    time("EXPIRES", "expiresAt"),
+    column("AGENTS", "agents", wide=True),
+    column("BY", "createdBy", wide=True),
+    _ID,
+)

@@ -1,0 +1,49 @@
+"""Fetching objects of a kind: one by name, or all that filters leave."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from headgate.cli import failures
+from headgate.cli.client import PAGE_SIZE, Client, path
+from headgate.cli.kinds import Kind
+from headgate.cli.progress import Progress
+
+Query = dict[str, object]
+
+
+def query(kind: Kind, cel: str | None, filters: dict[str, str], sort: str | None, limit: int | None) -> Query:
+    """Refused here if the kind has no such filter: the sentence can say which ones it has."""
+    for name in filters:
+        if name not in kind.filters:
+            allowed = f"allowed are {', '.join(kind.filters)}" if kind.filters else "there is none"
+            raise failures.misused(f'--filter: is "{name}"; {allowed} for {kind.collection}')
+    found: Query = {"cel": cel, "sort": sort, "limit": limit, **filters}
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def fetch(client: Client, kind: Kind, names: tuple[str, ...], query: Query) -> list[dict[str, Any]]:
+    if not names:
+        query = dict(query)
+        deployment = query.pop("deployment", None) if kind.collection == "versions" else None
+        place = path("deployments", str(deployment), "versions") if deployment else path(kind.collection)
+        return _all(client.pages(place, query, scoped=kind.is_scoped, cursor_name=kind.cursor_name), kind)
+    if kind.has_one:
+        return [client.get(path(kind.collection, name), scoped=kind.is_scoped) for name in names]
+    return [_found(client, kind, name) for name in names]
+
+
+def _all(pages: Iterator[dict[str, Any]], kind: Kind) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    with Progress(f"listing {kind.collection}") as progress:
+        for item in pages:
+            found.append(item)
+            if len(found) % PAGE_SIZE == 0:
+                progress.say(f"{len(found)} {kind.collection} so far")
+    return found
+
+
+def _found(client: Client, kind: Kind, name: str) -> dict[str, Any]:
+    for item in client.pages(path(kind.collection), scoped=kind.is_scoped):
+        if name in (kind.identity(item), item.get("id")):
+            return item
+    raise failures.Failure(f"there is no {kind.singular} {name}")

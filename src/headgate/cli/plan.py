@@ -1,0 +1,113 @@
+from typing import Any
+
+import click
+
+from headgate.cli import completions, failures, main, manifest_files, options, output, pairs, refusals
+from headgate.cli.client import Client, path
+from headgate.cli.progress import Progress
+
+CHANGES = 2
+TIMEOUT_SECONDS = 600.0
+
+
+class PlanCommand(click.Command):
+    """2 means changes here, so that what ends other commands with 2 has to end this one with 1."""
+
+    def parse_args(self, context: click.Context, arguments: list[str]) -> list[str]:
+        try:
+            return super().parse_args(context, arguments)
+        except click.UsageError as error:
+            error.show()
+            raise SystemExit(main.FAILED) from None
+
+    def invoke(self, context: click.Context) -> object:
+        try:
+            return super().invoke(context)
+        except failures.Failure as failure:
+            code = main.FAILED if failure.code == main.UNREADABLE else failure.code
+            raise failures.Failure(failure.sentences, code) from None
+
+
+@click.command("plan", cls=PlanCommand)
+@click.argument("deployment", required=False, shell_complete=completions.names("deployments"))
+@click.argument("tag", required=False)
+@options.files(required=False)
+@click.option("--target-selector", metavar="CEL", help="The version is only for the targets that it matches.")
+@click.option("--metadata", multiple=True, metavar="KEY=VALUE", help="The version's, for selectors.")
+@click.option("--until", metavar="DURATION", help="Look no further ahead, such as 72h; 90 days if absent.")
+@options.output()
+@options.with_server
+def command(
+    client: Client,
+    deployment: str | None,
+    tag: str | None,
+    paths: tuple[str, ...],
+    target_selector: str | None,
+    metadata: tuple[str, ...],
+    until: str | None,
+    form: str,
+) -> None:
+    """Shows what applying manifests, or publishing version TAG of DEPLOYMENT, would change, and how the rollout would go.
+
+    Nothing is stored. The server plays the future from what is there now, with jobs that take as long as they usually
+    do and succeed.
+
+    Exit codes: 0 nothing to do; 2 changes; 1 refused, or an input cannot be read; 4 the server cannot be reached;
+    5 not allowed.
+    """
+    _check(deployment, tag, paths)
+    body: dict[str, Any] = {}
+    if deployment:
+        body["version"] = _version(deployment, tag, target_selector, metadata)
+    if until:
+        pairs.duration("--until", until)
+        body["until"] = until
+    answer = _ask(client, paths, body)
+    _print(answer, form)
+    if answer["rejected"]:
+        raise SystemExit(main.FAILED)
+    if any(one["action"] != "unchanged" for one in answer["differences"]):
+        raise SystemExit(CHANGES)
+
+
+def _check(deployment: str | None, tag: str | None, paths: tuple[str, ...]) -> None:
+    if deployment and not tag:
+        raise failures.misused(f"TAG: is missing; which version of {deployment} would be published?")
+    if not deployment and not paths:
+        raise failures.misused("give -f PATH, or DEPLOYMENT and TAG")
+
+
+def _version(
+    deployment: str, tag: str | None, target_selector: str | None, metadata: tuple[str, ...]
+) -> dict[str, Any]:
+    given = {
+        "deployment": deployment,
+        "tag": tag,
+        "targetSelector": target_selector,
+        "metadata": pairs.split("--metadata", metadata),
+    }
+    return {key: value for key, value in given.items() if value}
+
+
+def _ask(client: Client, paths: tuple[str, ...], body: dict[str, Any]) -> Any:
+    documents = manifest_files.read(paths) if paths else []
+    body["manifests"] = [document.value for document in documents]
+    try:
+        with Progress("playing the rollout ahead"):
+            return client.send("POST", path("plan"), body, timeout_seconds=TIMEOUT_SECONDS)
+    except refusals.Refused as refused:
+        raise manifest_files.at_their_lines(refused, documents) from None
+
+
+def _print(answer: Any, form: str) -> None:
+    if form == "json":
+        output.echo_json(answer)
+    elif form == "yaml":
+        output.echo_yaml([answer])
+    elif form == "name":
+        changed = (one for one in answer["differences"] if one["action"] != "unchanged")
+        output.echo_lines(f"{one['kind']}/{one['name']}" for one in changed)
+    else:
+        from headgate.simulate import plan_text
+
+        output.echo_lines(plan_text.render(answer).splitlines())

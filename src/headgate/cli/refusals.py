@@ -1,0 +1,74 @@
+"""Answers of a server that are not good news, as sentences: problem details (RFC 9457) and whatever else may come."""
+
+import json
+from email.message import Message
+from typing import Any
+
+from headgate.cli import failures, main
+from headgate.kernel.problems import Problem
+
+_UNAVAILABLE = frozenset({502, 503, 504})
+
+
+class Refused(failures.Failure):
+    """`problems` are those that name a field."""
+
+    def __init__(self, status: int, said: str, problems: tuple[Problem, ...], code: int) -> None:
+        self.status = status
+        self.problems = problems
+        super().__init__([str(problem) for problem in problems] or said, code)
+
+
+def from_answer(url: str, status: int, headers: Message, body: bytes) -> failures.Failure:
+    document = _problem_details(headers, body)
+    if 300 <= status < 400:
+        goes_to = headers.get("Location", "another address")
+        return failures.Failure(
+            f"{url} redirects to {goes_to}; give the address that it has now", main.UNREACHABLE
+        )
+    if document is None and status not in _UNAVAILABLE:
+        return not_headgate(url, f"status {status}")
+    said = str((document or {}).get("detail") or (document or {}).get("title") or f"status {status}")
+    problems = _problems((document or {}).get("errors"))
+    if status == 401:
+        advice = f"give a token with --token or HEADGATE_TOKEN, or run `headgate login --server {url}`"
+        return Refused(status, f"{url} does not know who you are: {said}; {advice}", (), main.NOT_ALLOWED)
+    if status == 403:
+        advice = "`headgate whoami` shows what you may do"
+        return Refused(status, f"not allowed: {said}; {advice}", (), main.NOT_ALLOWED)
+    if status in _UNAVAILABLE:
+        return Refused(
+            status, f"{url} is not available at the moment: {said}; try again", (), main.UNREACHABLE
+        )
+    if status >= 500:
+        request = headers.get("Headgate-Request-Id")
+        where = f"; its log tells more under request {request}" if request else ""
+        return Refused(status, f"{url} failed: {said}{where}", (), main.FAILED)
+    return Refused(status, said, problems, main.FAILED)
+
+
+def not_headgate(url: str, what: str) -> failures.Failure:
+    return failures.Failure(
+        f"{url} does not answer like a Headgate server ({what}); check the address", main.UNREACHABLE
+    )
+
+
+def _problem_details(headers: Message, body: bytes) -> dict[str, Any] | None:
+    media_type = headers.get("Content-Type", "").partition(";")[0].strip().lower()
+    if media_type not in ("application/problem+json", "application/json"):
+        return None
+    try:
+        document = json.loads(body)
+    except ValueError:
+        return None
+    return document if isinstance(document, dict) else None
+
+
+def _problems(errors: object) -> tuple[Problem, ...]:
+    if not isinstance(errors, list):
+        return ()
+    return tuple(
+        Problem(str(error.get("path") or ""), str(error.get("message") or ""))
+        for error in errors
+        if isinstance(error, dict)
+    )

@@ -1,0 +1,28 @@
+import click
+
+from headgate.cli import completions, options, output
+from headgate.cli.client import Client, path
+
+
+@click.command("resume")
+@click.argument("rule")
+@click.option(
+    "--policy", metavar="NAME", help="The rule's policy.", shell_complete=completions.names("policies")
+)
+@click.option(
+    "--environment", metavar="NAME", help="Only there.", shell_complete=completions.names("environments")
+)
+@options.output()
+@options.with_server
+def command(client: Client, rule: str, policy: str | None, environment: str | None, form: str) -> None:
+    """Goes on after the failure budget RULE stopped the line; failures so far no longer count.
+
+    RULE is an id or a name, or a number in the given policy; `headgate get budgets` lists them.
+
+    Exit codes: 0 it goes on; 1 refused; 2 called wrongly; 4 the server cannot be reached; 5 not allowed.
+    """
+    given = {"rule": rule, "policy": policy, "environment": environment}
+    body = {key: value for key, value in given.items() if value is not None}
+    answer = client.send("POST", path("budgets", "resume"), body)
+    where = f" in {environment}" if environment else ""
+    output.result(answer, form, f"rule {rule} lets rollouts go on{where}", rule)

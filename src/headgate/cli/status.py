@@ -1,0 +1,38 @@
+import click
+
+from headgate.cli import completions, failures, options, output, status_text
+from headgate.cli.client import Client, path
+
+
+@click.command("status")
+@click.argument(
+    "deployments", nargs=-1, metavar="[DEPLOYMENT]...", shell_complete=completions.names("deployments")
+)
+@options.output()
+@options.with_server
+def command(client: Client, deployments: tuple[str, ...], form: str) -> None:
+    """Shows every deployment in every environment: newest and newest successful version, how many are where, who waits.
+
+    Exit codes: 0 shown; 1 there is no such deployment; 2 called wrongly; 4 the server cannot be reached; 5 not allowed.
+    """
+    answer = client.get(path("status"))
+    shown = chosen(answer["deployments"], deployments)
+    if form == "json":
+        output.echo_json({**answer, "deployments": shown})
+    elif form == "yaml":
+        output.echo_yaml([{**answer, "deployments": shown}])
+    elif form == "name":
+        output.echo_lines(
+            f"{one['name']}/{environment['name']}" for one in shown for environment in one["environments"]
+        )
+    else:
+        output.echo_lines(status_text.render(shown, wide=form == "wide"))
+
+
+def chosen(deployments: list[status_text.Document], names: tuple[str, ...]) -> list[status_text.Document]:
+    known = {one["name"] for one in deployments}
+    for name in names:
+        if name not in known:
+            there_are = ", ".join(sorted(known)) or "none"
+            raise failures.Failure(f'DEPLOYMENT: is "{name}"; there are {there_are}')
+    return [one for one in deployments if not names or one["name"] in names]

@@ -1,0 +1,113 @@
+"""The matrix of deployments and environments, as wide as the terminal allows, and who waits for what."""
+
+import shutil
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from headgate.cli import tables
+from headgate.cli.cells import NOTHING
+from headgate.cli.tables import printable
+
+MOST_WAITING = 10
+COUNTS = (
+    ("upToDate", "up to date"),
+    ("running", "running"),
+    ("waiting", "waiting"),
+    ("frozen", "frozen"),
+    ("failed", "failed"),
+    ("noVersion", "without version"),
+)
+
+Document = dict[str, Any]
+
+
+def render(deployments: Sequence[Document], *, wide: bool) -> Iterator[str]:
+    if not deployments:
+        yield "no deployments"
+        return
+    matrix = [] if wide else list(_matrix(deployments))
+    fits = (
+        matrix
+        and max(tables.width_of(line) for line in matrix) <= shutil.get_terminal_size((100, 24)).columns
+    )
+    yield from matrix if fits else _long(deployments)
+    yield from _waiting(deployments, None if wide else MOST_WAITING)
+
+
+def environments_of(deployments: Sequence[Document]) -> list[str]:
+    """In the order in which they come, not by name: the server knows what comes first."""
+    return list(
+        dict.fromkeys(one["name"] for deployment in deployments for one in deployment["environments"])
+    )
+
+
+def _matrix(deployments: Sequence[Document]) -> Iterator[str]:
+    names = environments_of(deployments)
+    lines = [["DEPLOYMENT", *(printable(name) for name in names)]]
+    for deployment in deployments:
+        cells = {one["name"]: list(_cell(one)) for one in deployment["environments"]}
+        height = max((len(cell) for cell in cells.values()), default=1)
+        for row in range(height):
+            texts = [cells.get(name, []) for name in names]
+            first = printable(deployment["name"]) if row == 0 else ""
+            lines.append([first, *(text[row] if row < len(text) else "" for text in texts)])
+    yield from tables.aligned(lines)
+
+
+def _cell(environment: Document) -> Iterator[str]:
+    yield versions(environment)
+    counts = environment["counts"]
+    total = sum(counts.values())
+    if environment.get("newest") is None:
+        yield f"{total} {'target' if total == 1 else 'targets'}"
+        return
+    yield f"{counts.get('upToDate', 0)}/{total} up to date"
+    others = [f"{counts[key]} {word}" for key, word in COUNTS[1:] if counts.get(key)]
+    if others:
+        yield ", ".join(others)
+
+
+def versions(environment: Document) -> str:
+    """`v2`, or `v2 (v1 succeeded)` while the newest has not succeeded anywhere."""
+    newest, successful = environment.get("newest"), environment.get("newestSuccessful")
+    if newest is None:
+        return "no version"
+    if newest == successful:
+        return printable(newest)
+    return printable(f"{newest} ({successful} succeeded)" if successful else f"{newest} (none succeeded)")
+
+
+def _long(deployments: Sequence[Document]) -> Iterator[str]:
+    titles = ["DEPLOYMENT", "ENVIRONMENT", "NEWEST", "SUCCESSFUL", *(word.upper() for _, word in COUNTS)]
+    lines = [titles]
+    for deployment in deployments:
+        for one in deployment["environments"]:
+            counts = [str(one["counts"].get(key, 0)) for key, _ in COUNTS]
+            tags = [printable(one.get(key) or NOTHING) for key in ("newest", "newestSuccessful")]
+            lines.append([printable(deployment["name"]), printable(one["name"]), *tags, *counts])
+    yield from tables.aligned(lines)
+
+
+def _waiting(deployments: Sequence[Document], most: int | None) -> Iterator[str]:
+    found = [
+        (item["target"], item["message"])
+        for deployment in deployments
+        for environment in deployment["environments"]
+        for item in environment.get("waiting") or []
+    ]
+    if not found:
+        return
+    counted = ("waiting", "frozen")
+    total = sum(
+        environment["counts"].get(key, 0)
+        for deployment in deployments
+        for environment in deployment["environments"]
+        for key in counted
+    )
+    shown = found[:most]
+    yield ""
+    yield "Waiting"
+    lines = [[f"  {printable(target)}", printable(message)] for target, message in shown]
+    yield from tables.aligned(lines, cut_to=tables.terminal_width())
+    if total > len(shown):
+        yield f"  and {total - len(shown)} more; `headgate get targets --filter state=waiting` lists them"

@@ -1,0 +1,100 @@
+"""Aligned tables for a terminal or a pipe. What comes from a server cannot steer the terminal."""
+
+import shutil
+import sys
+import unicodedata
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+import msgspec
+
+from headgate.cli import colours
+
+GAP = "  "
+LEAST_LAST_COLUMN = 20
+
+Row = dict[str, Any]
+
+
+class Column(msgspec.Struct, frozen=True):
+    title: str
+    text: Callable[[Row], str]
+    is_wide: bool = False
+    """Shown in wide tables only."""
+    wide_text: Callable[[Row], str] | None = None
+    """What wide tables show instead."""
+    is_state: bool = False
+    """Coloured by its word on a terminal."""
+
+
+def render(
+    columns: Sequence[Column], rows: Sequence[Row], *, wide: bool = False, header: bool = True
+) -> list[str]:
+    shown = [column for column in columns if wide or not column.is_wide]
+    texts = [column.wide_text if wide and column.wide_text else column.text for column in shown]
+    cells = [[printable(text(row)) for text in texts] for row in rows]
+    lines = [[column.title for column in shown], *cells] if header else cells
+    states = {index for index, column in enumerate(shown) if column.is_state}
+    return aligned(lines, cut_to=None if wide else terminal_width(), states=states)
+
+
+def aligned(
+    lines: Sequence[Sequence[str]], *, cut_to: int | None = None, states: Collection[int] = ()
+) -> list[str]:
+    """The last column is cut on a terminal, where a long line would break the table for the eye."""
+    if not lines:
+        return []
+    widths = [max(width_of(cell) for cell in column) for column in zip(*lines)]
+    before_last = sum(widths[:-1]) + len(GAP) * (len(widths) - 1)
+    room = None if cut_to is None else max(cut_to - before_last, LEAST_LAST_COLUMN)
+    found = []
+    for line in lines:
+        last = line[-1] if room is None else cut(line[-1], room)
+        padding = [" " * (width - width_of(cell)) for cell, width in zip(line[:-1], widths)]
+        cells = [
+            colours.of_state(cell) if index in states else cell
+            for index, cell in enumerate([*line[:-1], last])
+        ]
+        found.append(GAP.join(cell + pad for cell, pad in zip(cells, [*padding, ""])).rstrip())
+    return found
+
+
+def terminal_width() -> int | None:
+    """None when the output is no terminal: then nothing is cut."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def printable(text: str) -> str:
+    """On one line, and without characters that move the cursor or turn the reading direction."""
+    return "".join(_shown(character) for character in text)
+
+
+def _shown(character: str) -> str:
+    if character in "\n\t":
+        return " "
+    if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp"):
+        return character.encode("unicode_escape", "backslashreplace").decode("ascii")
+    return character
+
+
+def width_of(text: str) -> int:
+    if text.isascii():
+        return len(text)
+    return sum(_width(character) for character in text)
+
+
+def _width(character: str) -> int:
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in ("W", "F") else 1
+
+
+def cut(text: str, room: int) -> str:
+    if width_of(text) <= room:
+        return text
+    kept = ""
+    for character in text:
+        if width_of(kept) + _width(character) > room - 1:
+            break
+        kept += character
+    return kept.rstrip() + "…"

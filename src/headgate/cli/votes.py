@@ -1,0 +1,60 @@
+import click
+
+from headgate.cli import completions, options, output
+from headgate.cli.client import Client, path
+
+_DEPLOYMENT = click.argument("deployment", shell_complete=completions.names("deployments"))
+_ENVIRONMENT = click.option(
+    "-e",
+    "--environment",
+    required=True,
+    metavar="NAME",
+    help="Where.",
+    shell_complete=completions.names("environments"),
+)
+_REASON = click.option("--reason", metavar="TEXT", help="Shown to everyone who waits.")
+
+
+@click.command("approve")
+@_DEPLOYMENT
+@click.argument("tag")
+@_ENVIRONMENT
+@_REASON
+@options.output()
+@options.with_server
+def approve(
+    client: Client, deployment: str, tag: str, environment: str, reason: str | None, form: str
+) -> None:
+    """Approves version TAG of DEPLOYMENT for an environment; another vote of yours is replaced.
+
+    Exit codes: 0 the vote counts; 1 refused; 2 called wrongly; 4 the server cannot be reached; 5 not allowed.
+    """
+    _vote(client, "approved", deployment, tag, environment, reason, form)
+
+
+@click.command("reject")
+@_DEPLOYMENT
+@click.argument("tag")
+@_ENVIRONMENT
+@_REASON
+@options.output()
+@options.with_server
+def reject(
+    client: Client, deployment: str, tag: str, environment: str, reason: str | None, form: str
+) -> None:
+    """Rejects version TAG of DEPLOYMENT for an environment; another vote of yours is replaced.
+
+    Exit codes: 0 the vote counts; 1 refused; 2 called wrongly; 4 the server cannot be reached; 5 not allowed.
+    """
+    _vote(client, "rejected", deployment, tag, environment, reason, form)
+
+
+def _vote(
+    client: Client, status: str, deployment: str, tag: str, environment: str, reason: str | None, form: str
+) -> None:
+    body = {"deployment": deployment, "tag": tag, "environment": environment, "status": status}
+    if reason:
+        body["reason"] = reason
+    vote = client.send("POST", path("approvals"), body)
+    sentence = f"{status} {deployment} {tag} for {environment}"
+    output.result(vote, form, sentence, f"{deployment}/{tag}")

@@ -1,0 +1,102 @@
+"""`watch` in a pipe: one line an event, as it comes."""
+
+import json
+import time
+
+import click
+
+from headgate.cli import event_stream, failures, main, output, watch_state
+from headgate.cli.client import Client
+from headgate.cli.watch import Ending
+from headgate.cli.watch_feed import Feed
+from headgate.kernel import instants
+
+LONGEST_WITHOUT_COUNTS_SECONDS = 10.0
+LEAST_BETWEEN_COUNTS_SECONDS = 0.5
+MOST_LAST_LOOKS = 20
+"""The counts may be ahead of the events that led to them; those are still printed."""
+_PACE_SECONDS = 0.25
+
+
+def run(
+    client: Client,
+    names: tuple[str, ...],
+    end: Ending,
+    snapshot: watch_state.Snapshot,
+    form: str,
+) -> watch_state.Snapshot:
+    if end.is_over(snapshot):
+        return snapshot
+    counted_at = time.monotonic()
+    is_stale = False
+    with Feed(client) as feed:
+        while not end.is_over(snapshot):
+            for item in feed.batch(_PACE_SECONDS):
+                is_stale = is_stale or not isinstance(item, event_stream.Lost)
+                _print(item, names, form)
+            age = time.monotonic() - counted_at
+            if end.needs_counts and (
+                (is_stale and age >= LEAST_BETWEEN_COUNTS_SECONDS) or age >= LONGEST_WITHOUT_COUNTS_SECONDS
+            ):
+                snapshot = _counted(client, names) or snapshot
+                counted_at, is_stale = time.monotonic(), False
+        for _ in range(MOST_LAST_LOOKS):
+            last = feed.batch(_PACE_SECONDS)
+            for item in last:
+                _print(item, names, form)
+            if not last:
+                break
+    return snapshot
+
+
+def _counted(client: Client, names: tuple[str, ...]) -> watch_state.Snapshot | None:
+    """None while the server is away: it is asked again, the time that was given is the bound."""
+    try:
+        return watch_state.fetch_counts(client, names)
+    except failures.Failure as failure:
+        if failure.code != main.UNREACHABLE:
+            raise
+        return None
+
+
+def _print(item: event_stream.Item, names: tuple[str, ...], form: str) -> None:
+    if isinstance(item, event_stream.Lost):
+        click.echo(f"not live: {item.reason}; trying again", err=True)
+    elif isinstance(item, event_stream.Event) and item.type == "gap":
+        click.echo("some events are no longer kept and are missing here", err=True)
+    elif isinstance(item, event_stream.Event) and is_about(item, names):
+        _print_event(item, form)
+
+
+def is_about(event: event_stream.Event, names: tuple[str, ...]) -> bool:
+    if not names:
+        return True
+    inner = event.data.get("data")
+    deployment = inner.get("deployment") if isinstance(inner, dict) else None
+    return deployment in names or str(event.data.get("name", "")).partition("/")[0] in names
+
+
+def _print_event(event: event_stream.Event, form: str) -> None:
+    document = event.data
+    message = str(document.get("message") or event.type)
+    if form == "json":
+        click.echo(json.dumps(document, ensure_ascii=False))
+    elif form == "yaml":
+        click.echo("---")
+        output.echo_yaml([document])
+    elif form == "name":
+        output.echo_lines([str(document.get("name") or "")])
+    elif form == "wide":
+        words = (document.get("at"), document.get("type"), document.get("name"), message)
+        output.echo_lines(["  ".join(str(word) for word in words if word)])
+    else:
+        output.echo_lines([f"{_to_the_second(document.get('at'))}  {message}"])
+
+
+def _to_the_second(moment: object) -> str:
+    """Of one width, so that messages stand below each other."""
+    try:
+        instant = instants.parse(str(moment))
+    except ValueError:
+        return str(moment)
+    return instants.show(instant - instant % instants.MICROSECONDS_PER_SECOND)

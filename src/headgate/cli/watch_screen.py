@@ -1,0 +1,276 @@
+"""The screen of `watch`, line by line, for any size of terminal: nothing here knows how it gets there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from headgate.cli import cells, tables
+from headgate.cli.tables import printable
+from headgate.cli.watch_state import Document, Snapshot
+from headgate.kernel import instants
+from headgate.kernel.instants import Instant
+
+MOST_BUDGETS = 5
+NARROWEST_BAR, WIDEST_BAR = 6, 20
+_BARS = (
+    ("upToDate", "█", "green"),
+    ("running", "▓", "cyan"),
+    ("failed", "x", "red"),
+    ("frozen", "=", "blue"),
+)
+_WORDS = (("running", "cyan"), ("waiting", "yellow"), ("frozen", "blue"), ("failed", "red"))
+_STILL_MOVING = ("running", "waiting", "frozen", "failed")
+
+
+class Span(msgspec.Struct, frozen=True):
+    text: str
+    style: str = ""
+
+
+Line = list[Span]
+
+
+class Heading(msgspec.Struct, frozen=True):
+    """`trouble` says why the screen is not live at the moment."""
+
+    workspace: str
+    server: str
+    now: Instant
+    trouble: str | None = None
+
+
+class _Branch(msgspec.Struct):
+    """One environment: its line, and what could be told below it as far as there is room."""
+
+    head: Line
+    details: list[Line]
+    rail: str
+    room: int = 0
+
+
+def render(snapshot: Snapshot, heading: Heading, width: int, height: int) -> list[Line]:
+    lines = [_heading(heading, width), []]
+    budgets = list(_budgets(snapshot.budgets, heading.now))
+    room = max(height - len(lines) - (len(budgets) + 1 if budgets else 0), 3)
+    lines += _tree(snapshot, heading.now, width, room)
+    if budgets:
+        lines += [[], *budgets]
+    return [_cut(line, width) for line in lines[:height]]
+
+
+def _heading(heading: Heading, width: int) -> Line:
+    where = f"{heading.workspace} at {heading.server}"
+    clock = instants.to_datetime(heading.now).strftime("%H:%M:%S UTC")
+    how = Span("● live", "green") if heading.trouble is None else Span("○ not live", "red")
+    gap = max(width - tables.width_of(where) - len(clock) - len(how.text) - 2, 2)
+    return [Span(where, "bold"), Span(" " * gap), Span(clock, "dim"), Span("  "), how]
+
+
+def _tree(snapshot: Snapshot, now: Instant, width: int, room: int) -> list[Line]:
+    if not snapshot.deployments:
+        return [[Span("no deployments yet: `headgate apply -f` brings them", "dim")]]
+    shown = _fitting(snapshot.deployments, room)
+    heads = [(one, _branches(one, snapshot, now, width)) for one in shown]
+    used = sum(1 + (len(branches) if not is_settled(one) else 0) for one, branches in heads)
+    hidden = len(snapshot.deployments) - len(shown)
+    _share(
+        [branch for one, branches in heads if not is_settled(one) for branch in branches],
+        room - used - (hidden > 0),
+    )
+    lines: list[Line] = []
+    for one, branches in heads:
+        if is_settled(one):
+            lines.append(_settled(one))
+            continue
+        lines.append([Span(printable(one["name"]), "bold")])
+        for branch in branches:
+            lines += [branch.head, *_told(branch)]
+    if hidden:
+        advice = "a higher window or `headgate watch DEPLOYMENT` shows them"
+        lines.append([Span(f"and {hidden} more deployments; {advice}", "dim")])
+    return lines
+
+
+def is_settled(deployment: Document) -> bool:
+    return not any(
+        environment["counts"].get(state)
+        for environment in deployment["environments"]
+        for state in _STILL_MOVING
+    )
+
+
+def _settled(deployment: Document) -> Line:
+    """One line is enough for what is done."""
+    environments = deployment["environments"]
+    where = (
+        ", ".join(f"{printable(one['name'])} {_versions(one)}" for one in environments) or "in no environment"
+    )
+    mark = (
+        Span("✓ ", "green")
+        if any(one["counts"].get("upToDate") for one in environments)
+        else Span("- ", "dim")
+    )
+    return [Span(printable(deployment["name"]), "bold"), Span("  "), mark, Span(where, "dim")]
+
+
+def _fitting(deployments: Sequence[Document], room: int) -> list[Document]:
+    """All of them if there is room, else those that move first; each stays in its place."""
+    cost = {one["name"]: 1 if is_settled(one) else 1 + len(one["environments"]) for one in deployments}
+    if sum(cost.values()) <= room:
+        return list(deployments)
+    left = room - 1
+    kept: set[str] = set()
+    for one in sorted(deployments, key=is_settled):
+        if cost[one["name"]] <= left or not kept:
+            kept.add(one["name"])
+            left -= cost[one["name"]]
+    return [one for one in deployments if one["name"] in kept]
+
+
+def _branches(deployment: Document, snapshot: Snapshot, now: Instant, width: int) -> list[_Branch]:
+    environments = deployment["environments"]
+    names = _column([printable(one["name"]) for one in environments])
+    tags = _column([_versions(one) for one in environments])
+    ratios = _column([_ratio(one["counts"]) for one in environments])
+    words = [list(_words(one["counts"])) for one in environments]
+    widest = max((sum(len(span.text) for span in spans) for spans in words), default=0)
+    left = (
+        width - 3 - sum(tables.width_of(column[0]) + 2 for column in (names, tags, ratios) if column) - widest
+    )
+    bar_width = min(max(left, NARROWEST_BAR), WIDEST_BAR)
+    found = []
+    for number, one in enumerate(environments):
+        is_last = number == len(environments) - 1
+        head = [
+            Span("└─ " if is_last else "├─ ", "dim"),
+            Span(f"{names[number]}  {tags[number]}  "),
+            *_bar(one["counts"], bar_width),
+            Span(f"  {ratios[number]}"),
+            *words[number],
+        ]
+        place = (deployment["name"], one["name"])
+        found.append(_Branch(head, list(_details(one, place, snapshot, now)), "   " if is_last else "│  "))
+    return found
+
+
+def _column(texts: Sequence[str]) -> list[str]:
+    width = max((tables.width_of(text) for text in texts), default=0)
+    return [text + " " * (width - tables.width_of(text)) for text in texts]
+
+
+def _versions(environment: Document) -> str:
+    """The newest, and behind an arrow the one that it follows while it has succeeded nowhere."""
+    newest, successful = environment.get("newest"), environment.get("newestSuccessful")
+    if newest is None:
+        return "no version"
+    return printable(newest if successful in (None, newest) else f"{successful} → {newest}")
+
+
+def _ratio(counts: Document) -> str:
+    total = sum(counts.values())
+    return f"{counts.get('upToDate', 0):>{len(str(total))}}/{total}"
+
+
+def _bar(counts: Document, width: int) -> Iterator[Span]:
+    """What there is at all has at least one character."""
+    total = sum(counts.values())
+    left = width
+    for key, character, style in _BARS:
+        share = counts.get(key, 0) * width // total if total else 0
+        share = min(max(share, 1), left) if counts.get(key) else 0
+        left -= share
+        yield Span(character * share, style)
+    yield Span("░" * left, "dim")
+
+
+def _words(counts: Document) -> Iterator[Span]:
+    for key, style in _WORDS:
+        if counts.get(key):
+            yield Span(f"  {counts[key]} {key}", style)
+
+
+def _details(
+    environment: Document, place: tuple[str, str], snapshot: Snapshot, now: Instant
+) -> Iterator[Line]:
+    for job in snapshot.jobs.get(place, []):
+        since = instants.parse(job.get("startedAt") or job["createdAt"])
+        for_long = cells.length(max(now - since, 0) // instants.MICROSECONDS_PER_SECOND)
+        said = f"  {printable(job['message'])}" if job.get("message") else ""
+        what = f"{printable(job['version'])} {job['status']} {for_long}{said}"
+        yield [Span("▶ ", "cyan"), Span(f"{printable(job['resource'])}  "), Span(what, "cyan")]
+    for resource in snapshot.failed.get(place, []):
+        yield [
+            Span("✗ ", "red"),
+            Span(f"{printable(resource)}  "),
+            Span("failed; `headgate explain` says why", "red"),
+        ]
+    for item in environment.get("waiting") or []:
+        resource = printable(item["target"].rpartition("/")[2])
+        yield [Span("· ", "yellow"), Span(f"{resource}  "), Span(printable(item["message"]), "dim")]
+    counts = environment["counts"]
+    hidden = counts.get("waiting", 0) + counts.get("frozen", 0) - len(environment.get("waiting") or [])
+    if hidden > 0:
+        yield [Span("· ", "yellow"), Span(f"{hidden} more wait", "dim")]
+
+
+def _share(branches: Sequence[_Branch], room: int) -> None:
+    """A line each in turn, so that no environment hides the others."""
+    while room > 0:
+        wanting = [branch for branch in branches if branch.room < len(branch.details)]
+        if not wanting:
+            return
+        for branch in wanting[:room]:
+            branch.room += 1
+        room -= len(wanting)
+
+
+def _told(branch: _Branch) -> Iterator[Line]:
+    rail = Span(branch.rail, "dim")
+    shown = branch.details[: branch.room]
+    hidden = len(branch.details) - len(shown)
+    if hidden and shown:
+        shown = [*shown[:-1], [Span(f"and {hidden + 1} more", "dim")]]
+    for line in shown:
+        yield [rail, *line]
+
+
+def _budgets(budgets: Sequence[Document], now: Instant) -> Iterator[Line]:
+    """The ones in use or stopped; fullest first when there are many."""
+    used = [one for one in budgets if one["used"] or one.get("stoppedAt")]
+    used.sort(key=lambda one: (not one.get("stoppedAt"), -one["used"] / max(one["limit"], 1)))
+    if used:
+        yield [Span("Budgets", "bold")]
+    for one in used[:MOST_BUDGETS]:
+        yield _budget(one, now)
+    if len(used) > MOST_BUDGETS:
+        yield [Span(f"  and {len(used) - MOST_BUDGETS} more", "dim")]
+
+
+def _budget(budget: Document, now: Instant) -> Line:
+    where = f" in {printable(budget['environment'])}" if budget.get("environment") else ""
+    rule = f"{printable(budget['policy'])}, {printable(budget['rule'])}{where}"
+    amount = f"  {budget['used']} of {budget['limit']}  "
+    if budget.get("stoppedAt"):
+        since = instants.show_clock(instants.parse(budget["stoppedAt"]), near=now)
+        advice = "  `headgate resume` goes on"
+        return [Span(amount, "red"), Span(f"stopped since {since}  ", "red"), Span(rule), Span(advice, "dim")]
+    holders = ", ".join(printable(holder["name"]) for holder in budget.get("holders") or [])
+    full = budget["used"] >= budget["limit"]
+    return [Span(amount, "yellow" if full else "green"), Span(rule + "  "), Span(holders, "dim")]
+
+
+def _cut(line: Line, width: int) -> Line:
+    kept: Line = []
+    left = width
+    for span in line:
+        if tables.width_of(span.text) > left:
+            return [*kept, Span(tables.cut(span.text, left), span.style)] if left else kept
+        kept.append(span)
+        left -= tables.width_of(span.text)
+    return kept
+
+
+def plain(lines: Sequence[Line]) -> str:
+    return "\n".join("".join(span.text for span in line).rstrip() for line in lines) + "\n"

@@ -1,0 +1,67 @@
+"""`get --watch`: the list, then every object again that has changed."""
+
+import json
+import time
+
+import click
+
+from headgate.cli import event_stream, failures, listing, main, output, tables
+from headgate.cli.client import Client
+from headgate.cli.kinds import Kind
+from headgate.cli.watch_feed import Feed
+
+LEAST_BETWEEN_LISTS_SECONDS = 1.0
+_PACE_SECONDS = 0.25
+
+
+def follow(client: Client, kind: Kind, names: tuple[str, ...], query: listing.Query, form: str) -> None:
+    try:
+        with Feed(client) as feed:
+            _follow(feed, client, kind, names, query, form)
+    except KeyboardInterrupt:
+        raise SystemExit(main.INTERRUPTED) from None
+
+
+def _follow(
+    feed: Feed, client: Client, kind: Kind, names: tuple[str, ...], query: listing.Query, form: str
+) -> None:
+    shown: dict[str, tables.Row] = {}
+    is_first = is_stale = True
+    listed_at = 0.0
+    while True:
+        if is_stale and time.monotonic() - listed_at >= LEAST_BETWEEN_LISTS_SECONDS:
+            listed_at = time.monotonic()
+            found = _listed(client, kind, names, query, is_first)
+            if found is None:
+                continue
+            _print(kind, [item for key, item in found.items() if shown.get(key) != item], form, is_first)
+            for key in shown.keys() - found.keys():
+                click.echo(f"{kind.singular} {tables.printable(key)} is gone", err=True)
+            shown, is_first, is_stale = found, False, False
+        for item in feed.batch(_PACE_SECONDS):
+            is_stale = is_stale or not isinstance(item, event_stream.Lost)
+
+
+def _listed(
+    client: Client, kind: Kind, names: tuple[str, ...], query: listing.Query, is_first: bool
+) -> dict[str, tables.Row] | None:
+    """None while a server that was there is away; it is asked again."""
+    try:
+        return {kind.identity(item): item for item in listing.fetch(client, kind, names, query)}
+    except failures.Failure as failure:
+        if is_first or failure.code != main.UNREACHABLE:
+            raise
+        return None
+
+
+def _print(kind: Kind, items: list[tables.Row], form: str, with_header: bool) -> None:
+    if not items:
+        return
+    if form == "json":
+        click.echo("\n".join(json.dumps(item, ensure_ascii=False) for item in items))
+    elif form in ("table", "wide"):
+        click.echo("\n".join(tables.render(kind.columns, items, wide=form == "wide", header=with_header)))
+    else:
+        if form == "yaml" and not with_header:
+            click.echo("---")
+        output.rows(kind, items, form)

@@ -1,0 +1,109 @@
+"""Tables, times, YAML and names: how documents reach the eye."""
+
+import unicodedata
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headgate.cli import cells, colours, pairs, tables, yaml_text
+from headgate.fleet import manifests
+from headgate.kernel import instants
+
+from .conftest import NOW
+
+
+def test_columns_are_aligned_and_lines_end_where_their_text_ends() -> None:
+    assert tables.aligned([["NAME", "X"], ["a", ""], ["long name", "1"]]) == [
+        "NAME       X",
+        "a",
+        "long name  1",
+    ]
+
+
+def test_wide_characters_take_two_places() -> None:
+    lines = tables.aligned([["名前", "x"], ["ab", "y"]])
+    assert lines == ["名前  x", "ab    y"]
+
+
+def test_only_the_last_column_is_cut() -> None:
+    lines = tables.aligned([["a", "b" * 60]], cut_to=30)
+    assert lines == ["a  " + "b" * 26 + "…"]
+
+
+def test_text_of_a_server_cannot_steer_the_terminal() -> None:
+    assert tables.printable("a\x1b[2Jb\r\nc\u202ed") == "a\\x1b[2Jb\\r c\\u202ed"
+
+
+@given(st.text())
+def test_no_text_has_control_characters_left(text: str) -> None:
+    assert not any(unicodedata.category(one) in ("Cc", "Cf", "Cs") for one in tables.printable(text))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (0, "now"),
+        (45, "45s ago"),
+        (150, "2m30s ago"),
+        (600, "10m ago"),
+        (5400, "1h30m ago"),
+        (86_400 * 4, "4d ago"),
+    ],
+)
+def test_times_are_said_from_now(monkeypatch: pytest.MonkeyPatch, seconds: int, said: str) -> None:
+    monkeypatch.setattr(pairs, "now", lambda: NOW)
+    assert cells.ago(instants.show(NOW - instants.seconds(seconds))) == said
+
+
+def test_times_to_come_are_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pairs, "now", lambda: NOW)
+    assert cells.ago(instants.show(NOW + instants.minutes(5))) == "in 5m"
+
+
+def test_there_is_no_colour_in_a_pipe() -> None:
+    assert not colours.wanted()
+    assert colours.of_state("failed") == "failed"
+
+
+@pytest.mark.parametrize(("variable", "value"), [("NO_COLOR", "1"), ("TERM", "dumb")])
+def test_there_is_no_colour_for_those_who_want_none(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert colours.wanted()
+    monkeypatch.setenv(variable, value)
+    assert not colours.wanted()
+
+
+TEXT = st.text(st.characters(exclude_characters="\0", codec="utf-8"), max_size=12)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(10**12), 10**12) | TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(TEXT, JSON, min_size=1, max_size=3))
+def test_yaml_is_read_back_as_it_was(document: dict[str, Any]) -> None:
+    [read] = manifests.read_documents(yaml_text.write([document]), source="x")
+    assert read.value == document
+
+
+@pytest.mark.parametrize(
+    "tag", ["12e4567", "0o17", "0x1f", "1_000", "12:30", "yes", "2026-03-01", "1.0", "~", "on"]
+)
+def test_a_tag_that_looks_like_something_else_stays_text(tag: str) -> None:
+    [read] = manifests.read_documents(yaml_text.write([{"tag": tag}]), source="x")
+    assert read.value == {"tag": tag}
+
+
+def test_text_of_several_lines_is_written_as_a_block() -> None:
+    assert yaml_text.write([{"script": "a\nb\n"}]) == "script: |\n  a\n  b\n"
+
+
+def test_documents_are_separated() -> None:
+    assert yaml_text.write([{"a": 1}, {"b": 2}]) == "a: 1\n---\nb: 2\n"
