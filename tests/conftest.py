@@ -1,9 +1,68 @@
-"""Property tests look at the same examples in every run, so that a failure is the change's own.
+"""What all tests share: the folder of the session, its PostgreSQL, and how hard property tests look.
 
+Property tests look at the same examples in every run, so that a failure is the change's own.
 `HEADGATE_EXAMPLES=10 pytest tests/properties` and `--hypothesis-seed` look further.
 """
 
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
 from hypothesis import settings
+
+import postgres
 
 settings.register_profile("headgate", derandomize=True, deadline=None, database=None)
 settings.load_profile("headgate")
+
+_SESSION_FOLDER = pytest.StashKey[Path]()
+_WORKER_INPUT = "headgate_session_folder"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    given: dict[str, str] | None = getattr(config, "workerinput", None)
+    if given is not None:
+        config.stash[_SESSION_FOLDER] = Path(given[_WORKER_INPUT])
+        return
+    config.stash[_SESSION_FOLDER] = postgres.folder_of_session(os.getpid())
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    node.workerinput[_WORKER_INPUT] = str(node.config.stash[_SESSION_FOLDER])
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        postgres.Session(config.stash[_SESSION_FOLDER]).end()
+
+
+@pytest.fixture(scope="session")
+def postgres_session(pytestconfig: pytest.Config) -> postgres.Session:
+    return postgres.Session(pytestconfig.stash[_SESSION_FOLDER])
+
+
+@pytest.fixture(scope="session")
+def postgres_server_url(postgres_session: postgres.Session) -> str:
+    """The server that all tests share."""
+    if not os.environ.get(postgres.GIVEN) and postgres.programs() is None:
+        pytest.skip(postgres.ABSENT)
+    return postgres_session.shared_url()
+
+
+@pytest.fixture
+def postgres_url(postgres_server_url: str) -> Iterator[str]:
+    """An empty database of one's own."""
+    with postgres.fresh_database(postgres_server_url) as url:
+        yield url
+
+
+@pytest.fixture
+def private_postgres(postgres_session: postgres.Session) -> Iterator[postgres.Server]:
+    """A server of one's own, to stop and to restart."""
+    if postgres.programs() is None:
+        pytest.skip(postgres.ABSENT)
+    with postgres_session.private() as server:
+        yield server

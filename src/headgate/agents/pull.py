@@ -66,6 +66,7 @@ class PullAgent:
         self._noticed = noticed
         self._free = asyncio.Semaphore(concurrency)
         self._jobs: dict[str, asyncio.Task[None]] = {}
+        self._started: set[str] = set()
         self._ended: set[str] = set()
         self._claiming: asyncio.Task[None] | None = None
 
@@ -166,6 +167,7 @@ class PullAgent:
             elif job not in self._ended:
                 await self._stop(assignment)
             self._ended.discard(job)
+            self._started.discard(job)
         if is_cancelled is True and not is_reported:
             await self._tell(job, token, Progress("cancelled", "stopped"))
         elif isinstance(done, Exception):
@@ -197,6 +199,7 @@ class PullAgent:
                 act = self._handler.follow if is_started else self._handler.start
                 progress = await act(assignment) or said or Progress("inProgress", look_again_seconds=5)
                 is_started, failures = True, 0
+                self._started.add(assignment.job.id)
             except Rejected as rejected:
                 progress = invalid(rejected)
             except TryLaterError as error:
@@ -228,10 +231,15 @@ class PullAgent:
                 await asyncio.sleep(self._backoff.seconds(failures))
 
     async def _stop(self, assignment: Assignment) -> None:
-        """With nothing left behind, so that the job can begin afresh should it be offered again."""
+        """With nothing left behind, so that the job can begin afresh should it be offered again.
+
+        Work that came to its end unseen is left, so that its end is found then and it does not begin afresh.
+        """
         failures = 0
         while True:
             try:
+                if await self._has_ended_by_itself(assignment):
+                    return
                 await self._handler.stop(assignment)
                 await self._handler.forget(assignment)
                 return
@@ -241,6 +249,12 @@ class PullAgent:
                 failures += 1
                 logger.warning("Job %s is not stopped yet: %s", assignment.job.id, error.message)
                 await asyncio.sleep(self._backoff.seconds(failures))
+
+    async def _has_ended_by_itself(self, assignment: Assignment) -> bool:
+        if assignment.job.id not in self._started:
+            return False
+        progress = await self._handler.follow(assignment)
+        return progress is not None and progress.has_ended
 
 
 def _without_own_keys(document: Document) -> Document:

@@ -78,7 +78,7 @@ def waits_for(state: State, target: Target, now: Instant) -> str:
     unit = state.unit_of(target)
     parts = [" ".join(reason) for reason in unit.waits]
     if unit.wake_at is not None:
-        parts.append(f"until {instants.show(unit.wake_at)}")
+        parts.append(f"until {instants.show_to_the_second(unit.wake_at)}")
     if unit.start_key is not None:
         parts.append("a slot")
     if target.place is not None and target.place.executing is not None:

@@ -197,8 +197,8 @@ def of_window(state: State, place: Place, now: Instant) -> Judged:
         missing = collecting.without_new_version(place, fresh) if _waits_for_everyone(place) else []
         wanted = f" or as soon as {', '.join(missing)} has a new version" if missing else ""
         verdict = verdicts.pending(
-            f"collection window open since {instants.show(group.collection_started_at)}, "
-            f"closes at {instants.show(close_at)}{wanted}",
+            f"collection window open since {instants.show_to_the_second(group.collection_started_at)}, "
+            f"closes at {instants.show_to_the_second(close_at)}{wanted}",
             next_evaluation_time=close_at,
         )
     else:

@@ -78,10 +78,12 @@ def frozen(state: State, target: Target, now: Instant) -> Judged:
     freeze = state.freeze_on(target, now)
     if freeze is None:
         return NOT_FROZEN
-    until = f" until {instants.show(freeze.expires_at)}" if freeze.expires_at is not None else ""
+    until = (
+        f" until {instants.show_to_the_second(freeze.expires_at)}" if freeze.expires_at is not None else ""
+    )
     who = f" by {freeze.user}" if freeze.user else ""
     verdict = verdicts.pending(
-        f"frozen by {freeze.name}{who} since {instants.show(freeze.created_at)}{until}: {freeze.reason}",
+        f"frozen by {freeze.name}{who} since {instants.show_to_the_second(freeze.created_at)}{until}: {freeze.reason}",
         next_evaluation_time=freeze.expires_at,
         freeze=freeze.name,
     )

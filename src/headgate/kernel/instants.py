@@ -53,6 +53,11 @@ def show(instant: Instant) -> str:
     return text.rjust(len("2026-01-01T00:00:00"), "0") + "Z"
 
 
+def show_to_the_second(instant: Instant) -> str:
+    """For sentences, where nobody wants the microseconds of a real clock."""
+    return show(instant - instant % MICROSECONDS_PER_SECOND)
+
+
 def show_clock(instant: Instant, *, with_date: bool = False, near: Instant | None = None) -> str:
     """The short form for sentences; `near` adds the date when that moment is on another day."""
     second_of_day = instant // MICROSECONDS_PER_SECOND % _SECONDS_PER_DAY

@@ -24,6 +24,8 @@ CHANNEL = "headgate"
 _CONNECT_SECONDS = 5.0
 _STATEMENT_SECONDS = 60.0
 _MOST_CONNECTIONS = 10
+_LONGEST_PAUSE_SECONDS = 30
+"""A process that hangs inside a transaction would keep the workspace locked for everybody."""
 
 Result = TypeVar("Result")
 
@@ -55,7 +57,10 @@ class PostgresDriver(Driver):
             timeout=_CONNECT_SECONDS,
             command_timeout=_STATEMENT_SECONDS,
             init=_prepare_connection,
-            server_settings={"application_name": "headgate"},
+            server_settings={
+                "application_name": "headgate",
+                "idle_in_transaction_session_timeout": str(_LONGEST_PAUSE_SECONDS * 1000),
+            },
         )
 
     def _run(self, work: Coroutine[Any, Any, Result]) -> Result:

@@ -82,6 +82,7 @@ class SqlStore(SqlOrders):
             for table in TABLES.values():
                 if "workspace" in table.column_names:
                     session.execute(f"DELETE FROM {table.name} WHERE workspace = ?", (name,))
+            session.execute("DELETE FROM lease WHERE name = ?", (f"engine/{name}",))
             return session.execute("DELETE FROM workspace WHERE name = ?", (name,)) == 1
 
     def take_lease(self, name: str, holder: str, seconds: float) -> Lease | None:

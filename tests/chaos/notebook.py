@@ -1,0 +1,54 @@
+"""What was done and what was acknowledged, written down by whoever did it, one line each, before a kill can take it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from headgate.kernel.instants import Instant
+
+Kind = Literal["began", "ended", "reported", "asking", "acknowledged"]
+
+
+class Note(msgspec.Struct, frozen=True, omit_defaults=True):
+    """`began` and `ended` are one run of a job's work by an agent; `ended` says that its claim was held all the time."""
+
+    kind: Kind
+    at: Instant
+    job: str = ""
+    run: str = ""
+    target: str = ""
+    status: str = ""
+    step: str = ""
+
+
+class Notebook:
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def write(
+        self, kind: Kind, *, job: str = "", run: str = "", target: str = "", status: str = "", step: str = ""
+    ) -> None:
+        line = msgspec.json.encode(Note(kind, now(), job, run, target, status, step)) + b"\n"
+        descriptor = os.open(self._file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            os.write(descriptor, line)
+        finally:
+            os.close(descriptor)
+
+    def read(self) -> Iterator[Note]:
+        if self._file.exists():
+            for line in self._file.read_bytes().splitlines():
+                yield msgspec.json.decode(line, type=Note)
+
+    def acknowledged(self) -> dict[str, Instant]:
+        return {note.step: note.at for note in self.read() if note.kind == "acknowledged"}
+
+
+def now() -> Instant:
+    return time.time_ns() // 1_000

@@ -1,0 +1,60 @@
+"""Addresses of stores: each is opened, or refused with what is allowed."""
+
+from pathlib import Path
+
+import pytest
+
+from headgate.kernel.problems import Rejected
+from headgate.store import Store, UnavailableError, open_store
+
+from .values import HOME
+
+
+@pytest.mark.parametrize(
+    "url", ["", "mysql://localhost/db", "headgate.db", "sqlite://", "sqlite:///", "nonsense:"]
+)
+def test_an_address_of_no_store_is_refused_with_what_is_allowed(url: str) -> None:
+    with pytest.raises(Rejected) as refused:
+        open_store(url)
+    assert "sqlite:///FILE" in str(refused.value)
+    assert "postgresql://" in str(refused.value)
+
+
+def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("not a database\n" * 1000)
+    with pytest.raises(UnavailableError, match=r"notes\.txt"):
+        _open_and_migrate(file)
+    assert file.read_text() == "not a database\n" * 1000
+
+
+def test_a_folder_that_is_missing_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UnavailableError, match="missing"):
+        _open_and_migrate(tmp_path / "missing" / "headgate.db")
+
+
+def _open_and_migrate(file: Path) -> None:
+    store = open_store(f"sqlite:///{file}")
+    try:
+        store.migrate()
+    finally:
+        store.close()
+
+
+def test_a_store_knows_its_address(store: Store, store_url: str) -> None:
+    assert store.url == store_url
+
+
+def test_a_store_that_is_there_answers(store: Store) -> None:
+    store.ping()
+    assert [one.name for one in store.workspaces()] == [HOME]
+
+
+def test_stores_in_memory_are_strangers(tmp_path: Path) -> None:
+    one, other = open_store("memory:"), open_store("memory:")
+    one.migrate()
+    other.migrate()
+    one.put_document(HOME, "System", "web", b"{}")
+    assert other.documents(HOME, "System") == {}
+    one.close()
+    other.close()
