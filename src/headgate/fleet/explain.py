@@ -64,7 +64,7 @@ def of_target(state: State, name: str, now: Instant) -> Explanation:
         for version, one in explain_verdicts.of_target(state, target, now)
         if one is not gates.NOT_FROZEN
     ]
-    lines = tuple(_line(version, one) for version, one in judged)
+    lines = tuple(dict.fromkeys(_line(version, one) for version, one in judged))
     times = [line.next_evaluation_time for line in lines if line.next_evaluation_time is not None]
     group = _group_of(target)
     return Explanation(
@@ -185,8 +185,24 @@ def _message(
     if judged:
         return "every gate allows it"
     if record.deployed is not None:
+        back = _rolled_back_from(state, target)
+        if back is not None:
+            return (
+                f"runs {state.tag(record.deployed)}; {back.tag} was rolled back here and is not tried again by itself, "
+                "an operator's retry does it"
+            )
         return f"runs {state.tag(record.deployed)}, nothing newer is in scope"
     return "there is no version in scope"
+
+
+def _rolled_back_from(state: State, target: Target) -> VersionNode | None:
+    """The newest version that was put back here and is newer than what runs."""
+    deployed = state.version(target.record.deployed)
+    found = [version for version in map(state.version, target.record.spent) if version is not None]
+    newest = max(found, key=lambda version: version.order, default=None)
+    if newest is None or not newest.is_ready or (deployed is not None and newest.order <= deployed.order):
+        return None
+    return newest
 
 
 def _group_line(state: State, target: Target, group: Group | None, now: Instant) -> GroupLine | None:

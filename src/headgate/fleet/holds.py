@@ -48,12 +48,19 @@ def take(state: State, tables: Iterable[SlotTable], resource: str, holder: str, 
 def take_for_group(state: State, tables: Iterable[SlotTable], group: Group, now: Instant) -> None:
     tables = list(tables)
     take(state, tables, group.resource, group.id, now)
-    group.slots = sorted({*group.slots, *(table.rule.id for table in tables)})
+    slots = sorted({*group.slots, *(table.rule.id for table in tables)})
+    if slots != group.slots:
+        group.slots = slots
+        state.journal.changed("group", group.id)
 
 
 def restore_group(state: State, group: Group, since: Instant) -> None:
-    """After a load: exactly the slots it had taken."""
-    tables = [state.slots[rule] for rule in group.slots if rule in state.slots]
+    """After a load: exactly the slots it had taken and has not left since."""
+    tables = [
+        state.slots[rule]
+        for rule in group.slots
+        if rule in state.slots and state.slots[rule].covers(group.resource)
+    ]
     take(state, tables, group.resource, group.id, since)
 
 

@@ -29,7 +29,7 @@ def create(
     assert record.job is None, f"{target.name} has a live job already"
     agent, flaw = _agent_for(state, target)
     job = Job(
-        id=state.new_id("job", target.name),
+        id=state.new_id("job", target.name, now),
         deployment=target.deployment.name,
         environment=target.environment.name,
         resource=target.resource.name,

@@ -28,7 +28,7 @@ def put(state: State, change: PutSkip, now: Instant) -> None:
     environment = references.environment(state, change.environment).name if change.environment else None
     resource = references.resource(state, change.resource).name if change.resource else None
     skip = model.Skip(
-        id=change.id or state.new_id("skip", rule.id),
+        id=change.id or state.new_id("skip", rule.id, now),
         policy=rule.policy.name,
         rule=rule.id,
         version_id=version,

@@ -143,10 +143,11 @@ class State:
         self.journal = Journal()
         self.observer: Observer = Unobserved()
 
-    def new_id(self, kind: str, name: str) -> str:
-        """Ids of decisions follow the sequence of decisions, so that a replay gives the same ones."""
+    def new_id(self, kind: str, name: str, now: Instant) -> str:
+        """Ids of decisions follow their sequence and their moment, so that a replay gives the same ones; and a store
+        that went back to a backup, whose sequence comes again, gives others: agents know jobs by their ids."""
         self.sequence += 1
-        return self.ids.new(kind, f"{self.workspace}/{name}#{self.sequence}")
+        return self.ids.new(kind, f"{self.workspace}/{name}#{self.sequence}@{now}")
 
     def forget_job(self, job_id: str) -> None:
         """It is history now, which a store keeps."""

@@ -93,7 +93,7 @@ def open_group(state: State, place: Place, opened_at: Instant, now: Instant) -> 
     spec = place.rule.spec
     window = 0 if spec.readiness_mode == "immediate" else instants.seconds(spec.readiness_window_seconds or 0)
     group = Group(
-        id=state.new_id("group", place.order),
+        id=state.new_id("group", place.order, now),
         policy=place.rule.policy.name,
         rule=place.rule.id,
         environment=place.environment.name,
