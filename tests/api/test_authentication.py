@@ -99,7 +99,10 @@ def test_a_token_is_recognised(store: Store, clock: Clock) -> None:
     )
     principal = ask(Authenticator(store, clock), f"Bearer {secret}")
     assert principal == Principal(
-        "ci", {"payments": BY_ROLE["deployer"] | {"job:run"}}, agents=frozenset({"runner"})
+        "ci",
+        {"payments": BY_ROLE["deployer"] | {"job:run"}},
+        agents=frozenset({"runner"}),
+        roles=frozenset({"deployer"}),
     )
 
 

@@ -108,7 +108,9 @@ def test_a_person_has_the_roles_of_their_groups() -> None:
     async def test(issuer: Issuer) -> None:
         found = await issuer.verifier().verify(issuer.token(groups=["platform", "leads"]))
         assert found == Principal(
-            "ada@example.com", {"payments": BY_ROLE["operator"], "*": BY_ROLE["approver"]}
+            "ada@example.com",
+            {"payments": BY_ROLE["operator"], "*": BY_ROLE["approver"]},
+            roles=frozenset({"platform", "leads", "operator", "approver"}),
         )
 
     with_issuer(test)
@@ -323,7 +325,7 @@ def test_claims_can_be_chosen() -> None:
     async def test(issuer: Issuer) -> None:
         verifier = issuer.verifier(userClaim="sub", rolesClaim="realm_access.roles")
         found = await verifier.verify(issuer.token(realm_access={"roles": ["leads"]}))
-        assert found == Principal("u-1", {"*": BY_ROLE["approver"]})
+        assert found == Principal("u-1", {"*": BY_ROLE["approver"]}, roles=frozenset({"leads", "approver"}))
 
     with_issuer(test)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
@@ -84,7 +85,8 @@ def _problem(text: str, refusal: decode.RefusalError) -> Problem:
 
 
 def _remember(cache: dict[Key, Value], key: Key, value: Value) -> None:
-    """Drops the oldest entry of a full cache."""
+    """Drops an old entry of a full cache. Several threads may do so at once, and some in vain."""
     if len(cache) >= CACHED_PROGRAMS:
-        del cache[next(iter(cache))]
+        with contextlib.suppress(KeyError, RuntimeError):
+            del cache[next(iter(cache))]
     cache[key] = value

@@ -1,9 +1,10 @@
 import socket
 from pathlib import Path
+from typing import Any
 
 import click
 
-from headgate.cli import completions, contexts, failures, options
+from headgate.cli import completions, contexts, failures, options, up
 from headgate.cli.client import Client
 
 
@@ -84,3 +85,16 @@ def _with_token(connection: contexts.Connection) -> contexts.Connection:
             "the token is missing; give --token or HEADGATE_TOKEN, with the permission job:run"
         )
     return connection
+
+
+@command.command("serve")
+@up.process_options
+@up.health_options
+def serve(log_level: str, **given: Any) -> None:
+    """Runs jobs of types exec, http, github and argocd from the service's database, beside `api` and `engine`.
+
+    Any number may share one PostgreSQL; each job is run by one of them, and taken over by another if that one ends.
+    """
+    from headgate.cli import serving
+
+    up.start(serving.Options(decides=False, serves=False, **given), log_level)

@@ -45,21 +45,26 @@ from headgate.store import Store, Workspace, open_store
 DEFAULT_WORKSPACE = "default"
 NOT_YET = ("kubernetes", "kubernetes-node", "graph", "workload")
 """Types of agents that no process of this version runs: their jobs say so."""
+_FIRST_TOKEN_SECONDS = 60.0
 _log = logging.getLogger("headgate")
 
 
 class Options(msgspec.Struct, frozen=True):
-    """What this process is. `data` is where SQLite, the state of local jobs and the local token live."""
+    """What this process is. `data` is where SQLite, the state of local jobs and the local token live.
+
+    Without a port nothing is listened on; a process that does not serve the API answers there how it is.
+    """
 
     data: Path
     database: str | None = None
     host: str = "127.0.0.1"
-    port: int = 4380
+    port: int | None = 4380
     decides: bool = True
     serves: bool = True
     runs_agents: bool = True
     oidc: OidcConfig | None = None
     public_url: str | None = None
+    """Where users and agents reach the API, if it is not where this process listens."""
     lease_seconds: float = 15.0
 
     @property
@@ -73,7 +78,7 @@ class Process:
     def __init__(self, options: Options, say: Callable[[str], None]) -> None:
         self.options = options
         self._say = say
-        options.data.mkdir(parents=True, exist_ok=True)
+        options.data.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.store: Store = open_store(options.url)
         self.store.migrate()
         self.store.add_workspace(
@@ -139,7 +144,8 @@ class Process:
         self._measurer = Measurer()
         web = Web()
         background: list[asyncio.Task[Any]] = []
-        listener = _listen(self.options.host, self.options.port) if self.options.serves else None
+        port = self.options.port
+        listener = _listen(self.options.host, port) if port is not None else None
         address = self.options.public_url or (_address(self.options.host, listener) if listener else "")
         if self.options.runs_agents:
             self._runner = self._build_runner(web, address)
@@ -209,16 +215,19 @@ class Process:
             public_url=address,
             tokens_changed=authenticate.forget,
         )
-        return create_app(service, ALL, authenticate, metrics=self.metrics)
+        routes = ALL if self.options.serves else ()
+        return create_app(service, routes, authenticate, metrics=self.metrics)
 
     def first_token(self) -> str | None:
-        """An admin token if there is none at all yet; shown once."""
-        if self.store.tokens(None):
+        """An admin token if there is none at all yet; shown once, by one of the servers that start together."""
+        lease = self.store.take_lease("first-token", self.holder, _FIRST_TOKEN_SECONDS)
+        if lease is None or self.store.tokens(None):
             return None
         secret, token = tokens.issue(
             name="admin", workspace=None, role="admin", now=wall_clock(), created_by="first start"
         )
         self.store.add_token(token)
+        self.store.release_lease(lease)
         return secret
 
 

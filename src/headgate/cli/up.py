@@ -47,6 +47,27 @@ def process_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
+def health_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """For processes that do not serve the API but want to be watched."""
+    for option in reversed(
+        (
+            click.option("--host", default="127.0.0.1", show_default=True, help="The address for --port."),
+            click.option(
+                "--port",
+                type=click.IntRange(0, 65535),
+                help="Answers /healthz, /readyz and /metrics there; nothing is listened on if absent.",
+            ),
+            click.option(
+                "--public-url",
+                metavar="URL",
+                help="The address of the API, for callbacks of http agents.",
+            ),
+        )
+    ):
+        function = option(function)
+    return function
+
+
 def api_options(function: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(
         (
@@ -113,7 +134,7 @@ def start(options: Any, log_level: str, *, demo: bool = False, exit_when_done: b
                 serving.remember_locally(options.data, address, token)
                 _greet(address, token)
             else:
-                click.echo("Running.")
+                click.echo(f"Running; how it is: {address}/healthz and /metrics" if address else "Running.")
             if demo:
                 process.begin(_demonstrate(process, exit_when_done))
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar, get_args
 
 import msgspec
 
 from headgate.fleet import changes, model
+from headgate.fleet.model import LONGEST_NAME
 from headgate.fleet.state import State
 from headgate.fleet.units import (
     BoundRule,
@@ -23,6 +25,7 @@ from headgate.kernel import identifiers
 from headgate.kernel.problems import Problem, Rejected
 
 VERSION_STATUSES: tuple[str, ...] = get_args(model.VersionStatus)
+_MOST_COMPARED = 2_000
 NOT_SKIPPABLE = frozenset({"retry", "rollback", "verification"})
 KINDS = (
     "Resource",
@@ -38,7 +41,9 @@ KINDS = (
 
 
 def _missing(path: str, kind: str, name: str, known: Iterable[str]) -> Rejected:
-    close = difflib.get_close_matches(name, list(known), n=1)
+    """Looking for a name like it takes long among very many, and everybody waits for it."""
+    names = list(itertools.islice(known, _MOST_COMPARED))
+    close = difflib.get_close_matches(name[:LONGEST_NAME], names, n=1) if len(names) < _MOST_COMPARED else []
     hint = f"; did you mean {close[0]}?" if close else ""
     return Rejected((Problem(path, f"there is no {kind} {name!r}{hint}"),))
 

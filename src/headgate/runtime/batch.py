@@ -18,12 +18,19 @@ from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Rejected
 from headgate.runtime import auditing, dispatching, entries
-from headgate.runtime.commands import Caller, KeyReusedError, Reply
+from headgate.runtime.commands import ENGINE, Caller, KeyReusedError, Reply
 from headgate.runtime.items import Item
 from headgate.runtime.recording import Recorder
 from headgate.runtime.replica import DivergedError, Mark, Replica
 from headgate.store import rows
 from headgate.store.port import AuditEntry, Event, LogEntry, Order, Remembered, Transaction
+
+_MOST_ROUNDS = 50
+"""A job that cannot be delivered may be tried again at once; what is left after so many goes into the next batch."""
+
+
+_STOPPED_FROM_HERE = frozenset({"cancelled", "timedOut"})
+"""Ends that the agent has not said itself: it may be at work still, and has to stop."""
 
 
 class RandomIds:
@@ -52,6 +59,7 @@ class Batch:
         self._entries: list[LogEntry] = []
         self._audit: list[AuditEntry] = []
         self._has_news = False
+        self._is_half_done = False
         self.decisions = Decisions()
         self.undeliverable: list[changes.JobReported] = []
         self.orders: list[Order] = []
@@ -85,7 +93,7 @@ class Batch:
         try:
             item.result = item.command(_Context(self, item.caller))
         except Exception as error:
-            if len(self._entries) > before:
+            if len(self._entries) > before or self._is_half_done:
                 raise PoisonedError(item, error) from error
             item.error = error
             return
@@ -115,11 +123,11 @@ class Batch:
 
     def apply(self, change: Change, caller: Caller) -> None:
         engine = self._replica.engine
-        if isinstance(change, changes.JobReported) and not _is_live(engine, change):
+        if isinstance(change, changes.JobReported) and not _is_news(engine, change):
             return
         is_audited = auditing.is_audited(change)
         before = auditing.document_of(engine.state, change) if is_audited else None
-        engine.apply(change, self.now)
+        self._take(change)
         self._append("change", entries.encode(change), caller)
         kind = type(change).__name__
         self.kinds[kind] = self.kinds.get(kind, 0) + 1
@@ -134,6 +142,16 @@ class Batch:
         ):
             self.traces[change.object.id] = caller.trace_parent
 
+    def _take(self, change: Change) -> None:
+        """What is refused leaves nothing behind; what broke may have done a part."""
+        self._is_half_done = True
+        try:
+            self._replica.engine.apply(change, self.now)
+        except Rejected:
+            self._is_half_done = False
+            raise
+        self._is_half_done = False
+
     def _append(self, kind: str, payload: bytes, caller: Caller | None = None) -> None:
         seq = self._replica.position + len(self._entries) + 1
         user, trace = (caller.user, caller.trace_parent) if caller is not None else ("", None)
@@ -145,28 +163,48 @@ class Batch:
         is_due = wake is not None and wake <= self.now
         if not (self._entries or self._has_news or is_due or must or is_recheck):
             return
+        is_recheck = is_recheck or self._replica.is_fresh
         made = self.decisions = self._replica.decide(self.now, is_recheck=is_recheck)
         if not (self._entries or self._has_news or made.rows):
             return
-        engine = self._replica.engine
-        self._append("decided", msgspec.json.encode(Mark(engine.state.sequence, is_recheck)))
-        for warning in made.warnings:
-            self._recorder.warned(warning)
-        rows.of_decisions(engine, [made]).write(self._transaction)
-        self._order(known_traces | self.traces)
-        self._transaction.advance(self._entries[-1].seq, engine.state.sequence)
+        self._mark(is_recheck)
+        rounds = [made]
+        traces = known_traces | self.traces
+        flaws = self._order(made, traces)
+        while flaws and len(rounds) < _MOST_ROUNDS:
+            for flaw in flaws:
+                self.apply(flaw, ENGINE)
+            rounds.append(self._replica.decide(self.now))
+            self._mark()
+            flaws = self._order(rounds[-1], traces)
+        self.undeliverable = flaws
+        self._write_rounds(rounds)
 
-    def _order(self, traces: dict[str, str]) -> None:
-        for job in self.decisions.created:
+    def _mark(self, is_recheck: bool = False) -> None:
+        self._append("decided", msgspec.json.encode(Mark(self._replica.engine.state.sequence, is_recheck)))
+
+    def _order(self, made: Decisions, traces: dict[str, str]) -> list[changes.JobReported]:
+        """What no agent can be given is reported, in the same commit."""
+        flaws = []
+        for job in made.created:
             if job.status in model.JOB_TERMINAL:
                 continue
             try:
                 trace = traces.get(job.version)
                 self.orders.append(dispatching.order_for(self._replica.engine.state, job, trace))
             except dispatching.Undeliverable as flaw:
-                self.undeliverable.append(changes.JobReported(job.id, flaw.status, str(flaw)))
-        self._transaction.put("job_dispatch", [dispatching.row(order) for order in self.orders])
-        self._transaction.cancel_orders([job.id for job in self.decisions.cancelled])
+                flaws.append(changes.JobReported(job.id, flaw.status, str(flaw)))
+        return flaws
+
+    def _write_rounds(self, rounds: list[Decisions]) -> None:
+        engine, transaction = self._replica.engine, self._transaction
+        self.decisions = made = _joined(rounds)
+        for warning in made.warnings:
+            self._recorder.warned(warning)
+        rows.of_decisions(engine, rounds).write(transaction)
+        transaction.put("job_dispatch", [dispatching.row(order) for order in self.orders])
+        transaction.cancel_orders([job.id for job in made.cancelled])
+        transaction.advance(self._entries[-1].seq, engine.state.sequence)
 
     def write(self) -> None:
         """The last thing before the commit."""
@@ -174,10 +212,11 @@ class Batch:
         transaction.append(self._entries)
         ended = self.ended = self._recorder.take_ended()
         workspace = transaction.workspace
+        to_stop = [job.id for job in ended if job.status in _STOPPED_FROM_HERE]
         transaction.delete(
-            "job_dispatch", [(workspace, job.id) for job in ended if job.status != "cancelled"]
+            "job_dispatch", [(workspace, job.id) for job in ended if job.status not in _STOPPED_FROM_HERE]
         )
-        transaction.cancel_orders([job.id for job in ended if job.status == "cancelled"])
+        transaction.cancel_orders(to_stop)
         self.events = self._recorder.take()
         transaction.add_events(self.events)
         self.newest_event = transaction.newest_event()
@@ -204,12 +243,30 @@ class Batch:
         return self._replica.engine
 
 
-def _is_live(engine: Engine, change: changes.JobReported) -> bool:
-    """What arrives late changes nothing and leaves nothing in the log."""
+def _joined(rounds: list[Decisions]) -> Decisions:
+    if len(rounds) == 1:
+        return rounds[0]
+    return Decisions(
+        *(
+            tuple(one for made in rounds for one in getattr(made, field))
+            for field in Decisions.__struct_fields__
+        )
+    )
+
+
+def _is_news(engine: Engine, change: changes.JobReported) -> bool:
+    """What arrives late, or says what is known, changes nothing and leaves nothing in the log."""
     if change.status not in model.JOB_LIVE | model.JOB_TERMINAL:
         return True
     job = engine.jobs.get(change.job)
-    return job is not None and job.status not in model.JOB_TERMINAL
+    if job is None or job.status in model.JOB_TERMINAL:
+        return False
+    return (
+        change.status != job.status
+        or change.message not in (None, job.message)
+        or (change.external_id or job.external_id) != job.external_id
+        or not change.links.items() <= job.links.items()
+    )
 
 
 class _Context:

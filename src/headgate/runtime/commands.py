@@ -20,6 +20,7 @@ from headgate.store.port import UnknownWorkspaceError
 Answer = TypeVar("Answer", covariant=True)
 
 __all__ = [
+    "ENGINE",
     "Caller",
     "Command",
     "Context",
@@ -38,6 +39,9 @@ class Caller(msgspec.Struct, frozen=True):
     user: str
     request_id: str = ""
     trace_parent: str | None = None
+
+
+ENGINE = Caller("headgate")
 
 
 class Reply(msgspec.Struct, frozen=True):

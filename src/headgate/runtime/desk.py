@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 import time
 from typing import TypeVar
@@ -49,7 +50,8 @@ class Desk:
             self._newest[workspace] = newest_event
             waiting = tuple(self._waiting)
         for loop, event in waiting:
-            loop.call_soon_threadsafe(event.set)
+            with contextlib.suppress(RuntimeError):  # its loop has ended, and with it whoever waited
+                loop.call_soon_threadsafe(event.set)
 
     async def wait_for_events(self, workspace: str, seq: int, seconds: float) -> bool:
         event = asyncio.Event()

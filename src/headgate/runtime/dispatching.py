@@ -9,10 +9,12 @@ import msgspec
 from headgate.fleet import job_configs, model, records
 from headgate.fleet.state import State
 from headgate.kernel import instants
+from headgate.kernel.documents import describe
 from headgate.kernel.problems import Rejected
 from headgate.store.port import Order
 
 DEFAULT_TIMEOUT_SECONDS = 3_600
+LONGEST_TIMEOUT_SECONDS = 366 * 86_400
 _encode = msgspec.json.Encoder().encode
 
 
@@ -105,10 +107,14 @@ def _config(
 
 
 def _timeout(config: Mapping[str, object]) -> float:
-    given = config.get("timeoutSeconds")
-    if isinstance(given, int | float) and not isinstance(given, bool) and given > 0:
-        return given
-    return DEFAULT_TIMEOUT_SECONDS
+    given = config.get("timeoutSeconds", DEFAULT_TIMEOUT_SECONDS)
+    is_number = isinstance(given, int | float) and not isinstance(given, bool)
+    if is_number and 0 < given <= LONGEST_TIMEOUT_SECONDS:  # type: ignore[operator]  # it is a number
+        return given  # type: ignore[return-value]  # likewise
+    allowed = f"a number of seconds above 0 and up to {LONGEST_TIMEOUT_SECONDS}"
+    raise Undeliverable(
+        "invalidIntegration", f"config.timeoutSeconds: is {describe(given)}; allowed is {allowed}"
+    )
 
 
 def row(order: Order) -> tuple[object, ...]:

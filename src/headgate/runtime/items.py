@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import Future, InvalidStateError
 from typing import Any
 
@@ -56,3 +57,27 @@ class Item:
     def fail(self, error: BaseException) -> None:
         self.error = error
         self.settle()
+
+
+def by_workspace(items: Sequence[Item]) -> dict[str, list[Item]]:
+    found: dict[str, list[Item]] = {}
+    for item in items:
+        found.setdefault(item.workspace, []).append(item)
+    return found
+
+
+def in_turn(items: Sequence[Item]) -> list[list[Item]]:
+    """Neighbours of the same sort share a batch; a command that must be alone has one of its own."""
+    groups: list[list[Item]] = []
+    for item in items:
+        last = groups[-1] if groups else None
+        if (
+            last is not None
+            and not item.alone
+            and not last[-1].alone
+            and (last[-1].question is None) == (item.question is None)
+        ):
+            last.append(item)
+        else:
+            groups.append([item])
+    return groups

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Sequence
 
 import msgspec
@@ -27,6 +28,7 @@ from headgate.store.port import (
 
 _log = logging.getLogger("headgate.worker")
 _MOST_RELOADS = 3
+_REST_SECONDS = 0.5
 
 
 class Outcome(msgspec.Struct):
@@ -58,6 +60,8 @@ class Keeper:
         self._traces: dict[str, str] = {}
         self.lease: Lease | None = None
         self.needs_recheck = False
+        self.rests_until = 0.0
+        """After a failure it decides nothing by itself for a moment; by the monotonic clock."""
 
     @property
     def is_leader(self) -> bool:
@@ -106,6 +110,7 @@ class Keeper:
 
     def replica(self) -> Replica:
         if self._replica is None:
+            self.workspace = self._found_workspace()
             replica = Replica.load(self._store, self.workspace)
             self._traces = {
                 version: msgspec.json.decode(trace)
@@ -115,6 +120,13 @@ class Keeper:
             replica.engine.observer = self._recorder
             self._replica = replica
         return self._replica
+
+    def _found_workspace(self) -> Workspace:
+        """One that was removed and made anew under the same name has another id, and ids of its own."""
+        for workspace in self._store.workspaces():
+            if workspace.name == self.workspace.name:
+                return workspace
+        raise UnknownWorkspaceError(self.workspace.name)
 
     def live_jobs(self) -> dict[str, int]:
         """By status."""
@@ -140,12 +152,7 @@ class Keeper:
 
     def answer(self, questions: Sequence[Item]) -> None:
         """Questions see everything that was committed before they were asked."""
-        try:
-            engine = self._caught_up()
-        except (UnavailableError, UnknownWorkspaceError) as error:
-            for item in questions:
-                item.fail(error)
-            return
+        engine = self._caught_up()
         view = _View(engine, max(self._clock(), self.replica().last_at))
         for item in questions:
             assert item.question is not None
@@ -179,8 +186,9 @@ class Keeper:
             self._recorder.is_muted = False
         self._must_decide = True
 
-    def serve(self, items: Sequence[Item]) -> Outcome:
-        """One batch. Every item is settled when this returns, whatever happened."""
+    def serve(self, items: Sequence[Item]) -> Outcome | None:
+        """One batch, after which every item is settled; or None, if one of several cannot be written and nobody knows
+        which: then nothing was, and each has to be tried by itself."""
         waiting = list(items)
         for _ in range(_MOST_RELOADS + len(waiting)):
             try:
@@ -198,8 +206,10 @@ class Keeper:
                 self.drop_replica()
                 return self._failed(waiting, error)
             except Exception as error:
-                _log.exception("a batch of %s failed", self.workspace.name)
                 self.drop_replica()
+                if len(waiting) > 1:
+                    return None
+                _log.exception("a batch of %s failed", self.workspace.name)
                 return self._failed(waiting, error)
             else:
                 for item in waiting:
@@ -208,6 +218,7 @@ class Keeper:
         return self._failed(waiting, UnavailableError("the workspace could not be written; try again"))
 
     def _failed(self, items: Sequence[Item], error: BaseException) -> Outcome:
+        self.rests_until = time.monotonic() + _REST_SECONDS
         for item in items:
             item.fail(error)
         return Outcome()

@@ -40,12 +40,15 @@ class Replica:
         self.engine = engine
         self.position = position
         self.last_at = now
+        self.is_fresh = True
+        """Loaded, and nothing decided since: the first decision looks at everything."""
 
     @classmethod
     def load(cls, store: Store, workspace: Workspace) -> Replica:
         found = store.load(workspace.name)
         engine = rows.restore(workspace.name, found, NamedIds(workspace.id))
-        replica = cls(workspace, engine, found.consumed, 0)
+        newest = store.log_after(workspace.name, found.consumed - 1, 1) if found.consumed else []
+        replica = cls(workspace, engine, found.consumed, newest[0].at if newest else 0)
         replica.catch_up(store)
         return replica
 
@@ -62,7 +65,8 @@ class Replica:
 
     def take(self, entry: LogEntry) -> None:
         """What another process has written."""
-        assert entry.seq == self.position + 1, f"entry {entry.seq} at position {self.position}"
+        if entry.seq != self.position + 1:
+            raise DivergedError(f"{self.workspace.name}: entry {entry.seq} follows on {self.position}")
         if entry.kind == "decided":
             mark = msgspec.json.decode(entry.payload, type=Mark)
             self.decide(entry.at, is_recheck=mark.recheck)
@@ -83,6 +87,11 @@ class Replica:
             _log.warning("%s: entry %d is refused: %s", self.workspace.name, entry.seq, rejected)
 
     def decide(self, now: Instant, *, is_recheck: bool = False) -> Decisions:
+        """A recheck looks at all there is, as an engine does that was just loaded."""
+        state = self.engine.state
         if is_recheck:
-            self.engine.state.touch_all()
+            state.touch_all()
+            for place in state.places.values():
+                state.waiting.touch(place)
+        self.is_fresh = False
         return self.engine.decide(now)

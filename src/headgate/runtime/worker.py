@@ -6,12 +6,13 @@ Whatever arrives while one batch is committed goes into the next, so many comman
 from __future__ import annotations
 
 import logging
+import math
 import queue
 import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -19,16 +20,18 @@ from headgate.fleet.changes import JobReported
 from headgate.fleet.engine import MeasurementDue
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
-from headgate.runtime.commands import Caller, Command, Context, Idempotency, Question
-from headgate.runtime.items import Item
+from headgate.runtime.commands import ENGINE, Caller, Command, Context, Idempotency, Question
+from headgate.runtime.items import Item, by_workspace, in_turn
 from headgate.runtime.keeper import Keeper, Outcome
+from headgate.runtime.meters import Meter, Unmetered
 from headgate.store.port import Store, UnavailableError, UnknownWorkspaceError
 
 _log = logging.getLogger("headgate.worker")
 Result = TypeVar("Result")
-ENGINE = Caller("headgate")
 _PRUNING_SECONDS = 3_600.0
 _METERING_SECONDS = 5.0
+_LISTENING_SECONDS = 0.2
+"""How long a stop may have to wait for the one who listens."""
 
 
 class Settings(msgspec.Struct, frozen=True):
@@ -42,18 +45,6 @@ class Settings(msgspec.Struct, frozen=True):
     most_items_a_batch: int = 500
     keep_keys_hours: float = 24.0
     keep_history_days: float = 90.0
-
-
-class Meter(Protocol):
-    """Told of every batch; see `api.metrics`."""
-
-    def batch(self, workspace: str, outcome: Outcome, seconds: float, size: int) -> None: ...
-    def kept(self, keeper: Keeper, queue_depth: int, oldest_order: Instant | None) -> None: ...
-
-
-class Unmetered:
-    def batch(self, workspace: str, outcome: Outcome, seconds: float, size: int) -> None: ...
-    def kept(self, keeper: Keeper, queue_depth: int, oldest_order: Instant | None) -> None: ...
 
 
 def wall_clock() -> Instant:
@@ -77,6 +68,8 @@ class Worker:
         self._meter: Meter = meter if meter is not None else Unmetered()
         self._queue: queue.SimpleQueue[Item | None] = queue.SimpleQueue()
         self._keepers: dict[str, Keeper] = {}
+        self._door = threading.Lock()
+        """Nothing is queued once it has been closed, so nothing waits for an answer for ever."""
         self._is_stopping = threading.Event()
         self._has_hint = threading.Event()
         self._thread = threading.Thread(target=self._run, name="worker", daemon=True)
@@ -94,10 +87,16 @@ class Worker:
 
     def stop(self) -> None:
         """Finishes what was submitted, hands over its leases, and ends."""
-        self._is_stopping.set()
+        with self._door:
+            self._is_stopping.set()
         self._queue.put(None)
         self._thread.join()
         self._hints.join()
+
+    def wake(self) -> None:
+        """Looks at once at what is due and at what others wrote, whenever it would have looked by itself."""
+        self._has_hint.set()
+        self._queue.put(None)
 
     def submit(
         self,
@@ -121,24 +120,23 @@ class Worker:
         return self.submit(workspace, command, ENGINE)
 
     def _enqueue(self, item: Item) -> Future[Any]:
-        if self._is_stopping.is_set():
-            item.fail(UnavailableError("the server is shutting down"))
-        else:
-            self._queue.put(item)
+        with self._door:
+            if not self._is_stopping.is_set():
+                self._queue.put(item)
+                return item.future
+        item.fail(UnavailableError("the server is shutting down"))
         return item.future
 
     def _listen(self) -> None:
         """Hints only make the next look come sooner."""
         while not self._is_stopping.is_set():
-            if self._store.wait_for_hint(self._settings.poll_seconds) and not self._has_hint.is_set():
-                self._has_hint.set()
-                self._queue.put(None)
+            if self._store.wait_for_hint(_LISTENING_SECONDS) and not self._has_hint.is_set():
+                self.wake()
 
     def _run(self) -> None:
         while True:
-            items = self._collect()
-            for workspace, group in _by_workspace(items).items():
-                self._serve(workspace, group)
+            for workspace, items in by_workspace(self._collect()).items():
+                self._serve(workspace, items)
             if self._is_stopping.is_set() and self._queue.empty():
                 break
             try:
@@ -169,35 +167,53 @@ class Worker:
 
     def _seconds_to_wait(self) -> float:
         until = min(self._next_look, self._next_lease) - time.monotonic()
-        now = self._clock()
-        for keeper in self._keepers.values():
-            wake = keeper.next_wake()
-            if wake is not None:
-                until = min(until, (wake - now) / instants.MICROSECONDS_PER_SECOND)
-        return max(until, 0.0)
+        return max(min([until, *map(self._seconds_until_due, self._keepers.values())]), 0.0)
+
+    def _seconds_until_due(self, keeper: Keeper) -> float:
+        wake = keeper.next_wake()
+        if wake is None:
+            return math.inf
+        return max(
+            (wake - self._clock()) / instants.MICROSECONDS_PER_SECOND,
+            keeper.rests_until - time.monotonic(),
+        )
 
     def _serve(self, workspace: str, items: Sequence[Item]) -> None:
+        """Whatever happens, every item has its answer afterwards, and the worker goes on."""
         try:
             keeper = self._keeper(workspace)
-        except (UnavailableError, UnknownWorkspaceError) as error:
+            for group in in_turn(items):
+                if group[0].question is not None:
+                    keeper.answer(group)
+                else:
+                    self._commit(keeper, group)
+        except Exception as error:
+            if not isinstance(error, UnavailableError | UnknownWorkspaceError):
+                _log.exception("the worker goes on after an error")
             for item in items:
                 item.fail(error)
-            return
-        for group in _in_turn(items):
-            if group[0].question is not None:
-                keeper.answer(group)
-            else:
-                self._commit(keeper, group)
 
     def _commit(self, keeper: Keeper, items: Sequence[Item]) -> None:
         begin = time.perf_counter()
         outcome = keeper.serve(items)
+        if outcome is None:
+            for item in items:
+                self._commit(keeper, [item])
+            return
         self._meter.batch(keeper.workspace.name, outcome, time.perf_counter() - begin, len(items))
         for flaw in outcome.undeliverable:
             self.report(keeper.workspace.name, flaw)
         if outcome.has_written:
             self._hint_is_due = True
-            self.after_commit(keeper.workspace.name, outcome)
+        if outcome.has_written or outcome.measurements:
+            self._tell(keeper.workspace.name, outcome)
+
+    def _tell(self, workspace: str, outcome: Outcome) -> None:
+        """What is done is done, whether or not everybody can be told."""
+        try:
+            self.after_commit(workspace, outcome)
+        except Exception:
+            _log.exception("what follows a commit of %s failed", workspace)
 
     def _keeper(self, workspace: str) -> Keeper:
         if workspace not in self._keepers:
@@ -249,6 +265,13 @@ class Worker:
                 self._commit(keeper, [])
         if self._settings.decides:
             self._end_overdue_jobs()
+            if self._has_free_lease():
+                self._next_lease = 0.0
+
+    def _has_free_lease(self) -> bool:
+        """Given back by a process that ended, which nobody need wait for."""
+        wanted = {keeper.lease_name for keeper in self._keepers.values() if not keeper.is_leader}
+        return bool(wanted) and bool(wanted - {lease.name for lease, end in self._store.leases() if end > 0})
 
     def _end_overdue_jobs(self) -> None:
         for order in self._store.overdue_orders(self._clock(), 100):
@@ -277,44 +300,16 @@ class Worker:
 
     def _decide_what_is_due(self) -> None:
         for keeper in self._keepers.values():
-            wake = keeper.next_wake()
-            if wake is not None and wake <= self._clock():
+            if self._seconds_until_due(keeper) <= 0:
                 self._commit(keeper, [])
 
     def _hand_over(self) -> None:
-        for keeper in self._keepers.values():
-            try:
+        try:
+            for keeper in self._keepers.values():
                 keeper.release_lease()
-            except UnavailableError as error:
-                _log.warning("the lease of %s runs out by itself: %s", keeper.workspace.name, error)
-        while not self._queue.empty():
-            item = self._queue.get_nowait()
-            if item is not None:
-                item.fail(UnavailableError("the server is shutting down"))
-
-
-def _by_workspace(items: Sequence[Item]) -> dict[str, list[Item]]:
-    found: dict[str, list[Item]] = {}
-    for item in items:
-        found.setdefault(item.workspace, []).append(item)
-    return found
-
-
-def _in_turn(items: Sequence[Item]) -> list[list[Item]]:
-    """Neighbours of the same sort share a batch; a command that must be alone has one of its own."""
-    groups: list[list[Item]] = []
-    for item in items:
-        last = groups[-1] if groups else None
-        if (
-            last is not None
-            and not item.alone
-            and not last[-1].alone
-            and (last[-1].question is None) == (item.question is None)
-        ):
-            last.append(item)
-        else:
-            groups.append([item])
-    return groups
+            self._store.hint()
+        except UnavailableError as error:
+            _log.warning("leases run out by themselves: %s", error)
 
 
 __all__ = ["ENGINE", "MeasurementDue", "Meter", "Settings", "Worker", "wall_clock"]

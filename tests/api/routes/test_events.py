@@ -146,6 +146,25 @@ def test_events_come_in_pages_too(client: Client) -> None:
     assert second["next"] is None
 
 
+def test_the_newest_events_may_come_first(client: Client) -> None:
+    for name in ("a", "b", "c"):
+        fleet.put(client, "resources", name)
+    first = client.get("/v1/events", JSON, limit=2, sort="-seq").json
+    second = client.get("/v1/events", JSON, limit=2, sort="-seq", after=first["next"]).json
+    assert [event["name"] for event in (*first["items"], *second["items"])] == ["c", "b", "a"]
+    assert second["next"] is None
+
+
+def test_events_are_found_by_an_expression(client: Client) -> None:
+    for name in ("a", "b"):
+        fleet.put(client, "resources", name)
+    for sort in ("seq", "-seq"):
+        text = "event.name == 'a' && event.data.user == 'ana'"
+        found = client.get("/v1/events", JSON, cel=text, sort=sort).json
+        assert ([event["name"] for event in found["items"]], found["next"]) == (["a"], None)
+    assert client.get("/v1/events", JSON, cel="event.name ==").status == 422
+
+
 def test_jobs_show_in_events(client: Client) -> None:
     fleet.make(client, nodes=1)
     fleet.publish(client, "v1")

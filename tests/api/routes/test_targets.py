@@ -146,5 +146,26 @@ def test_what_a_target_is_not_in_a_state_for_is_a_conflict(client: Client) -> No
     assert (response.status, "no previous version" in response.json["detail"]) == (409, True)
 
 
+def test_a_target_that_has_not_failed_is_not_tried_again(client: Client) -> None:
+    fleet.publish(client, "v1")
+    running = client.post(f"{ONE}/retry")
+    fleet.finish(client, fleet.jobs(client, resource="node-1")[0])
+    succeeded = client.post(f"{ONE}/retry")
+    assert (running.status, succeeded.status) == (409, 409)
+    assert "has a live job" in running.json["detail"]
+    assert succeeded.json["detail"] == "api/prod/node-1 has nothing that failed or was put back"
+
+
+def test_what_was_rolled_back_from_may_be_tried_again(client: Client, server: Server) -> None:
+    for tag in ("v1", "v2"):
+        server.clock.advance("1s")
+        fleet.publish(client, tag)
+        fleet.finish(client, fleet.jobs(client, resource="node-1", cel=f"job.version == '{tag}'")[0])
+    client.post(f"{ONE}/rollback")
+    fleet.finish(client, fleet.jobs(client, resource="node-1", cel="job.kind == 'rollback'")[0])
+    assert client.post(f"{ONE}/retry").status == 200
+    assert len(fleet.jobs(client, 2, resource="node-1", cel="job.version == 'v2'")) == 2
+
+
 def test_acting_on_a_target_needs_the_permission(server: Server) -> None:
     assert server.client("dee:deployer@default").post(f"{ONE}/retry").status == 403

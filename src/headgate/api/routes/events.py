@@ -8,8 +8,9 @@ from typing import Any
 
 import msgspec
 
-from headgate.api import objects, pages, replies, shapes
+from headgate.api import filters, objects, pages, replies, shapes
 from headgate.api.calls import Answer, Call, Parameter, Refusal, Route
+from headgate.api.lists import LONGEST_SEARCH_SECONDS
 from headgate.runtime.commands import UnknownWorkspaceError
 from headgate.store.port import Event
 
@@ -18,6 +19,7 @@ LONGEST_STREAM_SECONDS = 3_600.0
 """Then the client comes back with its token, which may have been taken away."""
 MOST_AT_ONCE = 500
 RETRY_MILLISECONDS = 2_000
+NEWEST_FIRST = "-seq"
 _LAST_EVENT_ID = "last-event-id"
 
 
@@ -38,7 +40,7 @@ async def list_events(call: Call) -> Answer:
     after = _after(call, headers.get(_LAST_EVENT_ID))
     newest = await replies.in_thread(call.service.store.newest_event, call.workspace)
     if "application/json" in headers.get("accept", ""):
-        return await _page(call, 0 if after is None else after)
+        return await _page(call, after, newest)
     stream = _stream(call, newest if after is None or after > newest else after, after)
     return Answer(200, stream=stream, media_type="text/event-stream")
 
@@ -58,12 +60,41 @@ def _after(call: Call, last_event_id: str | None) -> int | None:
     return None if given is None else int(given)
 
 
-async def _page(call: Call, after: int) -> Answer:
+async def _page(call: Call, position: int | None, newest: int) -> Answer:
+    """`next` is the last event that was looked at, for `after` in the same order."""
     limit = int(call.query.get("limit") or pages.DEFAULT_LIMIT)
-    found = await replies.in_thread(call.service.store.events_after, call.workspace, after, limit + 1)
-    items = [document(event) for event in found[:limit]]
-    following = str(found[limit - 1].seq) if len(found) > limit else None
-    return Answer(200, {"items": items, "next": following})
+    condition = filters.condition(call.query.get("cel"), "event")
+    is_descending = call.query.get("sort") == NEWEST_FIRST
+    ends = time.monotonic() + LONGEST_SEARCH_SECONDS
+    items: list[dict[str, Any]] = []
+    while True:
+        read = _events_down_from if is_descending else _events_up_from
+        events = await replies.in_thread(read, call, position, newest)
+        for event in events:
+            position = event.seq
+            item = document(event)
+            if condition is None or condition.holds(_seen(item)):
+                items.append(item)
+            if len(items) == limit:
+                break
+        is_over = not events or position == (1 if is_descending else newest)
+        if is_over or len(items) == limit or time.monotonic() > ends:
+            return Answer(200, {"items": items, "next": None if is_over else str(position)})
+
+
+def _events_up_from(call: Call, position: int | None, newest: int) -> list[Event]:
+    return call.service.store.events_after(call.workspace, position or 0, MOST_AT_ONCE)
+
+
+def _events_down_from(call: Call, position: int | None, newest: int) -> list[Event]:
+    """Numbers have no gaps, so the last of them are found by counting back."""
+    last = newest if position is None else min(newest, position - 1)
+    found = call.service.store.events_after(call.workspace, max(0, last - MOST_AT_ONCE), MOST_AT_ONCE)
+    return [event for event in reversed(found) if event.seq <= last]
+
+
+def _seen(item: dict[str, Any]) -> dict[str, object]:
+    return {**filters.with_times(item), "data": msgspec.json.decode(item["data"])}
 
 
 async def _stream(call: Call, position: int, asked: int | None) -> AsyncIterator[bytes]:
@@ -118,7 +149,11 @@ ROUTES = (
             Parameter(
                 "after",
                 {"type": "integer", "minimum": 0, "maximum": 2**62},
-                "Events after this one; 0 from the beginning. A stream without it begins now.",
+                "Events after this one, in the order of `sort`; 0 from the beginning. A stream without it begins now.",
+            ),
+            Parameter("cel", {"type": "string"}, "Of a page: only events that this expression is true of; it reads `event`."),
+            Parameter(
+                "sort", {"type": "string", "enum": ["seq", NEWEST_FIRST], "default": "seq"}, "Of a page; `-` is descending."
             ),
             Parameter(
                 "limit",
@@ -126,7 +161,7 @@ ROUTES = (
                 "Of a page; a stream has no end.",
             ),
         ),
-        media_type="text/event-stream",
+        media_type="text/event-stream", problems=(422,),
         description=(
             "Server-sent events: `id` is the event's number, `event` its type, `data` the event as JSON. With the header "
             "Last-Event-ID a stream goes on where it was left; `event: gap` says that events in between are gone. "

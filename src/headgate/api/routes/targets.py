@@ -178,12 +178,28 @@ async def act(action: Action, call: Call) -> Answer:
     def command(context: Context) -> Reply:
         state = context.engine.state
         target = finding.target(state, _reference(call))
+        if action == "retry" and not _has_failed(state, target, context.now):
+            raise refusals.conflict(
+                "The target cannot be tried again", f"{target.name} has nothing that failed or was put back"
+            )
         with refusals.as_conflict(f"The target cannot {_WORDS[action]}"):
             context.apply(changes.TargetAction(action, target.name, call.caller.user))
         with quietly(state):
             return replies.reply(200, document(state, target, context.now))
 
     return await replies.submit(call, command)
+
+
+def _has_failed(state: State, target: Target, now: Instant) -> bool:
+    """Also what an aborted group will not run by itself any more: the newest that was locked, but does not run."""
+    record = target.record
+    if record.job is not None:
+        return True
+    floor = target.place.record.floors.get(target.deployment.name) if target.place is not None else None
+    if record.failures or record.spent or record.retry_at is not None or floor not in (None, record.deployed):
+        return True
+    with quietly(state):
+        return explain.state_of(state, target, now) == "failed"
 
 
 _WORDS: dict[Action, str] = {

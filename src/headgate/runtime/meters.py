@@ -1,0 +1,20 @@
+"""Who counts what the worker does."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from headgate.kernel.instants import Instant
+from headgate.runtime.keeper import Keeper, Outcome
+
+
+class Meter(Protocol):
+    """Told of every batch; see `api.metering`."""
+
+    def batch(self, workspace: str, outcome: Outcome, seconds: float, size: int) -> None: ...
+    def kept(self, keeper: Keeper, queue_depth: int, oldest_order: Instant | None) -> None: ...
+
+
+class Unmetered:
+    def batch(self, workspace: str, outcome: Outcome, seconds: float, size: int) -> None: ...
+    def kept(self, keeper: Keeper, queue_depth: int, oldest_order: Instant | None) -> None: ...
