@@ -41,3 +41,25 @@ def play_with_deaths(part: Part, chance: random.Random, deaths: int = LIVES) -> 
             raise AssertionError("a player came to no end")
         assert process.exitcode == -9, f"a player ended with {process.exitcode}"
     raise AssertionError("the last player died too")
+
+
+def die_many_times(part: Part, chance: random.Random, deaths: int) -> int:
+    """At a point or, if it does not come to it soon enough, at a moment; until the rollout is through or it has died so
+    often."""
+    for life in range(deaths):
+        one = msgspec.structs.replace(
+            part,
+            seed=chance.randrange(2**32),
+            dies_at=chance.choice(POINTS),
+            nth=chance.randint(1, 4),
+            dies_after_seconds=chance.uniform(0.02, 0.4),
+        )
+        process = start(one)
+        process.join(LIFE_SECONDS)
+        if process.exitcode == 0:
+            return life
+        assert process.exitcode == -9, f"a player ended with {process.exitcode}"
+    last = start(msgspec.structs.replace(part, seed=chance.randrange(2**32)))
+    last.join(4 * LIFE_SECONDS)
+    assert last.exitcode == 0, f"the last player ended with {last.exitcode}"
+    return deaths

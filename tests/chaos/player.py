@@ -21,6 +21,7 @@ import msgspec
 from chaos import rollout
 from chaos.notebook import Notebook, now
 from headgate.fleet.changes import JobReported
+from headgate.runtime import holders
 from headgate.runtime.commands import Caller, Context, Idempotency, Reply
 from headgate.runtime.worker import Settings, Worker
 from headgate.store import Lease, Order, Store, Transaction, UnavailableError, open_store
@@ -51,6 +52,11 @@ class Part(msgspec.Struct, frozen=True):
     lease_seconds: float = 1.0
     pause_seconds: float = 0.2
     """The longest time between two steps."""
+    nodes: int = rollout.NODES
+    dies_after_seconds: float | None = None
+    """At this moment, wherever it is."""
+    is_known_to_end: bool = False
+    """Its leases tell whose they are, so that the next one need not wait for their end."""
 
 
 class Fuse:
@@ -58,6 +64,12 @@ class Fuse:
         self._point = part.dies_at
         self._left = part.nth
         self._lock = threading.Lock()
+        if part.dies_after_seconds is not None:
+            threading.Thread(target=self._wait, args=(part.dies_after_seconds,), daemon=True).start()
+
+    def _wait(self, seconds: float) -> None:
+        time.sleep(seconds)
+        os.kill(os.getpid(), signal.SIGKILL)
 
     def burn(self, point: Point) -> None:
         if point != self._point:
@@ -75,7 +87,7 @@ def play(part: Part) -> None:
     store.add_workspace(rollout.WORKSPACE)
     _wire(store, fuse)
     chance = random.Random(part.seed)
-    holder = name_of(os.getpid())
+    holder = holders.this_process() if part.is_known_to_end else name_of(os.getpid())
     settings = Settings(
         holder, decides=part.decides, lease_seconds=part.lease_seconds, poll_seconds=POLL_SECONDS
     )
@@ -94,7 +106,7 @@ def play(part: Part) -> None:
     for agent in agents:
         agent.start()
     if part.asks:
-        _ask_for_all(worker, notebook, fuse, chance, part.pause_seconds)
+        _ask_for_all(worker, notebook, fuse, chance, part)
     while not _is_done(store, worker, notebook):
         time.sleep(0.02)
     is_over.set()
@@ -121,17 +133,15 @@ def _wire(store: Store, fuse: Fuse) -> None:
     store.begin = fragile  # type: ignore[method-assign]
 
 
-def _ask_for_all(
-    worker: Worker, notebook: Notebook, fuse: Fuse, chance: random.Random, pause_seconds: float
-) -> None:
+def _ask_for_all(worker: Worker, notebook: Notebook, fuse: Fuse, chance: random.Random, part: Part) -> None:
     done = notebook.acknowledged()
-    for step in rollout.steps():
+    for step in rollout.steps(part.nodes):
         if step.key not in done:
             notebook.write("asking", step=step.key)
             _ask(worker, step)
             fuse.burn("answered")
             notebook.write("acknowledged", step=step.key)
-            time.sleep(chance.uniform(0, pause_seconds))
+            time.sleep(chance.uniform(0, part.pause_seconds))
 
 
 def _ask(worker: Worker, step: rollout.Step) -> None:

@@ -51,9 +51,9 @@ def _name(manifest: dict[str, object]) -> str:
     return str(metadata["name"])
 
 
-def steps() -> list[Step]:
+def steps(nodes: int = NODES) -> list[Step]:
     return [
-        Step("fleet", tuple(_fleet())),
+        Step("fleet", tuple(_fleet(nodes))),
         _publish("drain", "v1"),
         _publish("uncordon", "v1"),
         _publish("patch", "v1"),
@@ -86,12 +86,12 @@ def _freeze(name: str) -> Step:
     return Step(f"freeze-{name}", (_manifest("Freeze", name, reason="everybody stops"),))
 
 
-def _fleet() -> Iterator[dict[str, object]]:
+def _fleet(nodes: int) -> Iterator[dict[str, object]]:
     yield _manifest("JobAgent", AGENT, type="pull", config={"maxAttempts": MOST_CLAIMS})
     yield _manifest("Environment", "prod", resourceSelector="resource.kind == 'Node'")
     for deployment in ("drain", "patch", "kubelet", "uncordon"):
         yield _manifest("Deployment", deployment, resourceSelector="resource.kind == 'Node'", jobAgent=AGENT)
-    for number in range(1, NODES + 1):
+    for number in range(1, nodes + 1):
         yield _manifest("Resource", f"node-{number}", kind="Node")
     bracket = {
         "deploymentSelector": "true",

@@ -63,6 +63,8 @@ def parse_all(given: Sequence[Any], workspace: str, path: str = "manifests") -> 
     problems: list[Problem] = []
     found: list[Manifest] = []
     for index, document in enumerate(given):
+        if len(problems) >= documents.MOST_PROBLEMS:
+            break
         place = documents.item_path(path, index)
         try:
             found.append(_parse_one(document, place, workspace))
@@ -112,6 +114,14 @@ def check_permissions(call: Call, parsed: Sequence[Manifest]) -> None:
         refusals.require(call, kinds.BY_NAME[kind].permission, f"applying a {kind}")
     if any(_is_scoped(one.object) for one in parsed):
         refusals.require(call, "version:scope", "a version with a targetSelector")
+
+
+def check_scopes(call: Call, state: State, wanted: Sequence[Manifest]) -> None:
+    """To take a scope away is to reach more than was allowed before."""
+    for one in wanted:
+        old = _held(state, one.object)
+        if old is not None and _is_scoped(old) and not _is_scoped(one.object):
+            refusals.require(call, "version:scope", "taking away the targetSelector of a version")
 
 
 def _is_scoped(thing: Object) -> bool:
@@ -215,6 +225,7 @@ async def rehearse(call: Call, parsed: Sequence[Manifest]) -> dict[str, Any]:
 
     def try_out() -> dict[str, Any]:
         engine = copy.load()
+        check_scopes(call, engine.state, parsed)
         compared = compare(engine.state, settled(engine.state, parsed, call.caller.user))
         for asked in changes_of(compared):
             with at(asked.manifest):

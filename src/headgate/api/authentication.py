@@ -79,7 +79,9 @@ class Authenticator:
 def principal_of(token: Token) -> Principal:
     granted = permissions.granted(token.role, token.permissions)
     roles = frozenset({token.role} if token.role is not None else ())
-    return Principal(token.name, {token.workspace or "*": granted}, frozenset(token.agents), roles)
+    return Principal(
+        token.name, {token.workspace or "*": granted}, frozenset(token.agents), roles, token.expires_at
+    )
 
 
 def _bearer(authorization: str | None) -> str:

@@ -57,6 +57,8 @@ class Principal(msgspec.Struct, frozen=True):
     """Not empty: may claim and report jobs of these agents only."""
     roles: frozenset[str] = frozenset()
     """What approval rules may ask of a voter: the token's role, or the person's groups and roles."""
+    expires_at: Instant | None = None
+    """Of a token: what it makes does not live longer."""
 
     def allows(self, permission: str, workspace: str) -> bool:
         return permission in self.grants.get(workspace, ()) or permission in self.grants.get("*", ())

@@ -8,6 +8,7 @@ from http import HTTPStatus
 import msgspec
 
 from headgate.api.calls import Refusal
+from headgate.kernel.documents import MOST_PROBLEMS
 from headgate.kernel.problems import Rejected
 from headgate.runtime.commands import KeyReusedError, UnknownWorkspaceError
 from headgate.store.port import UnavailableError
@@ -56,7 +57,7 @@ def refusal_for(error: Exception) -> Refusal | None:
                 422,
                 "The document is invalid",
                 _summary(error),
-                tuple((problem.path, problem.message) for problem in error.problems),
+                tuple((problem.path, problem.message) for problem in error.problems[:MOST_PROBLEMS]),
             )
         case KeyReusedError():
             return Refusal(

@@ -7,42 +7,42 @@ from collections.abc import Callable
 import msgspec
 
 from headgate.api.calls import Call
-from headgate.runtime.commands import KeyReusedError, Reply
-from headgate.store.port import AuditEntry, Remembered
+from headgate.runtime.commands import Idempotency, KeyReusedError, Reply
+from headgate.store.port import AuditEntry, Remembered, Transaction
 
 
-def once(call: Call, workspace: str, act: Callable[[], tuple[Reply, AuditEntry | None]]) -> Reply:
-    """Blocks. The same request with the same Idempotency-Key gives the same reply without acting again."""
-    known = _recalled(call, workspace)
-    if known is not None:
-        return known
-    reply, entry = act()
-    record(call, workspace, entry, reply)
-    return reply
+def once(
+    call: Call,
+    workspace: str,
+    act: Callable[[Transaction], tuple[Reply, AuditEntry | None]],
+    *,
+    keeps_reply: bool = True,
+) -> Reply:
+    """Blocks. What `act` looks at stays as it is until what it does is stored: the workspace is locked meanwhile.
 
-
-def record(call: Call, workspace: str, entry: AuditEntry | None, reply: Reply | None = None) -> None:
+    The same request with the same Idempotency-Key gives the same reply without acting again, if the reply is kept.
+    """
     with call.service.store.begin(workspace) as transaction:
+        known = _recalled(call, transaction)
+        if known is not None:
+            return known
+        reply, entry = act(transaction)
         if entry is not None:
             transaction.add_audit([entry])
-        if reply is not None and call.idempotency is not None:
-            key = call.idempotency
-            transaction.remember(
-                Remembered(
-                    key.key,
-                    key.fingerprint,
-                    reply.status,
-                    msgspec.json.encode((reply.body.decode(), reply.etag)),
-                    call.service.clock(),
-                )
-            )
+        if call.idempotency is not None and keeps_reply:
+            _remember(call, call.idempotency, reply, transaction)
+        return reply
 
 
-def _recalled(call: Call, workspace: str) -> Reply | None:
+def _remember(call: Call, key: Idempotency, reply: Reply, transaction: Transaction) -> None:
+    body = msgspec.json.encode((reply.body.decode(), reply.etag))
+    transaction.remember(Remembered(key.key, key.fingerprint, reply.status, body, call.service.clock()))
+
+
+def _recalled(call: Call, transaction: Transaction) -> Reply | None:
     if call.idempotency is None:
         return None
-    with call.service.store.begin(workspace) as transaction:
-        found = transaction.recall(call.idempotency.key)
+    found = transaction.recall(call.idempotency.key)
     if found is None:
         return None
     if found.fingerprint != call.idempotency.fingerprint:

@@ -127,6 +127,7 @@ def _conclude(state: State, target: Target, job: Job, now: Instant) -> bool:
         outcome = "passed"
     job.verification = outcome
     job.verified_at = now
+    state.journal.changed("job", job.id)
     state.measuring.discard(job.id)
     for progress in job.metrics:
         progress.due_at = None

@@ -23,6 +23,8 @@ T = TypeVar("T")
 Check = Callable[[Any, str, list[Problem]], None]
 
 DEEPEST_NESTING = 64
+MOST_PROBLEMS = 1_000
+"""Nobody reads more; a document can have millions, and each takes time and memory."""
 _INT64 = 2**63
 
 
@@ -233,7 +235,12 @@ def read_choice(choices: Sequence[Any], value: object, path: str, problems: list
 def _read_items(kind: Any, value: object, path: str, problems: list[Problem]) -> object:
     if not isinstance(value, list | tuple):
         return _refuse(problems, path, f"must be a list, not {describe(value)}")
-    return tuple(_read(kind, item, item_path(path, index), problems) for index, item in enumerate(value))
+    result: list[object] = []
+    for index, item in enumerate(value):
+        result.append(_read(kind, item, item_path(path, index), problems))
+        if len(problems) >= MOST_PROBLEMS:
+            return INVALID
+    return tuple(result)
 
 
 def _read_map(kind: Any, value: object, path: str, problems: list[Problem]) -> object:
@@ -241,6 +248,8 @@ def _read_map(kind: Any, value: object, path: str, problems: list[Problem]) -> o
         return _refuse(problems, path, f"must be a map, not {describe(value)}")
     result: dict[str, object] = {}
     for key, item in value.items():
+        if len(problems) >= MOST_PROBLEMS:
+            return INVALID
         if not isinstance(key, str):
             _refuse(
                 problems,
@@ -310,6 +319,8 @@ def refuse_unknown_keys(
     problems: list[Problem],
 ) -> None:
     for key in value:
+        if len(problems) >= MOST_PROBLEMS:
+            return
         if key not in allowed:
             place = field_path(path, key) if isinstance(key, str) else path
             message = (
@@ -320,6 +331,8 @@ def refuse_unknown_keys(
 
 def check_json(value: object, path: str, problems: list[Problem], depth: int = 0) -> None:
     """Any JSON value, within what every store and every reader can hold."""
+    if len(problems) >= MOST_PROBLEMS:
+        return
     if depth > DEEPEST_NESTING:
         _refuse(problems, path, f"is nested more than {DEEPEST_NESTING} levels deep")
     elif isinstance(value, dict):

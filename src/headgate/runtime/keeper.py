@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import time
 from collections.abc import Callable, Sequence
@@ -109,6 +110,7 @@ class Keeper:
         self._must_decide = True
 
     def replica(self) -> Replica:
+        """Loaded anew where it was dropped. It lives long and is large: the garbage collector need not walk it."""
         if self._replica is None:
             self.workspace = self._found_workspace()
             replica = Replica.load(self._store, self.workspace)
@@ -119,6 +121,7 @@ class Keeper:
             self._recorder = Recorder()
             replica.engine.observer = self._recorder
             self._replica = replica
+            gc.freeze()
         return self._replica
 
     def _found_workspace(self) -> Workspace:

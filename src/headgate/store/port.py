@@ -181,6 +181,20 @@ class Transaction(ABC):
     @abstractmethod
     def remember(self, answer: Remembered) -> None: ...
 
+    @abstractmethod
+    def documents(self, kind: str) -> dict[str, Json]:
+        """The workspace's small documents; written with `put` and `delete`."""
+
+    @abstractmethod
+    def tokens(self) -> list[Token]:
+        """Of all workspaces."""
+
+    @abstractmethod
+    def add_token(self, token: Token) -> None: ...
+
+    @abstractmethod
+    def remove_token(self, token_id: str) -> None: ...
+
 
 class UnknownWorkspaceError(Exception):
     """There is no workspace of that name."""

@@ -10,7 +10,7 @@ import msgspec
 
 from headgate.kernel import identifiers, instants
 from headgate.kernel.instants import Instant
-from headgate.store import encoding, migrations, statements
+from headgate.store import encoding, migrations, statements, token_rows
 from headgate.store.drivers import Driver, Session
 from headgate.store.port import (
     AuditEntry,
@@ -307,33 +307,24 @@ class SqlStore(SqlOrders):
         return {deployment: sum(found) // len(found) for deployment, found in spans.items()}
 
     def add_token(self, token: Token) -> None:
-        row = (
-            token.id,
-            token.name,
-            token.hash,
-            token.workspace,
-            token.role,
-            msgspec.json.encode(token.permissions),
-            msgspec.json.encode(token.agents),
-            token.created_at,
-            token.created_by,
-            token.expires_at,
-        )
         with self._driver.write() as session:
             session.execute(
-                statements.insert("api_token"), encoding.rows("api_token", self._driver.dialect, [row])[0]
+                statements.insert("api_token"),
+                encoding.rows("api_token", self._driver.dialect, [token_rows.written(token)])[0],
             )
 
     def token_by_hash(self, digest: str) -> Token | None:
         with self._driver.read() as session:
             found = session.fetch(statements.select("api_token", "hash = ?"), (digest,))
-        return _token(found[0]) if found else None
+        return token_rows.read(found[0]) if found else None
 
     def tokens(self, workspace: str | None) -> list[Token]:
         where = "1 = 1" if workspace is None else "workspace = ?"
         sql = statements.select("api_token", where, "ORDER BY created_at, id")
         with self._driver.read() as session:
-            return [_token(row) for row in session.fetch(sql, () if workspace is None else (workspace,))]
+            return [
+                token_rows.read(row) for row in session.fetch(sql, () if workspace is None else (workspace,))
+            ]
 
     def remove_token(self, token_id: str) -> bool:
         with self._driver.write() as session:
@@ -362,19 +353,3 @@ class _Times(msgspec.Struct):
 
 def _bytes(text: str | None) -> bytes | None:
     return None if text is None else text.encode()
-
-
-def _token(row: tuple[Any, ...]) -> Token:
-    id_, name, digest, workspace, role, permissions, agents, created_at, created_by, expires_at = row
-    return Token(
-        id_,
-        name,
-        digest,
-        workspace,
-        role,
-        tuple(msgspec.json.decode(permissions)),
-        tuple(msgspec.json.decode(agents)),
-        created_at,
-        created_by,
-        expires_at,
-    )

@@ -7,13 +7,15 @@ from typing import Any
 
 import msgspec
 
-from headgate.store import encoding, statements
+from headgate.store import encoding, statements, token_rows
 from headgate.store.drivers import Session
 from headgate.store.port import (
     AuditEntry,
     Event,
+    Json,
     LogEntry,
     Remembered,
+    Token,
     Transaction,
     UnknownWorkspaceError,
 )
@@ -128,6 +130,20 @@ class SqlTransaction(Transaction):
             "idempotency_key",
             [(self.workspace, answer.key, answer.fingerprint, answer.status, body, answer.at)],
         )
+
+    def documents(self, kind: str) -> dict[str, Json]:
+        sql = "SELECT name, document FROM service_document WHERE workspace = ? AND kind = ? ORDER BY name"
+        return {name: text.encode() for name, text in self._session.fetch(sql, (self.workspace, kind))}
+
+    def tokens(self) -> list[Token]:
+        found = self._session.fetch(statements.select("api_token", "1 = 1", "ORDER BY created_at, id"))
+        return [token_rows.read(row) for row in found]
+
+    def add_token(self, token: Token) -> None:
+        self._insert("api_token", [token_rows.written(token)])
+
+    def remove_token(self, token_id: str) -> None:
+        self.delete("api_token", [(token_id,)])
 
     def finish(self) -> None:
         """Called just before the commit."""

@@ -25,16 +25,17 @@ MEDIA_TYPES = ("application/json", "application/yaml")
 async def apply(call: Call) -> Answer:
     dry_run = False
     if call.body is not None:
-        dry_run = documents.read(bodies.ManifestsInput, call.body).dry_run
+        dry_run = (await replies.in_thread(documents.read, bodies.ManifestsInput, call.body)).dry_run
     parsed = await applying.parse(call)
     applying.check_permissions(call, parsed)
     if dry_run:
         return Answer(200, await applying.rehearse(call, parsed))
-    return await replies.submit(call, partial(_apply, parsed), alone=True)
+    return await replies.submit(call, partial(_apply, call, parsed), alone=True)
 
 
-def _apply(parsed: list[applying.Manifest], context: Context) -> Reply:
+def _apply(call: Call, parsed: list[applying.Manifest], context: Context) -> Reply:
     state = context.engine.state
+    applying.check_scopes(call, state, parsed)
     wanted = applying.settled(state, parsed, context.caller.user)
     applying.check_references(state, wanted)
     compared = applying.compare(state, wanted)
@@ -46,7 +47,7 @@ def _apply(parsed: list[applying.Manifest], context: Context) -> Reply:
 
 async def diff(call: Call) -> Answer:
     if call.body is not None:
-        documents.read(bodies.DiffInput, call.body)
+        await replies.in_thread(documents.read, bodies.DiffInput, call.body)
     parsed = await applying.parse(call)
     found = await replies.ask(call, partial(_compare, parsed, call.caller.user))
     return Answer(200, {"differences": [one.difference.document() for one in found]})

@@ -28,7 +28,9 @@ VERSION = "version"
 
 
 async def plan(call: Call) -> Answer:
-    given = documents.read(bodies.PlanInput, call.body if call.body is not None else {})
+    given = await replies.in_thread(
+        documents.read, bodies.PlanInput, call.body if call.body is not None else {}
+    )
     until = _duration(given.until)
     parsed = await replies.in_thread(_parse, given, call.workspace)
     durations = await replies.in_thread(call.service.store.typical_durations, call.workspace)

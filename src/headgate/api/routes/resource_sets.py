@@ -27,7 +27,7 @@ PROVIDER_KEY = "headgate/provider"
 
 
 async def put_set(call: Call) -> Answer:
-    wanted = documents.read(bodies.ResourceSetInput, call.body)
+    wanted = await replies.in_thread(documents.read, bodies.ResourceSetInput, call.body)
     parsed = await replies.in_thread(_parse, wanted, call.workspace)
     return await replies.submit(call, lambda context: _replace(context, wanted.provider, parsed), alone=True)
 
@@ -36,6 +36,8 @@ def _parse(wanted: bodies.ResourceSetInput, workspace: str) -> list[Parsed]:
     problems: list[Problem] = []
     found: dict[str, Parsed] = {}
     for index, body in enumerate(wanted.resources):
+        if len(problems) >= documents.MOST_PROBLEMS:
+            break
         path = documents.item_path("resources", index)
         try:
             parsed = objects.parse(kinds.RESOURCE.name, body, workspace)

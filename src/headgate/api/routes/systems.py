@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -24,7 +25,7 @@ from headgate.fleet import model
 from headgate.kernel import documents, identifiers
 from headgate.kernel.problems import Problem, Rejected
 from headgate.runtime.commands import Reply, View
-from headgate.store.port import AuditEntry
+from headgate.store.port import AuditEntry, Transaction
 
 KIND = "System"
 
@@ -55,9 +56,15 @@ def _undescribed(workspace: str, name: str) -> dict[str, Any]:
 
 async def _systems(call: Call) -> dict[str, dict[str, Any]]:
     described = await replies.in_thread(call.service.store.documents, call.workspace, KIND)
-    found = {name: msgspec.json.decode(body) for name, body in described.items()}
-    for name in await replies.ask(call, _named):
-        found.setdefault(name, _undescribed(call.workspace, name))
+    return _all_of_them(call.workspace, described, await replies.ask(call, _named))
+
+
+def _all_of_them(
+    workspace: str, described: Mapping[str, bytes], named: Iterable[str]
+) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {name: msgspec.json.decode(body) for name, body in described.items()}
+    for name in named:
+        found.setdefault(name, _undescribed(workspace, name))
     return found
 
 
@@ -74,27 +81,31 @@ def _created_at(system: dict[str, Any]) -> int:
     return 0 if at is None else int(at.timestamp() * 1_000_000)  # type: ignore[attr-defined]
 
 
-async def _find(call: Call) -> dict[str, Any] | None:
-    found = await _systems(call)
-    reference = call.path["system"]
+def _find(found: dict[str, dict[str, Any]], reference: str) -> dict[str, Any] | None:
     by_id = (one for one in found.values() if one["id"] == reference.lower())
     return found.get(reference) or next(by_id, None)
 
 
 async def get_system(call: Call) -> Answer:
-    found = await _find(call)
+    systems = await _systems(call)
+    found = _find(systems, call.path["system"])
     if found is None:
-        raise refusals.not_found("system", call.path["system"], (await _systems(call)).keys())
+        raise refusals.not_found("system", call.path["system"], systems.keys())
     return replies.object_answer(found)
 
 
 async def put_system(call: Call) -> Answer:
     given = documents.read(bodies.SystemInput, call.body)
-    old = await _find(call)
-    name = old["name"] if old is not None else call.path["system"]
-    _check_name(given, name)
-    etags.check(call.if_match, None if old is None else msgspec.json.encode(old))
-    return replies.answer(await replies.in_thread(_put, call, name, given, old))
+    named = await replies.ask(call, _named)
+
+    def act(transaction: Transaction) -> tuple[Reply, AuditEntry]:
+        systems = _all_of_them(call.workspace, transaction.documents(KIND), named)
+        old = _find(systems, call.path["system"])
+        _check_name(given, old["name"] if old is not None else call.path["system"])
+        etags.check(call.if_match, None if old is None else msgspec.json.encode(old))
+        return _put(call, given, old, transaction)
+
+    return replies.answer(await replies.in_thread(recording.once, call, call.workspace, act))
 
 
 def _check_name(given: bodies.SystemInput, name: str) -> None:
@@ -105,7 +116,10 @@ def _check_name(given: bodies.SystemInput, name: str) -> None:
         raise Rejected([Problem("name", f"is {given.name!r}; the path says {name!r}")])
 
 
-def _put(call: Call, name: str, given: bodies.SystemInput, old: dict[str, Any] | None) -> Reply:
+def _put(
+    call: Call, given: bodies.SystemInput, old: dict[str, Any] | None, transaction: Transaction
+) -> tuple[Reply, AuditEntry]:
+    name = old["name"] if old is not None else call.path["system"]
     now = objects.shown(call.service.clock())
     is_described = old is not None and old["createdAt"] is not None
     system = {
@@ -115,25 +129,18 @@ def _put(call: Call, name: str, given: bodies.SystemInput, old: dict[str, Any] |
         "createdAt": old["createdAt"] if old is not None and is_described else now,
         "updatedAt": now if is_described else None,
     }
-
-    def act() -> tuple[Reply, AuditEntry]:
-        body = msgspec.json.encode(system)
-        call.service.store.put_document(call.workspace, KIND, name, body)
-        before = msgspec.json.encode(old) if is_described else None
-        entry = recording.entry(call, "updated" if is_described else "created", KIND, name, before, body)
-        return replies.object_reply(200 if is_described else 201, body), entry
-
-    return recording.once(call, call.workspace, act)
+    body = msgspec.json.encode(system)
+    transaction.put("service_document", [(call.workspace, KIND, name, body)])
+    before = msgspec.json.encode(old) if is_described else None
+    entry = recording.entry(call, "updated" if is_described else "created", KIND, name, before, body)
+    return replies.object_reply(200 if is_described else 201, body), entry
 
 
 async def delete_system(call: Call) -> Answer:
-    old = await _find(call)
     used = await replies.ask(call, _named)
 
-    def delete() -> Reply:
-        return recording.once(call, call.workspace, act)
-
-    def act() -> tuple[Reply, AuditEntry]:
+    def act(transaction: Transaction) -> tuple[Reply, AuditEntry]:
+        old = _find(_all_of_them(call.workspace, transaction.documents(KIND), used), call.path["system"])
         if old is None:
             raise refusals.not_found("system", call.path["system"])
         name = old["name"]
@@ -141,10 +148,10 @@ async def delete_system(call: Call) -> Answer:
         if name in used:
             more = f" and {len(used[name]) - 1} more" if len(used[name]) > 1 else ""
             raise refusals.conflict("The system is in use", f"{used[name][0]}{more} names the system {name}")
-        call.service.store.remove_document(call.workspace, KIND, name)
+        transaction.delete("service_document", [(call.workspace, KIND, name)])
         return replies.NOTHING, recording.entry(call, "deleted", KIND, name, msgspec.json.encode(old))
 
-    return replies.answer(await replies.in_thread(delete))
+    return replies.answer(await replies.in_thread(recording.once, call, call.workspace, act))
 
 
 _ONE = "/v1/systems/{system}"

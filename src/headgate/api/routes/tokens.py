@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -23,7 +25,8 @@ from headgate.api.calls import Answer, Call, Refusal, Route
 from headgate.api.schemas import Page as PageSchema
 from headgate.kernel import documents
 from headgate.kernel.problems import Problem, Rejected
-from headgate.store.port import Token
+from headgate.runtime.commands import Reply
+from headgate.store.port import AuditEntry, Token, Transaction
 
 KIND = "Token"
 
@@ -42,19 +45,16 @@ def document(token: Token) -> dict[str, Any]:
     }
 
 
-async def _visible(call: Call) -> list[Token]:
+def _visible(call: Call, tokens: Iterable[Token]) -> list[Token]:
     """Those of the workspace; those that are good everywhere for who manages all workspaces."""
-    if not call.principal.allows("token:write", "*"):
-        return await replies.in_thread(call.service.store.tokens, call.workspace)
-    found = await replies.in_thread(call.service.store.tokens, None)
-    return [token for token in found if token.workspace in (None, call.workspace)]
+    workspaces = {call.workspace, None} if call.principal.allows("token:write", "*") else {call.workspace}
+    return [token for token in tokens if token.workspace in workspaces]
 
 
 async def list_tokens(call: Call) -> Answer:
     async def rows() -> list[tuple[str, int, dict[str, Any]]]:
-        return [
-            (f"{token.name}\n{token.id}", token.created_at, document(token)) for token in await _visible(call)
-        ]
+        found = _visible(call, await replies.in_thread(call.service.store.tokens, None))
+        return [(f"{token.name}\n{token.id}", token.created_at, document(token)) for token in found]
 
     return await lists.answer(call, lists.of_rows("token", rows))
 
@@ -63,10 +63,7 @@ async def create_token(call: Call) -> Answer:
     given = documents.read(bodies.TokenInput, call.body)
     _check(call, given)
     _check_giving(call, given)
-    if any(token.name == given.name for token in await _visible(call)):
-        raise refusals.conflict(
-            "The token exists already", f"there is a token {given.name!r} already; its secret was shown once"
-        )
+    _check_lifetime(call, given)
     secret, token = tokens.issue(
         name=given.name,
         workspace=None if given.all_workspaces else call.workspace,
@@ -77,8 +74,11 @@ async def create_token(call: Call) -> Answer:
         created_by=call.caller.user,
         expires_at=given.expires_at,
     )
-    await replies.in_thread(_store, call, token)
-    return Answer(201, {**document(token), "secret": secret})
+    reply = replies.reply(201, {**document(token), "secret": secret})
+    store = partial(_store, token, reply, call)
+    return replies.answer(
+        await replies.in_thread(partial(recording.once, call, call.workspace, store, keeps_reply=False))
+    )
 
 
 def _check(call: Call, given: bodies.TokenInput) -> None:
@@ -116,30 +116,47 @@ def _check_giving(call: Call, given: bodies.TokenInput) -> None:
         )
 
 
-def _store(call: Call, token: Token) -> None:
-    call.service.store.add_token(token)
+def _check_lifetime(call: Call, given: bodies.TokenInput) -> None:
+    """Otherwise a token that ends would make itself another one in time, for ever."""
+    ends = call.principal.expires_at
+    if ends is not None and (given.expires_at is None or given.expires_at > ends):
+        said = "never" if given.expires_at is None else objects.shown(given.expires_at)
+        raise Refusal(
+            403,
+            "Not allowed",
+            f"expiresAt is {said}; this token ends at {objects.shown(ends)}, what it makes too",
+        )
+
+
+def _store(token: Token, reply: Reply, call: Call, transaction: Transaction) -> tuple[Reply, AuditEntry]:
+    if any(one.name == token.name for one in _visible(call, transaction.tokens())):
+        raise refusals.conflict(
+            "The token exists already", f"there is a token {token.name!r} already; its secret was shown once"
+        )
+    transaction.add_token(token)
     after = msgspec.json.encode(document(token))
-    recording.record(call, call.workspace, recording.entry(call, "created", KIND, token.name, None, after))
+    return reply, recording.entry(call, "created", KIND, token.name, None, after)
 
 
 async def delete_token(call: Call) -> Answer:
+    reply = await replies.in_thread(recording.once, call, call.workspace, partial(_remove, call))
+    call.service.tokens_changed()
+    return replies.answer(reply)
+
+
+def _remove(call: Call, transaction: Transaction) -> tuple[Reply, AuditEntry]:
     reference = call.path["token"]
-    visible = await _visible(call)
+    visible = _visible(call, transaction.tokens())
     by_id = [token for token in visible if token.id == reference.lower()]
     found = by_id or [token for token in visible if token.name == reference]
     if not found:
         raise refusals.not_found("token", reference, {token.name for token in visible})
     if len(found) > 1:
         raise refusals.conflict("Several tokens have this name", f"name one of {reference!r} by its id")
-    await replies.in_thread(_remove, call, found[0])
-    return Answer(204)
-
-
-def _remove(call: Call, token: Token) -> None:
-    if call.service.store.remove_token(token.id):
-        call.service.tokens_changed()
-        before = msgspec.json.encode(document(token))
-        recording.record(call, call.workspace, recording.entry(call, "deleted", KIND, token.name, before))
+    token = found[0]
+    transaction.remove_token(token.id)
+    before = msgspec.json.encode(document(token))
+    return replies.NOTHING, recording.entry(call, "deleted", KIND, token.name, before)
 
 
 async def who_am_i(call: Call) -> Answer:

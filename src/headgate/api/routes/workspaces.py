@@ -22,7 +22,7 @@ from headgate.api.schemas import Page as PageSchema
 from headgate.kernel import documents
 from headgate.kernel.problems import Problem, Rejected
 from headgate.runtime.commands import Reply
-from headgate.store.port import AuditEntry, Workspace
+from headgate.store.port import AuditEntry, Transaction, Workspace
 
 _EVERYWHERE = "*"
 
@@ -71,11 +71,13 @@ async def create_workspace(call: Call) -> Answer:
 
 
 def _create(call: Call, given: bodies.WorkspaceInput) -> Reply:
+    """It has to be there before anything can be written about it."""
     store = call.service.store
+    workspace = Workspace(str(uuid.uuid4()), given.name, given.description, call.service.clock())
+    is_new = store.add_workspace(workspace)
 
-    def act() -> tuple[Reply, AuditEntry]:
-        workspace = Workspace(str(uuid.uuid4()), given.name, given.description, call.service.clock())
-        if not store.add_workspace(workspace):
+    def act(transaction: Transaction) -> tuple[Reply, AuditEntry]:
+        if not is_new:
             raise refusals.conflict(
                 "The workspace exists already", f"there is a workspace {given.name!r} already"
             )
@@ -83,11 +85,7 @@ def _create(call: Call, given: bodies.WorkspaceInput) -> Reply:
         entry = recording.entry(call, "created", "Workspace", given.name, None, body)
         return replies.object_reply(201, body), entry
 
-    is_there = any(one.name == given.name for one in store.workspaces())
-    if is_there:
-        return recording.once(call, given.name, act)
-    reply, entry = act()
-    recording.record(call, given.name, entry, reply)
+    reply = recording.once(call, given.name, act)
     store.hint()
     return reply
 
@@ -120,5 +118,6 @@ ROUTES = (
     Route(
         "DELETE", _ONE, "deleteWorkspace", "Delete a workspace with everything in it",
         delete_workspace, "workspace:admin", "workspaces", {204: None}, scope="service", mutates=True,
+        description="Its Idempotency-Keys go with it: the same request again finds no workspace.",
     ),
 )  # fmt: skip

@@ -1,0 +1,144 @@
+"""Plays random scenarios on keepers over a store: one decides, others follow and take changes too."""
+
+from __future__ import annotations
+
+import heapq
+import random
+from typing import Any
+
+from headgate.fleet.changes import Change, JobReported, Measured, Put
+from headgate.kernel import instants
+from headgate.kernel.identifiers import NamedIds
+from headgate.kernel.problems import Rejected
+from headgate.runtime.keeper import Keeper, Outcome
+from headgate.simulate import playing, scenario
+from headgate.store import Store
+
+from .keeping import apply, engine_of, follower, leader
+from .stage import Clock
+
+MOST_TURNS = 3_000
+STATUSES = ("successful", "successful", "successful", "failure", "timedOut")
+
+
+class History:
+    """`chance` decides who takes a change, how long jobs run and how they end."""
+
+    def __init__(self, store: Store, document: dict[str, Any], chance: random.Random) -> None:
+        self.store = store
+        self.clock = Clock()
+        self.clock.now = instants.parse(document["spec"]["start"])
+        self.chance = chance
+        self._scenario = scenario.read(with_agents(document))
+        self.keepers = [leader(store, self.clock), follower(store, self.clock)]
+        self._ends: list[tuple[int, str, str]] = []
+        self._turns = 0
+        jobs = dict(engine_of(self.leader).jobs)
+        self._desk = playing.Desk(NamedIds("history"), self.clock.now, jobs)
+
+    @property
+    def leader(self) -> Keeper:
+        return next(keeper for keeper in self.keepers if keeper.is_leader)
+
+    def play(self) -> None:
+        start = self.clock.now
+        for source in self._scenario.objects:
+            self._take(Put(self._desk.object_from(source.document, start)))
+        for step in self._scenario.timeline:
+            self.go_on_until(step.at.resolve(start))
+            self._play(step)
+        self.go_on_until(self.clock.now + instants.hours(2))
+
+    def _play(self, step: Any) -> None:
+        if step.kind == "crash":
+            self.change_leader()
+            return
+        try:
+            if step.kind == "apply":
+                change: Change | None = Put(self._desk.object_from(step.payload, self.clock.now))
+            else:
+                change = self._desk.change_for(step, self.clock.now)
+        except Rejected:
+            return
+        if change is not None:
+            self._take(change)
+
+    def change_leader(self) -> None:
+        old = self.leader
+        old.release_lease()
+        new = self.chance.choice(self.keepers)
+        new.hold_lease(3_600)
+        assert new.is_leader
+        self._decide()
+
+    def _take(self, change: Change) -> None:
+        try:
+            self._after(apply(self.chance.choice(self.keepers), change))
+        except Rejected:
+            return
+        self._decide()
+
+    def _decide(self) -> None:
+        """As a worker does when it looks: if others wrote, or something is due."""
+        keeper = self.leader
+        wake = keeper.next_wake()
+        if keeper.is_behind() or (wake is not None and wake <= self.clock.now):
+            outcome = keeper.serve([])
+            assert outcome is not None
+            self._after(outcome)
+
+    def _after(self, outcome: Outcome) -> None:
+        now = self.clock.now
+        for due, _ in outcome.measurements:
+            self._take(Measured(due.job.id, due.rule, due.metric.name, {"ok": self.chance.random() < 0.7}))
+        for order in self.store.claim_orders(holder="agent", now=now, seconds=86_400, limit=1_000):
+            end = now + instants.seconds(self.chance.choice((0, 30, 60, 120, 600)))
+            heapq.heappush(self._ends, (end, order.job, self.chance.choice(STATUSES)))
+
+    def go_on_until(self, moment: int) -> None:
+        while True:
+            self._turns += 1
+            assert self._turns < MOST_TURNS, "no end to what is due"
+            due = self._next()
+            if due is None or due > moment:
+                break
+            self.clock.now = max(self.clock.now, due)
+            while self._ends and self._ends[0][0] <= self.clock.now:
+                _, job, status = heapq.heappop(self._ends)
+                self._take(JobReported(job, status))
+            self._decide()
+        self.clock.now = max(self.clock.now, moment)
+
+    def _next(self) -> int | None:
+        times = [time for time in (self.leader.next_wake(),) if time is not None]
+        times += [end for end, _, _ in self._ends[:1]]
+        return min(times, default=None)
+
+
+def with_agents(document: dict[str, Any]) -> dict[str, Any]:
+    """In a service a job needs an agent; scenarios mostly leave them out."""
+    spec = document["spec"]
+    runner = {
+        "apiVersion": "headgate.dev/v1",
+        "kind": "JobAgent",
+        "metadata": {"name": "runner"},
+        "spec": {"type": "pull"},
+    }
+    return {
+        **document,
+        "spec": {
+            **spec,
+            "objects": [runner, *(_with_agent(thing) for thing in spec["objects"])],
+            "timeline": [
+                {**step, "apply": _with_agent(step["apply"])} if "apply" in step else step
+                for step in spec["timeline"]
+                if "explain" not in step and "snapshot" not in step
+            ],
+        },
+    }
+
+
+def _with_agent(thing: dict[str, Any]) -> dict[str, Any]:
+    if thing["kind"] != "Deployment":
+        return thing
+    return {**thing, "spec": {"jobAgent": "runner", **thing["spec"]}}
