@@ -94,6 +94,8 @@ def serve(log_level: str, **given: Any) -> None:
     """Runs jobs of types exec, http, github and argocd from the service's database, beside `api` and `engine`.
 
     Any number may share one PostgreSQL; each job is run by one of them, and taken over by another if that one ends.
+
+    Exit codes: 0 ended; 1 it cannot start; 2 called wrongly.
     """
     from headgate.cli import serving
 

@@ -33,6 +33,7 @@ from headgate.api.metrics import Metrics
 from headgate.api.oidc import OidcVerifier
 from headgate.api.oidc_config import OidcConfig
 from headgate.api.routes import ALL
+from headgate.cli.connections import BoundedConnection
 from headgate.fleet.changes import JobReported, Measured
 from headgate.fleet.engine import MeasurementDue
 from headgate.runtime import holders
@@ -189,10 +190,13 @@ class Process:
         await self._stop.wait()
 
     async def _serve(self, listener: socket.socket, address: str, on_ready: Callable[[str], None]) -> None:
+        application = self._application(address)
         server = self._server = _Server(
             uvicorn.Config(
-                self._application(address),
+                application,
                 lifespan="on",
+                http=BoundedConnection,
+                ws="none",
                 log_config=None,
                 access_log=False,
                 timeout_graceful_shutdown=10,
@@ -200,6 +204,7 @@ class Process:
             )
         )
         server.on_started = lambda: on_ready(address)
+        server.on_ending = application.close
         try:
             await server.serve(sockets=[listener])
         finally:
@@ -235,6 +240,7 @@ class _Server(uvicorn.Server):
     """Ends when it is asked to, and leaves it to the process to end: there is more to hand over."""
 
     on_started: Callable[[], None]
+    on_ending: Callable[[], None]
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -251,6 +257,11 @@ class _Server(uvicorn.Server):
         await super().startup(sockets=sockets)
         if self.started:
             self.on_started()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Streams of events would keep it waiting."""
+        self.on_ending()
+        await super().shutdown(sockets=sockets)
 
 
 def _listen(host: str, port: int) -> socket.socket:
