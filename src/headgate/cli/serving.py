@@ -147,14 +147,17 @@ class Process:
         background: list[asyncio.Task[Any]] = []
         port = self.options.port
         listener = _listen(self.options.host, port) if port is not None else None
-        address = self.options.public_url or (_address(self.options.host, listener) if listener else "")
+        own = _address(self.options.host, listener) if listener is not None else ""
+        address = self.options.public_url or own
         if self.options.runs_agents:
             self._runner = self._build_runner(web, address)
             background.append(asyncio.create_task(self._runner.run()))
         self.worker.start()
         try:
             if listener is not None:
-                await self._serve(listener, address, on_ready)
+                await self._serve(
+                    listener, address, lambda: on_ready(address if self.options.serves else own)
+                )
             else:
                 on_ready("")
                 await self._wait_for_signal()
@@ -189,7 +192,7 @@ class Process:
             loop.add_signal_handler(number, self._stop.set)
         await self._stop.wait()
 
-    async def _serve(self, listener: socket.socket, address: str, on_ready: Callable[[str], None]) -> None:
+    async def _serve(self, listener: socket.socket, address: str, on_ready: Callable[[], None]) -> None:
         application = self._application(address)
         server = self._server = _Server(
             uvicorn.Config(
@@ -203,7 +206,7 @@ class Process:
                 server_header=False,
             )
         )
-        server.on_started = lambda: on_ready(address)
+        server.on_started = on_ready
         server.on_ending = application.close
         try:
             await server.serve(sockets=[listener])

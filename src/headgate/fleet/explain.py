@@ -64,12 +64,15 @@ def of_target(state: State, name: str, now: Instant) -> Explanation:
         for version, one in explain_verdicts.of_target(state, target, now)
         if one is not gates.NOT_FROZEN
     ]
+    stance = state_of(state, target, now)
+    if stance == "frozen":
+        judged = _freeze_first(judged, gates.frozen(state, target, now))
     lines = tuple(dict.fromkeys(_line(version, one) for version, one in judged))
     times = [line.next_evaluation_time for line in lines if line.next_evaluation_time is not None]
     group = _group_of(target)
     return Explanation(
         target=name,
-        state=state_of(state, target, now),
+        state=stance,
         current=_tag_or_none(state, target.record.deployed),
         desired=_desired(state, target, judged, group),
         message=_message(state, target, judged, group, now),
@@ -79,6 +82,12 @@ def of_target(state: State, name: str, now: Instant) -> Explanation:
         warnings=tuple(_scope_warnings(state, target, now)),
         next_evaluation_time=min(times, default=None),
     )
+
+
+def _freeze_first(judged: list[explain_verdicts.Verdict], freeze: Judged) -> list[explain_verdicts.Verdict]:
+    """Whatever else it would wait for, this is what somebody has to end."""
+    newest = next((version for version, _ in judged if version is not None), None)
+    return [(newest, freeze), *((version, one) for version, one in judged if one.kind != freeze.kind)]
 
 
 def _line(version: VersionNode | None, one: Judged) -> RuleLine:
