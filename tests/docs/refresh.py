@@ -3,7 +3,8 @@
     PYTHONPATH=tests .venv/bin/python -m docs.refresh [PAGE...]
 
 Meanings in tables and everything else are left as they are. Printed output that is shortened with `...` is left too;
-when it no longer matches, the command is named so that a person can shorten it anew.
+when it no longer matches, the command is named so that a person can shorten it anew. Pages that need a server keep
+their output.
 """
 
 import shlex
@@ -18,9 +19,9 @@ def main(arguments: list[str]) -> None:
     chosen = [Path(name).resolve() for name in arguments] or pages.all_pages()
     for page in chosen:
         text = page.read_text("utf-8")
-        fresh = _with_printed(
-            page, fields.MARKER.sub(lambda match: _table(match.group(1), match.group(2)), text)
-        )
+        fresh = fields.MARKER.sub(lambda match: _table(match.group(1), match.group(2)), text)
+        if pages.name_of(page) not in pages.NEEDING_A_SERVER:
+            fresh = _with_printed(page, fresh)
         if fresh != text:
             page.write_text(fresh, "utf-8")
             print(f"rewrote {pages.name_of(page)}")  # noqa: T201

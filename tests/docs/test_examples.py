@@ -24,8 +24,10 @@ from headgate.workload import validate as workload_validation
 from . import pages
 
 FRAGMENT_KEYS = {"timeline", "agents", "expect", "objects"}
-KNOWN_MARKS = {"", "fails", "wrong", "rules", *FRAGMENT_KEYS}
-SHELL_WORDS = ("make", "git", "python3", "echo")
+SERVICE_MARKS = {"oidc", "prometheus"}
+"""Checked in `test_service`."""
+KNOWN_MARKS = {"", "fails", "wrong", "rules", *FRAGMENT_KEYS, *SERVICE_MARKS}
+SHELL_WORDS = ("make", "git", "python3", "echo", "export", "cd")
 
 
 def named(block: pages.Block) -> str:
@@ -40,7 +42,10 @@ SCENARIOS = [block for block in pages.all_blocks("yaml", "") if is_scenario(bloc
 FAILING = pages.all_blocks("yaml", "fails")
 MANIFESTS = [block for block in pages.all_blocks("yaml", "") if not is_scenario(block)]
 PAGES_WITH_COMMANDS = [
-    page for page in pages.all_pages() if any(block.language == "console" for block in pages.blocks_of(page))
+    page
+    for page in pages.all_pages()
+    if pages.name_of(page) not in pages.NEEDING_A_SERVER
+    and any(block.language == "console" for block in pages.blocks_of(page))
 ]
 
 

@@ -110,4 +110,10 @@ def _waiting(deployments: Sequence[Document], most: int | None) -> Iterator[str]
     lines = [[f"  {printable(target)}", printable(message)] for target, message in shown]
     yield from tables.aligned(lines, cut_to=tables.terminal_width())
     if total > len(shown):
-        yield f"  and {total - len(shown)} more; `headgate get targets --filter state=waiting` lists them"
+        states = sorted(
+            state
+            for state in counted
+            if any(e["counts"].get(state) for d in deployments for e in d["environments"])
+        )
+        lists = " and ".join(f"`headgate get targets --filter state={state}`" for state in states)
+        yield f"  and {total - len(shown)} more; {lists} {'lists' if len(states) == 1 else 'list'} them"

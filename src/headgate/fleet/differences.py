@@ -121,7 +121,9 @@ def _stamped(thing: Object, old: Object | None) -> Object:
 def _difference(kind: str, name: str, old: Object | None, new: Object) -> Difference:
     """Most of what is applied again and again is equal to the byte: that is seen without looking at its fields."""
     if old is None:
-        return Difference(kind, name, "created", None, manifests.describe(new))
+        after = manifests.describe(new)
+        after["spec"].pop("createdAt", None)
+        return Difference(kind, name, "created", None, after)
     before = manifests.describe(old)
     if msgspec.json.encode(old) == msgspec.json.encode(new):
         return Difference(kind, name, "unchanged", before, before)

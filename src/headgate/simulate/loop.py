@@ -5,7 +5,7 @@ decision starts may end at the very same instant (a job without duration, a meas
 again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import msgspec
@@ -51,19 +51,22 @@ class Loop:
         *,
         parts: Sequence[world.Part] = (),
         most_jobs: int | None = None,
+        is_enough: Callable[[], bool] = lambda: False,
     ) -> None:
+        """`is_enough` is asked between moments whether somebody has waited for long enough."""
         self._rollout = rollout
         self._outside = outside
         self._until = until
         self._parts = parts
         self._levels = [part for part in parts if isinstance(part, world.Level)]
         self._most_jobs = most_jobs
+        self._is_enough = is_enough
         self._is_endless = False
 
     def run(self, start: Instant) -> Ended:
         now = start
         self._instant(now)
-        while not self._is_endless and not self._is_full():
+        while not self._is_endless and not self._is_full() and not self._is_enough():
             upcoming = self._next_moment(now)
             if upcoming is None:
                 return Ended(now, was_cut=False)
@@ -104,7 +107,7 @@ class Loop:
             rollout.decide(now)
             for part in self._parts:
                 part.decide(now)
-            if not self._is_again_due(now):
+            if not self._is_again_due(now) or self._is_enough():
                 return
         self._is_endless = True
         rollout.warn(now, "", "", f"stopped: the moment {instants.show(now)} never ends")

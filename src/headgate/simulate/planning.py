@@ -3,7 +3,7 @@
 Nothing is stored: a copy of the engine takes the changes, decides, and goes on with agents that are assumed to succeed.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -85,12 +85,15 @@ def plan(
     changes: Sequence[Change],
     durations: Mapping[str, int],
     until: Instant | None = None,
+    *,
+    is_enough: Callable[[], bool] = lambda: False,
 ) -> Plan:
     """`engine_document` is the engine's dump; `durations` are microseconds by the name of the deployment.
 
-    The changes are all made at `now`, then decisions go on by themselves until nothing more can happen.
+    The changes are all made at `now`, then decisions go on by themselves until nothing more can happen, or until
+    `is_enough` says that somebody has waited for long enough.
     """
-    return foresee(engine_document, ids, now, changes, TypicalAgents(durations), until)
+    return foresee(engine_document, ids, now, changes, TypicalAgents(durations), until, is_enough=is_enough)
 
 
 def foresee(
@@ -103,6 +106,7 @@ def foresee(
     *,
     mirror: Mirror | None = None,
     most_jobs: int = MOST_JOBS,
+    is_enough: Callable[[], bool] = lambda: False,
 ) -> Plan:
     """A plan with other agents than the usual ones. The `mirror` shows the fleet to them, as it is at each moment."""
     engine = Engine.load(engine_document, ids)
@@ -116,7 +120,7 @@ def foresee(
     if rollout.rejected:
         return Plan(_refused(rollout, now))
     limit = now + LONGEST_RUN if until is None else min(until, now + LONGEST_RUN)
-    ended = Loop(rollout, Nobody(), limit, most_jobs=most_jobs).run(now)
+    ended = Loop(rollout, Nobody(), limit, most_jobs=most_jobs, is_enough=is_enough).run(now)
     return Plan(_result(rollout, now, ended, past))
 
 

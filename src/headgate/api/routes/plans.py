@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from functools import partial
 from typing import Any
 
@@ -25,6 +26,8 @@ from headgate.runtime.commands import View
 from headgate.simulate import planning
 
 VERSION = "version"
+LONGEST_SECONDS = 20.0
+"""Then a plan is cut, and says so: the next one waits for it."""
 
 
 async def plan(call: Call) -> Answer:
@@ -85,7 +88,16 @@ def _publishing(version: Manifest) -> Put:
 def _planned(prepared: _Prepared, durations: dict[str, int], until: int | None) -> bytes:
     copy = prepared.copy
     ends_at = None if until is None else copy.now + until
-    found = planning.plan(copy.document, copy.ids, copy.now, prepared.changes, durations, ends_at)
+    patience = time.monotonic() + LONGEST_SECONDS
+    found = planning.plan(
+        copy.document,
+        copy.ids,
+        copy.now,
+        prepared.changes,
+        durations,
+        ends_at,
+        is_enough=lambda: time.monotonic() > patience,
+    )
     return msgspec.json.encode({"differences": prepared.differences, **found.document()})
 
 
@@ -95,7 +107,8 @@ ROUTES = (
         plan, "read", "manifests", {200: shapes.PlanResult}, body=bodies.PlanInput,
         description=(
             "The production engine goes on in virtual time on a copy of the workspace. Jobs take as long as jobs of "
-            "their deployment took before, else one minute, and succeed. Nothing is stored."
+            "their deployment took before, else one minute, and succeed. Nothing is stored. A plan that takes long to make "
+            "is cut, and `finish.wasCut` says so."
         ),
     ),
 )  # fmt: skip

@@ -1,0 +1,1 @@
+"""The running service, attacked through HTTP."""

@@ -1,0 +1,13 @@
+"""Waiting for what will be true."""
+
+import time
+from collections.abc import Callable
+
+MOST_SECONDS = 60.0
+
+
+def until(condition: Callable[[], bool], seconds: float = MOST_SECONDS) -> None:
+    ends = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < ends, "it did not come true in time"
+        time.sleep(0.05)
