@@ -65,14 +65,17 @@ class Server:
         body: object = None,
         connection: http.client.HTTPConnection | None = None,
     ) -> Any:
+        content = self.fetch(method, path, body, connection or self._connection)
+        return json.loads(content) if content else None
+
+    def fetch(self, method: str, path: str, body: object, link: http.client.HTTPConnection) -> bytes:
         headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
-        link = connection or self._connection
         link.request(method, path, json.dumps(body) if body is not None else None, headers)
         answer = link.getresponse()
         content = answer.read()
         if answer.status >= 400:
             raise RuntimeError(f"{method} {path}: {answer.status} {content[:500]!r}")
-        return json.loads(content) if content else None
+        return content
 
     def apply(self, given: Sequence[changes.Put]) -> None:
         documents = [manifests.describe(change.object) for change in given]
@@ -110,7 +113,7 @@ class Server:
         begin = time.perf_counter()
         count = 0
         while time.perf_counter() - begin < seconds:
-            self.call("GET", f"{path}?limit={limit}")
+            self.fetch("GET", f"{path}?limit={limit}", None, self._connection)
             count += 1
         return count / (time.perf_counter() - begin)
 
