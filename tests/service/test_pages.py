@@ -144,7 +144,7 @@ def test_filters_and_pages_go_together(client: Client) -> None:
                 "/v1/resources",
                 limit,
                 sort=sort,
-                cel="resource.kind == 'Even' AND NOT resource.name == 'node-02'",
+                cel="resource.kind == 'Even' AND NOT (resource.name == 'node-02')",
             )
             assert [one["name"] for one in found] == sorted(
                 [name for name in names[::2] if name != "node-02"], reverse=sort == "-name"
