@@ -132,7 +132,7 @@ def test_who_does_not_finish_a_request_is_hung_up_on(server: Server) -> None:
         def are_gone() -> bool:
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                 slow[0].sendall(b"a")
-            return all([is_hung_up(one) for one in (*silent, *stuck, *slow)])
+            return all(is_hung_up(one) for one in (*silent, *stuck, *slow))
 
         waiting.until(are_gone)
 

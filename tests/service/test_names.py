@@ -85,7 +85,7 @@ def test_systems_variables_versions_and_tokens_keep_any_name_they_take(client: C
             client.expect(200, "PUT", f"/v1/{owner}/variables/{encoded}", {"value": name})
             assert name in client.get(f"/v1/{owner}")["variables"]
             client.expect(204, "DELETE", f"/v1/{owner}/variables/{encoded}")
-        client.expect(201, "POST", "/v1/deployments/api/versions", {"tag": name})
+        client.expect(201, "POST", "/v1/deployments/api/versions", {"tag": name, "name": "n"})
         assert client.get(f"/v1/deployments/api/versions/{encoded}")["tag"] == name
         by_both = f"/v1/versions/{segment(f'api/{name}')}"
         assert client.get(by_both)["tag"] == name

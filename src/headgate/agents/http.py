@@ -98,7 +98,7 @@ class HttpAgent(Agent):
             "Accept": "application/json",
             "Headgate-Job": assignment.job.id,
             "Idempotency-Key": assignment.job.id,
-            **signing.headers(secret, self._clock(), body),
+            **signing.headers(secret, self._clock(), assignment.job.id, body),
         }
         if body:
             headers["Content-Type"] = "application/json"

@@ -1,4 +1,4 @@
-"""Signed requests: who knows the secret sent exactly this body, at about this time."""
+"""Signed requests: who knows the secret sent exactly this body about this job, at about this time."""
 
 from __future__ import annotations
 
@@ -14,20 +14,21 @@ TOLERANCE_SECONDS = 300
 _LONGEST_TIMESTAMP = 12
 
 
-def sign(secret: str, timestamp: str, body: bytes) -> str:
-    """`timestamp` is in whole seconds since 1970."""
-    digest = hmac.new(secret.encode(), timestamp.encode() + b"." + body, hashlib.sha256)
+def sign(secret: str, timestamp: str, job: str, body: bytes) -> str:
+    """`timestamp` is in whole seconds since 1970. Without the job, what was said of one could be said of another."""
+    digest = hmac.new(secret.encode(), f"{timestamp}.{job}.".encode() + body, hashlib.sha256)
     return f"v1={digest.hexdigest()}"
 
 
-def headers(secret: str, now: Instant, body: bytes) -> dict[str, str]:
+def headers(secret: str, now: Instant, job: str, body: bytes) -> dict[str, str]:
     timestamp = str(now // instants.MICROSECONDS_PER_SECOND)
-    return {TIMESTAMP_HEADER: timestamp, SIGNATURE_HEADER: sign(secret, timestamp, body)}
+    return {TIMESTAMP_HEADER: timestamp, SIGNATURE_HEADER: sign(secret, timestamp, job, body)}
 
 
 def is_valid(
     secret: str,
     timestamp: str,
+    job: str,
     body: bytes,
     signature: str,
     now: Instant,
@@ -43,6 +44,6 @@ def is_valid(
         return False
     if abs(now - instants.seconds(int(timestamp))) > instants.seconds(tolerance_seconds):
         return False
-    expected = sign(secret, timestamp, body).encode()
+    expected = sign(secret, timestamp, job, body).encode()
     given = [each.strip().encode("utf-8", "replace") for each in signature.split(",")[:8]]
     return any(hmac.compare_digest(expected, each) for each in given)

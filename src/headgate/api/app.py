@@ -32,6 +32,8 @@ from headgate.api.calls import Answer, Call, Principal, Refusal, Route, Service
 from headgate.api.metrics import Metrics
 from headgate.api.reading import ClientGoneError, Limits
 from headgate.api.routing import Match, Router
+from headgate.kernel.problems import Problem, Rejected
+from headgate.store.port import UnavailableError
 
 Authenticate = Callable[[str | None], Awaitable[Principal]]
 """From the header Authorization to the caller; raises `Refusal`."""
@@ -39,6 +41,8 @@ Authenticate = Callable[[str | None], Awaitable[Principal]]
 _ERRORS = logging.getLogger("headgate.api")
 _ACCESS = logging.getLogger("headgate.access")
 _OUTSIDE_API = "unmatched"
+STREAM_CHECK_SECONDS = 10.0
+"""How long a stream may go on after its token was taken away."""
 
 
 class _Request(msgspec.Struct):
@@ -51,6 +55,7 @@ class _Request(msgspec.Struct):
     headers: Headers
     receive: Receive
     started: float
+    route: Route | None = None
     operation: str = _OUTSIDE_API
     user: str = ""
     workspace: str = ""
@@ -138,6 +143,7 @@ class Application:
                 return
             await self._send(request, responding.of_refusal(refusal, request.id), scope, send)
             return
+        request.route = match.route
         request.operation = match.route.operation
         path = match.route.path
         with tracing.request_span(request.method, request.operation, path, request.headers) as span:
@@ -213,14 +219,18 @@ class Application:
         essence = reading.media_type(headers.get("content-type"), allowed, headers.get("content-encoding"))
         if not reading.is_json(essence):
             return raw, None
-        return raw, await reading.decode_json(raw, self._limits)
+        body = await reading.decode_json(raw, self._limits)
+        if body is None:
+            raise Rejected([Problem("", "must be a map, not null")])
+        return raw, body
 
     async def _send(self, request: _Request, answer: Answer, scope: Scope, send: Send) -> None:
         headers = _headers(request, answer)
         if answer.stream is not None:
             self.metrics.stream_opened(request.operation)
             try:
-                await responding.send_stream(answer, headers, scope, request.receive, send, self._closing)
+                ends = (self._closing.wait(), self._until_refused(request))
+                await responding.send_stream(answer, headers, scope, request.receive, send, ends)
             finally:
                 self.metrics.stream_closed()
         else:
@@ -230,6 +240,19 @@ class Application:
             self.metrics.request_answered(request.operation, answer.status, seconds)
         if _ACCESS.isEnabledFor(logging.INFO):
             _ACCESS.info("%s", _line(request, answer, seconds))
+
+    async def _until_refused(self, request: _Request) -> None:
+        """Whoever may no longer look does not go on looking."""
+        assert request.route is not None
+        while True:
+            await asyncio.sleep(STREAM_CHECK_SECONDS)
+            try:
+                principal = await self._authenticate(request.headers.get("authorization"))
+                access.check(request.route, principal, request.workspace)
+            except Refusal:
+                return
+            except UnavailableError:
+                continue
 
 
 def _request(scope: Scope, receive: Receive) -> _Request:

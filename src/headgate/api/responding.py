@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine, Iterable
 from typing import Any
 
 import msgspec
@@ -58,22 +58,28 @@ async def send_stream(
     scope: Scope,
     receive: Receive,
     send: Send,
-    closing: asyncio.Event,
+    ends: Iterable[Coroutine[Any, Any, object]],
 ) -> None:
+    """Until it is over, the client hangs up, or one of `ends` comes."""
     stream = answer.stream
     assert stream is not None
     start = Response(None, answer.status, {**headers, "X-Accel-Buffering": "no"}, answer.media_type)
     raw = [(name, value) for name, value in start.raw_headers if name != b"content-length"]
     await send({"type": "http.response.start", "status": answer.status, "headers": raw})
-    if scope["method"] != "HEAD":
-        await _run(stream, receive, send, closing)
+    if scope["method"] == "HEAD":
+        for end in ends:
+            end.close()
+    else:
+        await _run(stream, receive, send, ends)
     await _close(stream)
     await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-async def _run(stream: AsyncIterator[bytes], receive: Receive, send: Send, closing: asyncio.Event) -> None:
+async def _run(
+    stream: AsyncIterator[bytes], receive: Receive, send: Send, ends: Iterable[Coroutine[Any, Any, object]]
+) -> None:
     pump = asyncio.create_task(_pump(stream, send))
-    others = [asyncio.create_task(_until_gone(receive)), asyncio.create_task(_until_set(closing))]
+    others = [asyncio.create_task(end) for end in (_until_gone(receive), *ends)]
     try:
         await asyncio.wait({pump, *others}, return_when=asyncio.FIRST_COMPLETED)
     finally:
@@ -93,10 +99,6 @@ async def _pump(stream: AsyncIterator[bytes], send: Send) -> None:
 async def _until_gone(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
-
-
-async def _until_set(event: asyncio.Event) -> None:
-    await event.wait()
 
 
 async def _close(stream: Any) -> None:

@@ -4,7 +4,7 @@ from headgate.cel.environment import Environment
 from headgate.cel.errors import BudgetExceeded, CompileError, EvaluationError, MissingKey, Problem
 from headgate.cel.functions import Function
 from headgate.cel.index import SelectorIndex
-from headgate.cel.meter import DEFAULT_STEPS
+from headgate.cel.meter import DEFAULT_STEPS, SELECTOR_STEPS
 from headgate.cel.program import Program, Selector
 from headgate.cel.types import (
     BOOL,
@@ -33,6 +33,7 @@ __all__ = [
     "DYN",
     "INT",
     "NULL",
+    "SELECTOR_STEPS",
     "STRING",
     "TIMESTAMP",
     "UINT",

@@ -15,7 +15,7 @@ from typing import Any
 from headgate.cel import access, equality, syntax, values
 from headgate.cel.calls import Callees
 from headgate.cel.errors import EvaluationError
-from headgate.cel.meter import Meter
+from headgate.cel.meter import SELECTOR_STEPS, Meter
 from headgate.cel.syntax import Loop, Node
 
 DEPTH_LIMIT = 60
@@ -61,7 +61,12 @@ def truth_function(root: Node, callees: Callees, exactly: Test, *, wanted: bool 
             body += _attempt(test, certain=not _absorbs(term, "_&&_" if wanted else "_||_"))
     except NotGeneratedError:
         return exactly
-    lines = ["def run(e):", *([" m = Meter()"] if source.metered else []), *body, " return False"]
+    lines = [
+        "def run(e):",
+        *([f" m = Meter({SELECTOR_STEPS})"] if source.metered else []),
+        *body,
+        " return False",
+    ]
     source.names |= {"exactly": exactly, "Meter": Meter, "EvaluationError": EvaluationError}
     test_function: Test = source.compiled("\n".join(lines) + "\n")
     return test_function

@@ -8,6 +8,8 @@ operation would be large.
 from headgate.cel.errors import BudgetExceeded
 
 DEFAULT_STEPS = 1_000_000
+SELECTOR_STEPS = 20_000
+"""Selectors are asked of every resource there is; one that takes longer than this is false of it."""
 CHARACTERS_PER_STEP = 16
 
 

@@ -15,7 +15,7 @@ from headgate.cel import columns, exact, generate, reading, syntax
 from headgate.cel.columns import Column
 from headgate.cel.errors import EvaluationError
 from headgate.cel.generate import Test
-from headgate.cel.meter import DEFAULT_STEPS
+from headgate.cel.meter import SELECTOR_STEPS
 from headgate.cel.program import Program
 from headgate.cel.syntax import Node
 
@@ -122,7 +122,7 @@ class _Planner:
     def _fixed(self, node: Node) -> Value:
         evaluate = exact.evaluator(node, self._program.callees)
         slots = self._program.slots
-        return lambda query: evaluate(exact.Frame(query.bindings, slots, DEFAULT_STEPS))
+        return lambda query: evaluate(exact.Frame(query.bindings, slots, SELECTOR_STEPS))
 
     def _by_row(self, node: Node) -> ByRow:
         return ByRow(self._test(node, True), self._test(node, False))
@@ -133,7 +133,7 @@ class _Planner:
 
         def exactly(bindings: Mapping[str, object]) -> bool:
             try:
-                return evaluate(exact.Frame(bindings, slots, DEFAULT_STEPS)) is wanted
+                return evaluate(exact.Frame(bindings, slots, SELECTOR_STEPS)) is wanted
             except EvaluationError:
                 return False
 

@@ -10,7 +10,7 @@ from typing import Any
 from headgate.cel import access, exact, generate, reading, syntax
 from headgate.cel.calls import Callees
 from headgate.cel.errors import BudgetExceeded, EvaluationError
-from headgate.cel.meter import DEFAULT_STEPS, Meter
+from headgate.cel.meter import DEFAULT_STEPS, SELECTOR_STEPS, Meter
 from headgate.cel.syntax import Node
 
 
@@ -94,11 +94,11 @@ class Selector:
 
     def judge(self, bindings: Mapping[str, object]) -> bool:
         """As `matches`, but what goes wrong is raised as an EvaluationError."""
-        return access.truth(self.program.evaluate(bindings))
+        return access.truth(self.program.evaluate(bindings, steps=SELECTOR_STEPS))
 
     def _matches_exactly(self, bindings: Mapping[str, object]) -> bool:
         try:
-            return self.program.evaluate_counted(bindings)[0] is True
+            return self.program.evaluate_counted(bindings, steps=SELECTOR_STEPS)[0] is True
         except EvaluationError:
             return False
 

@@ -42,6 +42,35 @@ def check(environment: cel.Environment, text: str, path: str, problems: list[Pro
         problems.extend(Problem(path, _pointed(text, flaw)) for flaw in error.problems)
 
 
+_THINGS: list[dict[str, object]] = [
+    {"id": text, "name": text, "kind": text, "tag": text, "metadata": {}, "config": {}, "variables": {}}
+    for text in ("", "x")
+]
+
+
+def check_selector(environment: cel.Environment, text: str, path: str, problems: list[Problem]) -> None:
+    """As `check`; and one that takes long even of a resource with nothing in it takes long of each of thousands."""
+    found = len(problems)
+    check(environment, text, path, problems)
+    if len(problems) > found:
+        return
+    program = environment.compile(text, expect=cel.BOOL)
+    if any(_is_too_long(program, thing) for thing in _THINGS):
+        message = f"takes more than {cel.SELECTOR_STEPS:,} steps for one resource; make it simpler"
+        problems.append(Problem(path, message))
+
+
+def _is_too_long(program: cel.Program, thing: object) -> bool:
+    bindings = dict.fromkeys(("resource", "environment", "deployment", "version", "jobAgent"), thing)
+    try:
+        program.evaluate(bindings, steps=cel.SELECTOR_STEPS)
+    except cel.BudgetExceeded:
+        return True
+    except cel.EvaluationError:
+        return False
+    return False
+
+
 def _pointed(text: str, flaw: cel.Problem) -> str:
     lines = text.splitlines() or [""]
     line = lines[min(flaw.line, len(lines)) - 1]
@@ -55,10 +84,14 @@ def checked(environment: cel.Environment) -> Checked:
     return Checked(lambda text, path, problems: check(environment, text, path, problems))
 
 
-SelectorText = Annotated[str, checked(SELECTOR)]
-DeploymentSelectorText = Annotated[str, checked(DEPLOYMENT_SELECTOR)]
-VersionSelectorText = Annotated[str, checked(VERSION_SELECTOR)]
-JobAgentSelectorText = Annotated[str, checked(JOB_AGENT)]
+def selecting(environment: cel.Environment) -> Checked:
+    return Checked(lambda text, path, problems: check_selector(environment, text, path, problems))
+
+
+SelectorText = Annotated[str, selecting(SELECTOR)]
+DeploymentSelectorText = Annotated[str, selecting(DEPLOYMENT_SELECTOR)]
+VersionSelectorText = Annotated[str, selecting(VERSION_SELECTOR)]
+JobAgentSelectorText = Annotated[str, selecting(JOB_AGENT)]
 ConditionText = Annotated[str, checked(RESULT)]
 GateText = Annotated[str, checked(GATE)]
 

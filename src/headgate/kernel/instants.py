@@ -47,10 +47,10 @@ def parse(text: str) -> Instant:
 
 def show(instant: Instant) -> str:
     moment = to_datetime(instant)
-    text = moment.strftime("%Y-%m-%dT%H:%M:%S")
+    text = moment.replace(microsecond=0, tzinfo=None).isoformat()
     if moment.microsecond:
         text += f".{moment.microsecond:06d}".rstrip("0")
-    return text.rjust(len("2026-01-01T00:00:00"), "0") + "Z"
+    return text + "Z"
 
 
 def show_to_the_second(instant: Instant) -> str:

@@ -18,7 +18,7 @@ def time_text(instant: int | None) -> str | None:
     """Sorts as text in the order of time, unlike the shortest form."""
     if instant is None:
         return None
-    return instants.to_datetime(instant).strftime("%Y-%m-%d %H:%M:%S.%f+00:00")
+    return instants.to_datetime(instant).isoformat(" ", "microseconds")
 
 
 @functools.lru_cache(maxsize=4096)

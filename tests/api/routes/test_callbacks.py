@@ -26,7 +26,7 @@ def job(client: Client) -> Any:
 def _call_back(server: Server, job: str, body: Any, secret: str = SECRET, **signed: str) -> Response:
     """Without any token."""
     content = json.dumps(body).encode()
-    headers = signing.headers(secret, server.clock(), content) | signed
+    headers = signing.headers(secret, server.clock(), job, content) | signed
     client = server.client("nobody:@")
     return client.post(
         f"/v1/jobs/{job}/callback",
@@ -67,7 +67,7 @@ def test_a_callback_with_another_signature_is_refused(
 
 
 def test_a_callback_is_refused_when_it_is_old(server: Server, job: Any) -> None:
-    old = signing.headers(SECRET, server.clock(), b'{"status": "successful"}')
+    old = signing.headers(SECRET, server.clock(), job["id"], b'{"status": "successful"}')
     server.clock.advance("10m")
     assert _call_back(server, job["id"], {"status": "successful"}, **old).status == 401
 

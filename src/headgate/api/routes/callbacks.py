@@ -31,23 +31,24 @@ async def take_callback(call: Call) -> Answer:
     row = await replies.in_thread(call.service.store.job, call.workspace, call.path["job"])
     job = None if row is None else jobs.from_row(row)
     secret = None if job is None else await _secret(call, job)
-    if job is None or secret is None or not _is_signed(call, secret):
+    if job is None or secret is None or not _is_signed(call, job.id, secret):
         raise Refusal(
             401,
             "The signature is not valid",
-            "Headgate-Signature must be v1= and the HMAC-SHA256 of Headgate-Timestamp, a dot and the body, "
-            "by the secret of the job's agent",
+            "Headgate-Signature must be v1= and the HMAC-SHA256 of Headgate-Timestamp, the job's id and the body, with "
+            "dots between, by the secret of the job's agent",
         )
     given = documents.read(bodies.ReportInput, call.body)
     change = JobReported(job.id, given.status, given.message, given.external_id, given.links)
     return await replies.submit(call, partial(jobs.take_report, change, job))
 
 
-def _is_signed(call: Call, secret: str) -> bool:
+def _is_signed(call: Call, job: str, secret: str) -> bool:
     headers = {name.lower(): value for name, value in call.headers.items()}
     return signing.is_valid(
         secret,
         headers.get(signing.TIMESTAMP_HEADER.lower(), ""),
+        job,
         call.raw_body,
         headers.get(signing.SIGNATURE_HEADER.lower(), ""),
         call.service.clock(),
@@ -84,8 +85,8 @@ ROUTES = (
         body=bodies.ReportInput, problems=(401,),
         description=(
             "Signed with the secret of the http agent instead of a token: the header Headgate-Timestamp holds the "
-            "seconds since 1970, Headgate-Signature holds v1= and the hexadecimal HMAC-SHA256 of the timestamp, a dot "
-            "and the body."
+            "seconds since 1970, Headgate-Signature holds v1= and the hexadecimal HMAC-SHA256 of the timestamp, the "
+            "job's id and the body, with dots between."
         ),
     ),
 )  # fmt: skip

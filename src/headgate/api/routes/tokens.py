@@ -144,6 +144,21 @@ async def delete_token(call: Call) -> Answer:
     return replies.answer(reply)
 
 
+def _keep_the_last_master(call: Call, everybody: Iterable[Token], token: Token) -> None:
+    """Without one nobody could make another."""
+    now = call.service.clock()
+    masters = [one.id for one in everybody if _is_master(one) and not tokens.has_expired(one, now)]
+    if masters == [token.id]:
+        raise refusals.conflict(
+            "The token is needed",
+            f"{token.name} is the last one that can make tokens; make another one first",
+        )
+
+
+def _is_master(token: Token) -> bool:
+    return token.workspace is None and "token:write" in permissions.granted(token.role, token.permissions)
+
+
 def _remove(call: Call, transaction: Transaction) -> tuple[Reply, AuditEntry]:
     reference = call.path["token"]
     visible = _visible(call, transaction.tokens())
@@ -154,6 +169,7 @@ def _remove(call: Call, transaction: Transaction) -> tuple[Reply, AuditEntry]:
     if len(found) > 1:
         raise refusals.conflict("Several tokens have this name", f"name one of {reference!r} by its id")
     token = found[0]
+    _keep_the_last_master(call, transaction.tokens(), token)
     transaction.remove_token(token.id)
     before = msgspec.json.encode(document(token))
     return replies.NOTHING, recording.entry(call, "deleted", KIND, token.name, before)
