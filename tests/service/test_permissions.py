@@ -265,3 +265,11 @@ def test_a_token_cannot_outlive_the_one_that_made_it(client: Client) -> None:
     assert short.call("POST", "/v1/tokens", {"name": "a", "role": "viewer"}).status == 403
     assert short.call("POST", "/v1/tokens", {"name": "b", "role": "viewer", "expiresAt": later}).status == 403
     assert short.call("POST", "/v1/tokens", {"name": "c", "role": "viewer", "expiresAt": until}).status == 201
+
+
+def test_the_last_token_that_can_make_others_stays(server: Server) -> None:
+    admin = server.admin()
+    refused = admin.call("DELETE", "/v1/tokens/admin")
+    assert refused.status == 409
+    assert "make another one first" in refused.sentences
+    assert admin.call("GET", "/v1/whoami").status == 200
