@@ -8,6 +8,7 @@ import pytest
 from . import fleet, operations
 from .client import Answer, Client
 from .operations import Request
+from .server import Server
 
 KEYED = {"Idempotency-Key": "the same"}
 WITHOUT_A_SECOND_ANSWER = {"createToken": 409, "deleteWorkspace": 404}
@@ -184,3 +185,19 @@ def test_a_conditional_request_that_is_sent_again_with_its_key_gets_its_first_an
         headers = {"Idempotency-Key": f"delete {path}", "If-Match": first.etag}
         client.expect(204, "DELETE", path, headers=headers)
         client.expect(204, "DELETE", path, headers=headers)
+
+
+def test_workspaces_that_go_disturb_nobody(server: Server, client: Client) -> None:
+    """The engine may be looking at one of them just then; the log would have an error."""
+    service = Client(client.address, client.token)
+
+    def make_and_remove(number: int) -> None:
+        name = f"{client.workspace}-passing-{number}"
+        service.expect(201, "POST", "/v1/workspaces", {"name": name})
+        Client(client.address, client.token, name).expect(201, "PUT", "/v1/resources/thing", {})
+        service.expect(204, "DELETE", f"/v1/workspaces/{name}")
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(make_and_remove, range(60)))
+    client.expect(201, "PUT", "/v1/resources/thing", {})
+    assert "Traceback" not in server.log.read_text()

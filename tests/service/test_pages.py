@@ -80,15 +80,19 @@ def lists(client: Client) -> Iterator[tuple[str, list[str]]]:
 def test_every_list_is_the_same_in_pages_of_any_size_and_backwards(shared: Client) -> None:
     for path, sorts in lists(shared):
         for sort in sorts:
-            where = {"workspace": None} if path == "/v1/workspaces" else {}
             if path == "/v1/workspaces":
                 continue  # other tests make and remove some
-            whole = shared.get(path, limit=1000, sort=sort or None, **where)["items"]
+            whole = shown(shared.get(path, limit=1000, sort=sort or None)["items"])
             for limit in (1, 3):
-                assert walked(shared, path, limit, sort=sort or None) == whole, f"{path} {sort}"
+                assert shown(walked(shared, path, limit, sort=sort or None)) == whole, f"{path} {sort}"
             if sort.startswith("-") and sort[1:] in sorts:
-                backwards = shared.get(path, limit=1000, sort=sort[1:])["items"]
+                backwards = shown(shared.get(path, limit=1000, sort=sort[1:])["items"])
                 assert backwards[::-1] == whole, f"{path} {sort}"
+
+
+def shown(items: list[dict[str, Any]]) -> list[Any]:
+    """What an item is, without how it is: a job may be tried again meanwhile."""
+    return [[item.get(key) for key in ("id", "seq", "name", "versionId", "ruleId", "user")] for item in items]
 
 
 GARBAGE = [

@@ -146,6 +146,8 @@ class Worker:
                 for keeper in self._keepers.values():
                     keeper.drop_replica()
                 time.sleep(0.2)
+            except UnknownWorkspaceError:
+                self._next_look = 0.0  # one was removed just now; the next look no longer finds it
             except Exception:
                 _log.exception("the worker goes on after an error")
                 time.sleep(0.2)
