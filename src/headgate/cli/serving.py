@@ -308,6 +308,7 @@ def logging_to_stderr(level: str) -> Iterator[None]:
     root.addHandler(handler)
     root.setLevel(level.upper())
     logging.getLogger("headgate.access").setLevel("INFO" if level == "debug" else "WARNING")
+    logging.getLogger("uvicorn").setLevel("ERROR")
     try:
         yield
     finally:
