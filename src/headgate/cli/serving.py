@@ -76,9 +76,8 @@ class Options(msgspec.Struct, frozen=True):
 class Process:
     """Built with everything that can fail; `run` ends when a signal asks for it."""
 
-    def __init__(self, options: Options, say: Callable[[str], None]) -> None:
+    def __init__(self, options: Options) -> None:
         self.options = options
-        self._say = say
         options.data.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.store: Store = open_store(options.url)
         self.store.migrate()

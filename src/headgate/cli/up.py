@@ -124,7 +124,7 @@ def start(options: Any, log_level: str, *, demo: bool = False, exit_when_done: b
     tracing.configure_from_environment()
     with serving.logging_to_stderr(log_level), contextlib.ExitStack() as stack:
         try:
-            process = serving.Process(options, click.echo)
+            process = serving.Process(options)
         except (UnavailableError, NewerSchemaError, Rejected, OSError) as error:
             refuse(f"headgate: {error}", code=1)
         token = process.first_token() if options.serves else None

@@ -292,6 +292,3 @@ class _Context:
 
     def apply(self, change: Change) -> None:
         self._batch.apply(change, self._caller)
-
-
-__all__ = ["Batch", "PoisonedError", "RandomIds", "Rejected"]

@@ -17,7 +17,6 @@ from typing import Any, TypeVar
 import msgspec
 
 from headgate.fleet.changes import JobReported
-from headgate.fleet.engine import MeasurementDue
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.runtime.commands import ENGINE, Caller, Command, Context, Idempotency, Question
@@ -314,4 +313,4 @@ class Worker:
             _log.warning("leases run out by themselves: %s", error)
 
 
-__all__ = ["ENGINE", "MeasurementDue", "Meter", "Settings", "Worker", "wall_clock"]
+__all__ = ["ENGINE", "Meter", "Settings", "Worker", "wall_clock"]

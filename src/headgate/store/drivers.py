@@ -39,7 +39,7 @@ class Driver(ABC):
         """All reads of the block see one moment."""
 
     @abstractmethod
-    def clock_microseconds(self) -> int:
+    def clock_microseconds(self, session: Session) -> int:
         """The time that all processes on this database agree on."""
 
     @abstractmethod

@@ -116,9 +116,9 @@ class PostgresDriver(Driver):
         finally:
             await self._pool.release(connection)
 
-    def clock_microseconds(self) -> int:
+    def clock_microseconds(self, session: Session) -> int:
         sql = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
-        return int(self._run(self._pool.fetchval(sql)))
+        return int(session.fetch(sql)[0][0])
 
     def hint(self) -> None:
         self._run(self._pool.execute("SELECT pg_notify($1, $2)", CHANNEL, self._name))

@@ -15,7 +15,6 @@ class Column(msgspec.Struct, frozen=True):
     name: str
     kind: Kind
     required: bool = True
-    default: str | None = None
 
 
 class Table(msgspec.Struct, frozen=True):
@@ -30,13 +29,12 @@ class Table(msgspec.Struct, frozen=True):
 
 
 def _columns(text: str) -> tuple[Column, ...]:
-    """`name kind` each; a `?` behind the kind says that it may be empty, `=x` gives a default."""
+    """`name kind` each; a `?` behind the kind says that it may be empty."""
     found = []
     for part in text.split(","):
         name, kind = part.split()
-        kind, _, default = kind.partition("=")
         optional = kind.endswith("?")
-        found.append(Column(name, kind.rstrip("?"), not optional, default or None))  # type: ignore[arg-type]  # checked by the tests that create every table
+        found.append(Column(name, kind.rstrip("?"), not optional))  # type: ignore[arg-type]  # checked by the tests that create every table
     return tuple(found)
 
 

@@ -49,8 +49,7 @@ class SqlOrders(Store):
     def _due(
         self, types: Iterable[str] | None, workspace: str | None, agent: str | None, now: Instant
     ) -> tuple[str, list[Any]]:
-        no = "FALSE" if self._driver.dialect == "postgresql" else "0"
-        where = f"not_before <= ? AND cancelled = {no} AND (claimed_until IS NULL OR claimed_until <= ?)"
+        where = "not_before <= ? AND cancelled = FALSE AND (claimed_until IS NULL OR claimed_until <= ?)"
         values: list[Any] = [now, now]
         if types is not None:
             names = list(types)
@@ -63,11 +62,10 @@ class SqlOrders(Store):
         return where, values
 
     def renew_order(self, order: Order, until: Instant) -> bool:
-        no = "FALSE" if self._driver.dialect == "postgresql" else "0"
         with self._driver.write() as session:
             count = session.execute(
-                f"UPDATE job_dispatch SET claimed_until = ? WHERE workspace = ? AND job = ? AND token = ? "
-                f"AND cancelled = {no}",
+                "UPDATE job_dispatch SET claimed_until = ? WHERE workspace = ? AND job = ? AND token = ? "
+                "AND cancelled = FALSE",
                 (until, order.workspace, order.job, order.token),
             )
         if count == 1:
@@ -111,8 +109,7 @@ class SqlOrders(Store):
         names = list(types)
         if not names:
             return []
-        yes = "TRUE" if self._driver.dialect == "postgresql" else "1"
-        where = f"cancelled = {yes} AND type IN ({', '.join('?' for _ in names)})"
+        where = f"cancelled = TRUE AND type IN ({', '.join('?' for _ in names)})"
         return self._orders(where, names)
 
     def oldest_waiting_order(self) -> Instant | None:
@@ -121,9 +118,8 @@ class SqlOrders(Store):
         return None if oldest is None else int(oldest)
 
     def overdue_orders(self, now: Instant, limit: int) -> list[Order]:
-        no = "FALSE" if self._driver.dialect == "postgresql" else "0"
         return self._orders(
-            f"deadline_at <= ? AND cancelled = {no}", (now, limit), "ORDER BY deadline_at, job LIMIT ?"
+            "deadline_at <= ? AND cancelled = FALSE", (now, limit), "ORDER BY deadline_at, job LIMIT ?"
         )
 
     def _orders(

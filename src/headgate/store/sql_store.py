@@ -87,7 +87,7 @@ class SqlStore(SqlOrders):
 
     def take_lease(self, name: str, holder: str, seconds: float) -> Lease | None:
         with self._driver.write() as session:
-            now = self._now(session)
+            now = self._driver.clock_microseconds(session)
             session.execute(
                 "INSERT INTO lease (name, holder, token, ends_at) VALUES (?, '', 0, 0) ON CONFLICT (name) DO NOTHING",
                 (name,),
@@ -109,7 +109,11 @@ class SqlStore(SqlOrders):
             return (
                 session.execute(
                     "UPDATE lease SET ends_at = ? WHERE name = ? AND token = ?",
-                    (self._now(session) + instants.seconds(seconds), lease.name, lease.token),
+                    (
+                        self._driver.clock_microseconds(session) + instants.seconds(seconds),
+                        lease.name,
+                        lease.token,
+                    ),
                 )
                 == 1
             )
@@ -124,12 +128,6 @@ class SqlStore(SqlOrders):
         with self._driver.read() as session:
             rows = session.fetch("SELECT name, holder, token, ends_at FROM lease ORDER BY name")
         return [(Lease(name, holder, token), ends_at) for name, holder, token, ends_at in rows]
-
-    def _now(self, session: Session) -> Instant:
-        if self._driver.dialect == "postgresql":
-            sql = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
-            return int(session.fetch(sql)[0][0])
-        return self._driver.clock_microseconds()
 
     @contextmanager
     def begin(self, workspace: str, lease: Lease | None = None) -> Iterator[Transaction]:
@@ -162,7 +160,7 @@ class SqlStore(SqlOrders):
     def _rows(self, session: Session, table: str, workspace: str) -> list[Row]:
         where = "workspace = ?"
         if table in _ONLY_CURRENT:
-            where += " AND is_current" if self._driver.dialect == "postgresql" else " AND is_current = 1"
+            where += " AND is_current"
         names = TABLES[table].column_names
         rows = session.fetch(statements.select(table, where), (workspace,))
         return [dict(zip(names, row)) for row in rows]
@@ -186,12 +184,11 @@ class SqlStore(SqlOrders):
         self._driver.hint()
 
     def prune(self, *, keys_before: Instant, history_before: Instant) -> int:
-        yes = "TRUE" if self._driver.dialect == "postgresql" else "1"
         with self._driver.write() as session:
             return (
                 session.execute("DELETE FROM idempotency_key WHERE at < ?", (keys_before,))
                 + session.execute(
-                    f"DELETE FROM job_dispatch WHERE cancelled = {yes} AND deadline_at < ?", (keys_before,)
+                    "DELETE FROM job_dispatch WHERE cancelled = TRUE AND deadline_at < ?", (keys_before,)
                 )
                 + session.execute("DELETE FROM event WHERE at < ?", (history_before,))
                 + session.execute(

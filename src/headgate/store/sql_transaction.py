@@ -112,8 +112,7 @@ class SqlTransaction(Transaction):
         if keys:
             where = "WHERE workspace = ? AND job = ?"
             self._session.execute_many(f"DELETE FROM job_dispatch {where} AND claims = 0", keys)
-            flag = "TRUE" if self._dialect == "postgresql" else "1"
-            self._session.execute_many(f"UPDATE job_dispatch SET cancelled = {flag} {where}", keys)
+            self._session.execute_many(f"UPDATE job_dispatch SET cancelled = TRUE {where}", keys)
 
     def recall(self, key: str) -> Remembered | None:
         found = self._session.fetch(

@@ -93,7 +93,7 @@ class SqliteDriver(Driver):
                 return
         connection.close()
 
-    def clock_microseconds(self) -> int:
+    def clock_microseconds(self, session: Session) -> int:
         return time.time_ns() // 1_000
 
     def hint(self) -> None:

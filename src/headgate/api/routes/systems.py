@@ -10,7 +10,6 @@ import msgspec
 from headgate.api import (
     bodies,
     etags,
-    filters,
     lists,
     objects,
     pages,
@@ -22,7 +21,7 @@ from headgate.api import (
 from headgate.api.calls import Answer, Call, Route
 from headgate.api.schemas import Page as PageSchema
 from headgate.fleet import model
-from headgate.kernel import documents, identifiers
+from headgate.kernel import documents, identifiers, instants
 from headgate.kernel.problems import Problem, Rejected
 from headgate.runtime.commands import Reply, View
 from headgate.store.port import AuditEntry, Transaction
@@ -77,8 +76,8 @@ async def list_systems(call: Call) -> Answer:
 
 
 def _created_at(system: dict[str, Any]) -> int:
-    at = filters.with_times(system)["createdAt"]
-    return 0 if at is None else int(at.timestamp() * 1_000_000)  # type: ignore[attr-defined]
+    at = system["createdAt"]
+    return 0 if at is None else instants.parse(at)
 
 
 def _find(found: dict[str, dict[str, Any]], reference: str) -> dict[str, Any] | None:
