@@ -53,10 +53,23 @@ def postgres() -> Iterator[str | None]:
 class Server:
     def __init__(self, process: subprocess.Popen[str], folder: Path) -> None:
         local = json.loads((folder / "local.json").read_text())
-        self._address = urlsplit(local["url"]).netloc
+        self.address = urlsplit(local["url"]).netloc
         self._token = local["token"]
         self._process = process
-        self._connection = http.client.HTTPConnection(self._address)
+        self._connection = http.client.HTTPConnection(self.address)
+
+    def connection(self) -> http.client.HTTPConnection:
+        return http.client.HTTPConnection(self.address, timeout=600)
+
+    def put_bytes(self, path: str, content: bytes) -> None:
+        link = self.connection()
+        headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
+        link.request("PUT", path, content, headers)
+        answer = link.getresponse()
+        said = answer.read()
+        link.close()
+        if answer.status >= 400:
+            raise RuntimeError(f"PUT {path}: {answer.status} {said[:500]!r}")
 
     def call(
         self,
@@ -91,7 +104,7 @@ class Server:
         asking = threading.Event()
 
         def poll() -> None:
-            link = http.client.HTTPConnection(self._address)
+            link = http.client.HTTPConnection(self.address)
             asking.set()
             found = self.call("POST", f"/v1/job-agents/{agent}/claim", {"waitSeconds": 10, "limit": 1}, link)
             offered.append((time.perf_counter(), found["jobs"][0]))
@@ -124,9 +137,11 @@ class Server:
 
 
 @contextlib.contextmanager
-def up(folder: Path) -> Iterator[Server]:
-    """`headgate up` on SQLite in an empty folder."""
+def up(folder: Path, database: str | None = None) -> Iterator[Server]:
+    """`headgate up` in an empty folder, on SQLite unless it is given another database."""
     command = [sys.executable, "-m", "headgate", "up", "--data", str(folder), "--port", "0"]
+    if database is not None:
+        command += ["--database", database]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     try:

@@ -12,7 +12,7 @@ from headgate.kernel.identifiers import NamedIds
 from headgate.kernel.objects import Create, Delete, Key, Object, Update, UpdateStatus
 from headgate.simulate import run as simulation
 from headgate.simulate import scenario
-from headgate.workload import manifests, plan
+from headgate.workload import children, manifests, plan
 
 START = instants.parse("2026-03-02T09:00:00Z")
 IDS = NamedIds()
@@ -66,6 +66,7 @@ class Cluster:
         self.set.uid = "set"
         self.objects: dict[Key, Object] = {}
         self._count = 0
+        self._remembered = children.Memory()
         while actions := self.plan().actions:
             for action in actions:
                 self._apply(action)
@@ -76,7 +77,8 @@ class Cluster:
         return sum(item.kind == "Pod" for item in self.objects.values())
 
     def plan(self) -> plan.Plan:
-        return plan.plan(self.set, tuple(self.objects.values()), START, IDS)
+        parts = tuple(self.objects.values())
+        return plan.plan(self.set, parts, START, IDS, remembered=self._remembered)
 
     def edit(self, image: str) -> None:
         edited = manifests.read(_set(self.set.spec["replicas"], image))

@@ -1,10 +1,11 @@
 """What all tests share: the folder of the session, its PostgreSQL, and how hard property tests look.
 
-Property tests look at the same examples in every run, so that a failure is the change's own.
-`HEADGATE_EXAMPLES=10 pytest tests/properties` and `--hypothesis-seed` look further.
+Property tests look at other examples in every run. Its seed is printed first, and again when something failed:
+`HEADGATE_SEED=N` or `--hypothesis-seed=N` looks at the same ones again, `HEADGATE_EXAMPLES=10` at ten times as many.
 """
 
 import os
+import secrets
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,19 +15,39 @@ from hypothesis import settings
 
 import postgres
 
-settings.register_profile("headgate", derandomize=True, deadline=None, database=None)
+settings.register_profile("headgate", deadline=None, database=None)
 settings.load_profile("headgate")
 
 _SESSION_FOLDER = pytest.StashKey[Path]()
 _WORKER_INPUT = "headgate_session_folder"
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
+    """The seed is set before Hypothesis reads it; workers are started with the options of the one who started them."""
+    if config.option.hypothesis_seed is None:
+        config.option.hypothesis_seed = os.environ.get("HEADGATE_SEED") or str(secrets.randbelow(2**32))
     given: dict[str, str] | None = getattr(config, "workerinput", None)
     if given is not None:
         config.stash[_SESSION_FOLDER] = Path(given[_WORKER_INPUT])
         return
     config.stash[_SESSION_FOLDER] = postgres.folder_of_session(os.getpid())
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Quiet runs have no header, and a run that is cut short has no summary: the seed is a line of its own."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is not None:
+        reporter.write_line(f"property tests: {_seed(session.config)}")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if terminalreporter.stats.get("failed"):
+        terminalreporter.write_line(f"to repeat this run: {_seed(config)}")
+
+
+def _seed(config: pytest.Config) -> str:
+    return f"HEADGATE_SEED={config.option.hypothesis_seed}"
 
 
 @pytest.hookimpl(optionalhook=True)

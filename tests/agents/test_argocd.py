@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from headgate.agents.addresses import ANYWHERE
 from headgate.agents.argocd import ArgocdAgent
 from headgate.agents.port import Progress, TryLaterError
+from headgate.agents.web import Web
 from headgate.kernel.problems import Rejected
 
 from .fake_argocd import TOKEN, FakeArgocd, broken, cut
@@ -19,7 +21,7 @@ from .support import Shelf, free_port, play, serving
 class Scene:
     def __init__(self, url: str, argocd: FakeArgocd) -> None:
         self.argocd = argocd
-        self.agent = ArgocdAgent()
+        self.agent = ArgocdAgent(Web(ANYWHERE))
         self.shelf = Shelf()
         self.config: dict[str, Any] = {
             "serverUrl": url,
@@ -311,7 +313,10 @@ def test_stopping_leaves_the_sync_of_somebody_else_alone() -> None:
     [
         ({"serverUrl": "argocd"}, 'config.serverUrl: is "argocd"'),
         ({"application": ""}, "config.application"),
-        ({"tokenEnv": "NO_SUCH", "token": None}, 'config.tokenEnv: is "NO_SUCH"'),
+        (
+            {"tokenEnv": "HEADGATE_AGENT_NO_SUCH", "token": None},
+            'config.tokenEnv: is "HEADGATE_AGENT_NO_SUCH"',
+        ),
     ],
 )
 def test_a_config_that_cannot_be_used_is_refused(change: dict[str, Any], problem: str) -> None:

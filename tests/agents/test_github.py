@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from headgate.agents.addresses import ANYWHERE
 from headgate.agents.github import GithubAgent
 from headgate.agents.port import Progress, TryLaterError
+from headgate.agents.web import Web
 from headgate.kernel import instants
 from headgate.kernel.problems import Rejected
 
@@ -31,7 +33,7 @@ class Scene:
             "apiUrl": url,
         }
         self.now_offset = 0
-        self.agent = GithubAgent(lambda: clock() + self.now_offset)
+        self.agent = GithubAgent(lambda: clock() + self.now_offset, Web(ANYWHERE))
 
     def assignment(self) -> Any:
         return self.shelf.assignment(self.config)

@@ -12,8 +12,10 @@ import pytest
 from aiohttp import web
 
 from headgate.agents import signing
+from headgate.agents.addresses import ANYWHERE
 from headgate.agents.http import HttpAgent, verify_callback
 from headgate.agents.port import TryLaterError
+from headgate.agents.web import Web
 from headgate.kernel import instants
 from headgate.kernel.problems import Rejected
 
@@ -48,7 +50,7 @@ def says(status: int, body: Any = None, **headers: str) -> Answering:
 
 @asynccontextmanager
 async def agent_of(public_url: str = "") -> AsyncIterator[HttpAgent]:
-    agent = HttpAgent(clock, public_url)
+    agent = HttpAgent(clock, public_url, Web(ANYWHERE))
     try:
         yield agent
     finally:
@@ -80,12 +82,12 @@ def test_the_order_is_sent_signed_and_the_job_runs() -> None:
 
 
 def test_the_secret_may_be_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOOK_SECRET", SECRET)
+    monkeypatch.setenv("HEADGATE_AGENT_HOOK", SECRET)
 
     async def story() -> None:
         receiver = Receiver(says(200, {}))
         async with serving(receiver) as url, agent_of() as agent:
-            await agent.start(Shelf().assignment({"url": url, "secretEnv": "HOOK_SECRET"}))
+            await agent.start(Shelf().assignment({"url": url, "secretEnv": "HEADGATE_AGENT_HOOK"}))
         _, _, headers, body = receiver.requests[0]
         assert verify_callback(
             SECRET, headers["Headgate-Timestamp"], "job-1", body, headers["Headgate-Signature"], clock()
@@ -100,7 +102,10 @@ def test_the_secret_may_be_in_the_environment(monkeypatch: pytest.MonkeyPatch) -
         ({"secret": "x"}, "config.url: is required"),
         ({"url": "ftp://x", "secret": "x"}, 'config.url: is "ftp://x"'),
         ({"url": "http://x"}, "config.secret: is required; allowed is it or secretEnv"),
-        ({"url": "http://x", "secretEnv": "NO_SUCH"}, 'config.secretEnv: is "NO_SUCH"'),
+        (
+            {"url": "http://x", "secretEnv": "HEADGATE_AGENT_NO_SUCH"},
+            'config.secretEnv: is "HEADGATE_AGENT_NO_SUCH"',
+        ),
         ({"url": "http://[::", "secret": "x"}, "config: has the address"),
         ({"url": "http://x", "secret": "x", "pollSeconds": 0}, "config.pollSeconds"),
     ],
@@ -376,5 +381,64 @@ def test_characters_that_no_database_takes_are_left_out() -> None:
             progress = await agent.start(Shelf().assignment({"url": url, "secret": SECRET}))
         assert (progress.message, progress.external_id) == ("ab[31mc\nd", "7")
         assert progress.links == {"l": "http://x/"}
+
+    play(story())
+
+
+@pytest.mark.parametrize("name", [".", ".."])
+def test_what_the_receiver_calls_the_job_is_no_step_to_another_address(name: str) -> None:
+    async def story() -> None:
+        receiver, shelf = Receiver(says(200, {"externalId": name})), Shelf()
+        async with serving(receiver) as url, agent_of() as agent:
+            config = {"url": url, "secret": SECRET, "statusUrl": f"{url}/runs/{{externalId}}/status"}
+            await agent.start(shelf.assignment(config))
+            with pytest.raises(Rejected, match="another address"):
+                await agent.follow(shelf.assignment(config))
+        assert len(receiver.requests) == 1
+
+    play(story())
+
+
+def test_what_the_receiver_calls_the_job_is_no_host() -> None:
+    async def story() -> None:
+        async with agent_of() as agent:
+            config = {"url": "http://x", "secret": SECRET, "statusUrl": "http://{externalId}/status"}
+            with pytest.raises(Rejected, match="in its host; allowed is it in the path"):
+                await agent.start(Shelf().assignment(config))
+
+    play(story())
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"X-A": "a\r\nX-B: b"},
+        {"X-A": "a\nb"},
+        {"X-A\r\nX-B": "b"},
+        {"X A": "b"},
+        {"": "b"},
+        {"Host": "evil.example"},
+        {"content-length": "0"},
+        {"Transfer-Encoding": "chunked"},
+    ],
+)
+def test_headers_make_no_other_request_of_it(headers: dict[str, str]) -> None:
+    async def story() -> None:
+        receiver = Receiver(says(200))
+        async with serving(receiver) as url, agent_of() as agent:
+            with pytest.raises(Rejected):
+                await agent.start(Shelf().assignment({"url": url, "secret": SECRET, "headers": headers}))
+        assert receiver.requests == []
+
+    play(story())
+
+
+def test_links_that_run_something_are_left_out() -> None:
+    async def story() -> None:
+        links = {"good": "https://x/7", "bad": "javascript:alert(1)", "worse": "data:text/html,x"}
+        receiver = Receiver(says(200, {"links": links}))
+        async with serving(receiver) as url, agent_of() as agent:
+            progress = await agent.start(Shelf().assignment({"url": url, "secret": SECRET}))
+        assert progress.links == {"good": "https://x/7"}
 
     play(story())

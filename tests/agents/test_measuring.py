@@ -10,10 +10,13 @@ from urllib.parse import parse_qs
 import pytest
 from aiohttp import web
 
+from headgate.agents.addresses import ANYWHERE, Addresses
 from headgate.agents.measuring import Measurer
 from headgate.agents.providers.answers import Answer
+from headgate.agents.web import Web
 from headgate.fleet.rules import verification
 from headgate.kernel import documents
+from headgate.kernel.problems import Rejected
 
 from .support import Handler, drop, free_port, play, serving
 
@@ -26,18 +29,18 @@ def metric(provider: dict[str, Any]) -> verification.Metric:
     )
 
 
-def measured(provider: dict[str, Any], handler: Handler) -> Answer:
+def measured(provider: dict[str, Any], handler: Handler, bindings: dict[str, Any] = BINDINGS) -> Answer:
     """`URL` in the provider's address is where the handler listens."""
     found: list[Answer] = []
 
     async def story() -> None:
         async with serving(handler) as url:
-            measurer = Measurer()
+            measurer = Measurer(Web(ANYWHERE))
             given = {
                 key: value.replace("URL", url) if isinstance(value, str) else value
                 for key, value in provider.items()
             }
-            found.append(await measurer.measure(metric(given), BINDINGS))
+            found.append(await measurer.measure(metric(given), bindings))
             await measurer.close()
 
     play(story())
@@ -104,7 +107,7 @@ def test_a_broken_connection_is_an_error() -> None:
 
 def test_an_address_where_nobody_listens_is_an_error() -> None:
     async def story() -> None:
-        measurer = Measurer()
+        measurer = Measurer(Web(ANYWHERE))
         port = await free_port()
         answer = await measurer.measure(metric({"type": "http", "url": f"http://127.0.0.1:{port}"}), BINDINGS)
         assert f"127.0.0.1:{port} cannot be reached" in (answer.error or "")
@@ -178,3 +181,36 @@ def test_a_server_that_is_no_prometheus_is_an_error() -> None:
 def test_sleeping_is_over_when_it_is_asked_for() -> None:
     answer = measured({"type": "sleep", "durationSeconds": 3600}, answering(200, ""))
     assert answer == Answer({"sleptSeconds": 3600})
+
+
+def test_an_address_that_may_not_be_reached_is_an_error_that_names_the_option() -> None:
+    async def story() -> None:
+        measurer = Measurer(Web(Addresses(("public",))))
+        answer = await measurer.measure(metric({"type": "http", "url": "http://localhost:1/"}), BINDINGS)
+        await measurer.close()
+        assert answer.result is None
+        assert "localhost:1" in (answer.error or "")
+        assert "--allow-address" in (answer.error or "")
+
+    play(story())
+
+
+def test_with_headers_nobody_else_says_where_the_request_goes() -> None:
+    provider = {"type": "http", "url": "https://${resource.name}/x", "headers": {"Authorization": "hush"}}
+    with pytest.raises(Rejected, match="has an expression in its host"):
+        metric(provider)
+    assert metric({**provider, "headers": {}})
+    assert metric({**provider, "url": "https://${resource.name}.deploy.example.com/x"})
+
+
+def test_a_value_in_a_query_cannot_end_its_string() -> None:
+    seen: list[str] = []
+
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        seen.append(parse_qs((await request.read()).decode())["query"][0])
+        return web.json_response({"status": "success", "data": {"resultType": "scalar", "result": [0, "1"]}})
+
+    hostile = {**BINDINGS, "resource": {"name": 'x"}) or vector(0) #'}}
+    provider = {"type": "prometheus", "address": "URL", "query": 'sum(up{node="${resource.name}"})'}
+    measured(provider, handle, hostile)
+    assert seen == ['sum(up{node="x\\"}) or vector(0) #"})']

@@ -71,7 +71,7 @@ def send(
     body: bytes | Iterable[bytes] = b"",
     headers: Mapping[str, str] | None = None,
 ) -> Response:
-    """`target` is the path as it would stand in the request line, with its query."""
+    """`target` is the path as it would stand in the request line, with its query; without any chunk it hangs up."""
     return asyncio.run(sending(app, method, target, body, headers))
 
 
@@ -89,12 +89,19 @@ async def sending(
         for index, chunk in enumerate(chunks)
     ]
     outgoing: list[Any] = []
+    is_answered = asyncio.Event()
 
     async def receive() -> Any:
-        return incoming.pop(0) if incoming else {"type": "http.disconnect"}
+        if incoming:
+            return incoming.pop(0)
+        if chunks:
+            await is_answered.wait()
+        return {"type": "http.disconnect"}
 
     async def collect(message: Any) -> None:
         outgoing.append(message)
+        if message["type"] == "http.response.body" and not message.get("more_body", False):
+            is_answered.set()
 
     scope = {
         "type": "http",

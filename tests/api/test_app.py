@@ -154,8 +154,13 @@ def test_the_process_is_alive_whatever_the_store_does() -> None:
 
 def test_it_is_ready_once_nothing_is_missing() -> None:
     assert send(app_of(), "GET", "/readyz").json == {"status": "ready"}
-    answer = send(app_of(ready=lambda: "the replica is 12 entries behind"), "GET", "/readyz")
-    assert (answer.status, answer.json["detail"]) == (503, "the replica is 12 entries behind")
+    answer = send(
+        app_of(ready=lambda: ["the replica is 12 entries behind", "the disk is full"]), "GET", "/readyz"
+    )
+    assert (answer.status, answer.json["detail"]) == (
+        503,
+        "the replica is 12 entries behind; the disk is full",
+    )
 
 
 def test_the_access_log_is_one_line_of_json(caplog: pytest.LogCaptureFixture) -> None:

@@ -325,7 +325,9 @@ def test_claims_can_be_chosen() -> None:
     async def test(issuer: Issuer) -> None:
         verifier = issuer.verifier(userClaim="sub", rolesClaim="realm_access.roles")
         found = await verifier.verify(issuer.token(realm_access={"roles": ["leads"]}))
-        assert found == Principal("u-1", {"*": BY_ROLE["approver"]}, roles=frozenset({"leads", "approver"}))
+        assert found == Principal(
+            "u-1@127.0.0.1", {"*": BY_ROLE["approver"]}, roles=frozenset({"leads", "approver"})
+        )
 
     with_issuer(test)
 

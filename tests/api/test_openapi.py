@@ -87,9 +87,17 @@ def test_a_tool_that_reads_openapi_finds_every_operation() -> None:
 
 
 def test_problems_are_documented_where_they_can_happen() -> None:
-    assert sorted(operation("listResources")["responses"]) == ["200", "400", "401", "403", "404", "503"]
+    assert sorted(operation("listResources")["responses"]) == [
+        "200",
+        "400",
+        "401",
+        "403",
+        "404",
+        "429",
+        "503",
+    ]
     assert sorted(operation("createResource")["responses"]) == [
-        "201", "400", "401", "403", "404", "408", "409", "413", "415", "422", "503",
+        "201", "400", "401", "403", "404", "408", "409", "413", "415", "422", "429", "503",
     ]  # fmt: skip
     assert "412" in operation("patchResource")["responses"]
 

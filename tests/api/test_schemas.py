@@ -56,7 +56,7 @@ PROVIDERS: tuple[dict[str, Any], ...] = (
     {"type": "nap"},
     {},
 )
-_IGNORED_WHEN_READ = frozenset({"updatedAt", "publishedAt", "setAt"})
+_IGNORED_WHEN_READ = frozenset({"updatedAt", "publishedAt", "setAt", "rejection"})
 _SAID_BY_THE_PATH = frozenset({"deployment"})
 _ONLY_THE_READER_KNOWS = frozenset({"rrule", "timezone"})
 _EXPRESSIONS = frozenset(
@@ -67,6 +67,7 @@ _EXPRESSIONS = frozenset(
         expressions.JobAgentSelectorText,
         expressions.ConditionText,
         expressions.GateText,
+        expressions.GroupByText,
     }
 )
 
@@ -118,9 +119,16 @@ def with_each_field(base: dict[str, Any], kind: type) -> Iterator[tuple[str, dic
         for value in VALUES:
             if isinstance(value, str) and key in _ONLY_THE_READER_KNOWS:
                 continue
-            if is_expression(kind, key) and may_be_wrong(value):
+            if (is_expression(kind, key) and may_be_wrong(value)) or is_another_spelling(value):
                 continue
             yield key, {**base, key: value}
+
+
+def is_another_spelling(value: Any) -> bool:
+    """Taken, but not offered: generated clients would have two names for one thing."""
+    if isinstance(value, list):
+        return any(is_another_spelling(item) for item in value)
+    return value == "linear-normalized" or (isinstance(value, dict) and "anyApproval" in value)
 
 
 def may_be_wrong(value: Any) -> bool:
@@ -181,10 +189,9 @@ def test_what_is_written_can_be_sent_back(kind: str) -> None:
 def test_a_written_rule_is_what_the_schema_promises(kind: str) -> None:
     problems: list[Problem] = []
     (rule,) = rules.read_rules([{kind: RULES.get(kind, {})}], ID, "", problems)
-    written = rules.write_rule(rule)
-    complete = {**written, kind: documents.write(rule.spec, omit_defaults=False)}
-    assert validator(model.Rule, "answer").is_valid(written)
-    assert validator(model.Rule, "answer").is_valid(complete)
+    written = objects.rule_document(rule)
+    assert [str(error) for error in validator(model.Rule, "answer").iter_errors(written)] == []
+    assert validator(model.Rule, "input").is_valid(written)
 
 
 def test_a_patch_may_take_optional_fields_away_but_not_required_ones() -> None:

@@ -107,6 +107,34 @@ def test_bools_are_no_numbers() -> None:
     error("{1: 'a'}[record.flag]", record={"flag": True})
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("{1: 'one', true: 'yes'}.size()", 2),
+        ("{1: 'one', true: 'yes'}[1]", "one"),
+        ("{1: 'one', true: 'yes'}[true]", "yes"),
+        ("{0: 'none', false: 'no'}[false]", "no"),
+        ("{1: 'one', true: 'yes'}[1u]", "one"),
+        ("{1: 'one', true: 'yes'}[dyn(1.0)]", "one"),
+        ("{true: 'yes', 1: 'one'} == {1: 'one', true: 'yes'}", True),
+        ("{1: 'one', true: 'yes'} == {1: 'one', 2: 'yes'}", False),
+        ("{1: 'one', true: 'yes'}.map(key, string(key))", ["1", "true"]),
+        ("{1: 'one', true: 'yes'}.transformMap(key, text, text + '!')[true]", "yes!"),
+        ("dyn(true) in {1: 'one'} || dyn(0) in {false: 'no'}", False),
+        ("dyn(false) in {1: 'one', true: 'yes'}", False),
+    ],
+)
+def test_a_bool_and_a_number_are_two_keys_of_a_map(text: str, expected: object) -> None:
+    assert value(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["{1: 'a', 1u: 'b'}", "{1: 'a', true: 'b', true: 'c'}", "{1: 'a', true: 'b', 1u: 'c'}"]
+)
+def test_equal_numbers_and_equal_bools_are_one_key(text: str) -> None:
+    assert "duplicate key in map" in error(text).message
+
+
 def test_numbers_compare_across_their_types() -> None:
     assert value("record.one == 1.0 && record.one == 1u && record.one < 1.5", record={"one": 1}) is True
     error("record.one + 1.0", record={"one": 1})

@@ -14,8 +14,9 @@ from headgate.fleet.engine import Engine
 from headgate.kernel import instants
 from headgate.kernel.identifiers import NamedIds
 from headgate.kernel.problems import Rejected
-from headgate.runtime import entries
+from headgate.runtime import digests, entries
 from headgate.runtime.replica import Mark
+from headgate.simulate import waking
 from headgate.simulate.mirror import Mirror
 from headgate.simulate.watch import Watch
 from headgate.store import LogEntry, Store, Workspace, rows
@@ -62,8 +63,10 @@ class History:
         mark = msgspec.json.decode(entry.payload, type=Mark)
         if mark.recheck:
             self.engine.state.touch_all()
-        self.engine.decide(entry.at)
+        made = self.engine.decide(entry.at)
         self.watch.decided()
+        if digests.of(made, rows.of_decisions(self.engine, [made])) != mark.digest:
+            yield f"ReplayEqualsDecision: entry {entry.seq} decided something else than the log gives"
         if self.engine.state.sequence != mark.sequence:
             yield f"ReplayEqualsDecision: sequence {self.engine.state.sequence} after entry {entry.seq}, not {mark.sequence}"
 
@@ -150,6 +153,15 @@ def _reports(history: History) -> Iterator[str]:
         if job is None or job.status != note.status:
             found = job.status if job is not None else "unknown"
             yield f"NoLostEvent: {note.status} was acknowledged for job {note.job}, which is {found}"
+    runs: dict[str, int] = {}
+    for note in history.of("began"):
+        runs[note.job] = runs.get(note.job, 0) + 1
+    for note in history.of("late"):
+        job = history.jobs.get(note.job)
+        if job is None or job.status not in model.JOB_TERMINAL:
+            yield f"NoLostEvent: {note.status} of job {note.job} was said to be late, and it has not ended"
+        elif job.status in ("successful", "failure") and runs.get(note.job, 0) < 2:
+            yield f"NoLostEvent: {note.status} of job {note.job} was said to be late, and nobody else worked on it"
 
 
 def _statuses(history: History) -> Iterator[str]:
@@ -211,5 +223,7 @@ def _freezes(history: History) -> Iterator[str]:
 
 def _ending(history: History) -> Iterator[str]:
     now = history.log[-1].at if history.log else 0
+    for found in waking.found_afresh(history.engine, now):
+        yield f"MonotoneProgress: nobody looks again, and a fresh look finds work: {found}"
     for target, reason in history.engine.unconverged(now):
         yield f"Converged: {target} did not get where it should be: {reason or 'without a reason'}"

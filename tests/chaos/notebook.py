@@ -12,11 +12,14 @@ import msgspec
 
 from headgate.kernel.instants import Instant
 
-Kind = Literal["began", "ended", "reported", "asking", "acknowledged"]
+Kind = Literal["began", "ended", "reported", "late", "asking", "acknowledged"]
 
 
 class Note(msgspec.Struct, frozen=True, omit_defaults=True):
-    """`began` and `ended` are one run of a job's work by an agent; `ended` says that its claim was held all the time."""
+    """`began` and `ended` are one run of a job's work by an agent; `ended` says that its claim was held all the time.
+
+    `reported` is an end that was answered as taken; a `late` one was answered with how the job had ended before.
+    """
 
     kind: Kind
     at: Instant

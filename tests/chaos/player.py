@@ -22,7 +22,7 @@ from chaos import rollout
 from chaos.notebook import Notebook, now
 from headgate.fleet.changes import JobReported
 from headgate.runtime import holders
-from headgate.runtime.commands import Caller, Context, Idempotency, Reply
+from headgate.runtime.commands import ENGINE, Caller, Context, Idempotency, Reply
 from headgate.runtime.worker import Settings, Worker
 from headgate.store import Lease, Order, Store, Transaction, UnavailableError, open_store
 
@@ -212,6 +212,20 @@ class _Agent:
         self._notebook.write("ended", job=order.job, run=run, target=target)
         self._fuse.burn("ended")
         status = rollout.outcome(order.job, self._chance)
-        self._worker.report(_HOME, JobReported(order.job, status)).result()
-        self._notebook.write("reported", job=order.job, status=status)
+        is_taken = self._report(order.job, status)
+        self._notebook.write("reported" if is_taken else "late", job=order.job, status=status)
         self._fuse.burn("reported")
+
+    def _report(self, job_id: str, status: str) -> bool:
+        """Whether the answer says that the job ended so, as the API's answer does.
+
+        On a busy machine a claim can run out while the report waits for its turn: then another agent works on the job
+        too, and may come to another end. The first report counts; the second is answered with the job as it is.
+        """
+
+        def command(context: Context) -> str:
+            job = context.job(job_id)
+            context.apply(JobReported(job_id, status))
+            return job.status if job is not None else "put away"
+
+        return self._worker.submit(_HOME, command, ENGINE).result() == status

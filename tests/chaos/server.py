@@ -153,6 +153,7 @@ class Agent:
         self._notebook.write("ended", job=job["id"], run=run, target=target)
         outcome = rollout.outcome(job["id"], self._chance)
         report = {"token": token, "status": outcome}
-        status, _ = self._caller.call("POST", f"/v1/jobs/{job['id']}/report", report, key=run)
+        status, answer = self._caller.call("POST", f"/v1/jobs/{job['id']}/report", report, key=run)
         if status == 200:
-            self._notebook.write("reported", job=job["id"], status=outcome)
+            is_taken = answer["status"] == outcome
+            self._notebook.write("reported" if is_taken else "late", job=job["id"], status=outcome)

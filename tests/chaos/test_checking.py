@@ -117,3 +117,9 @@ def test_a_job_under_a_freeze_is_found(record: Record) -> None:
         "WHERE id = (SELECT min(id) FROM job)"
     )
     assert "StopIsAbsolute" in record.broken()
+
+
+def test_a_report_that_was_called_late_without_another_run_is_found(record: Record) -> None:
+    reported = record.first("reported")
+    record.notebook.write("late", job=reported.job, status="failure")
+    assert record.broken() == {"NoLostEvent"}

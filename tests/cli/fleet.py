@@ -1,12 +1,14 @@
 """Documents as the API gives them, for screens that are compared with files."""
 
-from typing import Any
+from typing import Any, get_args
+
+from headgate.fleet import model
 
 CREATED = "2026-03-01T09:00:00Z"
 
 
 def counts(**given: int) -> dict[str, int]:
-    names = ("upToDate", "waiting", "running", "failed", "frozen", "noVersion")
+    names = get_args(model.TargetState)
     return {**dict.fromkeys(names, 0), **given}
 
 
@@ -160,6 +162,44 @@ EXPLANATION: dict[str, Any] = {
     "desired": "v2",
     "message": "v2: frozen by incident-42 by ben since 2026-03-02T10:10:00Z until 2026-03-02T10:40:00Z: "
     "database is down",
+    "changes": "at 2026-03-02T10:40:00Z",
+    "blocked": False,
+    "job": {
+        "id": "j-7",
+        "version": "v1",
+        "status": "successful",
+        "attempt": 2,
+        "agent": "runner",
+        "message": "done",
+        "reason": "",
+        "links": {"log": "https://ci.example/7"},
+        "metrics": [
+            {
+                "rule": "r-1",
+                "metric": "errors",
+                "status": "running",
+                "dropped": 4,
+                "measurements": [
+                    {
+                        "at": "2026-03-02T10:05:00Z",
+                        "verdict": "passed",
+                        "value": "0.002",
+                        "condition": "result.value < 0.01",
+                        "message": "errors: result.value < 0.01",
+                        "answer": "",
+                    }
+                ],
+            }
+        ],
+    },
+    "actions": [
+        {
+            "command": "headgate unfreeze incident-42",
+            "permission": "freeze:write",
+            "effect": "ends the freeze",
+            "roles": ["operator", "admin"],
+        }
+    ],
     "group": {"id": "g-1", "status": "ready", "message": "ready: api waiting", "role": "member", "hooks": ""},
     "slots": [
         {
@@ -204,4 +244,46 @@ EXPLANATION: dict[str, Any] = {
     ],
     "warnings": ["the scope of v4 cannot be evaluated on host-2: no such key: region"],
     "nextEvaluationTime": "2026-03-02T10:40:00Z",
+}
+
+REASONS: dict[str, Any] = {
+    "deployment": "api",
+    "targets": 9,
+    "reasons": [
+        {
+            "environment": "prod",
+            "state": "rolledBack",
+            "policy": None,
+            "rule": None,
+            "type": "rollback",
+            "version": "v2",
+            "message": "v2: v2 was rolled back here: verification of v2 failed",
+            "changes": "when a person decides: see what you can do",
+            "count": 1,
+            "blocked": 1,
+            "targets": ["api/prod/host-1"],
+            "actions": [
+                {
+                    "command": "headgate retry api/prod/host-1",
+                    "permission": "target:act",
+                    "effect": "tries it again",
+                    "roles": ["operator", "admin"],
+                }
+            ],
+        },
+        {
+            "environment": "prod",
+            "state": "waiting",
+            "policy": "careful",
+            "rule": "slowly",
+            "type": "gradualRollout",
+            "version": "v2",
+            "message": "v2: position 2 (0 to 8) has its turn at 2026-03-02T10:10:00Z",
+            "changes": "at 2026-03-02T10:10:00Z",
+            "count": 8,
+            "blocked": 0,
+            "targets": [f"api/prod/host-{number}" for number in range(2, 7)],
+            "actions": [],
+        },
+    ],
 }

@@ -123,3 +123,27 @@ def test_a_token_is_needed(api: FakeApi, run: Command, monkeypatch: pytest.Monke
     result = run("agent", "run", "--agent", "edge")
     assert result.exit_code == 2
     assert "the token is missing" in result.stderr
+
+
+def test_fields_that_it_does_not_know_are_for_the_command(api: FakeApi, tmp_path: Path) -> None:
+    config = {"maxAttempts": 2, "channel": "beta", "command": ["sh", "-c", 'echo "$HEADGATE_JOB"']}
+    edge, _, _ = played(api, tmp_path, {**JOB, "config": config})
+    assert edge.reports[-1]["status"] == "successful"
+    assert '"channel":"beta"' in str(edge.reports[-1]["message"])
+
+
+def test_beside_a_command_of_this_machine_the_server_does_not_say_how_it_runs(
+    api: FakeApi, tmp_path: Path
+) -> None:
+    marks = tmp_path / "marks"
+    config = {
+        "command": ["touch", str(marks)],
+        "env": {"BASH_ENV": f"$(touch {marks})", "EXTRA": "from the server"},
+        "workingDirectory": "/",
+    }
+    edge, _, _ = played(
+        api, tmp_path, {**JOB, "config": config}, "--", "bash", "-c", 'echo "$EXTRA" at "$PWD"'
+    )
+    assert edge.reports[-1]["status"] == "successful"
+    assert edge.reports[-1]["message"] == f"exit code 0: at {os.getcwd()}"
+    assert not marks.exists()

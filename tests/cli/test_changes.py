@@ -178,6 +178,7 @@ def test_who_may_not_ends_with_five(api: FakeApi, run: Command) -> None:
         ("retry", "give TARGET, or --group ID"),
         ("retry a/b/c --group g", "give TARGET, or --group ID"),
         ("rollback api/prod", 'TARGET: is "api/prod"; allowed are deployment/environment/resource, or an id'),
+        ("rollback api", 'TARGET: is "api"; name one as deployment/environment/resource, or give -e'),
         ("delete", "give KIND and NAME, or -f PATH"),
         ("delete resource", "NAME: is missing; which resource shall be deleted?"),
         ("delete jobs x", "KIND: jobs cannot be deleted; allowed are systems,"),
@@ -224,3 +225,72 @@ def test_tokens_and_workspaces_are_listed(api: FakeApi, run: Command) -> None:
     assert run("token", "list", "-o", "name").stdout == "ci\n"
     assert run("workspace", "list", "--workspace", "x", "-o", "name").stdout == "default\n"
     assert "workspace" not in api.last.query
+
+
+CONCERNS = {"targets": 7, "sample": ["api/prod/host-1", "api/prod/host-2"], "note": None}
+
+
+@pytest.mark.parametrize(
+    ("line", "place"),
+    [
+        ("publish api v2", "deployments api versions"),
+        ("freeze stop --reason x", "freezes"),
+        ("approve api v2 -e prod", "approvals"),
+        ("skip sign-off --reason x", "skips"),
+    ],
+)
+def test_every_act_says_whom_it_concerns(api: FakeApi, run: Command, line: str, place: str) -> None:
+    api.on("POST", place, Reply({"id": "id-1", "name": "stop", "concerns": CONCERNS}, 201))
+    said = run(*line.split()).stdout.splitlines()
+    assert said[1:] == ["concerns 7 targets: api/prod/host-1, api/prod/host-2 and 5 more"]
+
+
+def test_what_changes_nothing_says_so(api: FakeApi, run: Command) -> None:
+    concerns = {"targets": 0, "sample": [], "note": "no policy asks for an approval of api v2 in prod"}
+    api.on("POST", "approvals", Reply({"concerns": concerns}))
+    said = run("approve", "api", "v2", "-e", "prod").stdout
+    assert said == "approved api v2 for prod\nno policy asks for an approval of api v2 in prod\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "place"),
+    [("publish api v2 --force", "deployments api versions"), ("freeze stop --reason x --force", "freezes")],
+)
+def test_what_concerns_nobody_may_be_forced(api: FakeApi, run: Command, line: str, place: str) -> None:
+    api.on("POST", place, Reply({"name": "stop"}, 201))
+    assert run(*line.split()).exit_code == 0
+    assert api.last.query["force"] == "true"
+
+
+HAS_TARGETS = (
+    "environment prod has 2 release targets: api/prod/host-1, api/prod/host-2; if that is meant, give confirm"
+)
+
+
+def test_what_has_targets_is_not_deleted_where_nobody_can_be_asked(api: FakeApi, run: Command) -> None:
+    api.on("DELETE", "environments prod", problem(409, HAS_TARGETS, ("confirm", HAS_TARGETS)))
+    result = run("delete", "environment", "prod")
+    assert result.exit_code == 2
+    assert result.stderr.startswith(
+        "environment prod has 2 release targets: api/prod/host-1, api/prod/host-2. Delete it?"
+    )
+    assert len(api.requests) == 1
+
+
+def test_with_yes_what_has_targets_is_deleted(api: FakeApi, run: Command) -> None:
+    api.on("DELETE", "environments prod", Reply(None))
+    assert run("delete", "environment", "prod", "--yes").stdout == "environment prod deleted\n"
+    assert api.last.query["confirm"] == "true"
+
+
+def test_a_dry_run_of_a_deletion_says_what_would_end(api: FakeApi, run: Command) -> None:
+    found = {"concerns": CONCERNS, "needsConfirm": True, "neededBy": None}
+    api.on("DELETE", "environments prod", Reply(found))
+    assert run("delete", "environment", "prod", "--dry-run").stdout.splitlines() == [
+        "environment prod would be deleted (dry run, nothing deleted)",
+        "concerns 7 targets: api/prod/host-1, api/prod/host-2 and 5 more",
+    ]
+    assert api.last.query["dryRun"] == "true"
+    api.on("DELETE", "job-agents runner", Reply({**found, "neededBy": "runner runs the jobs of api"}))
+    said = run("delete", "job-agent", "runner", "--dry-run").stdout
+    assert said.startswith("job-agent runner cannot be deleted: runner runs the jobs of api\n")

@@ -93,6 +93,26 @@ def test_a_local_server_is_found_by_its_note(tmp_path: Path) -> None:
     assert contexts.resolve().token == "hg_prod"
 
 
+def test_a_local_server_is_found_from_folders_below_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".headgate").mkdir()
+    (tmp_path / ".headgate" / "local.json").write_text('{"url": "http://127.0.0.1:8080"}')
+    below = tmp_path / "policies" / "prod"
+    below.mkdir(parents=True)
+    monkeypatch.chdir(below)
+    assert contexts.resolve().url == "http://127.0.0.1:8080"
+
+
+def test_a_note_of_somebody_else_leads_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / ".headgate").mkdir()
+    (tmp_path / ".headgate" / "local.json").write_text('{"url": "http://evil.example.com"}')
+    monkeypatch.setenv("HEADGATE_TOKEN", "hg_secret")
+    monkeypatch.setattr("os.getuid", lambda: 4711)
+    with pytest.raises(Failure, match="no server is configured"):
+        contexts.resolve()
+
+
 def test_a_broken_note_is_said(tmp_path: Path) -> None:
     (tmp_path / ".headgate").mkdir()
     (tmp_path / ".headgate" / "local.json").write_text("[]")

@@ -264,3 +264,57 @@ def test_export_can_be_applied(api: FakeApi, run: Command, file: Path, tmp_path:
         "Environment  1",
         "Policy       1",
     ]
+
+
+ASKED = "environment qa has 2 release targets: api/qa/a, api/qa/b; if that is meant, give confirm"
+
+
+def test_a_set_is_pruned_once_it_is_confirmed(api: FakeApi, run: Command, file: Path) -> None:
+    api.on("POST", "apply", problem(409, ASKED, ("confirm", ASKED)))
+    result = run("apply", "-f", file, "--set", "shop", "--prune")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("environment qa has 2 release targets: api/qa/a, api/qa/b. Delete it?")
+    api.on(
+        "POST",
+        "apply",
+        {"results": [{"kind": "Environment", "name": "qa", "action": "deleted", "note": None}]},
+    )
+    result = run("apply", "-f", file, "--set", "shop", "--prune", "--yes")
+    assert result.stdout.splitlines() == ["Environment qa  deleted", "1 deleted"]
+    body = api.last.body
+    assert (body["set"], body["prune"], body["confirm"]) == ("shop", True, True)
+
+
+def test_pruning_needs_a_set(api: FakeApi, run: Command, file: Path) -> None:
+    result = run("apply", "-f", file, "--prune")
+    assert (result.exit_code, result.stderr) == (
+        2,
+        "--prune: needs --set NAME, the set that these manifests are\n",
+    )
+
+
+def test_diff_shows_deletions(api: FakeApi, run: Command) -> None:
+    gone = {
+        "kind": "Environment",
+        "name": "qa",
+        "action": "deleted",
+        "before": {},
+        "after": None,
+        "fields": [],
+    }
+    kept = {**gone, "kind": "Version", "name": "api/v1", "action": "kept", "note": "v1 runs on api/prod/a"}
+    api.on("POST", "diff", {"differences": [gone, kept]})
+    result = run("diff", "--delete", "env/qa", "--exit-code")
+    assert result.stdout.splitlines() == [
+        "- Environment qa",
+        "= Version api/v1 is kept: v1 runs on api/prod/a",
+        "1 to delete, 1 kept",
+    ]
+    assert result.exit_code == 2
+    assert api.last.body == {"manifests": [], "deletions": [{"kind": "Environment", "name": "qa"}]}
+
+
+@pytest.mark.parametrize("wrong", ["qa", "env/", "jobs/x"])
+def test_what_cannot_be_deleted_is_called_wrongly(api: FakeApi, run: Command, wrong: str) -> None:
+    assert run("diff", "--delete", wrong).exit_code == 2
+    assert api.requests == []

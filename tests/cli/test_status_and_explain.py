@@ -5,12 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from headgate.cli import explanation_text
-from headgate.kernel import instants
-from headgate.simulate import timeline_text
-from headgate.simulate.run import simulate
-from headgate.simulate.scenario import load
-
 from . import fleet, golden
 from .conftest import Command
 from .fake_api import FakeApi
@@ -89,19 +83,8 @@ def test_explain_refuses_a_name_that_is_none(api: FakeApi, run: Command) -> None
     assert api.requests == []
 
 
-def test_an_explanation_looks_as_the_simulator_prints_it(tmp_path: Path) -> None:
-    """Only the clock differs: a scenario counts days."""
-    text = WHY.read_text("utf-8")
-    file = tmp_path / "why.yaml"
-    file.write_text(text[text.index("# why.yaml") : text.index("```\n", text.index("# why.yaml"))])
-    result = simulate(load(file))
-    printed = timeline_text.render(result)
-    assert len(result.document()["explanations"]) == 5
-    for explained, document in zip(result.explanations, result.document()["explanations"]):
-        lines = list(explanation_text.render({**document, "message": explained.message}, explained.at))
-        head, *body = lines[:-1]
-        day = head.replace(" at ", " at Day 1 ")
-        assert day in printed
-        words = " ".join(" ".join(body).split()).replace("again ", "again Day 1 ")
-        assert words in " ".join(printed.split())
-        assert instants.show_clock(explained.at) in head
+def test_a_deployment_is_explained_reason_by_reason(api: FakeApi, run: Command) -> None:
+    api.on("GET", "deployments api explain", fleet.REASONS)
+    result = run("explain", "api", "-e", "prod")
+    assert api.requests[-1].query == {"environment": "prod"}
+    golden.compare("explain-deployment", result.stdout)

@@ -51,6 +51,17 @@ def moving(**given: int) -> dict[str, Any]:
     return document
 
 
+def stuck(**given: int) -> dict[str, Any]:
+    """Nothing moves any more, and the first target of each state is named."""
+    document = moving(upToDate=1, **given)
+    document["deployments"][0]["environments"][0] |= {
+        "canMove": False,
+        "stuckCount": sum(given.values()),
+        "stuck": [{"target": "api/prod/node-1", "state": state, "message": f"v2 {state}"} for state in given],
+    }
+    return document
+
+
 def snapshot() -> watch_state.Snapshot:
     return watch_state.Snapshot(
         fleet.STATUS["deployments"],
@@ -141,10 +152,47 @@ def test_watch_ends_at_once_when_nothing_is_left_to_do(api: FakeApi, run: Comman
 
 
 def test_watch_ends_with_one_when_only_failures_are_left(api: FakeApi, run: Command) -> None:
-    api.on("GET", "status", moving(upToDate=1, failed=1))
+    api.on("GET", "status", stuck(failed=1))
     result = run("watch", "--until", "converged")
     assert result.exit_code == 1
-    assert ": 1 failed;" in result.stderr
+    assert ": 1 failed; only a person can change that" in result.stderr
+    assert "  api/prod/node-1 failed: v2 failed" in result.stderr
+
+
+@pytest.mark.parametrize("state", ["rolledBack", "waiting", "frozen"])
+def test_wait_ends_with_one_at_once_when_only_a_person_can_help(
+    state: str, api: FakeApi, run: Command
+) -> None:
+    api.on("GET", "status", stuck(**{state: 1}))
+    result = run("wait", "api")
+    assert result.exit_code == 1
+    assert "api/prod/node-1" in result.stderr
+    assert "headgate explain api/prod/node-1" in result.stderr
+    assert api.requests[-1].query["stuck"] == "true"
+
+
+def test_wait_ends_with_zero_when_it_runs(api: FakeApi, run: Command) -> None:
+    api.on("GET", "status", DONE)
+    result = run("wait", "api", "-e", "prod")
+    assert result.exit_code == 0
+    assert result.stdout == ""
+
+
+def test_what_a_person_put_back_is_what_was_asked_for(api: FakeApi, run: Command) -> None:
+    document = moving(rolledBack=1, upToDate=1)
+    document["deployments"][0]["environments"][0] |= {"canMove": False, "stuckCount": 0, "stuck": []}
+    api.on("GET", "status", document)
+    assert run("wait").exit_code == 0
+
+
+def test_wait_goes_on_while_something_can_move_by_itself(api: FakeApi, run: Command) -> None:
+    document = stuck(rolledBack=1, waiting=1)
+    document["deployments"][0]["environments"][0]["canMove"] = True
+    api.on("GET", "status", document)
+    api.on("GET", "events", Reply(stream=lambda: iter([])))
+    result = run("wait", "--timeout", "1s")
+    assert result.exit_code == 1
+    assert "`headgate status` says what waits for what" in result.stderr
 
 
 def test_watch_ends_with_one_when_the_time_is_over(api: FakeApi, run: Command) -> None:

@@ -77,6 +77,7 @@ def rollout(api: FakeApi) -> threading.Event:
     )
     api.on("GET", "release-targets", lambda _: _page([]))
     api.on("GET", "budgets", lambda _: _page(fleet.BUDGETS))
+    api.on("GET", "groups", lambda _: _page([]))
     return ended
 
 

@@ -26,6 +26,7 @@ _EXPRESSIONS = (
     expressions.JobAgentSelectorText,
     expressions.ConditionText,
     expressions.GateText,
+    expressions.GroupByText,
 )
 _PLAIN = {
     str: "string",
@@ -65,6 +66,7 @@ def registry() -> dict[str, type[msgspec.Struct]]:
     found |= {
         struct.__name__: struct for struct in (scenario.Cluster, scenario.Behavior, scenario.StatusBehavior)
     }
+    found["Ends"] = scenario.Ends
     found |= {
         f"{payload.__name__}Step": payload
         for payload in steps.KINDS.values()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
 import time
@@ -88,9 +87,13 @@ def with_demo(folder: Path) -> Iterator[Server]:
 
 def _apply_fleet(folder: Path, *, window_seconds: int) -> None:
     text = (resources.files("headgate.cli") / "demo_files" / "fleet.yaml").read_text("utf-8")
-    text = re.sub(r"; sleep \d+", "", text)
-    text = text.replace("readinessWindowSeconds: 10", f"readinessWindowSeconds: {window_seconds}")
-    text = text.replace("timeScaleInterval: 3", "timeScaleInterval: 0")
+    for slow, quick in (
+        ("; sleep ${variables.seconds}", ""),
+        ("readinessWindowSeconds: 10", f"readinessWindowSeconds: {window_seconds}"),
+        ("timeScaleInterval: 3", "timeScaleInterval: 0"),
+    ):
+        assert slow in text, f"the demo's fleet no longer says {slow}"
+        text = text.replace(slow, quick)
     (folder / _FLEET).write_text(text, "utf-8")
     _headgate(folder, "apply", "-f", _FLEET)
 

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 import yaml
 
+from headgate.api import fields as guarded
 from headgate.api import permissions
 from headgate.api.metrics import Metrics
 from headgate.api.oidc_config import OidcConfig
@@ -37,8 +38,15 @@ def test_the_table_of_permissions_is_the_one_that_is_checked() -> None:
     assert all(row[1] for row in rows)
 
 
+def test_the_table_of_guarded_fields_is_the_one_that_is_checked() -> None:
+    rows = table_after("security.md", "<!-- fields -->")
+    written = [(row[0], row[1].strip("`"), row[2].strip("`"), row[3]) for row in rows]
+    assert written == [(one.kind, one.field, one.permission, one.reaches) for one in guarded.GUARDS]
+
+
 def test_every_permission_that_a_call_needs_can_be_given() -> None:
     assert {route.permission for route in ALL if route.permission} <= permissions.ALL
+    assert {one.permission for one in guarded.GUARDS} <= permissions.ALL
 
 
 def metric_names() -> set[str]:

@@ -204,7 +204,7 @@ def test_a_difference_is_a_document() -> None:
     before = manifest("JobAgent", "runner", type="exec")
     [difference] = compare(workspace(before).state, [parsed(manifest("JobAgent", "runner", type="http"))])
     document = difference.document()
-    assert list(document) == ["kind", "name", "action", "before", "after", "fields"]
+    assert list(document) == ["kind", "name", "action", "before", "after", "fields", "note"]
     assert document["fields"] == [{"path": "spec.type", "before": "exec", "after": "http"}]
 
 

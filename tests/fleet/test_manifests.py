@@ -153,6 +153,13 @@ def test_a_list_of_policies_is_several_documents() -> None:
     assert [policy.name for policy in found] == ["Node Lifecycle", "Other"]
 
 
+def test_a_kind_list_is_several_documents_with_their_lines() -> None:
+    text = "apiVersion: v1\nkind: List\nitems:\n- kind: Resource\n  metadata: {name: a}\n- kind: Resource\n  metadata:\n    name: b\n"
+    first, second = manifests.read_documents(text, source="fleet.yaml")
+    assert (first.value["metadata"]["name"], second.value["metadata"]["name"]) == ("a", "b")
+    assert (first.line, second.line_of("metadata.name")) == (4, 8)
+
+
 def test_objects_of_other_groups_are_kept_as_they_are() -> None:
     value = {
         "apiVersion": "apps/v1",

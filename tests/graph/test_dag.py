@@ -68,7 +68,7 @@ def graphs(draw: st.DrawFn) -> tuple[list[str], dict[str, frozenset[str]]]:
     return draw(st.permutations(ranked)), edges
 
 
-@settings(derandomize=True, deadline=None, database=None)
+@settings(deadline=None, database=None)
 @given(graphs())
 def test_at_each_step_the_first_of_those_that_can_go_goes(
     graph: tuple[list[str], dict[str, frozenset[str]]],

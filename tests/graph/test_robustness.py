@@ -77,7 +77,6 @@ def changed(document: Any, place: tuple[Any, ...], value: Any) -> Any:
 MULTIPLIER = float(os.environ.get("HEADGATE_EXAMPLES", "1"))
 effort = settings(
     max_examples=int(120 * MULTIPLIER),
-    derandomize=MULTIPLIER == 1,
     database=None,
     deadline=None,
     suppress_health_check=list(HealthCheck),

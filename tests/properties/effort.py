@@ -1,7 +1,7 @@
 """How long the properties are looked for.
 
-The default is short and always the same. `HEADGATE_EXAMPLES=50` looks at fifty times as many scenarios, other ones each
-time; `--hypothesis-seed=N` then repeats a run.
+The default is short, and other ones each time. `HEADGATE_EXAMPLES=50` looks at fifty times as many scenarios;
+`HEADGATE_SEED=N` repeats a run.
 """
 
 import os
@@ -15,7 +15,6 @@ def examples(count: int) -> settings:
     """Settings of one test, whose share of the default run is `count` examples. Shrinking is done by `reducing`."""
     return settings(
         max_examples=max(1, int(count * MULTIPLIER)),
-        derandomize=MULTIPLIER == 1,
         deadline=None,
         database=None,
         suppress_health_check=list(HealthCheck),

@@ -1,5 +1,11 @@
-"""Random graphs: nodes that read each other, collections, gates, edits of definition and instance, faults, restarts."""
+"""Random graphs: nodes that read each other, collections, gates, edits of definition and instance, faults, restarts.
 
+Objects get other names with the value, ids of nodes are renamed, two nodes take turns at one object, and inputs move
+between two collections whose objects have the same names.
+"""
+
+import json
+import re
 from typing import Any
 
 from hypothesis import strategies as st
@@ -59,7 +65,7 @@ def nodes(draw: Draw, index: int, before: list[Document]) -> Document:
         "template": {
             "apiVersion": "example.com/v1",
             "kind": "Thing",
-            "metadata": {"name": own},
+            "metadata": {"name": _object_name(draw, index)},
             "spec": {"value": "-".join(parts), "constant": "one"},
         },
         "readyWhen": [
@@ -68,7 +74,7 @@ def nodes(draw: Draw, index: int, before: list[Document]) -> Document:
     }
     if is_collection:
         node["forEach"] = [{"letter": "${schema.spec.items}"}]
-        node["template"]["metadata"]["name"] = own + "-${letter}"
+        node["template"]["metadata"]["name"] += "-${letter}"
         gates = _named(draw(st.sampled_from(OPEN_GATES)), own)
         node["template"]["spec"]["value"] += "-${letter}" if draw(st.booleans()) else ""
     else:
@@ -80,17 +86,70 @@ def nodes(draw: Draw, index: int, before: list[Document]) -> Document:
     return node
 
 
+def _object_name(draw: Draw, index: int) -> str:
+    """Some carry the value in their name, as objects do that cannot be changed in place."""
+    return f"t{index}-${{schema.spec.value}}" if draw(st.integers(0, 3)) == 0 else f"t{index}"
+
+
+def _thing(own: str, name: str, value: str, **more: Any) -> Document:
+    spec = {"value": value, "constant": "one"}
+    item = "each" if "forEach" in more else own
+    return {
+        "id": own,
+        "template": {
+            "apiVersion": "example.com/v1",
+            "kind": "Thing",
+            "metadata": {"name": name},
+            "spec": spec,
+        },
+        "readyWhen": [f"${{{item}.status.value == {item}.spec.value}}"],
+        **more,
+    }
+
+
+def _alternatives(draw: Draw) -> list[Document]:
+    """Two nodes with opposite conditions and one object."""
+    value = draw(st.sampled_from(["same", "fast"]))
+    gates = _named(draw(st.sampled_from(SINGLE_GATES)), "fast")
+    more = {} if gates is None else {"propagateWhen": gates}
+    return [
+        _thing("plain", "either", "same", includeWhen=["${schema.spec.on}"]),
+        _thing("fast", "either", value, includeWhen=["${!schema.spec.on}"], **more),
+    ]
+
+
+def _neighbours(draw: Draw) -> list[Document]:
+    """Two collections whose objects have the same names."""
+    value = draw(st.sampled_from(["same", "right"]))
+    found: list[Document] = []
+    for own, inputs, text in (("left", "items", "same"), ("right", "others", value)):
+        gates = _named(draw(st.sampled_from(OPEN_GATES)), own)
+        more = {} if gates is None else {"propagateWhen": gates}
+        each = [{"letter": f"${{schema.spec.{inputs}}}"}]
+        found.append(_thing(own, "of-${letter}", text, forEach=each, **more))
+    return found
+
+
 @st.composite
 def definitions(draw: Draw) -> Document:
     made: list[Document] = []
     for index in range(draw(st.integers(1, 4))):
         made.append(draw(nodes(index, made)))
+    if draw(st.integers(0, 2)) == 0:
+        made.extend(_alternatives(draw))
+    if draw(st.integers(0, 2)) == 0:
+        made.extend(_neighbours(draw))
     spec: Document = {
         "schema": {
             "apiVersion": "v1",
             "group": "example.com",
             "kind": "Case",
-            "spec": {"value": "string", "items": "[]string", "on": "boolean | default=true"},
+            "spec": {
+                "value": "string",
+                "items": "[]string",
+                "others": "[]string",
+                "on": "boolean | default=true",
+            },
         },
         "resources": made,
     }
@@ -116,21 +175,26 @@ def definitions(draw: Draw) -> Document:
     }
 
 
-_items = st.lists(st.sampled_from(LETTERS), max_size=6, unique=True)
+@st.composite
+def _lists(draw: Draw) -> Document:
+    """Both lists of inputs; no input is in both."""
+    chosen = draw(st.lists(st.sampled_from(LETTERS), max_size=6, unique=True))
+    count = draw(st.integers(0, len(chosen)))
+    return {"items": chosen[:count], "others": chosen[count:]}
 
 
 @st.composite
 def edits(draw: Draw, definition: Document, names: list[str], *, with_faults: bool) -> Document:
     """One step. Definitions are edited as wholes, so that the last one says what must come of all."""
     name = draw(st.sampled_from(names))
-    kinds = ["value", "items", "on", "constant", "gate", "drift", "vanish", "explain"]
+    kinds = ["value", "items", "on", "constant", "gate", "rename", "drift", "vanish", "explain"]
     if with_faults:
         kinds += ["pause", "unpause", "crash", "signal", "delete", "recreate", "pauseAll", "unpauseAll"]
     match draw(st.sampled_from(kinds)):
         case "value":
             return _patched(name, {"spec": {"value": draw(st.sampled_from(["v1", "v2", "v3"]))}})
         case "items":
-            return _patched(name, {"spec": {"items": draw(_items)}})
+            return _patched(name, {"spec": draw(_lists())})
         case "on":
             return _patched(name, {"spec": {"on": draw(st.booleans())}})
         case "constant":
@@ -157,10 +221,25 @@ def edits(draw: Draw, definition: Document, names: list[str], *, with_faults: bo
                     "patch": {"spec": {"resources": resources}},
                 }
             }
+        case "rename":
+            chosen = draw(st.sampled_from(definition["spec"]["resources"]))["id"]
+            resources = _renamed(definition["spec"]["resources"], chosen, f"{chosen}again")
+            return {
+                "patch": {
+                    "kind": "ResourceGraphDefinition",
+                    "name": "case",
+                    "patch": {"spec": {"resources": resources}},
+                }
+            }
         case "drift":
-            return {"patch": {"kind": "Thing", "name": f"{name}-n0", "patch": {"spec": {"value": "by hand"}}}}
+            return {"patch": {"kind": "Thing", "name": f"{name}-t0", "patch": {"spec": {"value": "by hand"}}}}
         case "vanish":
-            return {"delete": {"kind": "Thing", "name": f"{name}-n{draw(st.integers(0, 2))}"}}
+            return {
+                "delete": {
+                    "kind": "Thing",
+                    "name": f"{name}-{draw(st.sampled_from(['t0', 't1', 't2', 'either', 'of-a', 't0-v1']))}",
+                }
+            }
         case "pause" | "unpause" as word:
             value = "paused" if word == "pause" else None
             return _patched(name, {"metadata": {"annotations": {"headgate.dev/propagation": value}}})
@@ -175,7 +254,7 @@ def edits(draw: Draw, definition: Document, names: list[str], *, with_faults: bo
         case "delete":
             return {"delete": {"kind": "Case", "name": name}}
         case "recreate":
-            return {"apply": instance(name, "v9", draw(_items))}
+            return {"apply": instance(name, "v9", draw(_lists()))}
     return {"explain": {"instance": name}}
 
 
@@ -183,17 +262,23 @@ def _patched(name: str, patch: Document) -> Document:
     return {"patch": {"kind": "Case", "name": name, "patch": patch}}
 
 
+def _renamed(resources: list[Document], old: str, new: str) -> list[Document]:
+    """Another id, wherever it is read; the objects keep their names."""
+    changed: list[Document] = json.loads(re.sub(rf"\b{old}\b", new, json.dumps(resources)))
+    return changed
+
+
 def _with_constant(node: Document, value: str) -> Document:
     template = {**node["template"], "spec": {**node["template"]["spec"], "constant": value}}
     return {**node, "template": template}
 
 
-def instance(name: str, value: str, items: list[str]) -> Document:
+def instance(name: str, value: str, lists: Document) -> Document:
     return {
         "apiVersion": "example.com/v1",
         "kind": "Case",
         "metadata": {"name": name},
-        "spec": {"value": value, "items": items, "on": True},
+        "spec": {"value": value, **lists, "on": True},
     }
 
 
@@ -252,7 +337,7 @@ def scenarios(draw: Draw, *, with_faults: bool = True, with_lag: bool = True) ->
         "spec": {
             "start": "2026-03-02T09:00:00Z",
             "agents": [],
-            "objects": [definition, *(instance(name, "v1", draw(_items)) for name in names)],
+            "objects": [definition, *(instance(name, "v1", draw(_lists())) for name in names)],
             "cluster": cluster,
             "timeline": timeline,
         },

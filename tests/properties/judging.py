@@ -51,10 +51,15 @@ def one_live_job(run: Run) -> Iterator[str]:
 
 
 def budgets(run: Run) -> Iterator[str]:
-    """A group holds from its start to its end, a job while it lives or waits for its retry; a resource counts once."""
+    """A group holds from its start to its end, a job while it lives or waits for its retry; a resource counts once.
+
+    Groups by value are left to the promise, which keeps books of its own on them.
+    """
     if any(payload["action"] == "release" for payload in run.said("group")):
         return
     for name, policy, rule in run.rules("resourceConcurrency"):
+        if "groupBy" in rule:
+            continue
         members = {
             resource
             for resource in run.objects["Resource"]
@@ -96,12 +101,12 @@ def _may_lose_its_slot(run: Run, group: Document) -> bool:
 
 def _by_hand(run: Run) -> bool:
     """Operators may repeat what would not repeat by itself."""
-    return bool(run.said("target", "group"))
+    return bool(run.said("target", "targets", "group"))
 
 
 def order_outside_groups(run: Run) -> Iterator[str]:
     """What is upstream on the resource had succeeded with its newest release, as far as it had one before."""
-    if run.said("target") or "Version" in run.moved:
+    if run.said("target", "targets") or "Version" in run.moved:
         return
     by_target = run.by_target()
     for job in run.jobs:
@@ -123,7 +128,7 @@ def downgrades(run: Run) -> Iterator[str]:
     gone = run.moved & {"Deployment", "Environment", "Resource"}
     rejected = {
         payload["deployment"] for payload in run.said("setVersion") if payload["status"] == "rejected"
-    }
+    } | {payload["deployment"] for payload in run.said("rejectVersion")}
     for (deployment, _, _), jobs in run.by_target().items():
         if deployment in rejected or gone:
             continue

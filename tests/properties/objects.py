@@ -41,6 +41,8 @@ class Fleet(msgspec.Struct):
     deployments: list[str] = []
     policies: dict[str, list[Document]] = {}
     """The rules of each policy."""
+    documents: dict[str, Document] = {}
+    """Each policy as it was last applied."""
     objects: list[Document] = []
     tags: dict[str, list[str]] = {}
     """Published tags of each deployment."""
@@ -70,7 +72,8 @@ def resource(choose: Chooser, name: str) -> Document:
 
 
 def environment(choose: Chooser, name: str, *, peaceful: bool = False) -> Document:
-    spec: Document = {"resourceSelector": "true" if choose.chance(50) else choose.one(RESOURCE_SELECTORS)}
+    everything = choose.one(("true", "resource.kind == 'Node'"))
+    spec: Document = {"resourceSelector": everything if choose.chance(50) else choose.one(RESOURCE_SELECTORS)}
     if not peaceful and choose.chance(15):
         spec["systems"] = choose.one((["blue"], ["blue", "default"]))
     return manifest("Environment", name, spec)

@@ -31,7 +31,8 @@ def policy(choose: Chooser, fleet: Fleet, name: str) -> Document:
     if not fleet.peaceful and choose.chance(4):
         spec["enabled"] = False
     fleet.policies[name] = found
-    return manifest("Policy", name, spec)
+    document = fleet.documents[name] = manifest("Policy", name, spec)
+    return document
 
 
 def _with_names(choose: Chooser, found: list[Document]) -> list[Document]:

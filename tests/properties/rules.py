@@ -56,13 +56,16 @@ def _hooks(choose: Chooser) -> Document:
 
 def concurrency(choose: Chooser, fleet: Fleet) -> Document:
     selector = "true" if choose.chance(50) else choose.one(RESOURCE_SELECTORS)
+    spec: Document = {"groupSelector": selector}
     if choose.chance(40):
-        return {
-            "groupSelector": selector,
-            "limitType": "percentage",
-            "limitValue": choose.one((1, 20, 34, 50)),
-        }
-    return {"groupSelector": selector, "limitType": "count", "limitValue": choose.number(1, 3)}
+        spec |= {"limitType": "percentage", "limitValue": choose.one((1, 20, 34, 50))}
+    else:
+        spec |= {"limitType": "count", "limitValue": choose.number(1, 3)}
+    if choose.chance(25):
+        spec["holdThroughVerification"] = False
+    if choose.chance(25):
+        spec["groupBy"] = choose.one(("resource.name", "resource.kind", "resource.metadata['zone']"))
+    return spec
 
 
 def gradual_rollout(choose: Chooser, fleet: Fleet) -> Document:
@@ -72,6 +75,10 @@ def gradual_rollout(choose: Chooser, fleet: Fleet) -> Document:
     }
     if choose.chance(25):
         spec["bracketAware"] = choose.chance(50)
+    if not fleet.peaceful and choose.chance(20):
+        spec["advanceOn"] = "success"
+    if not fleet.peaceful and choose.chance(25):
+        spec["stopAfterFailures"] = choose.number(1, 2)
     return spec
 
 
@@ -155,6 +162,8 @@ def rollback(choose: Chooser, fleet: Fleet) -> Document:
         spec["onJobStatuses"] = choose.some(UNSUCCESSFUL) or ["failure"]
     if choose.chance(40):
         spec["onVerificationFailure"] = choose.chance(70)
+    if not fleet.peaceful and choose.chance(20):
+        spec["rejectAfter"] = choose.number(1, 2)
     return spec
 
 

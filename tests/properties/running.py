@@ -1,6 +1,8 @@
 """Plays a random scenario, also with engines that are disturbed in ways that must not be seen in the result."""
 
+import hashlib
 import json
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -10,10 +12,14 @@ from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
 from headgate.simulate import run, scenario, scenario_writer
 from headgate.simulate.result import Result
+from headgate.simulate.watch import Watch
 
 from . import reducing
 
 Document = dict[str, Any]
+
+FAILURES = Path(".pytest_cache/scenarios")
+"""Scenarios that failed, to be kept under tests/scenarios by the behaviour that they show."""
 
 
 def play(document: Document) -> Result:
@@ -25,16 +31,22 @@ def as_file(document: Document) -> str:
 
 
 def holds(check: reducing.Check, document: Document, about: str = "") -> None:
-    """A failure carries the smallest scenario file found that fails in the same way."""
+    """A failure carries the smallest scenario found that fails in the same way, and where it was saved."""
     if reducing.failure_of(check, document) is None:
         return
     found = reducing.smallest(document, check)
     error = reducing.failure_of(check, found)
     assert error is not None
-    error.add_note(
-        f"{about}\nA scenario that shows it, ready to be saved under tests/scenarios:\n\n{as_file(found)}"
-    )
+    text = as_file(found)
+    error.add_note(f"{about}\nA scenario that shows it, saved as {_saved(text)}:\n\n{text}")
     raise error
+
+
+def _saved(text: str) -> Path:
+    FAILURES.mkdir(parents=True, exist_ok=True)
+    path = FAILURES / f"{hashlib.sha256(text.encode()).hexdigest()[:12]}.yaml"
+    path.write_text(text, "utf-8")
+    return path
 
 
 class LookingEngine(Engine):
@@ -72,6 +84,8 @@ class ForgetfulEngine(Engine):
         self.state.observer = observer
         for group in self.state.groups.values():
             observer.on_group_changed(group)
+        if isinstance(observer, Watch):
+            observer.jobs.update(self.state.jobs)
         assert self.dump() == written, f"it reads back otherwise: {difference(written, self.dump())}"
         return super().decide(now)
 
@@ -122,8 +136,7 @@ def assert_same(one: Result, other: Result) -> None:
 def shown(result: Result) -> str:
     """The output; when a run without anything left to do ends is a matter of who looked last."""
     document = result.document()
-    if not result.converged:
-        document["end"] = None
+    document["end"] = None
     return json.dumps(document, ensure_ascii=False, indent=1)
 
 

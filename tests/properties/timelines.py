@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from . import objects, policies
+from . import objects, policies, rules
 from .choosing import STEP_SECONDS, Chooser
 from .objects import ENVIRONMENTS, USERS, Document, Fleet
 
@@ -103,6 +103,13 @@ def set_version(choose: Chooser, fleet: Fleet) -> Document:
     return {"setVersion": {**_version(choose, fleet), "status": status}}
 
 
+def reject_version(choose: Chooser, fleet: Fleet) -> Document:
+    spec: Document = {**_version(choose, fleet), "reason": "it is bad"}
+    if choose.chance(50):
+        spec["rollback"] = True
+    return {"rejectVersion": spec}
+
+
 def set_variable(choose: Chooser, fleet: Fleet) -> Document:
     spec: Document = {"key": "size", "value": choose.one((1, 2, 3, None))}
     if choose.chance(50):
@@ -136,6 +143,58 @@ def apply(choose: Chooser, fleet: Fleet) -> Document:
             spec = {"selector": choose.one(("true", "environment.name == 'prod'")), "variables": {"size": 9}}
             return {"apply": objects.manifest("VariableSet", "sizes", spec)}
     return {"apply": objects.manifest("JobAgent", "runner", {"type": "pull"})}
+
+
+def switch(choose: Chooser, fleet: Fleet) -> Document:
+    """A policy is switched off, or on again, at any moment of a cycle."""
+    document = _known_policy(choose, fleet)
+    spec = {**document["spec"], "enabled": not document["spec"].get("enabled", True)}
+    return _policy_again(fleet, document, spec)
+
+
+def trim(choose: Chooser, fleet: Fleet) -> Document:
+    """A rule goes, in the middle of a backoff or of a cycle: a retry, a rollback, the bracket itself."""
+    document = _known_policy(choose, fleet)
+    rules = document["spec"]["rules"]
+    spec = {**document["spec"], "rules": rules[: choose.number(0, len(rules))]}
+    return _policy_again(fleet, document, spec)
+
+
+def _known_policy(choose: Chooser, fleet: Fleet) -> Document:
+    name = choose.one(sorted(fleet.documents) or ["policy-1"])
+    return fleet.documents.get(name) or objects.manifest("Policy", name, {"rules": []})
+
+
+def _policy_again(fleet: Fleet, document: Document, spec: Document) -> Document:
+    again = {**document, "spec": spec}
+    fleet.documents[document["metadata"]["name"]] = again
+    return {"apply": again}
+
+
+def leave(choose: Chooser, fleet: Fleet) -> Document:
+    """A node is relabelled out of where it was, or a deployment no longer selects it."""
+    if choose.chance(60):
+        name = choose.one(fleet.resources)
+        return {"apply": objects.manifest("Resource", name, {"kind": "Gone", "metadata": {"zone": "c"}})}
+    name = choose.one(fleet.deployments)
+    spec = {"resourceSelector": "false", "metadata": {"layer": "node"}}
+    return {"apply": objects.manifest("Deployment", name, spec)}
+
+
+def come_back(choose: Chooser, fleet: Fleet) -> Document:
+    kind, names = choose.one((("Resource", fleet.resources), ("Deployment", fleet.deployments)))
+    name = choose.one(names)
+    document = fleet.manifest(kind, name)
+    return {"apply": document if document is not None else objects.resource(choose, name)}
+
+
+def bracket_over_all(choose: Chooser, fleet: Fleet) -> Document:
+    """A bracket begins to apply while jobs of its members run."""
+    fleet.has_bracket = True
+    rules_of_it = [{"deploymentBracket": rules.bracket(choose, fleet)}]
+    document = objects.manifest("Policy", "policy-1", {"rules": rules_of_it})
+    fleet.policies["policy-1"] = rules_of_it
+    return _policy_again(fleet, document, document["spec"])
 
 
 def delete(choose: Chooser, fleet: Fleet) -> Document:
@@ -182,9 +241,28 @@ def _target(choose: Chooser, fleet: Fleet) -> str:
     return "/".join(choose.one(names) for names in parts)
 
 
+def _order(choose: Chooser, fleet: Fleet, deployment: str) -> Document:
+    action = choose.weighted({"retry": 30, "rollback": 30, "redeploy": 25, "adopt": 15})
+    if action == "adopt" or choose.chance(30):
+        return {"action": action, "to": choose.one(fleet.tags.get(deployment) or ["v1"])}
+    return {"action": action}
+
+
 def target(choose: Chooser, fleet: Fleet) -> Document:
-    action = choose.one(("retry", "rollback", "redeploy"))
-    return {"target": {"action": action, "target": _target(choose, fleet)}}
+    name = _target(choose, fleet)
+    return {"target": {**_order(choose, fleet, name.partition("/")[0]), "target": name}}
+
+
+def targets(choose: Chooser, fleet: Fleet) -> Document:
+    deployment = choose.one(fleet.deployments)
+    spec = {
+        **_order(choose, fleet, deployment),
+        "deployment": deployment,
+        "environment": choose.one(fleet.environments),
+    }
+    if choose.chance(30):
+        spec["selector"] = f"resource.name != '{choose.one(fleet.resources)}'"
+    return {"targets": spec}
 
 
 def resume(choose: Chooser, fleet: Fleet) -> Document:
@@ -216,12 +294,19 @@ STEPS: dict[Maker, int] = {
     freeze: 5,
     unfreeze: 4,
     signal: 5,
+    reject_version: 3,
     set_version: 7,
     set_variable: 6,
     apply: 8,
+    switch: 5,
+    trim: 4,
+    leave: 6,
+    come_back: 6,
+    bracket_over_all: 3,
     delete: 5,
     group: 9,
     target: 5,
+    targets: 4,
     resume: 3,
     report: 5,
     crash: 4,

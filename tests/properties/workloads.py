@@ -128,7 +128,15 @@ def _cluster(choose: Chooser) -> Document:
     behaviors: list[Document] = []
     if choose.chance(35):
         number = choose.number(2, 3)
-        fault = choose.one(({"never": "ready"}, {"crashAfter": "20s"}, {"unschedulable": True}))
+        fault = choose.one(
+            (
+                {"never": "ready"},
+                {"crashAfter": "20s"},
+                {"unschedulable": True},
+                {"ends": {"after": "20s", "times": 3}},
+                {"ends": {"since": "bound", "reason": "OutOfcpu"}},
+            )
+        )
         behaviors.append({"match": f"revision == {number} && pod.clique == '{choose.one(CLIQUES)}'", **fault})
     if choose.chance(30):
         behaviors.append({"match": f"pod.clique == '{choose.one(CLIQUES)}'", "start": "2m"})
@@ -167,7 +175,9 @@ class _Story:
             self._cordon: 2,
             self._crash: 2,
             self._autoscale: 2,
-            self._delete: 1,
+            self._delete: 2,
+            self._end: 4,
+            self._edit_child: 4,
         }
         return self._choose.weighted(makers)()
 
@@ -236,6 +246,40 @@ class _Story:
             part = self._choose.one(CLIQUES if kind == "PodClique" else GROUPS)
             name = f"{name}-{part}"
         return {"delete": {"kind": kind, "name": name}}
+
+    def _end(self) -> Document:
+        match = f"pod.clique == '{self._choose.one(CLIQUES)}'"
+        if self._choose.chance(30):
+            match = f"revision == {self._choose.number(1, 3)}"
+        phase, reason = self._choose.one(
+            (("Failed", "Evicted"), ("Failed", "OutOfcpu"), ("Succeeded", "Done"))
+        )
+        count = self._choose.number(1, 3)
+        return {"endPod": {"match": match, "count": count, "phase": phase, "reason": reason}}
+
+    def _edit_child(self) -> Document:
+        """What somebody does to an object that is not theirs."""
+        index = self._choose.number(0, 2)
+        label = self._choose.one(
+            (
+                "grove.io/pod-template-hash",
+                "headgate.dev/revision",
+                "grove.io/podcliqueset-replica-index",
+                "grove.io/podcliquescalinggroup-replica-index",
+            )
+        )
+        edits: tuple[tuple[str, str, Document], ...] = (
+            ("PodClique", f"{NAME}-{index}-{self._choose.one(CLIQUES)}", {"podSpec": _pod_spec("foreign")}),
+            ("PodClique", f"{NAME}-{index}-{self._choose.one(CLIQUES)}", {"replicas": 7}),
+            ("PodClique", f"{NAME}-{index}-{self._choose.one(CLIQUES)}", {}),
+            ("PodClique", f"{NAME}-{index}-{self._choose.one(GROUPS)}-0-{self._choose.one(CLIQUES)}", {}),
+            ("PodCliqueScalingGroup", f"{NAME}-{index}-{self._choose.one(GROUPS)}", {"minAvailable": 9}),
+            ("PodGang", f"{NAME}-{index}", {"podgroups": []}),
+            ("Service", f"{NAME}-{index}", {"selector": {"app": "foreign"}}),
+        )
+        kind, name, spec = self._choose.one(edits)
+        patch: Document = {"spec": spec} if spec else {"metadata": {"labels": {label: "9"}}}
+        return {"patch": {"kind": kind, "name": name, "patch": patch}}
 
     def _kill(self) -> Document:
         match = f"pod.clique == '{self._choose.one(CLIQUES)}'"

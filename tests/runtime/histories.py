@@ -7,6 +7,7 @@ import random
 from typing import Any
 
 from headgate.fleet.changes import Change, JobReported, Measured, Put
+from headgate.fleet.model import JOB_TERMINAL
 from headgate.kernel import instants
 from headgate.kernel.identifiers import NamedIds
 from headgate.kernel.problems import Rejected
@@ -22,10 +23,16 @@ STATUSES = ("successful", "successful", "successful", "failure", "timedOut")
 
 
 class History:
-    """`chance` decides who takes a change, how long jobs run and how they end."""
+    """`chance` decides who takes a change, how long jobs run and how they end.
 
-    def __init__(self, store: Store, document: dict[str, Any], chance: random.Random) -> None:
+    `reloads` is the share of decisions after which a follower is loaded anew.
+    """
+
+    def __init__(
+        self, store: Store, document: dict[str, Any], chance: random.Random, *, reloads: float = 0.0
+    ) -> None:
         self.store = store
+        self._reloads = reloads
         self.clock = Clock()
         self.clock.now = instants.parse(document["spec"]["start"])
         self.chance = chance
@@ -86,6 +93,10 @@ class History:
             outcome = keeper.serve([])
             assert outcome is not None
             self._after(outcome)
+        for one in self.keepers:
+            if not one.is_leader and self.chance.random() < self._reloads:
+                one.drop_replica()
+                engine_of(one)
 
     def _after(self, outcome: Outcome) -> None:
         now = self.clock.now
@@ -105,9 +116,16 @@ class History:
             self.clock.now = max(self.clock.now, due)
             while self._ends and self._ends[0][0] <= self.clock.now:
                 _, job, status = heapq.heappop(self._ends)
-                self._take(JobReported(job, status))
+                self._report(job, status)
             self._decide()
         self.clock.now = max(self.clock.now, moment)
+
+    def _report(self, job: str, status: str) -> None:
+        """Whoever takes it, it is not lost: an acknowledged end is an end in the store."""
+        self._take(JobReported(job, status))
+        row = self.store.job(self.leader.workspace.name, job)
+        assert row is not None
+        assert row["status"] in JOB_TERMINAL, f"{status} was acknowledged for a job which is {row['status']}"
 
     def _next(self) -> int | None:
         times = [time for time in (self.leader.next_wake(),) if time is not None]

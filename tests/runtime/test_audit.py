@@ -12,10 +12,12 @@ from headgate.fleet.changes import (
     DeleteSkip,
     GroupAction,
     PutSkip,
+    RejectVersion,
     ResumeBudget,
     SetVariable,
     SetVersionStatus,
     TargetAction,
+    TargetsAction,
 )
 from headgate.kernel.problems import Rejected
 from headgate.store import AuditEntry
@@ -89,6 +91,13 @@ EXPECTED: dict[str, tuple[tuple[Happening, ...], Happening, tuple[str, str, str]
         ("spec.status", None),
         ("spec.status", "rejected"),
     ),
+    "a version is marked as bad": (
+        WAITS,
+        RejectVersion("api", "v1", "leaks memory", user="ana"),
+        ("reject", "Version", "api/v1"),
+        ("spec.status", None),
+        ("spec.status", "rejected"),
+    ),
     "a vote is given": (
         WAITS,
         approve("v1"),
@@ -152,6 +161,13 @@ EXPECTED: dict[str, tuple[tuple[Happening, ...], Happening, tuple[str, str, str]
         ("retry", "ReleaseTarget", A),
         None,
         ("action", "retry"),
+    ),
+    "many targets are deployed again": (
+        (*ONE_NODE, V1, report(A)),
+        TargetsAction("redeploy", "api", "prod", "resource.name == 'a'", user="ana"),
+        ("redeploy", "ReleaseTarget", "api/prod"),
+        None,
+        ("selector", "resource.name == 'a'"),
     ),
     "a line is resumed": (
         WAITS,

@@ -11,10 +11,11 @@ import pytest
 
 from headgate.kernel.problems import Rejected
 from headgate.runtime import desk as desk_module
+from headgate.runtime import event_types
 from headgate.runtime.desk import Desk
 from headgate.store import Event, Store
 
-from .fleet import ONE_NODE, TWO_NODES, cycle, resource, version
+from .fleet import APPROVAL, ONE_NODE, TWO_NODES, cycle, delete, policy, put, resource, version
 from .keeping import apply, follower, leader
 from .stage import ANA, HOME, PATIENCE, Clock, Stage, command
 
@@ -175,3 +176,23 @@ def test_commits_go_on_when_nobody_can_be_told(stage: Stage) -> None:
     stage.worker.after_commit = fail
     stage.each(*ONE_NODE)
     assert set(stage.picture().says) == {TARGET}
+
+
+def test_what_someone_must_be_told_is_told_once_by_any_number_of_processes(
+    prepared: Callable[[str], Store], store_url: str
+) -> None:
+    store = prepared(store_url)
+    clock = Clock()
+    one, other = leader(store, clock), follower(store, clock)
+    for change in (*TWO_NODES, policy("careful", APPROVAL), version("api", "v1")):
+        apply(other, change)
+    one.serve([])
+    one.drop_replica()
+    other.drop_replica()
+    apply(other, put("Freeze", "stop", reason="incident"))
+    apply(other, delete("Freeze", "stop"))
+    one.serve([])
+    other.serve([])
+    told = [event.type for event in events(store) if event.type in event_types.TOLD]
+    assert told == ["approval.requested", "freeze.begun", "freeze.ended"]
+    assert set(types(store)) <= set(event_types.all_types())

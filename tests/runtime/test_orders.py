@@ -86,9 +86,9 @@ NOBODY = {
         "no job agent matches",
     ),
     "a template cannot be computed": (
-        (*ONE_NODE[:3], deployment("api", jobAgentConfig={"url": "http://${resource.config.host}/x"})),
+        (*ONE_NODE[:3], deployment("api", jobAgentConfig={"image": "${resource.config.image}:x"})),
         "invalidIntegration",
-        "config.url: ${resource.config.host}",
+        "config.image: ${resource.config.image}",
     ),
     "the timeout is no number": (
         (*ONE_NODE[:3], deployment("api", jobAgentConfig={"timeoutSeconds": "soon"})),
@@ -119,7 +119,7 @@ def test_a_job_that_no_agent_can_be_given_ends_with_the_same_commit(name: str, s
 def test_retries_without_a_pause_of_what_cannot_be_delivered_come_to_an_end(stage: Stage) -> None:
     stage.each(
         *ONE_NODE[:3],
-        deployment("api", jobAgentConfig={"url": "${variables.host}"}),
+        deployment("api", jobAgentConfig={"image": "${variables.host}"}),
         policy("again", {"retry": {"maxRetries": 70}}),
     )
     stage.submit(V1)
@@ -150,12 +150,17 @@ def test_without_a_timeout_a_job_has_an_hour(stage: Stage) -> None:
 
 def test_the_order_says_everything_that_an_agent_needs(stage: Stage) -> None:
     stage.each(
-        agent("runner", type="exec", config={"shell": "sh", "env": {"A": "agent", "B": "agent"}, "gone": 1}),
+        agent(
+            "runner",
+            type="exec",
+            config={"inputs": {"A": "agent", "B": "agent"}, "gone": 1, "image": "${version.config.image}"},
+            overridable=["inputs", "gone", "size"],
+        ),
         resource("a", config={"host": "a.example"}, metadata={"zone": "1"}, variables={"size": 3}),
         ONE_NODE[2],
         deployment(
             "api",
-            jobAgentConfig={"env": {"B": "deployment", "C": "deployment"}, "gone": None},
+            jobAgentConfig={"inputs": {"B": "deployment", "C": "deployment"}, "gone": None},
             variables={"colour": "red", "size": 1},
         ),
     )
@@ -168,8 +173,7 @@ def test_the_order_says_everything_that_an_agent_needs(stage: Stage) -> None:
                 tag="v7",
                 config={"image": "api:7"},
                 jobAgentConfig={
-                    "env": {"C": "version"},
-                    "command": "deploy ${version.config.image} to ${resource.config.host}",
+                    "inputs": {"C": "version", "host": "to ${resource.config.host}"},
                     "size": "${variables.size}",
                 },
             )
@@ -180,9 +184,8 @@ def test_the_order_says_everything_that_an_agent_needs(stage: Stage) -> None:
     assert found.type == "exec"
     assert document["agent"] == {"name": "runner", "type": "exec"}
     assert document["config"] == {
-        "shell": "sh",
-        "env": {"A": "agent", "B": "deployment", "C": "version"},
-        "command": "deploy api:7 to a.example",
+        "image": "api:7",
+        "inputs": {"A": "agent", "B": "deployment", "C": "version", "host": "to a.example"},
         "size": 3,
     }
     assert document["variables"] == {"colour": "red", "size": 3}

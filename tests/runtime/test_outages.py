@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import pytest
 
 import postgres
 from headgate.runtime.commands import UnknownWorkspaceError
 from headgate.runtime.worker import Worker
-from headgate.store import Store, UnavailableError
+from headgate.store import DiskFullError, LogEntry, RefusedError, Store, UnavailableError
+from headgate.store.sql_transaction import SqlTransaction
+from store import test_failing_databases as failing_databases
 
 from . import rollout
 from .fleet import ONE_NODE, resource, version
@@ -164,3 +167,68 @@ def test_nothing_waits_for_ever_for_a_worker_that_stops(stage: Stage) -> None:
 def test_a_workspace_that_is_not_there_is_named(stage: Stage) -> None:
     with pytest.raises(UnknownWorkspaceError, match="nowhere"):
         stage.worker.ask("nowhere", lambda view: None).result(PATIENCE)
+
+
+def test_a_full_disk_is_said_until_something_can_be_written_again(
+    prepared: Callable[[str], Store], staged: Callable[[Store], Stage], tmp_path: Path
+) -> None:
+    stage = staged(prepared(f"sqlite:///{tmp_path / 'headgate.db'}"))
+    stage.each(*ONE_NODE)
+    failing_databases.fill(stage.store)
+    with pytest.raises(DiskFullError):
+        stage.each(*(resource(f"n{number}", kind="Extra" * 2_000) for number in range(100)))
+    assert [trouble.check for trouble in stage.worker.health.troubles()] == ["disk"]
+    assert stage.ask(lambda view: len(view.engine.state.environments)) == 1
+    failing_databases.make_room(stage.store)
+    stage.submit(version("api", "v1"))
+    assert stage.worker.health.troubles() == []
+
+
+def test_a_database_that_is_back_is_noticed_without_anybody_asking(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage.each(*ONE_NODE)
+
+    def unreachable(*_: object) -> None:
+        raise UnavailableError("nobody answers")
+
+    monkeypatch.setattr("headgate.runtime.worker._METERING_SECONDS", 0.0)
+    with monkeypatch.context() as patch:
+        for name in ("begin", "try_to_write"):
+            patch.setattr(stage.store, name, unreachable)
+        future = stage.worker.submit(HOME, command(version("api", "v1")), ANA)
+        assert isinstance(future.exception(PATIENCE), UnavailableError)
+        assert stage.worker.health.is_wrong("database")
+    eventually(lambda: stage.worker.wake() or not stage.worker.health.is_wrong("database"))
+
+
+def test_a_worker_that_does_not_come_round_is_said_to_be_stuck(
+    prepared: Callable[[str], Store],
+) -> None:
+    stage = Stage(prepared("memory:"), stuck_seconds=0.01)
+    try:
+        with stage.held():
+            eventually(lambda: stage.worker.health.is_wrong("queue"))
+        eventually(lambda: not stage.worker.health.is_wrong("queue"))
+    finally:
+        stage.worker.stop()
+
+
+def test_a_change_that_the_database_refuses_does_not_take_its_neighbours_along(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage.each(*ONE_NODE)
+    append = SqlTransaction.append
+
+    def refuse(self: SqlTransaction, entries: Sequence[LogEntry]) -> None:
+        if any(b"unwritable" in entry.payload for entry in entries):
+            raise RefusedError("not in this encoding")
+        append(self, entries)
+
+    monkeypatch.setattr(SqlTransaction, "append", refuse)
+    with stage.held():
+        bad = stage.worker.submit(HOME, command(resource("unwritable")), ANA)
+        good = stage.worker.submit(HOME, command(resource("b")), ANA)
+    assert isinstance(bad.exception(PATIENCE), RefusedError)
+    good.result(PATIENCE)
+    assert sorted(stage.ask(lambda view: list(view.engine.state.resources))) == ["a", "b"]

@@ -170,16 +170,17 @@ def test_a_replica_that_missed_what_was_pruned_is_loaded_anew(
     for change in ONE_NODE[1:]:
         apply(one, change)
     clock.advance(10)
-    store.prune(keys_before=0, history_before=clock.now)
+    assert store.prune(HOME, "log", before=clock.now, keep=10**6, limit=1_000) > 0
     apply(one, version("api", "v1"))
     with caplog.at_level(logging.ERROR):
         assert_same(stands(other), stands(one))
+    assert other.health.counts() == {}, "it is behind, not wrong"
 
 
-def test_a_clock_that_is_behind_does_not_turn_time_back(prepared: Callable[[str], Store]) -> None:
+def test_a_clock_that_is_a_little_behind_does_not_turn_time_back(prepared: Callable[[str], Store]) -> None:
     store = prepared("memory:")
     ahead, behind = Clock(), Clock()
-    ahead.advance(30)
+    ahead.advance(9)
     first = leader(store, ahead, "first")
     for change in ONE_NODE:
         apply(first, change)

@@ -80,7 +80,7 @@ def kind_of(happening: Happening) -> str:
             return f"Delete {happening.kind}"
         case changes.SetVersionStatus() | changes.Vote():
             return f"{type(happening).__name__} {happening.status}"
-        case changes.GroupAction() | changes.TargetAction():
+        case changes.GroupAction() | changes.TargetAction() | changes.TargetsAction():
             return f"{type(happening).__name__} {happening.action}"
         case changes.SetVariable():
             return f"SetVariable {'resource' if happening.resource is not None else 'deployment'}"

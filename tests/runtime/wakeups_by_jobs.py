@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from headgate.fleet.changes import GroupAction, PutSkip, ResumeBudget, TargetAction
+from headgate.fleet.changes import GroupAction, PutSkip, ResumeBudget, TargetAction, TargetsAction
 from headgate.kernel import instants
 
 from .fleet import (
@@ -23,10 +23,18 @@ from .fleet import (
     version,
 )
 from .wakeups import Case, Later, measured, report
-from .wakeups_by_objects import GATED, RUNS_V1, STAGED, V1, A, B, after_db
+from .wakeups_by_objects import GATED, RUNS_V1, STAGED, STAGES, V1, A, B, after_db
 
 NODE = "kubelet/prod/a"
 FAILED = (*ONE_NODE, V1, report(A, "failure"))
+HELD_IN_QA = (
+    *ONE_NODE,
+    environment("qa", resourceSelector="resource.name == 'a'"),
+    policy("promotion", STAGES, selector="environment.name == 'prod'"),
+    put("Freeze", "stop", reason="taking over", selector="environment.name == 'qa'"),
+    V1,
+)
+"""It runs in qa, but nobody has told us yet."""
 BUDGET = {"name": "few", "failureBudget": {"maxFailed": 0}}
 HEALTH: dict[str, Any] = {
     "verification": {
@@ -106,7 +114,7 @@ REPORTS = [
         (*ONE_NODE, policy("rules", {"retry": {"maxRetries": 1, "backoffSeconds": 60}}), V1),
         report(A, "failure"),
         ends=(f"{A} v1",),
-        says=(A, "next attempt is made at 09:01"),
+        says=(A, "next attempt is made at 2026-03-02T09:01:00Z"),
     ),
     Case(
         "a failure puts the last version back",
@@ -190,6 +198,36 @@ OPERATORS = [
         starts=(f"{A} v1",),
     ),
     Case("a target is deployed again", RUNS_V1, TargetAction("redeploy", A), starts=(f"{A} v1",)),
+    Case(
+        "what was adopted lets the next environment go on",
+        HELD_IN_QA,
+        TargetAction("adopt", "api/qa/a", "ana", "v1"),
+        starts=(f"{A} v1",),
+    ),
+    Case(
+        "all that failed is tried again",
+        FAILED,
+        TargetsAction("retry", "api", "prod"),
+        starts=(f"{A} v1",),
+    ),
+    Case(
+        "all targets are put back",
+        (*RUNS_V1, version("api", "v2"), report(A)),
+        TargetsAction("rollback", "api", "prod"),
+        starts=(f"{A} v1",),
+    ),
+    Case(
+        "all targets are deployed again",
+        RUNS_V1,
+        TargetsAction("redeploy", "api", "prod"),
+        starts=(f"{A} v1",),
+    ),
+    Case(
+        "what was adopted everywhere lets the next environment go on",
+        HELD_IN_QA,
+        TargetsAction("adopt", "api", "qa", to="v1"),
+        starts=(f"{A} v1",),
+    ),
 ]
 
 TIMERS = [

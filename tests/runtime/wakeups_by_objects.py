@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headgate.fleet.changes import DeleteSkip, PutSkip, SetVariable, SetVersionStatus
+from headgate.fleet.changes import DeleteSkip, PutSkip, RejectVersion, SetVariable, SetVersionStatus
 
 from .fleet import (
     APPROVAL,
@@ -89,6 +89,12 @@ VERSIONS = [
         "a version that runs is rejected",
         (*RUNS_V1, version("api", "v2"), report(A)),
         status("rejected", "v2"),
+        starts=(f"{A} v1",),
+    ),
+    Case(
+        "a version that runs is marked as bad and goes back",
+        (*RUNS_V1, version("api", "v2"), report(A)),
+        RejectVersion("api", "v2", "leaks memory", rollback=True),
         starts=(f"{A} v1",),
     ),
     Case("a version is deleted", WAITS, delete("Version", "api/v1"), says=(A, "no version in scope")),

@@ -81,7 +81,19 @@ def _versions() -> Iterator[Request]:
     yield Request("patchVersion", "PATCH", anywhere + segment("spare/v1"), {"status": "paused"})
     yield Request("deleteVersion", "DELETE", anywhere + segment("spare/v2"), None, 204)
     yield Request("patchVersionOfDeployment", "PATCH", f"{of_deployment}v1", {"message": "it waits"})
+    bad = {"reason": "leaks memory", "rollback": True}
+    yield Request("rejectVersion", "POST", f"{anywhere}{segment('spare/v1')}/reject", bad)
+    yield Request("rejectVersionOfDeployment", "POST", f"{of_deployment}v1/reject", bad)
     yield Request("deleteVersionOfDeployment", "DELETE", f"{of_deployment}v3", None, 204)
+
+
+def _rules() -> Iterator[Request]:
+    rules = "/v1/policies/careful/rules"
+    calm = {"versionCooldown": {"intervalSeconds": 0}}
+    yield Request("createRule", "POST", rules, calm, 201)
+    budget = {"name": "few failures", "failureBudget": {"maxFailed": 2}}
+    yield Request("putRule", "PUT", f"{rules}/{segment('few failures')}", budget)
+    yield Request("deleteRule", "DELETE", f"{rules}/1", None, 204)
 
 
 def _targets() -> Iterator[Request]:
@@ -94,6 +106,17 @@ def _targets() -> Iterator[Request]:
         target = f"{deployment}/prod/node-{2 if suffix else 1}"
         path = target if suffix else segment(target)
         yield Request(f"{action}Target{suffix}", "POST", f"/v1/release-targets/{path}/{action}")
+    yield Request(
+        "adoptTarget", "POST", f"/v1/release-targets/{segment('calm/prod/node-3')}/adopt", {"version": "v1"}
+    )
+    yield Request(
+        "adoptTargetByParts", "POST", "/v1/release-targets/calm/prod/node-3/adopt", {"version": "v2"}
+    )
+    everywhere = {"environment": "prod"}
+    yield Request("retryTargets", "POST", "/v1/deployments/calm/retry", everywhere, 409)
+    yield Request("rollbackTargets", "POST", "/v1/deployments/api/rollback", everywhere, 409)
+    yield Request("redeployTargets", "POST", "/v1/deployments/gated/redeploy", everywhere, 409)
+    yield Request("adoptTargets", "POST", "/v1/deployments/gated/adopt", {**everywhere, "version": "v1"})
     refused = "/v1/release-targets/api/prod/node-1/rollback"
     yield Request("rollbackTargetByParts", "POST", refused, None, 409)
     refused = f"/v1/release-targets/{segment('gated/prod/node-2')}/redeploy"
@@ -134,12 +157,14 @@ def _rest(known: Known) -> Iterator[Request]:
     yield Request("createToken", "POST", "/v1/tokens", {"name": "more", "role": "viewer"}, 201)
     yield Request("deleteToken", "DELETE", "/v1/tokens/somebody", None, 204)
     yield Request("deleteSystem", "DELETE", "/v1/systems/spare", None, 204)
+    yield Request("putRetention", "PUT", f"/v1/workspaces/{known.workspace}/retention", {"legalHold": False})
+    yield Request("repairClock", "POST", f"/v1/workspaces/{known.workspace}/repair-clock", None, 422)
     yield Request("deleteWorkspace", "DELETE", f"/v1/workspaces/{known.workspace}", None, 204)
 
 
 def changing(known: Known) -> list[Request]:
     """Those that take away what others need come last."""
-    found = [*_rest(known), *_targets(), *_versions(), *_simple()]
+    found = [*_rest(known), *_targets(), *_versions(), *_rules(), *_simple()]
     return sorted(found, key=lambda one: (one.operation == "deleteWorkspace", one.method == "DELETE"))
 
 

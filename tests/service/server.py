@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Mapping
 from pathlib import Path
 
 from .client import Client
@@ -16,8 +18,10 @@ _END_SECONDS = 60.0
 class Server:
     """Keeps its port when it comes back, as a service would."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *options: str, environment: Mapping[str, str] | None = None) -> None:
         folder.mkdir(parents=True, exist_ok=True)
+        self._options = options
+        self._environment = {**os.environ, **(environment or {})}
         self._folder = folder
         self._process: subprocess.Popen[str] | None = None
         self.address = ""
@@ -28,7 +32,11 @@ class Server:
         command = [sys.executable, "-m", "headgate", "up", "--data", str(self._folder / "data")]
         with self.log.open("a") as errors:
             self._process = subprocess.Popen(
-                [*command, "--port", port, "--lease", "2"], stdout=subprocess.PIPE, stderr=errors, text=True
+                [*command, "--port", port, "--lease", "2", *self._options],
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+                env=self._environment,
             )
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
@@ -49,6 +57,13 @@ class Server:
     @property
     def port(self) -> int:
         return int(self.address.rpartition(":")[2])
+
+    def kill(self) -> None:
+        """As a crash would end it."""
+        process, self._process = self._process, None
+        assert process is not None
+        process.kill()
+        process.communicate()
 
     def stop(self) -> float:
         """How many seconds it took."""

@@ -200,7 +200,7 @@ TEMPLATES = {
 def test_a_template_that_runs_away_ends_its_job_with_a_sentence(small: Client, name: str) -> None:
     """Or is refused where it is written."""
     with others_are_answered(small):
-        answer = small.call("PATCH", "/v1/deployments/api", {"jobAgentConfig": {"text": TEMPLATES[name]}})
+        answer = small.call("PATCH", "/v1/deployments/api", {"jobAgentConfig": {"image": TEMPLATES[name]}})
         assert answer.status in (200, 422), answer
         if answer.status == 200:
             small.expect(201, "POST", "/v1/deployments/api/versions", {"tag": "v1"})

@@ -16,6 +16,8 @@ STORABLE = [
     "set", "null", "true", "0", "-1", "1e9", "00000000-0000-4000-8000-000000000000", "constructor", "__proto__", "a:b", "@",
     ";", "\\", "|", "$(true)", "`true`", "CON", "NUL", "a.json", "variables", "versions",
 ]  # fmt: skip
+NO_TOKENS = {"ａｄｍｉｎ": 409, "@": 422}
+"""Names of users: people would take the first for the admin, the second for a person."""
 REFUSED = [
     "", " ", " a", "a ", "a\nb", "a\rb", "a\tb", "\x1b[31m", "\x7f", "a\u202eb", "\u200b", "\ufeff", "a\u2028b", "\ue000",
     "a" * 254, "😀" * 254, "\ufffe", "👨\u200d👩\u200d👧",
@@ -90,6 +92,9 @@ def test_systems_variables_versions_and_tokens_keep_any_name_they_take(client: C
         by_both = f"/v1/versions/{segment(f'api/{name}')}"
         assert client.get(by_both)["tag"] == name
         client.expect(204, "DELETE", by_both)
+        if name in NO_TOKENS:
+            client.expect(NO_TOKENS[name], "POST", "/v1/tokens", {"name": name, "role": "viewer"})
+            continue
         client.expect(201, "POST", "/v1/tokens", {"name": name, "role": "viewer"})
         client.expect(204, "DELETE", f"/v1/tokens/{encoded}")
     assert client.get("/v1/versions")["items"] == []

@@ -18,17 +18,18 @@ BY_ROLE["deployer"] = {
     "variable:write",
     "signal:write",
     "job:report",
+    "job:config",
 }
 BY_ROLE["approver"] = {"read", "approval:write"}
 BY_ROLE["operator"] = BY_ROLE["deployer"] | {
-    "version:scope", "freeze:write", "skip:write", "group:act", "target:act", "budget:resume", "audit:read",
+    "version:scope", "version:reject", "freeze:write", "skip:write", "group:act", "target:act", "target:adopt", "budget:resume", "audit:read",
 }  # fmt: skip
 BY_ROLE["admin"] = (
     BY_ROLE["operator"]
     | BY_ROLE["approver"]
-    | {"fleet:write", "policy:write", "token:write", "job:run", "workspace:admin"}
+    | {"fleet:write", "policy:write", "token:write", "job:run", "workspace:admin", "version:import"}
 )
-OF_ALL_WORKSPACES = {"createWorkspace", "deleteWorkspace"}
+OF_ALL_WORKSPACES = {"createWorkspace", "deleteWorkspace", "putRetention", "repairClock"}
 SIGNED = {"callbackJob"}
 BY_KIND = {"apply"}
 
@@ -194,7 +195,7 @@ def test_a_token_of_another_workspace_reads_nothing_by_name_or_id(server: Server
     assert [one["name"] for one in workspaces] == [elsewhere.workspace]
 
 
-_OF_THE_TOKEN = {"listWorkspaces", "whoAmI"}
+_OF_THE_TOKEN = {"listWorkspaces", "whoAmI", "getChecks"}
 
 
 def _id(client: Client, collection: str) -> str:
@@ -235,7 +236,7 @@ def test_an_agents_token_is_for_its_own_jobs(busy: Client) -> None:
         ("PATCH", f"/v1/jobs/{known.job}", {"status": "successful"}),
     ):
         assert other.call(*request).status == 403, request
-    assert {job["status"] for job in fleet.jobs(busy, "api")} <= {"pending", "inProgress"}
+    assert {job["status"] for job in fleet.jobs(busy, "api")} <= {"pending", "queued"}
     assert other.expect(200, "POST", "/v1/job-agents/other-puller/claim", {}).json["jobs"] != []
 
 

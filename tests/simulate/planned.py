@@ -44,9 +44,10 @@ def plan(
     at: Instant = NOW,
     durations: dict[str, int] | None = None,
     until: Instant | None = None,
+    assume: tuple[str, ...] = (),
 ) -> Plan:
     made = [changes.Put(parsed(document, at)) for document in documents]
-    return planning.plan(engine.dump(), IDS, at, made, durations or {}, until)
+    return planning.plan(engine.dump(), IDS, at, made, durations or {}, until, assume=assume)
 
 
 def answer(engine: Engine, *documents: dict[str, Any], at: Instant = NOW, **more: Any) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from headgate.fleet import changes
+from headgate.fleet import changes, differences
 from headgate.kernel import instants
 from headgate.simulate import plan_text, result_reading, timeline_text
 
@@ -64,7 +64,21 @@ def cut_short() -> dict[str, Any]:
     return answer(workspace(*fleet(3), slots(1)), version("v1"), until=NOW + MINUTE)
 
 
+def with_deletions() -> dict[str, Any]:
+    engine = workspace(*fleet(6), slots(1), version("v1"))
+    found = answer(engine, assume=("approvals",), at=NOW + MINUTE // 2)
+    gone = [engine.state.policies["careful"].object]
+    gone += [node.object for node in engine.state.resources.values()][:5]
+    found["differences"] += [differences.removed(thing, None).document() for thing in gone]
+    kept = differences.removed(
+        engine.state.deployments["api"].versions[0].object, "v1 runs on api/prod/node-1"
+    )
+    found["differences"].append(kept.document())
+    return found
+
+
 SCREENS = [
+    with_deletions,
     a_version_for_a_few_nodes,
     a_policy_that_changes,
     a_fleet_that_is_new,
@@ -125,4 +139,4 @@ def test_minutes_of_real_jobs_are_told_without_their_fractions() -> None:
     engine.apply(changes.JobReported(job.id, "inProgress"), odd)
     text = plan_text.render(answer(engine, at=odd + 30_000_000, durations={"api": 95_700_000}))
     assert "successful  (after 1m36s)" in text
-    assert "1 job on 1 resource (1 running already), finished in 1m6s (Day 1 09:01:36)." in text
+    assert "1 job on 1 resource (1 running already), finished in 1m6s (2026-03-01T09:01:36Z)." in text

@@ -37,7 +37,7 @@ def test_usual_durations_are_rounded_up_to_whole_seconds() -> None:
 def test_a_plan_has_the_keys_of_a_scenario_and_a_finish() -> None:
     planned = plan(workspace(*fleet()), version("v1"))
     document = planned.document()
-    assert list(document) == [*planned.result.document(), "finish"]
+    assert list(document) == [*planned.result.document(), "finish", "assumed"]
     assert (document["scenario"], document["seed"], document["explanations"]) == ("plan", 1, [])
     assert document["finish"] == {
         "at": "2026-03-01T09:01:00Z",
@@ -185,3 +185,41 @@ def test_a_plan_has_a_bound_on_jobs() -> None:
     )
     assert planned.result.was_cut
     assert len(planned.result.jobs) == 3
+
+
+def asking(**approval: object) -> dict[str, object]:
+    return manifest("Policy", "ask", rules=[{"approval": approval}])
+
+
+def test_approvals_that_nobody_has_given_can_be_assumed() -> None:
+    engine = workspace(*fleet(2), asking(minApprovals=2, roles=["release-manager"]))
+    assert trace(plan(engine, version("v1")).result) == []
+    assumed = plan(engine, version("v1"), assume=("approvals",))
+    assert trace(assumed.result) == [
+        "09:00 node-1 api v1 successful 09:01",
+        "09:00 node-2 api v1 successful 09:01",
+    ]
+    assert assumed.document()["assumed"] == ["approvals"]
+
+
+def test_approvals_of_a_scoped_version_are_assumed_too() -> None:
+    scoped = manifest("Policy", "scoped", rules=[{"scopedVersion": {"requireApprovals": 1}}])
+    version_for_one = version("v1", targetSelector="resource.name == 'node-2'")
+    planned = plan(workspace(*fleet(2), scoped), version_for_one, assume=("approvals",))
+    assert trace(planned.result) == ["09:00 node-2 api v1 successful 09:01"]
+
+
+def test_a_rejection_is_not_assumed_away() -> None:
+    engine = workspace(*fleet(1), asking(), version("v1"))
+    engine.apply(changes.Vote("api", "v1", "prod", "ben", "rejected"), NOW)
+    planned = plan(engine, assume=("approvals",))
+    assert trace(planned.result) == []
+
+
+def test_a_deletion_is_part_of_the_future() -> None:
+    engine = workspace(*fleet(2), ONE_AT_A_TIME, version("v1"))
+    planned = planning.plan(engine.dump(), IDS, NOW, [changes.Delete("Policy", "one at a time")], {})
+    assert trace(planned.result) == [
+        "09:00 node-1 api v1 successful 09:01",
+        "09:00 node-2 api v1 successful 09:01",
+    ]

@@ -43,6 +43,7 @@ def test_the_document_has_the_keys_of_the_format_in_their_order() -> None:
         "snapshots",
         "rejected",
         "warnings",
+        "events",
         "violations",
         "expectations",
     ]

@@ -40,7 +40,8 @@ Day 1 10:00  +1h00m  node-1  drain v1             started  (hook)
 Day 1 10:01  +1h01m  node-1  drain v1             successful  (after 1m)
 Day 1 10:01  +1h01m  node-1  api v1               started
 Day 1 10:02  +1h02m  node-1  api v1               FAILURE  (after 1m: disk full)
-Day 1 10:02  +1h02m  node-1  node lifecycle       cycle failed, slot held  (api v1: job failure)
+Day 1 10:02  +1h02m  node-1  node lifecycle       cycle failed, slot held
+                               (api v1 ended failure (attempt 1): disk full)
 
 Budgets
   1 of 1  node lifecycle, slots  peak at Day 1 10:00
@@ -48,8 +49,8 @@ Budgets
 
 Not converged
   failed    api/prod/node-1
-            v1 failed at 10:02; it is tried again when an operator retries it or a newer version
-            comes
+            v1 failed at 2026-03-01T10:02:00Z (v1 ended failure (attempt 1): disk full); it is tried
+            again when an operator retries it or a newer version comes
   waiting   api/prod/node-2, drain/prod/node-2
             v1: 1 of 2 resources active, limit 1: node-1 (failed, held since 10:02)
 

@@ -265,3 +265,41 @@ def _claim_all(stores: list[Store]) -> None:
     with ThreadPoolExecutor(len(stores)) as threads:
         handed_out = Counter(job for mine in threads.map(work, range(len(stores))) for job in mine)
     assert handed_out == Counter(jobs)
+
+
+def test_a_claim_that_is_given_back_does_not_count_and_its_token_is_good_for_nothing(store: Store) -> None:
+    put_orders(store, [order("job")])
+    first = claim_one(store)
+    store.give_back_order(first)
+    found = store.order(HOME, "job")
+    assert found is not None
+    assert (found.claims, found.claimed_by, found.claimed_until) == (0, None, None)
+    assert not store.renew_order(first, AFTER_THE_LEASE)
+    assert claim_one(store, "two").claims == 1
+
+
+def test_what_another_one_has_by_now_is_not_given_back(store: Store) -> None:
+    put_orders(store, [order("job")])
+    first = claim_one(store)
+    second = claim_one(store, "two", AFTER_THE_LEASE)
+    store.give_back_order(first)
+    assert store.order(HOME, "job") == second
+
+
+def test_a_lost_claim_is_told_once_with_who_had_it(store: Store) -> None:
+    put_orders(store, [order("job", type="pull")])
+    first = claim_one(store)
+    assert store.end_lost_claims("pull", AFTER_THE_LEASE - 2, 10) == []
+    assert store.end_lost_claims("pull", AFTER_THE_LEASE, 10) == [first]
+    assert store.end_lost_claims("pull", AFTER_THE_LEASE, 10) == []
+    found = store.order(HOME, "job")
+    assert found is not None
+    assert (found.claimed_by, found.claims, found.token) == (None, 1, first.token)
+
+
+def test_claims_of_other_types_that_are_cancelled_or_kept_up_are_not_lost(store: Store) -> None:
+    put_orders(store, [order("a", type="exec"), order("b", type="pull"), order("c", type="pull")])
+    kept = {found.job: found for found in claim(store, "one", limit=3)}
+    assert store.renew_order(kept["b"], AFTER_THE_LEASE * 2)
+    cancel(store, "c")
+    assert store.end_lost_claims("pull", AFTER_THE_LEASE, 10) == []

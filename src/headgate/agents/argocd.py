@@ -12,8 +12,9 @@ from urllib.parse import quote, urlencode
 import msgspec
 
 from headgate.agents import credentials
+from headgate.agents.credentials import Credentials
 from headgate.agents.port import Agent, Assignment, Progress, TimeoutSeconds, TryLaterError, shortened
-from headgate.agents.web import Answer, Web
+from headgate.agents.web import Answer, Web, segment
 from headgate.fleet.rules.verification import Address
 
 JOB_INFO = "headgate-job"
@@ -49,7 +50,8 @@ class Sync(msgspec.Struct, frozen=True):
 class ArgocdAgent(Agent):
     type = "argocd"
 
-    def __init__(self, web: Web | None = None) -> None:
+    def __init__(self, web: Web | None = None, credentials: Credentials | None = None) -> None:
+        self._credentials = credentials or Credentials()
         self._web = web or Web()
 
     async def start(self, assignment: Assignment) -> Progress:
@@ -65,7 +67,7 @@ class ArgocdAgent(Agent):
         answer = await self._call(config, "POST", "/sync", body=_request(config, assignment))
         if answer.status in (400, 409) and "another operation" in answer.text():
             raise TryLaterError(f"{config.application} is being synced by somebody else")
-        refused = _refused(config, answer)
+        refused = _refused(config, answer, self._token(config))
         if refused is not None:
             return refused
         return Progress(
@@ -77,7 +79,7 @@ class ArgocdAgent(Agent):
         answer = await self._call(config, "GET", "")
         if answer.status == 404:
             return _ended(config, "externalRunNotFound", f"application {config.application} is not there")
-        refused = _refused(config, answer)
+        refused = _refused(config, answer, self._token(config))
         if refused is not None:
             raise TryLaterError(refused.message or "Argo CD refuses")
         return await self._judged(config, assignment, answer.fields())
@@ -113,9 +115,12 @@ class ArgocdAgent(Agent):
     async def close(self) -> None:
         await self._web.close()
 
+    def _token(self, config: ArgocdConfig) -> str:
+        return self._credentials.find(config.token, config.token_env, field="token")
+
     async def _application(self, config: ArgocdConfig, *, refresh: bool = False) -> dict[str, Any] | Progress:
         answer = await self._call(config, "GET", "", refresh=refresh)
-        refused = _refused(config, answer)
+        refused = _refused(config, answer, self._token(config))
         if refused is not None:
             return refused
         return answer.fields()
@@ -129,10 +134,9 @@ class ArgocdAgent(Agent):
             "refresh": "normal" if refresh else None,
         }
         query = urlencode({key: value for key, value in given.items() if value})
-        url = (
-            f"{config.server_url.rstrip('/')}/api/v1/applications/{quote(config.application, safe='')}{path}"
-        )
-        headers = {"Authorization": f"Bearer {_token(config)}", "Accept": "application/json"}
+        name = segment(config.application, "application")
+        url = f"{config.server_url.rstrip('/')}/api/v1/applications/{name}{path}"
+        headers = {"Authorization": f"Bearer {self._token(config)}", "Accept": "application/json"}
         encoded = None
         if body is not None:
             headers["Content-Type"] = "application/json"
@@ -250,7 +254,7 @@ def _links(config: ArgocdConfig) -> dict[str, str]:
     return {"application": f"{config.server_url.rstrip('/')}/applications/{path}"}
 
 
-def _refused(config: ArgocdConfig, answer: Answer) -> Progress | None:
+def _refused(config: ArgocdConfig, answer: Answer, token: str) -> Progress | None:
     if answer.is_good:
         return None
     if answer.status in (408, 429) or answer.status >= 500:
@@ -264,8 +268,4 @@ def _refused(config: ArgocdConfig, answer: Answer) -> Progress | None:
     }
     reason = reasons.get(answer.status, f"Argo CD answered {answer.status}")
     message = f"application {config.application}: {reason}" + (f" ({said})" if said else "")
-    return Progress("invalidIntegration", shortened(credentials.hidden(message, _token(config))))
-
-
-def _token(config: ArgocdConfig) -> str:
-    return credentials.find(config.token, config.token_env, field="token")
+    return Progress("invalidIntegration", shortened(credentials.hidden(message, token)))

@@ -61,6 +61,8 @@ class ExecConfig(msgspec.Struct, frozen=True, rename="camel"):
     command: Command
     env: dict[str, str] = {}
     working_directory: str | None = None
+    parameters: dict[str, object] = {}
+    """For the command to read in HEADGATE_JOB; the agent itself does nothing with them."""
     success_exit_codes: tuple[Annotated[int, msgspec.Meta(ge=0, le=255)], ...] = (0,)
     timeout_seconds: TimeoutSeconds | None = None
     stop_grace_seconds: Annotated[int, msgspec.Meta(ge=0, le=3_600)] = 10
@@ -75,7 +77,7 @@ class ExecAgent(Agent):
         self._looks: dict[str, int] = {}
 
     async def start(self, assignment: Assignment) -> Progress:
-        config = assignment.config(ExecConfig)
+        config = self.config_of(assignment)
         _check_directory(config)
         place = await self._own_place(assignment)
         run = self._run(assignment.job)
@@ -96,10 +98,14 @@ class ExecAgent(Agent):
     async def follow(self, assignment: Assignment) -> Progress:
         return await self.start(assignment)
 
+    def config_of(self, assignment: Assignment) -> ExecConfig:
+        """Raises Rejected."""
+        return assignment.config(ExecConfig)
+
     async def stop(self, assignment: Assignment) -> None:
         await self._own_place(assignment)
         try:
-            grace_seconds = assignment.config(ExecConfig).stop_grace_seconds
+            grace_seconds = self.config_of(assignment).stop_grace_seconds
         except Rejected:
             grace_seconds = 0
         await self._run(assignment.job).end(grace_seconds)

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from typing import Annotated, Any
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 import msgspec
 
 from headgate.agents import credentials
+from headgate.agents.credentials import Credentials
 from headgate.agents.port import Agent, Assignment, Progress, TimeoutSeconds, TryLaterError, shortened
-from headgate.agents.web import LONGEST_WAIT_SECONDS, Answer, Web
+from headgate.agents.web import LONGEST_WAIT_SECONDS, Answer, Web, segment
+from headgate.fleet import model
 from headgate.fleet.rules.verification import Address
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
@@ -58,18 +60,21 @@ class GithubConfig(msgspec.Struct, frozen=True, rename="camel"):
 
     @property
     def workflow_path(self) -> str:
-        return f"{self.repository_path}/actions/workflows/{quote(self.workflow, safe='')}"
+        return f"{self.repository_path}/actions/workflows/{segment(self.workflow, 'workflow')}"
 
     @property
     def repository_path(self) -> str:
-        return f"/repos/{quote(self.owner, safe='')}/{quote(self.repo, safe='')}"
+        return f"/repos/{segment(self.owner, 'owner')}/{segment(self.repo, 'repo')}"
 
 
 class GithubAgent(Agent):
     type = "github"
 
-    def __init__(self, clock: Callable[[], Instant], web: Web | None = None) -> None:
+    def __init__(
+        self, clock: Callable[[], Instant], web: Web | None = None, credentials: Credentials | None = None
+    ) -> None:
         self._clock = clock
+        self._credentials = credentials or Credentials()
         self._web = web or Web()
 
     async def start(self, assignment: Assignment) -> Progress:
@@ -107,7 +112,7 @@ class GithubAgent(Agent):
             return Progress("queued", message, look_again_seconds=NEXT_LOOK_SECONDS)
         await assignment.keep(dispatchedAt=None)
         self._refuse_limit(answer)
-        return Progress("invalidIntegration", _refusal(config, answer))
+        return Progress("invalidIntegration", _refusal(config, answer, self._token(config)))
 
     async def _dispatch(self, config: GithubConfig, assignment: Assignment) -> Answer:
         """Servers that do not know `return_run_details` refuse the whole request, and begin nothing."""
@@ -211,7 +216,7 @@ class GithubAgent(Agent):
     async def _call(self, config: GithubConfig, method: str, path: str, body: object = None) -> Answer:
         headers = {
             "Accept": "application/vnd.github+json",
-            "Authorization": f"Bearer {_token(config)}",
+            "Authorization": f"Bearer {self._token(config)}",
             "X-GitHub-Api-Version": API_VERSION,
         }
         encoded = None
@@ -219,6 +224,9 @@ class GithubAgent(Agent):
             headers["Content-Type"] = "application/json"
             encoded = msgspec.json.encode(body)
         return await self._web.call(method, config.api_url.rstrip("/") + path, headers=headers, body=encoded)
+
+    def _token(self, config: GithubConfig) -> str:
+        return self._credentials.find(config.token, config.token_env, field="token")
 
     def _refuse_limit(self, answer: Answer) -> None:
         """Both of GitHub's limits, the hourly one and the one against bursts, may come as 403 or 429."""
@@ -236,10 +244,6 @@ class GithubAgent(Agent):
             return None
         wait = (instants.seconds(int(reset[:12])) - self._clock()) / instants.MICROSECONDS_PER_SECOND
         return min(max(wait, 1.0), LONGEST_WAIT_SECONDS)
-
-
-def _token(config: GithubConfig) -> str:
-    return credentials.find(config.token, config.token_env, field="token")
 
 
 def _repository(config: GithubConfig) -> str:
@@ -274,11 +278,11 @@ def _progress(config: GithubConfig, run: dict[str, Any]) -> Progress:
 
 def _links(run: dict[str, Any]) -> dict[str, str]:
     page = run.get("html_url")
-    return {"run": page} if isinstance(page, str) else {}
+    return {"run": page} if isinstance(page, str) and model.is_web_address(page) else {}
 
 
-def _refusal(config: GithubConfig, answer: Answer) -> str:
-    said = str(answer.fields().get("message") or answer.text().strip()[:200])
+def _refusal(config: GithubConfig, answer: Answer, token: str) -> str:
+    said = str(answer.fields().get("message") or answer.text().strip())[:200]
     where = f"{config.workflow} of {_repository(config)} at {config.ref}"
     reasons = {
         401: "config.token is not valid",
@@ -287,4 +291,4 @@ def _refusal(config: GithubConfig, answer: Answer) -> str:
     }
     reason = reasons.get(answer.status, f"GitHub answered {answer.status}")
     message = f"{where} cannot be dispatched: {reason}" + (f" ({said})" if said else "")
-    return shortened(credentials.hidden(message, _token(config)))
+    return shortened(credentials.hidden(message, token))

@@ -9,6 +9,7 @@ from urllib.parse import quote
 import msgspec
 
 from headgate.agents import credentials, signing
+from headgate.agents.credentials import Credentials
 from headgate.agents.port import (
     Agent,
     Assignment,
@@ -18,15 +19,29 @@ from headgate.agents.port import (
     printable,
     shortened,
 )
-from headgate.agents.web import Answer, Web, place_of
+from headgate.agents.web import Answer, Web, place_of, segment
 from headgate.fleet import model
-from headgate.fleet.rules.verification import Address
+from headgate.fleet.rules.verification import Address, check_headers
+from headgate.kernel.documents import Checked
 from headgate.kernel.instants import Instant
+from headgate.kernel.problems import Problem
 
+EXTERNAL_ID = "{externalId}"
 LARGEST_ANSWER_BYTES = 64 * 1024
 NOT_SENT = ("secret", "secretEnv", "headers")
 
 verify_callback = signing.is_valid
+
+
+def _check_place_of_id(url: str, path: str, problems: list[Problem]) -> None:
+    host = url.partition("://")[2].partition("/")[0]
+    if EXTERNAL_ID in host:
+        problems.append(
+            Problem(path, f"has {EXTERNAL_ID} in its host; allowed is it in the path or the query")
+        )
+
+
+AddressOfJob = Annotated[Address, Checked(_check_place_of_id)]
 
 
 class HttpConfig(msgspec.Struct, frozen=True, rename="camel"):
@@ -35,10 +50,12 @@ class HttpConfig(msgspec.Struct, frozen=True, rename="camel"):
     url: Address
     secret: str | None = None
     secret_env: str | None = None
-    headers: dict[str, str] = {}
-    status_url: Address | None = None
+    headers: Annotated[dict[str, str], Checked(check_headers)] = {}
+    parameters: dict[str, object] = {}
+    """For the receiver, in the config that is sent."""
+    status_url: AddressOfJob | None = None
     poll_seconds: Annotated[int, msgspec.Meta(ge=1, le=3_600)] = 10
-    cancel_url: Address | None = None
+    cancel_url: AddressOfJob | None = None
     request_timeout_seconds: Annotated[int, msgspec.Meta(ge=1, le=300)] = 30
     timeout_seconds: TimeoutSeconds | None = None
 
@@ -48,8 +65,15 @@ class HttpAgent(Agent):
 
     type = "http"
 
-    def __init__(self, clock: Callable[[], Instant], public_url: str = "", web: Web | None = None) -> None:
+    def __init__(
+        self,
+        clock: Callable[[], Instant],
+        public_url: str = "",
+        web: Web | None = None,
+        credentials: Credentials | None = None,
+    ) -> None:
         self._clock = clock
+        self._credentials = credentials or Credentials()
         self._public_url = public_url.rstrip("/")
         self._web = web or Web()
 
@@ -59,7 +83,7 @@ class HttpAgent(Agent):
         answer = await self._send(config, assignment, "POST", config.url, self._body(assignment))
         _refuse_busy(answer)
         if not answer.is_good:
-            message = f"{place_of(config.url)} answered {answer.status}{_reason(config, answer)}"
+            message = f"{place_of(config.url)} answered {answer.status}{self._reason(config, answer)}"
             return Progress("invalidIntegration", shortened(message))
         progress = _progress(config, answer)
         if progress.external_id:
@@ -75,7 +99,7 @@ class HttpAgent(Agent):
         if answer.status in (404, 410):
             return Progress("externalRunNotFound", f"the status address answered {answer.status}")
         if not answer.is_good:
-            raise TryLaterError(f"the status address answered {answer.status}{_reason(config, answer)}")
+            raise TryLaterError(f"the status address answered {answer.status}{self._reason(config, answer)}")
         return _progress(config, answer)
 
     async def stop(self, assignment: Assignment) -> None:
@@ -92,7 +116,7 @@ class HttpAgent(Agent):
     async def _send(
         self, config: HttpConfig, assignment: Assignment, method: str, url: str, body: bytes
     ) -> Answer:
-        secret = credentials.find(config.secret, config.secret_env, field="secret")
+        secret = self._secret(config)
         headers = {
             **config.headers,
             "Accept": "application/json",
@@ -113,6 +137,18 @@ class HttpAgent(Agent):
             largest_bytes=LARGEST_ANSWER_BYTES,
         )
 
+    def _secret(self, config: HttpConfig) -> str:
+        return self._credentials.find(config.secret, config.secret_env, field="secret")
+
+    def _reason(self, config: HttpConfig, answer: Answer) -> str:
+        """The first line of what it says."""
+        fields = answer.fields()
+        text = str(fields.get("detail") or fields.get("message") or answer.text().strip())[:200]
+        lines = text.splitlines()
+        if not lines:
+            return ""
+        return ": " + credentials.hidden(lines[0], self._secret(config), *config.headers.values())
+
     def _body(self, assignment: Assignment) -> bytes:
         document: dict[str, Any] = msgspec.to_builtins(assignment.document)
         document["config"] = {k: v for k, v in document["config"].items() if k not in NOT_SENT}
@@ -124,8 +160,10 @@ class HttpAgent(Agent):
 
 
 def _address(url: str, assignment: Assignment) -> str:
-    external_id = str(assignment.state.get("externalId", ""))
-    return url.replace("{externalId}", quote(external_id, safe=""))
+    """What the receiver called the job is a name in the path or the query, and never a way to elsewhere."""
+    if EXTERNAL_ID not in url:
+        return url
+    return url.replace(EXTERNAL_ID, segment(str(assignment.state.get("externalId", "")), "externalId"))
 
 
 def _refuse_busy(answer: Answer) -> None:
@@ -156,16 +194,6 @@ def _progress(config: HttpConfig, answer: Answer) -> Progress:
 def _links(given: object) -> dict[str, str]:
     if not isinstance(given, dict):
         return {}
-    links = [(name, url) for name, url in given.items() if isinstance(url, str)]
-    return {printable(name)[:100]: printable(url)[:2_000] for name, url in links[:20]}
-
-
-def _reason(config: HttpConfig, answer: Answer) -> str:
-    """The first line of what it says."""
-    fields = answer.fields()
-    text = str(fields.get("detail") or fields.get("message") or answer.text().strip()[:200])
-    lines = text.splitlines()
-    if not lines:
-        return ""
-    secret = credentials.find(config.secret, config.secret_env, field="secret")
-    return ": " + credentials.hidden(lines[0], secret, *config.headers.values())
+    links = {name: printable(url) for name, url in given.items() if isinstance(url, str)}
+    good = [(name, url) for name, url in links.items() if model.is_web_address(url)]
+    return {printable(name)[:100]: url[:2_000] for name, url in good[:20]}

@@ -10,9 +10,9 @@ import msgspec
 
 from headgate.agents.port import TryLaterError, shortened
 from headgate.agents.providers import http, prometheus, sleep
+from headgate.agents.providers import templates as provider_templates
 from headgate.agents.providers.answers import Answer
 from headgate.agents.web import Web
-from headgate.fleet import job_configs
 from headgate.fleet.rules import verification
 from headgate.kernel import documents
 from headgate.kernel.problems import Rejected
@@ -69,9 +69,8 @@ class Measurer:
 
 def _resolved(metric: verification.Metric, bindings: Mapping[str, object]) -> Provider:
     """The provider with `${...}` computed, and checked once more with what came out."""
-    document = {"provider": documents.write(metric.provider)}
-    resolved = job_configs.resolve(document, bindings, metric.name)
-    return documents.read(_Holder, resolved, metric.name).provider
+    document = {"provider": provider_templates.resolve(metric.provider, bindings, f"{metric.name}.provider")}
+    return documents.read(_Holder, document, metric.name).provider
 
 
 def _limit_seconds(provider: Provider) -> float:

@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from headgate.agents import addresses
 from headgate.agents.backoff import Backoff
 from headgate.agents.desk import Desk, RefusedError, Token
 from headgate.agents.port import Agent, Assignment, Document, Progress, TryLaterError, invalid
@@ -55,7 +56,7 @@ class PullAgent:
         backoff: Backoff | None = None,
         noticed: Callable[[str, Progress], None] | None = None,
     ) -> None:
-        self._web = Web()
+        self._web = Web(addresses.ANYWHERE)
         self._desk = Desk(url, token, agent, workspace, self._web)
         self._workspace = workspace or ""
         self._handler = handler

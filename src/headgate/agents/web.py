@@ -6,11 +6,13 @@ import email.utils
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import quote
 
 import aiohttp
 import msgspec
 from yarl import URL
 
+from headgate.agents.addresses import OUTSIDE, Addresses, AddressRefusedError, CheckedResolver
 from headgate.agents.port import TryLaterError
 from headgate.kernel.problems import Problem, Rejected
 
@@ -63,9 +65,10 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 class Web:
-    """One pool of connections, made on first use."""
+    """One pool of connections, made on first use, to addresses that may be reached."""
 
-    def __init__(self) -> None:
+    def __init__(self, addresses: Addresses | None = None) -> None:
+        self._addresses = addresses or Addresses(OUTSIDE)
         self._session: aiohttp.ClientSession | None = None
 
     async def call(
@@ -79,7 +82,10 @@ class Web:
         largest_bytes: int = LARGEST_ANSWER_BYTES,
         verify: bool = True,
     ) -> Answer:
-        """Raises TryLaterError when there is no answer. Redirects are followed on the same host only."""
+        """Raises TryLaterError when there is no answer, Rejected for an address that may not be reached.
+
+        Redirects are followed on the same host only, which is looked at anew.
+        """
         address = _parsed(url)
         for _ in range(MOST_REDIRECTS):
             answer = await self._once(
@@ -105,6 +111,7 @@ class Web:
             total=timeout_seconds, sock_connect=min(CONNECT_TIMEOUT_SECONDS, timeout_seconds)
         )
         try:
+            self._addresses.check_literal(address)
             async with self._opened().request(
                 method,
                 address,
@@ -119,6 +126,8 @@ class Web:
                 return Answer(response.status, names, content, is_cut)
         except aiohttp.InvalidURL:
             raise _unusable(address) from None
+        except AddressRefusedError as error:
+            raise Rejected((Problem("config", str(error)),)) from None
         except TimeoutError as error:
             was_sent = not isinstance(error, aiohttp.ConnectionTimeoutError)
             message = f"{place_of(address)} did not answer within {timeout_seconds:g} s"
@@ -132,8 +141,9 @@ class Web:
 
     def _opened(self) -> aiohttp.ClientSession:
         if self._session is None or self._session.closed:
+            connector = aiohttp.TCPConnector(resolver=CheckedResolver(self._addresses), use_dns_cache=False)
             self._session = aiohttp.ClientSession(
-                cookie_jar=aiohttp.DummyCookieJar(), headers={"User-Agent": "headgate"}
+                connector=connector, cookie_jar=aiohttp.DummyCookieJar(), headers={"User-Agent": "headgate"}
             )
         return self._session
 
@@ -185,6 +195,14 @@ def _unusable(address: URL | str) -> Rejected:
             ),
         )
     )
+
+
+def segment(value: str, field: str) -> str:
+    """A value as one segment of a path, and never a step to another place. Raises Rejected."""
+    if value in ("", ".", ".."):
+        message = f'is "{value}", which would lead to another address; allowed is any other name'
+        raise Rejected((Problem(f"config.{field}", message),))
+    return quote(value, safe="")
 
 
 def place_of(address: URL | str) -> str:

@@ -147,7 +147,7 @@ class Work:
     def _later(self, message: str, after_seconds: float | None) -> Progress:
         self._kept.failures += 1
         wait = self._tools.backoff.seconds(self._kept.failures) if after_seconds is None else after_seconds
-        at = instants.show_clock(self._tools.clock() + instants.seconds(wait))
+        at = instants.show_to_the_second(self._tools.clock() + instants.seconds(wait))
         said = self._kept.said
         status = said.status if said is not None and self._kept.is_started else "queued"
         return Progress(status, f"{message}; tried again at {at} UTC", look_again_seconds=wait)

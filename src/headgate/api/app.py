@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import json
 import logging
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from typing import Any
 from urllib.parse import quote
 
@@ -19,6 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from headgate.api import (
     access,
     authentication,
+    crowds,
     docs_page,
     openapi,
     parameters,
@@ -28,11 +30,10 @@ from headgate.api import (
     service_routes,
     tracing,
 )
-from headgate.api.calls import Answer, Call, Principal, Refusal, Route, Service
+from headgate.api.calls import Answer, Call, Line, Principal, Refusal, Route, Service
 from headgate.api.metrics import Metrics
 from headgate.api.reading import ClientGoneError, Limits
 from headgate.api.routing import Match, Router
-from headgate.kernel.problems import Problem, Rejected
 from headgate.store.port import UnavailableError
 
 Authenticate = Callable[[str | None], Awaitable[Principal]]
@@ -41,6 +42,8 @@ Authenticate = Callable[[str | None], Awaitable[Principal]]
 _ERRORS = logging.getLogger("headgate.api")
 _ACCESS = logging.getLogger("headgate.access")
 _OUTSIDE_API = "unmatched"
+_AGENTS_PERMISSION = "job:run"
+"""Agents wait for jobs, many of them with one token."""
 STREAM_CHECK_SECONDS = 10.0
 """How long a stream may go on after its token was taken away."""
 
@@ -68,7 +71,7 @@ def create_app(
     *,
     limits: Limits | None = None,
     metrics: Metrics | None = None,
-    ready: service_routes.Ready = lambda: None,
+    ready: service_routes.Ready = tuple,
     fallback: ASGIApp | None = None,
 ) -> Application:
     """`fallback` answers what is not found outside of /v1: the console."""
@@ -94,6 +97,8 @@ class Application:
         self._limits = limits
         self._fallback = fallback
         self._closing = asyncio.Event()
+        self._requests = crowds.Crowd("requests", crowds.REQUESTS_EACH)
+        self._streams = crowds.Crowd("streams", crowds.STREAMS_EACH)
         about = service_routes.routes(ready, metrics, lambda: self.openapi_json, lambda: self._docs)
         self.routes = (*routes, *about)
         self._router = Router(self.routes)
@@ -160,8 +165,16 @@ class Application:
 
     async def _answer(self, request: _Request, match: Match) -> Answer:
         try:
-            call = await self._call(request, match)
-            return responding.encoded(await match.route.handler(call))
+            with contextlib.ExitStack() as held:
+                call = await self._call(request, match, held)
+                aside, lane = self._service.aside, match.route.lane
+                if aside is not None and lane is not None and self._is_aside(request, match.route):
+                    answering = aside.answer(lane, match.route.operation, call)
+                    return await self._unless_over(request, answering)
+                answer = await match.route.handler(call)
+                if answer.stream is not None:
+                    self._streams.check(request.user)
+                return responding.encoded(answer)
         except ClientGoneError:
             raise
         except Exception as error:
@@ -169,9 +182,34 @@ class Application:
             if refusal is None:
                 _ERRORS.exception("%s failed, request %s", request.operation, request.id)
                 refusal = problems.unexpected(request.id)
+            if refusal.status in problems.COME_BACK:
+                await asyncio.sleep(problems.PAUSE_SECONDS)
             return responding.of_refusal(refusal, request.id)
 
-    async def _call(self, request: _Request, match: Match) -> Call:
+    async def _unless_over(self, request: _Request, answering: Coroutine[Any, Any, Answer]) -> Answer:
+        """Nobody works on for a client that hung up, nor keeps a server that is asked to end."""
+        asked = asyncio.create_task(answering)
+        gone = asyncio.create_task(responding.until_gone(request.receive))
+        closing = asyncio.create_task(self._closing.wait())
+        try:
+            await asyncio.wait({asked, gone, closing}, return_when=asyncio.FIRST_COMPLETED)
+            if asked.done():
+                return asked.result()
+            if gone.done():
+                raise ClientGoneError
+            raise problems.unavailable("the server is shutting down")
+        finally:
+            for task in (asked, gone, closing):
+                task.cancel()
+            await asyncio.gather(asked, gone, closing, return_exceptions=True)
+
+    def _is_aside(self, request: _Request, route: Route) -> bool:
+        wants_json = "application/json" in request.headers.get("accept", "")
+        return (
+            self._service.aside is not None and route.lane is not None and (wants_json or not route.streams)
+        )
+
+    async def _call(self, request: _Request, match: Match, held: contextlib.ExitStack) -> Call:
         """Who is asked first, so that strangers neither learn anything nor make the service read their bodies."""
         route, headers = match.route, request.headers
         principal = authentication.ANONYMOUS
@@ -184,6 +222,10 @@ class Application:
             workspace = query.pop("workspace", workspace)
             request.workspace = workspace
         access.check(route, principal, workspace)
+        if principal.user and route.permission != _AGENTS_PERMISSION:
+            held.enter_context(self._requests.one_of(principal.user))
+        if self._service.aside is not None and route.lane is not None and self._is_aside(request, route):
+            self._service.aside.check(route.lane, workspace, principal.user)
         key = parameters.idempotency_key(headers.get("idempotency-key")) if route.mutates else None
         if_match = parameters.if_match(headers.get("if-match")) if route.conditional else None
         raw_body, body = await self._body(request, route)
@@ -204,6 +246,7 @@ class Application:
             request_id=request.id,
             trace_parent=tracing.current_trace_parent(),
             raw_body=raw_body,
+            line=Line(functools.partial(responding.until_gone, request.receive), self._closing),
         )
 
     async def _body(self, request: _Request, route: Route) -> tuple[bytes, Any]:
@@ -217,12 +260,9 @@ class Application:
             return b"", None
         allowed = openapi.accepted_media_types(route)
         essence = reading.media_type(headers.get("content-type"), allowed, headers.get("content-encoding"))
-        if not reading.is_json(essence):
+        if not reading.is_json(essence) or route.reads_body or self._is_aside(request, route):
             return raw, None
-        body = await reading.decode_json(raw, self._limits)
-        if body is None:
-            raise Rejected([Problem("", "must be a map, not null")])
-        return raw, body
+        return raw, await reading.decode_json(raw, self._limits)
 
     async def _send(self, request: _Request, answer: Answer, scope: Scope, send: Send) -> None:
         headers = _headers(request, answer)
@@ -230,7 +270,8 @@ class Application:
             self.metrics.stream_opened(request.operation)
             try:
                 ends = (self._closing.wait(), self._until_refused(request))
-                await responding.send_stream(answer, headers, scope, request.receive, send, ends)
+                with self._streams.one_of(request.user):
+                    await responding.send_stream(answer, headers, scope, request.receive, send, ends)
             finally:
                 self.metrics.stream_closed()
         else:

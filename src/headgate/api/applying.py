@@ -8,7 +8,15 @@ from typing import Any
 
 import msgspec
 
-from headgate.api import finding, kinds, objects, refusals, rehearsing, replies
+from headgate.api import (
+    fields,
+    finding,
+    kinds,
+    objects,
+    pruning,
+    refusals,
+    replies,
+)
 from headgate.api.calls import Call, Refusal
 from headgate.fleet import differences, manifests, model
 from headgate.fleet.changes import Object, Put
@@ -112,33 +120,32 @@ def check_permissions(call: Call, parsed: Sequence[Manifest]) -> None:
     """Each kind needs the permission that its own collection needs."""
     for kind in {type(one.object).__name__: one for one in parsed}:
         refusals.require(call, kinds.BY_NAME[kind].permission, f"applying a {kind}")
-    if any(_is_scoped(one.object) for one in parsed):
-        refusals.require(call, "version:scope", "a version with a targetSelector")
 
 
-def check_scopes(call: Call, state: State, wanted: Sequence[Manifest]) -> None:
-    """To take a scope away is to reach more than was allowed before."""
+def check_fields(call: Call, state: State, wanted: Sequence[Manifest]) -> None:
+    """What a field needs follows from what is there: to take a scope away is to reach more than was allowed before."""
     for one in wanted:
-        old = _held(state, one.object)
-        if old is not None and _is_scoped(old) and not _is_scoped(one.object):
-            refusals.require(call, "version:scope", "taking away the targetSelector of a version")
+        fields.check(call, held(state, one.object), one.object)
 
 
-def _is_scoped(thing: Object) -> bool:
-    return isinstance(thing, model.Version) and thing.target_selector is not None
-
-
-def settled(state: State, parsed: Sequence[Manifest], user: str) -> list[Manifest]:
+def settled(
+    state: State, parsed: Sequence[Manifest], user: str, set_name: str | None = None
+) -> list[Manifest]:
     """With the ids they keep: of an object that is there its own, of another one that it will have."""
     problems: list[Problem] = []
     found = []
     for one in parsed:
         kind = kinds.BY_NAME[type(one.object).__name__]
-        old = _held(state, one.object)
+        old = held(state, one.object)
         flaw = _id_flaw(state, kind, one, old)
         if flaw is not None:
             problems.append(Problem(f"{one.path}.metadata.id", flaw))
         thing = objects.signed(one.object, old, user)
+        try:
+            with at(one):
+                thing = pruning.in_set(thing, old, set_name)
+        except Rejected as rejected:
+            problems += rejected.problems
         if old is not None:
             thing = objects.with_id(thing, old.id)
         elif not one.has_own_id:
@@ -149,7 +156,7 @@ def settled(state: State, parsed: Sequence[Manifest], user: str) -> list[Manifes
     return found
 
 
-def _held(state: State, thing: Object) -> Object | None:
+def held(state: State, thing: Object) -> Object | None:
     if not isinstance(thing, model.Version):
         return kinds.BY_NAME[type(thing).__name__].get(state, thing.name)
     owner = finding.find(state, kinds.DEPLOYMENT, thing.deployment)
@@ -187,6 +194,12 @@ def compare(state: State, wanted: Sequence[Manifest]) -> list[Compared]:
     return [Compared(one, difference) for one, difference in zip(wanted, found, strict=True)]
 
 
+def in_order(parsed: Sequence[Manifest]) -> list[Manifest]:
+    """In which every reference is there when it is needed."""
+    order = {kind.name: place for place, kind in enumerate(kinds.APPLY_ORDER)}
+    return sorted(parsed, key=lambda one: order[type(one.object).__name__])
+
+
 def changes_of(compared: Sequence[Compared]) -> list[Asked]:
     """What is to be put, in an order in which every reference is there when it is needed."""
     order = {kind.name: place for place, kind in enumerate(kinds.APPLY_ORDER)}
@@ -207,29 +220,3 @@ def at(manifest: Manifest) -> Iterator[None]:
         raise Rejected(
             Problem(_below(manifest.path, one.path), one.message) for one in rejected.problems
         ) from None
-
-
-def results(compared: Sequence[Compared]) -> dict[str, Any]:
-    """In the order of the request."""
-    return {
-        "results": [
-            {"kind": one.difference.kind, "name": one.difference.name, "action": one.difference.action}
-            for one in compared
-        ]
-    }
-
-
-async def rehearse(call: Call, parsed: Sequence[Manifest]) -> dict[str, Any]:
-    """Applies everything to a copy of the workspace and forgets it."""
-    copy = await rehearsing.copy_of(call)
-
-    def try_out() -> dict[str, Any]:
-        engine = copy.load()
-        check_scopes(call, engine.state, parsed)
-        compared = compare(engine.state, settled(engine.state, parsed, call.caller.user))
-        for asked in changes_of(compared):
-            with at(asked.manifest):
-                engine.apply(asked.change, copy.now)
-        return results(compared)
-
-    return await rehearsing.run(try_out)

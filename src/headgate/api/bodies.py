@@ -32,19 +32,22 @@ class VariableInput(msgspec.Struct, rename="camel"):
     value: object
 
 
+ExternalId = Annotated[str, msgspec.Meta(max_length=500)]
+
+
 class ReportInput(msgspec.Struct, rename="camel"):
     status: model.JobStatus
     message: str | None = None
-    external_id: str | None = None
-    links: model.StringMap = {}
+    external_id: ExternalId | None = None
+    links: model.Links = {}
 
 
 class ClaimedReportInput(msgspec.Struct, rename="camel"):
     status: model.JobStatus
     token: int | None = None
     message: str | None = None
-    external_id: str | None = None
-    links: model.StringMap = {}
+    external_id: ExternalId | None = None
+    links: model.Links = {}
 
 
 class ClaimInput(msgspec.Struct, rename="camel"):
@@ -63,6 +66,34 @@ class HeartbeatInput(msgspec.Struct, rename="camel"):
 class GroupActionInput(msgspec.Struct, rename="camel"):
     member: str | None = None
     post_hooks: bool = True
+
+
+class TargetOrderInput(msgspec.Struct, rename="camel"):
+    """`to` is a version that ran there, by tag or id; for a retry one that failed there."""
+
+    to: str | None = None
+
+
+class TargetsOrderInput(msgspec.Struct, rename="camel"):
+    """`selector` is over deployment, environment and resource; absent, all targets in the environment."""
+
+    environment: str
+    selector: str | None = None
+    to: str | None = None
+    dry_run: bool = False
+
+
+class AdoptInput(msgspec.Struct, rename="camel"):
+    """`version` runs there already, by tag or id."""
+
+    version: str
+
+
+class AdoptManyInput(msgspec.Struct, rename="camel"):
+    environment: str
+    version: str
+    selector: str | None = None
+    dry_run: bool = False
 
 
 class ApprovalInput(msgspec.Struct, rename="camel"):
@@ -84,6 +115,13 @@ class SkipInput(msgspec.Struct, rename="camel"):
     expires_at: Moment | None = None
 
 
+class RejectInput(msgspec.Struct, rename="camel"):
+    """Why a version is bad, and whether it goes back where it runs."""
+
+    reason: str
+    rollback: bool = False
+
+
 class ResumeInput(msgspec.Struct, rename="camel"):
     rule: str
     policy: str | None = None
@@ -99,18 +137,61 @@ class TokenInput(msgspec.Struct, rename="camel"):
     all_workspaces: bool = False
 
 
+class DeletionInput(msgspec.Struct, rename="camel"):
+    """`name` of a Version is `deployment/tag`."""
+
+    kind: Literal[
+        "Resource",
+        "Environment",
+        "Deployment",
+        "Version",
+        "Policy",
+        "JobAgent",
+        "VariableSet",
+        "Freeze",
+        "Signal",
+    ]
+    name: str
+
+
 class ManifestsInput(msgspec.Struct, rename="camel"):
+    """`set` names what is applied together; with `prune`, what the set had and no longer has is deleted, which needs
+    `confirm` where there are release targets. `force` takes selectors that match no release target all the same."""
+
     manifests: tuple[Any, ...]
     dry_run: bool = False
+    force: bool = False
+    set: model.Name | None = None
+    prune: bool = False
+    confirm: bool = False
+
+    @property
+    def deletions(self) -> tuple[DeletionInput, ...]:
+        return ()
 
 
 class DiffInput(msgspec.Struct, rename="camel"):
-    manifests: tuple[Any, ...]
+    """`deletions` are looked at beside what `prune` of the `set` would delete."""
+
+    manifests: tuple[Any, ...] = ()
+    set: model.Name | None = None
+    prune: bool = False
+    deletions: tuple[DeletionInput, ...] = ()
 
 
 class PlanInput(msgspec.Struct, rename="camel"):
-    """`version` is a version to publish, `until` a duration such as 72h."""
+    """`version` is a version to publish, `until` a duration such as 72h. `assume` approvals plays the future as if
+    everybody who is asked had approved."""
 
     manifests: tuple[Any, ...] = ()
     version: Json | None = None
     until: str | None = None
+    set: model.Name | None = None
+    prune: bool = False
+    deletions: tuple[DeletionInput, ...] = ()
+    assume: tuple[Literal["approvals"], ...] = ()
+    force: bool = False
+
+
+Wish = ManifestsInput | DiffInput | PlanInput
+"""What is asked of a workspace beside the manifests themselves."""

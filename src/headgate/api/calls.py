@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any, Literal, Protocol, TypeVar
 
 import msgspec
 
+from headgate.agents.credentials import Credentials
 from headgate.kernel.instants import Instant
 from headgate.runtime.commands import Caller, Command, Idempotency, Question, Reply
+from headgate.runtime.health import Health
 from headgate.store.port import Store
 
 Result = TypeVar("Result")
@@ -48,6 +51,33 @@ class Desk(Protocol):
         ...
 
 
+Lane = Literal["lists", "plans", "bodies"]
+"""Which process beside the server works on it: what is short but asked often, what takes long, what is large."""
+
+
+class Part(Protocol):
+    @property
+    def status(self) -> int: ...
+    @property
+    def body(self) -> bytes: ...
+    @property
+    def is_last(self) -> bool: ...
+
+
+class Aside(Protocol):
+    """Processes beside the server, for work that would hold up everybody else in it."""
+
+    def check(self, lane: Lane, workspace: str, user: str) -> None:
+        """Refuses whoever would have to wait behind too many, before anything of the request is read."""
+        ...
+
+    async def answer(self, lane: Lane, work: str, call: Call) -> Answer: ...
+
+    def parts(self, lane: Lane, work: str, call: Call) -> AsyncIterator[Part]:
+        """The last one has the status; before it come the parts of what was made."""
+        ...
+
+
 class Principal(msgspec.Struct, frozen=True):
     """Who calls: a token, or a person of an OIDC provider. `grants` are permissions by workspace, '*' for all."""
 
@@ -74,8 +104,43 @@ class Service(msgspec.Struct, frozen=True):
     store: Store
     clock: Callable[[], Instant]
     public_url: str = ""
+    credentials: Credentials = Credentials()
+    """Finds the secrets of http agents, by which callbacks are signed."""
     tokens_changed: Callable[[], None] = lambda: None
     """Makes a removed token end at once in this process."""
+    health: Health = Health(lambda: 0)
+    aside: Aside | None = None
+    """None where everything is done in one process: in one of those beside a server, and in tests."""
+
+
+class Line:
+    """The connection of a request that waits: whether there is still somebody to answer, and somebody who answers."""
+
+    def __init__(
+        self, hung_up: Callable[[], Awaitable[None]] | None = None, closing: asyncio.Event | None = None
+    ) -> None:
+        self._hung_up = hung_up
+        self._closing = closing
+        self._listening: asyncio.Task[None] | None = None
+
+    @property
+    def is_cut(self) -> bool:
+        return self._listening is not None and self._listening.done()
+
+    @property
+    def is_closing(self) -> bool:
+        return self._closing is not None and self._closing.is_set()
+
+    async def __aenter__(self) -> Line:
+        if self._hung_up is not None:
+            self._listening = asyncio.ensure_future(self._hung_up())
+            await asyncio.sleep(0)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._listening is not None:
+            self._listening.cancel()
+            await asyncio.gather(self._listening, return_exceptions=True)
 
 
 class Call(msgspec.Struct):
@@ -94,6 +159,7 @@ class Call(msgspec.Struct):
     request_id: str = ""
     trace_parent: str | None = None
     raw_body: bytes = b""
+    line: Line = msgspec.field(default_factory=Line)
 
     @property
     def caller(self) -> Caller:
@@ -155,3 +221,9 @@ class Route(msgspec.Struct, frozen=True):
     """Further problem statuses it may answer, such as 409."""
     description: str = ""
     media_type: str = "application/json"
+    lane: Lane | None = None
+    """Answered aside, where there is one: a caller can make it take long."""
+    streams: bool = False
+    """Whoever does not ask for JSON gets a stream, which is never answered aside."""
+    reads_body: bool = False
+    """The handler decodes the body itself: it may be large."""

@@ -49,8 +49,6 @@ def _row(name: str, schema: Json, is_required: bool) -> str:
     notes = [words(schema["description"])] if "description" in schema else []
     if schema.get("readOnly"):
         notes.append("ignored in requests")
-    if "default" in schema:
-        notes.append(f"default <code>{escape(_json(schema['default']))}</code>")
     return f"<tr><td><code>{escape(name)}</code>{must}</td><td>{shown(schema)}</td><td>{'; '.join(notes)}</td></tr>"
 
 
@@ -70,17 +68,11 @@ def _type(schema: Json) -> str:
         return f"<code>{escape(_json(schema['const']))}</code>"
     for key in ("oneOf", "anyOf"):
         if key in schema:
-            return " or ".join(_alternative(option) for option in schema[key])
+            return " or ".join(shown(option) for option in schema[key])
     if "not" in schema:
         return "any other value"
     types = schema.get("type", "any value")
     return " or ".join(_plain(one, schema) for one in ([types] if isinstance(types, str) else types))
-
-
-def _alternative(schema: Json) -> str:
-    if "title" in schema and "properties" in schema:
-        return f"{{ <code>{escape(schema['title'])}</code>: {shown(schema['properties'][schema['title']])} }}"
-    return shown(schema)
 
 
 def _plain(kind: str, schema: Json) -> str:

@@ -51,13 +51,13 @@ async def answer(call: Call, listing: Listing[Row]) -> Answer:
         is_searching = condition is not None or listing.is_sparse
         count = max(listing.step, missing) if is_searching else missing
         rows = await listing.fetch(page, position, count)
-        await asyncio.to_thread(_take, listing, rows, condition, missing, found)
+        looked_at = await asyncio.to_thread(_take, listing, rows, condition, missing, found, deadline)
         if len(found.items) > page.limit:
             kept = found.items[: page.limit]
             return _answer(kept, page.cursor(kept[-1][0]))
-        if len(rows) < count:
+        if looked_at == len(rows) < count:
             return _answer(found.items, None)
-        position = rows[-1][0]
+        position = rows[looked_at - 1][0]
         if time.monotonic() > deadline:
             return _answer(found.items, page.cursor(position))
 
@@ -68,13 +68,16 @@ def _take(
     condition: Condition | None,
     missing: int,
     found: _Found,
-) -> None:
+    deadline: float,
+) -> int:
+    """How many of the rows it has looked at: at least one, and no more than there is time for."""
     wanted = len(found.items) + missing
-    for key, row in rows:
-        if len(found.items) >= wanted:
-            return
+    for number, (key, row) in enumerate(rows):
+        if len(found.items) >= wanted or (number and time.monotonic() > deadline):
+            return number
         if row is not None and (condition is None or condition.holds(listing.view(row))):
             found.items.append((key, msgspec.Raw(msgspec.json.encode(listing.document(row)))))
+    return len(rows)
 
 
 def _answer(items: Sequence[tuple[Key, msgspec.Raw]], following: str | None) -> Answer:

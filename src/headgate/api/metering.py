@@ -36,3 +36,6 @@ class MetricsMeter:
             metrics.jobs_live(workspace, status, live.get(status, 0))
         age = 0 if oldest_order is None else max(0, wall_clock() - oldest_order)
         metrics.oldest_pending_order(age / instants.MICROSECONDS_PER_SECOND)
+
+    def forgotten(self, workspace: str) -> None:
+        self._metrics.forget_workspace(workspace)

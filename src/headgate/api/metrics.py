@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
+from headgate.runtime.health import CHECKS, Check
+
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _REQUEST_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 _COMMIT_SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
@@ -67,6 +69,20 @@ class Metrics:
         self._queue_depth = Gauge(
             "headgate_queue_depth", "Commands that wait for the worker.", by_workspace, registry=registry
         )
+        self._problem = Gauge(
+            "headgate_problem",
+            "1 while the check finds something wrong.",
+            ("check", "workspace"),
+            registry=registry,
+        )
+        self._problems = Counter(
+            "headgate_problems",
+            "How often the check began to find something wrong.",
+            ("check", "workspace"),
+            registry=registry,
+        )
+        for check in CHECKS:
+            self._problem.labels(check, "").set(0)
         self._oldest_order = Gauge(
             "headgate_oldest_pending_order_seconds",
             "Age of the oldest job that no agent has taken yet.",
@@ -118,6 +134,11 @@ class Metrics:
     def oldest_pending_order(self, seconds: float) -> None:
         self._oldest_order.set(seconds)
 
+    def problem(self, check: Check, workspace: str, is_wrong: bool) -> None:
+        self._problem.labels(check, workspace).set(1 if is_wrong else 0)
+        if is_wrong:
+            self._problems.labels(check, workspace).inc()
+
     def forget_workspace(self, workspace: str) -> None:
         """A removed workspace leaves no figures behind that look as if it were there."""
         for metric in (
@@ -127,7 +148,11 @@ class Metrics:
             self._replica_position,
             self._lease_held,
             self._queue_depth,
+            self._changes,
+            self._jobs_created,
+            self._jobs_ended,
+            self._jobs,
+            self._problem,
+            self._problems,
         ):
-            metric.remove(workspace)
-        for labelled in (self._changes, self._jobs_created, self._jobs_ended, self._jobs):
-            labelled.remove_by_labels({"workspace": workspace})
+            metric.remove_by_labels({"workspace": workspace})

@@ -20,7 +20,7 @@ from headgate.kernel.problems import Problem, Rejected
 Document = dict[str, Any]
 Thing = TypeVar("Thing", bound=msgspec.Struct)
 
-STAMPED = frozenset({"updatedAt", "publishedAt", "setAt"})
+STAMPED = frozenset({"updatedAt", "publishedAt", "setAt", "rejection", "concerns"})
 """Answered, and ignored when they come back: whoever changes what was read need not take them out."""
 NOT_SHOWN = frozenset({"workspace"})
 _PLAIN = (str, int, float, bool, object, types.NoneType, Any)
@@ -113,8 +113,13 @@ def document(thing: msgspec.Struct) -> Document:
     """The flat document of an object, or of any Struct that is declared in the same way."""
     found = {key: write(getattr(thing, name)) for key, name, write in _writers(type(thing))}
     if isinstance(thing, model.Policy):
-        found["rules"] = [rules.write_rule(rule) for rule in thing.rules]
+        found["rules"] = [rule_document(rule) for rule in thing.rules]
     return found
+
+
+def rule_document(rule: model.Rule) -> Document:
+    """With its defaults, so that nobody has to know them to read it."""
+    return rules.write_rule(rule, omit_defaults=False)
 
 
 def encode(thing: msgspec.Struct) -> bytes:
@@ -156,18 +161,18 @@ def _writer(kind: Any) -> Callable[[Any], object]:
         return shown_or_none
     if _is_plain(kind):
         return _as_it_is
-    return _written
+    return written
 
 
 def _as_it_is(value: object) -> object:
     return value
 
 
-def _written(value: object) -> object:
+def written(value: object) -> object:
     if isinstance(value, dict):
-        return {key: _written(item) for key, item in value.items()}
+        return {key: written(item) for key, item in value.items()}
     if isinstance(value, tuple | list):
-        return [_written(item) for item in value]
+        return [written(item) for item in value]
     to_document = getattr(value, "to_document", None)
     if to_document is not None:
         return to_document()

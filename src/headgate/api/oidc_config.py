@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from headgate.api import tokens
 from headgate.api.calls import Principal
 from headgate.api.permissions import BY_ROLE, Role
 from headgate.fleet import model
@@ -72,7 +73,11 @@ def _user(config: OidcConfig, claims: dict[str, Any]) -> str:
         raise ValueError(f"the token has no usable claim {config.user_claim}, which names the user")
     if config.user_claim == "email" and claims.get("email_verified") is False:
         raise ValueError("the token's email is not verified by its issuer")
-    return user
+    return (
+        user
+        if tokens.PERSON_SIGN in user
+        else f"{user}{tokens.PERSON_SIGN}{urlsplit(config.issuer).hostname}"
+    )
 
 
 def _groups(config: OidcConfig, claims: dict[str, Any]) -> list[str]:

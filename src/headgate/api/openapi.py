@@ -29,6 +29,7 @@ _PROBLEM_WORDS = {
     413: ("TooLarge", "The body is larger than allowed."),
     415: ("UnsupportedMediaType", "The Content-Type is not one of those allowed."),
     422: ("Invalid", "The document is invalid; `errors` names each place."),
+    429: ("TooMany", "The caller has too many requests open at once; try again after the time given."),
     503: ("Unavailable", "The service cannot answer now; try again after the time given."),
 }
 _PATH_WORDS = {
@@ -101,7 +102,7 @@ def problem_statuses(route: Route) -> list[int]:
     if route.path.startswith("/v1"):
         found |= {400, 503}
     if route.permission is not None:
-        found |= {401}
+        found |= {401, 429}
     if route.permission:
         found |= {403}
     if route.scope == "workspace" or routing.parameter_names(route.path):
@@ -123,7 +124,7 @@ def _problem_response(status: int) -> tuple[str, Json]:
     headers: Json = {"Headgate-Request-Id": _component("headers", "RequestId")}
     if status == 401:
         headers["WWW-Authenticate"] = {"schema": {"type": "string"}}
-    if status == 503:
+    if status in (429, 503):
         headers["Retry-After"] = {"description": "Seconds.", "schema": {"type": "integer"}}
     name, words = _words(status)
     content = {MEDIA_TYPE: {"schema": _component("schemas", "Problem")}}

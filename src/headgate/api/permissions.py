@@ -8,18 +8,31 @@ from typing import Literal, get_args
 Role = Literal["viewer", "deployer", "approver", "operator", "admin"]
 
 _VIEWER = frozenset({"read"})
-_DEPLOYER = _VIEWER | {"version:write", "resource:write", "variable:write", "signal:write", "job:report"}
+_DEPLOYER = _VIEWER | {
+    "version:write",
+    "resource:write",
+    "variable:write",
+    "signal:write",
+    "job:report",
+    "job:config",
+}
 _APPROVER = _VIEWER | {"approval:write"}
 _OPERATOR = _DEPLOYER | {
     "version:scope",
+    "version:reject",
     "freeze:write",
     "skip:write",
     "group:act",
     "target:act",
+    "target:adopt",
     "budget:resume",
     "audit:read",
 }
-_ADMIN = _OPERATOR | _APPROVER | {"fleet:write", "policy:write", "token:write", "job:run", "workspace:admin"}
+_ADMIN = (
+    _OPERATOR
+    | _APPROVER
+    | {"fleet:write", "policy:write", "token:write", "job:run", "workspace:admin", "version:import"}
+)
 
 BY_ROLE: dict[str, frozenset[str]] = {
     "viewer": _VIEWER,

@@ -10,11 +10,17 @@ import msgspec
 from headgate.api.calls import Refusal
 from headgate.kernel.documents import MOST_PROBLEMS
 from headgate.kernel.problems import Rejected
-from headgate.runtime.commands import KeyReusedError, UnknownWorkspaceError
-from headgate.store.port import UnavailableError
+from headgate.runtime.clocks import ClockError
+from headgate.runtime.commands import BusyError, KeyReusedError, UnknownWorkspaceError
+from headgate.store.port import DiskFullError, RefusedError, UnavailableError
 
+LONGEST_SENTENCE = 4_000
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_SECONDS = 2
+TOO_MANY = 429
+COME_BACK = frozenset({TOO_MANY, 503})
+PAUSE_SECONDS = 0.25
+"""Before a caller is told to come back: whoever asks again at once does so a little later."""
 
 
 class RefusalWithHeaders(Refusal):
@@ -47,6 +53,16 @@ def unavailable(detail: str) -> RefusalWithHeaders:
     )
 
 
+def busy(detail: str) -> RefusalWithHeaders:
+    """Others are served meanwhile: it is this caller who asks for too much at once."""
+    return RefusalWithHeaders(
+        TOO_MANY,
+        "Too many requests at once",
+        f"{detail}; try again in a moment",
+        {"Retry-After": str(RETRY_AFTER_SECONDS)},
+    )
+
+
 def refusal_for(error: Exception) -> Refusal | None:
     """None for what nobody expected."""
     match error:
@@ -67,6 +83,14 @@ def refusal_for(error: Exception) -> Refusal | None:
             )
         case UnknownWorkspaceError():
             return Refusal(404, "There is no such workspace", "there is no workspace of that name")
+        case ClockError():
+            return unavailable(str(error))
+        case RefusedError():
+            return unavailable("the database refused it; nothing was stored, and the service's log says why")
+        case DiskFullError():
+            return unavailable("the database has no room to write; nothing was stored, try again later")
+        case BusyError():
+            return unavailable(str(error))
         case UnavailableError():
             return unavailable("the database cannot be reached; nothing is known to be stored, try again")
         case _:
@@ -101,5 +125,7 @@ def _summary(rejected: Rejected) -> str:
 
 
 def _encodable(text: str) -> str:
-    """A refusal may quote the very text that cannot be encoded."""
+    """A refusal may quote the very text that cannot be encoded, or that is too long for anybody."""
+    if len(text) > LONGEST_SENTENCE:
+        text = f"{text[: LONGEST_SENTENCE // 2]} ... {text[-LONGEST_SENTENCE // 2 :]}"
     return text.encode("utf-8", "backslashreplace").decode()

@@ -92,11 +92,18 @@ def is_json(essence: str) -> bool:
     return essence == "application/json" or essence.endswith("+json")
 
 
+def parse_document(body: bytes, limits: Limits) -> Any:
+    value = parse_json(body, limits)
+    if value is None:
+        raise Rejected([Problem("", "must be a map, not null")])
+    return value
+
+
 async def decode_json(body: bytes, limits: Limits) -> Any:
     """Large bodies are decoded beside the event loop, so that others are answered meanwhile."""
     if len(body) > _LARGE_BODY_BYTES:
-        return await asyncio.to_thread(parse_json, body, limits)
-    return parse_json(body, limits)
+        return await asyncio.to_thread(parse_document, body, limits)
+    return parse_document(body, limits)
 
 
 def parse_json(body: bytes, limits: Limits) -> Any:

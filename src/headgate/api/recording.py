@@ -23,15 +23,26 @@ def once(
     The same request with the same Idempotency-Key gives the same reply without acting again, if the reply is kept.
     """
     with call.service.store.begin(workspace) as transaction:
-        known = _recalled(call, transaction)
-        if known is not None:
-            return known
-        reply, entry = act(transaction)
-        if entry is not None:
-            transaction.add_audit([entry])
-        if call.idempotency is not None and keeps_reply:
-            _remember(call, call.idempotency, reply, transaction)
-        return reply
+        return once_in(transaction, call, act, keeps_reply=keeps_reply)
+
+
+def once_in(
+    transaction: Transaction,
+    call: Call,
+    act: Callable[[Transaction], tuple[Reply, AuditEntry | None]],
+    *,
+    keeps_reply: bool = True,
+) -> Reply:
+    """The same in a transaction that somebody else ends."""
+    known = _recalled(call, transaction)
+    if known is not None:
+        return known
+    reply, entry = act(transaction)
+    if entry is not None:
+        transaction.add_audit([entry])
+    if call.idempotency is not None and keeps_reply:
+        _remember(call, call.idempotency, reply, transaction)
+    return reply
 
 
 def _remember(call: Call, key: Idempotency, reply: Reply, transaction: Transaction) -> None:

@@ -79,7 +79,7 @@ async def _run(
     stream: AsyncIterator[bytes], receive: Receive, send: Send, ends: Iterable[Coroutine[Any, Any, object]]
 ) -> None:
     pump = asyncio.create_task(_pump(stream, send))
-    others = [asyncio.create_task(end) for end in (_until_gone(receive), *ends)]
+    others = [asyncio.create_task(end) for end in (until_gone(receive), *ends)]
     try:
         await asyncio.wait({pump, *others}, return_when=asyncio.FIRST_COMPLETED)
     finally:
@@ -96,7 +96,7 @@ async def _pump(stream: AsyncIterator[bytes], send: Send) -> None:
         await send({"type": "http.response.body", "body": chunk, "more_body": True})
 
 
-async def _until_gone(receive: Receive) -> None:
+async def until_gone(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
 

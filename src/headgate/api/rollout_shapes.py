@@ -18,8 +18,30 @@ class JobLine(msgspec.Struct, rename="camel"):
     status: model.JobStatus
 
 
+class Measurement(msgspec.Struct, rename="camel"):
+    """`answer` is what the provider said, cut; those who may not act on targets see its beginning only."""
+
+    at: Moment
+    verdict: Literal["passed", "failed", "inconclusive"]
+    value: str | None
+    condition: str
+    message: str
+    answer: str
+
+
+class MetricResult(msgspec.Struct, rename="camel"):
+    """The first and the last measurements; `dropped` is how many in between are no longer kept."""
+
+    rule: str
+    metric: str
+    status: Literal["running", "passed", "failed"]
+    measurements: list[Measurement]
+    dropped: int
+
+
 class Job(msgspec.Struct, rename="camel"):
-    """`version` is the tag. `verifiedAt` is when verification ended."""
+    """`version` is the tag. `verifiedAt` is when verification ended. `reason` is why it was made: of a rollback, what
+    caused it."""
 
     id: str
     target: str
@@ -42,6 +64,7 @@ class Job(msgspec.Struct, rename="camel"):
     links: model.StringMap
     verification: records.VerificationStatus
     verified_at: Moment | None
+    metrics: list[MetricResult]
 
 
 class Claim(msgspec.Struct, rename="camel"):
@@ -75,6 +98,40 @@ class Heartbeat(msgspec.Struct, rename="camel"):
     until: Moment
 
 
+class Concerns(msgspec.Struct, rename="camel"):
+    """How many release targets it concerns, the first of them by name, and what there is to be said of it."""
+
+    targets: int
+    sample: list[str]
+    note: str | None
+
+
+class Moved(msgspec.Struct, rename={"from_": "from"}):
+    """From which version to which, by tag."""
+
+    name: str
+    from_: str | None
+    to: str | None
+
+
+class Unable(msgspec.Struct, rename="camel"):
+    name: str
+    reason: str
+
+
+class TargetsOrder(msgspec.Struct, rename="camel"):
+    """`targets` and `refused` are the first 500 of each; `count` and `refusedCount` are all."""
+
+    action: Literal["retry", "rollback", "redeploy", "adopt"]
+    deployment: str
+    environment: str
+    dry_run: bool
+    count: int
+    targets: list[Moved]
+    refused_count: int
+    refused: list[Unable]
+
+
 class Target(msgspec.Struct, rename="camel"):
     """`current` is the tag of what runs there."""
 
@@ -85,6 +142,21 @@ class Target(msgspec.Struct, rename="camel"):
     state: model.TargetState
     current: str | None
     job: JobLine | None
+
+
+class ListedTarget(msgspec.Struct, rename="camel"):
+    """`current` is the tag of what runs there. The last three are null unless reasons are asked for."""
+
+    name: str
+    deployment: str
+    environment: str
+    resource: str
+    state: model.TargetState
+    current: str | None
+    job: JobLine | None
+    desired: str | None
+    message: str | None
+    next_evaluation_time: Moment | None
 
 
 class TargetDetail(msgspec.Struct, rename="camel"):
@@ -132,17 +204,72 @@ class SlotLine(msgspec.Struct, rename="camel"):
     message: str
 
 
+class ExplainedJob(msgspec.Struct, rename="camel"):
+    """The job that the state is about: the one that lives, the one that failed, else the newest."""
+
+    id: str
+    version: str
+    status: model.JobStatus
+    attempt: int
+    agent: str | None
+    message: str | None
+    reason: str
+    links: model.StringMap
+    metrics: list[MetricResult]
+
+
+class Action(msgspec.Struct, rename="camel"):
+    """What a person can do: the command, what comes of it, the permission it needs and the roles that have it."""
+
+    command: str
+    permission: str
+    effect: str
+    roles: list[str]
+
+
 class Explanation(msgspec.Struct, rename="camel"):
+    """`changes` says what can change the state next, `blocked` that nothing but a person can."""
+
     target: str
     state: model.TargetState
     current: str | None
     desired: str | None
     message: str
+    changes: str
+    blocked: bool
     group: GroupLine | None
     slots: list[SlotLine]
     rules: list[RuleLine]
     warnings: list[str]
     next_evaluation_time: Moment | None
+    job: ExplainedJob | None
+    actions: list[Action]
+
+
+class ReasonGroup(msgspec.Struct, rename="camel"):
+    """Targets in one state for one reason; `targets` is a sample, `blocked` how many only a person can change, and the
+    sentences and actions are those of the first of them, which is the one that changes first."""
+
+    environment: str
+    state: model.TargetState
+    policy: str | None
+    rule: str | None
+    type: str | None
+    version: str | None
+    message: str
+    changes: str
+    count: int
+    blocked: int
+    targets: list[str]
+    actions: list[Action]
+
+
+class DeploymentExplanation(msgspec.Struct, rename="camel"):
+    """`targets` is how many there are."""
+
+    deployment: str
+    targets: int
+    reasons: list[ReasonGroup]
 
 
 class Member(msgspec.Struct, rename="camel"):
@@ -245,7 +372,10 @@ class Budgets(msgspec.Struct, rename="camel"):
 class Counts(msgspec.Struct, rename="camel"):
     up_to_date: int
     waiting: int
+    verifying: int
     running: int
+    rolling_back: int
+    rolled_back: int
     failed: int
     frozen: int
     no_version: int
@@ -256,14 +386,39 @@ class WaitingTarget(msgspec.Struct, rename="camel"):
     message: str
 
 
+class RolloutCounts(msgspec.Struct, rename="camel"):
+    """The newest version by what runs: how many targets should run it, how many run it and are verified, and the rest."""
+
+    version: str | None
+    desired: int
+    running: int
+    verifying: int
+    rolled_back: int
+    failed: int
+
+
+class StuckTarget(msgspec.Struct, rename="camel"):
+    target: str
+    state: model.TargetState
+    message: str
+
+
 class EnvironmentStatus(msgspec.Struct, rename="camel"):
-    """`newest` is the newest version that is ready, `newestSuccessful` the newest that succeeded here."""
+    """`newest` is the newest version that is ready, `newestSuccessful` the newest that runs verified somewhere here.
+
+    With `stuck=true`: `canMove` says that a target which does not run what was asked for can still change by itself;
+    when none can, `stuck` names some of those that only a person can change and `stuckCount` says how many they are.
+    """
 
     name: str
     newest: str | None
     newest_successful: str | None
+    rollout: RolloutCounts
     counts: Counts
     waiting: list[WaitingTarget]
+    can_move: bool | None
+    stuck_count: int | None
+    stuck: list[StuckTarget]
 
 
 class DeploymentStatus(msgspec.Struct, rename="camel"):
@@ -272,4 +427,9 @@ class DeploymentStatus(msgspec.Struct, rename="camel"):
 
 
 class Status(msgspec.Struct, rename="camel"):
+    """`atRest`: no job lives, nothing is measured, and no time is waited for in the whole workspace. `warnings` name what
+    somebody should know before the next cycle, such as hooks that a bracket no longer has."""
+
+    at_rest: bool
+    warnings: list[str]
     deployments: list[DeploymentStatus]

@@ -65,13 +65,18 @@ def nullable(schema: JsonSchema) -> JsonSchema:
     return {**widened, "enum": [*schema["enum"], None]} if "enum" in schema else widened
 
 
-def default(field: msgspec.structs.FieldInfo) -> JsonSchema:
-    """Only defaults that a person could have written in the same place."""
+def with_default(schema: JsonSchema, field: msgspec.structs.FieldInfo) -> JsonSchema:
+    """Says in words what an absent field means: only what a person could have written in the same place.
+
+    As the keyword `default`, generators take it for a promise that the field is always there, in requests too.
+    """
     value = field.default_factory() if field.default_factory is not NODEFAULT else field.default
-    if value is NODEFAULT or value is None or value == "" or field.type == documents.Moment:
-        return {}
+    if value is NODEFAULT or value is None or value in ("", (), {}, []) or field.type == documents.Moment:
+        return schema
     written = value.to_document() if hasattr(value, "to_document") else msgspec.to_builtins(value)
-    return {"default": list(written) if isinstance(written, tuple) else written}
+    said = f"`{msgspec.json.encode(written).decode()}` if absent."
+    before = schema.get("description")
+    return {**schema, "description": f"{before} {said}" if before else said}
 
 
 def in_words(docstring: str) -> str:

@@ -46,12 +46,12 @@ def _name(description: str, refused: str = "") -> JsonSchema:
     }
 
 
-def _expression(variables: str, example: str) -> JsonSchema:
+def _expression(variables: str, example: str, gives: str = "is true or false") -> JsonSchema:
     return {
         "type": "string",
         "minLength": 1,
         "pattern": _SPOKEN_PATTERN,
-        "description": f"A CEL expression that is true or false; it may read {variables}.",
+        "description": f"A CEL expression that {gives}; it may read {variables}.",
         "examples": [example],
     }
 
@@ -85,6 +85,10 @@ TEXTS: dict[Any, tuple[str, JsonSchema]] = {
     expressions.JobAgentSelectorText: (
         "JobAgentSelectorText",
         _expression("resource, environment, deployment and jobAgent", "jobAgent.name == 'runner'"),
+    ),
+    expressions.GroupByText: (
+        "GroupByText",
+        _expression("resource", "resource.metadata['cluster']", "gives text, a number or a bool"),
     ),
     expressions.ConditionText: ("ConditionText", _expression("result", "result.status == 200")),
     expressions.GateText: (
@@ -140,7 +144,7 @@ STRUCT_NAMES: dict[Any, str] = {
     verification.Http: "HttpProvider",
     verification.Prometheus: "PrometheusProvider",
     verification.Sleep: "SleepProvider",
-} | {struct: f"{kind[0].upper()}{kind[1:]}Rule" for kind, struct in rules.KINDS.items()}
+} | {struct: f"{kind[0].upper()}{kind[1:]}Spec" for kind, struct in rules.KINDS.items()}
 """Names in OpenAPI are unique; these are not unique in the code, or say too little alone."""
 
 FIELD_EXAMPLES: dict[tuple[type, str], list[object]] = {

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import msgspec
 
-from headgate.api import schema_parts, schema_words
+from headgate.api import rollout_shapes, schema_parts, schema_words
 from headgate.api.schema_words import TEXT_PATTERN, JsonSchema
 from headgate.fleet import manifest_objects, model, rules
 from headgate.kernel import documents
@@ -23,7 +23,7 @@ OBJECTS: frozenset[type] = frozenset(manifest_objects.KINDS.values())
 _UUID: JsonSchema = {"type": "string", "format": "uuid"}
 _HIDDEN = frozenset({"workspace"})
 _FILLED_IN = frozenset({"id", "createdAt"})
-_READ_ONLY = frozenset({"updatedAt", "publishedAt", "setAt"})
+_READ_ONLY = frozenset({"updatedAt", "publishedAt", "setAt", "rejection"})
 _OPTIONAL_IN_INPUT: dict[type, frozenset[str]] = {model.Version: frozenset({"name", "deployment", "tag"})}
 _REQUIRED_BY_READER: dict[type, frozenset[str]] = {model.Policy: frozenset({"rules"})}
 _ALWAYS_WRITTEN: dict[type, frozenset[str]] = {
@@ -46,6 +46,12 @@ class Patch(msgspec.Struct, frozen=True):
     kind: Any
 
 
+class Concerning(msgspec.Struct, frozen=True):
+    """An answer of this kind, with whom the change to it concerns."""
+
+    kind: Any
+
+
 class Components:
     """Collects the schemas that others refer to. Ask for answers first: then inputs that differ get their own name."""
 
@@ -59,6 +65,8 @@ class Components:
             return self._page(schema)
         if isinstance(schema, Patch):
             return self._patch(schema.kind)
+        if isinstance(schema, Concerning):
+            return self._concerning(schema.kind)
         if isinstance(schema, Mapping):
             return self._ready(schema, direction)
         return self._kind(schema, direction)
@@ -99,6 +107,12 @@ class Components:
             return schema
         return self._named(f"{items['$ref'].rpartition('/')[2]}Page", schema)
 
+    def _concerning(self, kind: type[msgspec.Struct]) -> JsonSchema:
+        concerns = {"concerns": self._kind(rollout_shapes.Concerns, "answer")}
+        more = {"type": "object", "properties": concerns, "required": ["concerns"]}
+        schema: JsonSchema = {"allOf": [self._kind(kind, "answer"), more]}
+        return self._named(f"{schema['allOf'][0]['$ref'].rpartition('/')[2]}WithConcerns", schema)
+
     def _patch(self, kind: type[msgspec.Struct]) -> JsonSchema:
         name = f"{kind.__name__}Patch"
         if name not in self.schemas:
@@ -114,7 +128,6 @@ class Components:
 
     def _patchable(self, kind: type, key: str, field: msgspec.structs.FieldInfo) -> JsonSchema:
         schema = self._field(kind, key, field, "input")
-        schema.pop("default", None)
         if field.required or key in _FILLED_IN or key in _REQUIRED_BY_READER.get(kind, ()):
             return schema
         if isinstance(schema.get("additionalProperties"), dict):
@@ -165,7 +178,7 @@ class Components:
             if isinstance(marker, msgspec.Meta):
                 schema |= schema_parts.bounds(marker, schema.get("type"))
             if isinstance(marker, documents.Aliases) and direction == "input":
-                schema["enum"] = [*schema["enum"], *marker.spellings]
+                schema["description"] = f"Also taken: {', '.join(marker.spellings)}."
         return schema
 
     def _union(self, kinds: Sequence[Any], direction: Direction) -> JsonSchema:
@@ -245,34 +258,38 @@ class Components:
             if kind in OBJECTS and key in _READ_ONLY:
                 return {**schema_parts.nullable(schema), "readOnly": True}
             if key not in _REQUIRED_BY_READER.get(kind, ()):
-                schema |= schema_parts.default(field)
+                return schema_parts.with_default(schema, field)
         return schema
 
     def _rule(self, direction: Direction) -> JsonSchema:
+        """Under the one spelling of its kind that answers have; what else is taken is said in words."""
         name = "Rule" if direction == "answer" else "RuleInput"
         if name not in self.schemas:
             self.schemas[name] = {}
-            keys = dict.fromkeys(rules.KINDS) | (rules.KIND_ALIASES if direction == "input" else {})
             self.schemas[name] = {
                 "description": "One rule under the key of its kind.",
-                "oneOf": [self._one_rule(key, direction) for key in keys],
+                "oneOf": [self._one_rule(key, direction) for key in rules.KINDS],
             }
         return schema_parts.reference(name)
 
     def _one_rule(self, key: str, direction: Direction) -> JsonSchema:
-        """A rule's fields look alike both ways, because answers leave out what has its default here."""
         is_input = direction == "input"
         schema: JsonSchema = {
             "type": "object",
-            "title": key,
             "properties": {
                 "id": schema_parts.nullable(_UUID) if is_input else dict(_UUID),
                 "name": schema_parts.nullable(self._kind(model.Name, direction)),
-                key: self._struct(rules.KINDS[rules.kind_of(key)], "input"),
+                key: self._struct(rules.KINDS[key], direction),
             },
-            "required": [key] if is_input else ["id", key],
+            "required": [key] if is_input else ["id", "name", key],
         }
-        return schema | ({"additionalProperties": False} if is_input else {})
+        if is_input:
+            schema["additionalProperties"] = False
+        others = [alias for alias, kind in rules.KIND_ALIASES.items() if kind == key]
+        if is_input and others:
+            schema["description"] = f"The key may also be {', '.join(others)}."
+        name = f"{key[0].upper()}{key[1:]}Rule{'Input' if is_input else ''}"
+        return self._named(name, schema)
 
 
 def _fields(kind: type[msgspec.Struct]) -> dict[str, msgspec.structs.FieldInfo]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from headgate.api import metrics
@@ -13,8 +13,8 @@ from headgate.store.port import UnavailableError
 
 PING_SECONDS = 3.0
 
-Ready = Callable[[], str | None]
-"""What is still missing before requests can be answered, as a sentence; None when nothing is."""
+Ready = Callable[[], Sequence[str]]
+"""What is wrong or missing, sentence by sentence; empty when requests can be answered."""
 
 _HEALTH: dict[str, Any] = {
     "title": "Health",
@@ -37,10 +37,10 @@ def routes(
         return Answer(200, {"status": "alive"})
 
     async def readyz(call: Call) -> Answer:
+        reasons = ready()
+        if reasons:
+            raise unavailable("; ".join(reasons))
         await _ping(call)
-        missing = ready()
-        if missing is not None:
-            raise unavailable(missing)
         return Answer(200, {"status": "ready"})
 
     async def metrics_page(call: Call) -> Answer:

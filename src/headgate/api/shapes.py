@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from headgate.api import rollout_shapes
 from headgate.fleet import model
 from headgate.kernel.documents import Moment
 
@@ -17,6 +18,34 @@ class Workspace(msgspec.Struct, rename="camel"):
     name: str
     description: str
     created_at: Moment
+
+
+class ClockRepair(msgspec.Struct, rename="camel"):
+    """From when to when the workspace's time was taken back."""
+
+    was: Moment
+    now: Moment
+
+
+class FoundProblem(msgspec.Struct, rename="camel"):
+    """`workspace` is null for what concerns all of them."""
+
+    workspace: str | None
+    message: str
+    since: Moment
+
+
+class CheckResult(msgspec.Struct, rename="camel"):
+    name: Literal["database", "disk", "divergence", "clock", "queue", "units"]
+    description: str
+    status: Literal["ok", "problem"]
+    problems: list[FoundProblem]
+    advice: str
+    count: int
+
+
+class Checks(msgspec.Struct, rename="camel"):
+    checks: list[CheckResult]
 
 
 class System(msgspec.Struct, rename="camel"):
@@ -31,10 +60,13 @@ class System(msgspec.Struct, rename="camel"):
 
 
 class ResourceSetResult(msgspec.Struct, rename="camel"):
+    """`adopted` are release targets, the others are resources."""
+
     created: list[str]
     updated: list[str]
     deleted: list[str]
     unchanged: list[str]
+    adopted: list[str]
 
 
 class Variable(msgspec.Struct, rename="camel"):
@@ -109,10 +141,22 @@ class WhoAmI(msgspec.Struct, rename="camel"):
     workspaces: dict[str, list[str]]
 
 
+class Deletion(msgspec.Struct, rename="camel"):
+    """What a deletion would end: the targets that the object has or is for. `neededBy` is why it is refused."""
+
+    kind: str
+    name: str
+    concerns: rollout_shapes.Concerns
+    needs_confirm: bool
+    needed_by: str | None
+
+
 class Applied(msgspec.Struct, rename="camel"):
     kind: str
     name: str
-    action: Literal["created", "configured", "unchanged"]
+    action: Literal["created", "configured", "unchanged", "deleted", "kept"]
+    note: str | None
+    concerns: rollout_shapes.Concerns | None
 
 
 class ApplyResult(msgspec.Struct, rename="camel"):
@@ -130,10 +174,11 @@ class Difference(msgspec.Struct, rename="camel"):
 
     kind: str
     name: str
-    action: Literal["created", "configured", "unchanged"]
+    action: Literal["created", "configured", "unchanged", "deleted", "kept"]
     before: Json | None
     after: Json | None
     fields: list[FieldDifference]
+    note: str | None
 
 
 class Differences(msgspec.Struct, rename="camel"):
@@ -162,6 +207,7 @@ class PlanResult(msgspec.Struct, rename="camel"):
     violations: list[Json]
     expectations: list[Json]
     finish: Json
+    assumed: list[str]
 
 
 class Manifests(msgspec.Struct, rename="camel"):

@@ -5,14 +5,18 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
+import unicodedata
 import uuid
 from collections.abc import Iterable
 
 from headgate.kernel.instants import Instant
+from headgate.runtime.commands import ENGINE
 from headgate.store.port import Token
 
 PREFIX = "hg_"
 _RANDOM_BYTES = 32
+PERSON_SIGN = "@"
+"""In the name of every person that an OIDC provider vouches for, and of no token: nobody takes the other's name."""
 _SECRET = re.compile(r"hg_[A-Za-z0-9_-]{43}", re.ASCII)
 
 
@@ -42,6 +46,20 @@ def issue(
         expires_at=expires_at,
     )
     return secret, token
+
+
+def name_flaw(name: str) -> str | None:
+    """The name of a token is a user's name in approvals, audit log and events."""
+    if PERSON_SIGN in unicodedata.normalize("NFKC", name):
+        return f"is {name!r}; allowed is any name without {PERSON_SIGN!r}, which is in the names of people"
+    if sounds_like(name) == sounds_like(ENGINE.user):
+        return f"is {name!r}, which is the engine's own name; allowed is any other"
+    return None
+
+
+def sounds_like(name: str) -> str:
+    """Names that people take for the same have the same."""
+    return unicodedata.normalize("NFKC", name).casefold()
 
 
 def digest(secret: str) -> str:

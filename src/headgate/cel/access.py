@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from headgate.cel import equality, values
@@ -121,19 +121,52 @@ def pairs(meter: Meter, source: object, rounds_cost: int) -> Iterable[tuple[Any,
     return walked.items() if isinstance(walked, Mapping) else enumerate(walked)
 
 
-def map_from(entries: Iterable[tuple[object, object]]) -> dict[object, object]:
+def map_from(entries: Iterable[tuple[object, object]]) -> Mapping[object, object]:
     """A map of entries, each key of an allowed type and there only once."""
     made: dict[object, object] = {}
+    beside: MixedMap | None = None
     for key, value in entries:
         if values.kind(key) not in ("bool", "int", "uint", "string"):
             raise EvaluationError(f"a key of type {values.kind(key)} is not allowed in a map")
+        if beside is None and key in made and equality.find(made, key) is MISSING:
+            beside = MixedMap(made)
+        if beside is not None:
+            if key in beside:
+                raise EvaluationError(f"duplicate key in map: {values.shown_key(key)}")
+            beside.add(key, value)
+            continue
         if key in made:
             raise EvaluationError(f"duplicate key in map: {values.shown_key(key)}")
         made[key] = value
-    return made
+    return made if beside is None else beside
 
 
-def merged(maps: Iterable[object]) -> dict[object, object]:
+class MixedMap(Mapping[object, object]):
+    """A map that has both a bool and the number that Python takes for the same key: `{1: 'a', true: 'b'}`."""
+
+    __slots__ = ("_entries",)
+
+    def __init__(self, entries: Mapping[object, object]) -> None:
+        self._entries = {_distinct(key): (key, value) for key, value in entries.items()}
+
+    def add(self, key: object, value: object) -> None:
+        self._entries[_distinct(key)] = (key, value)
+
+    def __getitem__(self, key: object) -> object:
+        return self._entries[_distinct(key)][1]
+
+    def __iter__(self) -> Iterator[object]:
+        return (key for key, _ in self._entries.values())
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+
+def _distinct(key: object) -> tuple[bool, object]:
+    return type(key) is bool, key
+
+
+def merged(maps: Iterable[object]) -> Mapping[object, object]:
     """All entries of several maps."""
     return map_from(entry for each in maps for entry in _entries(each))
 

@@ -59,7 +59,7 @@ def run(
     """Claims jobs of a pull agent and runs a command for each, until it is ended with Ctrl-C or a TERM signal.
 
     With COMMAND that is what runs, whatever the job says: put it after --. Without, each job's own config.command runs,
-    so that whoever may change deployments may run anything here.
+    so that whoever may change job agents may run anything here.
 
     Exit codes: 0 ended; 1 refused, for example because there is no such agent; 2 called wrongly; 5 not allowed.
     """

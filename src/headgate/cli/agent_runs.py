@@ -12,13 +12,14 @@ import click
 import msgspec
 
 from headgate.agents.desk import RefusedError
-from headgate.agents.exec import ExecAgent
+from headgate.agents.exec import ExecAgent, ExecConfig
 from headgate.agents.port import Assignment, Progress
 from headgate.agents.pull import PullAgent
 from headgate.cli import contexts, failures, main
+from headgate.kernel import documents
 
-_FOR_THE_SERVER = frozenset({"maxAttempts"})
-"""What a pull agent's config says to the server, and not to the command."""
+_FIELDS = frozenset(field.encode_name for field in msgspec.structs.fields(ExecConfig))
+_OF_THE_COMMAND = frozenset({"command", "env", "workingDirectory"})
 
 
 class PulledCommands(ExecAgent):
@@ -28,13 +29,14 @@ class PulledCommands(ExecAgent):
         super().__init__(folder)
         self._command_line = list(command_line)
 
-    async def start(self, assignment: Assignment) -> Progress:
-        document = assignment.document
-        config = {key: value for key, value in document.config.items() if key not in _FOR_THE_SERVER}
+    def config_of(self, assignment: Assignment) -> ExecConfig:
+        """Other fields are for the command to read. Beside a command of this machine, the server says nothing of how it
+        runs: its environment alone could make another one of it."""
+        config = {key: value for key, value in assignment.document.config.items() if key in _FIELDS}
         if self._command_line:
+            config = {key: value for key, value in config.items() if key not in _OF_THE_COMMAND}
             config["command"] = self._command_line
-        assignment.document = msgspec.structs.replace(document, config=config)
-        return await super().start(assignment)
+        return documents.read(ExecConfig, config, "config")
 
 
 def run(

@@ -69,8 +69,8 @@ def column(title: str, name: str, *, wide: bool = False) -> Column:
     return Column(title, field(name), wide)
 
 
-def state(title: str, name: str) -> Column:
-    return Column(title, field(name), is_state=True)
+def state(title: str, name: str, *, wide: bool = False) -> Column:
+    return Column(title, field(name), wide, is_state=True)
 
 
 def time(title: str, name: str, *, wide: bool = False) -> Column:

@@ -93,11 +93,12 @@ class Client:
         place: str,
         body: object = None,
         *,
+        query: Query | None = None,
         scoped: bool = True,
         timeout_seconds: float | None = None,
     ) -> Any:
         headers = {"Idempotency-Key": secrets.token_hex(16)}
-        return self._call(method, place, None, body, headers, scoped, timeout_seconds)
+        return self._call(method, place, query, body, headers, scoped, timeout_seconds)
 
     def pages(
         self, place: str, query: Query | None = None, *, scoped: bool = True, cursor_name: str = "cursor"

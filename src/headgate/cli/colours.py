@@ -8,7 +8,9 @@ import click
 _GOOD = frozenset(
     {"upToDate", "successful", "completed", "approved", "passed", "created", "ready", "allowed"}
 )
-_MOVING = frozenset({"running", "inProgress", "executing", "configured", "queued", "collecting", "building"})
+_MOVING = frozenset(
+    {"running", "verifying", "inProgress", "executing", "configured", "queued", "collecting", "building"}
+)
 _BAD = frozenset(
     {
         "failed",

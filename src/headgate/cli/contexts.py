@@ -14,7 +14,7 @@ import msgspec
 from headgate.cli import failures, main
 
 LOCAL_NOTE = Path(".headgate") / "local.json"
-"""Written by `headgate up` beside its data, so that commands in the same folder find it."""
+"""Written by `headgate up` beside its data, so that commands in the same folder and below it find it."""
 
 
 class Connection(msgspec.Struct, frozen=True):
@@ -137,15 +137,29 @@ def named(contexts: Contexts, name: str) -> Context:
 
 
 def _local_note() -> Context | None:
-    try:
-        note: Any = json.loads(LOCAL_NOTE.read_text("utf-8"))
-        return Context(note["url"], note.get("token"))
-    except FileNotFoundError:
+    file = _nearest_note(Path.cwd())
+    if file is None:
         return None
+    try:
+        note: Any = json.loads(file.read_text("utf-8"))
+        return Context(note["url"], note.get("token"))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise failures.misused(
-            f"{LOCAL_NOTE}: cannot be read; `headgate up` writes it anew, or give --server URL"
+            f"{file}: cannot be read; `headgate up` writes it anew, or give --server URL"
         ) from None
+
+
+def _nearest_note(folder: Path) -> Path | None:
+    """In this folder or one above it. Somebody else's note is passed by: it would lead commands, and the token of the
+    environment with them, to a server of their choice."""
+    for place in (folder, *folder.parents):
+        file = place / LOCAL_NOTE
+        try:
+            if file.stat().st_uid == os.getuid():
+                return file if place != folder else LOCAL_NOTE
+        except OSError:
+            continue
+    return None
 
 
 def address(text: str, field: str) -> str:

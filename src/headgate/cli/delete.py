@@ -1,29 +1,52 @@
+from typing import Any
+
 import click
 
-from headgate.cli import completions, failures, kinds, manifest_files, options, output, refusals
+from headgate.cli import (
+    asking,
+    completions,
+    concerns,
+    failures,
+    kinds,
+    manifest_files,
+    options,
+    output,
+    refusals,
+)
 from headgate.cli.client import Client, path
+from headgate.cli.kinds import Kind
 
 
 @click.command("delete")
 @click.argument("kind", required=False, shell_complete=completions.kinds)
 @click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=completions.names_of_kind)
 @options.files(required=False)
+@click.option("--dry-run", is_flag=True, help="Only say what it would end.")
+@asking.YES
 @options.output()
 @options.with_server
 def command(
-    client: Client, kind: str | None, names: tuple[str, ...], paths: tuple[str, ...], form: str
+    client: Client,
+    kind: str | None,
+    names: tuple[str, ...],
+    paths: tuple[str, ...],
+    dry_run: bool,
+    yes: bool,
+    form: str,
 ) -> None:
     """Deletes the objects of KIND with the given names, or those that manifests name.
 
-    With -f, what is not there is passed over, and objects go in the reverse order of the files.
+    With -f, what is not there is passed over, and objects go in the reverse order of the files. Environments,
+    deployments and policies with release targets are asked about first.
 
-    Exit codes: 0 deleted; 1 there is none of that name, or it is in use; 2 called wrongly or an input cannot be read;
-    4 the server cannot be reached; 5 not allowed.
+    Exit codes: 0 deleted; 1 there is none of that name, or it is in use, or you did not confirm it; 2 called wrongly or an
+    input cannot be read; 4 the server cannot be reached; 5 not allowed.
     """
     if bool(paths) == bool(kind):
         raise failures.misused("give KIND and NAME, or -f PATH")
+    deleter = _Deleter(client, form, yes=yes, dry_run=dry_run)
     if paths:
-        _delete_manifests(client, paths, form)
+        _delete_manifests(deleter, paths)
         return
     chosen = kinds.find(kind or "")
     if not chosen.is_deletable:
@@ -32,11 +55,48 @@ def command(
     if not names:
         raise failures.misused(f"NAME: is missing; which {chosen.singular} shall be deleted?")
     for name in names:
-        client.send("DELETE", path(chosen.collection, name), scoped=chosen.is_scoped)
-        _say(chosen.singular, name, "deleted", form)
+        deleter.delete(chosen, name)
 
 
-def _delete_manifests(client: Client, paths: tuple[str, ...], form: str) -> None:
+class _Deleter:
+    def __init__(self, client: Client, form: str, *, yes: bool, dry_run: bool) -> None:
+        self._client = client
+        self._form = form
+        self._yes = yes
+        self._dry_run = dry_run
+
+    def delete(self, kind: Kind, name: str) -> None:
+        if self._dry_run:
+            self._preview(kind, name)
+            return
+        try:
+            self._send(kind, name, {asking.CONFIRM: "true"} if self._yes and kind.is_confirmed else {})
+        except refusals.Refused as refused:
+            if not asking.is_asked(refused):
+                raise
+            asking.be_sure(f"{asking.question(refused)}. Delete it?", yes=self._yes)
+            self._send(kind, name, {asking.CONFIRM: "true"})
+        self.say(kind, name, "deleted")
+
+    def _send(self, kind: Kind, name: str, query: dict[str, str]) -> Any:
+        place = path(kind.collection, name)
+        return self._client.send("DELETE", place, query=query or None, scoped=kind.is_scoped)
+
+    def _preview(self, kind: Kind, name: str) -> None:
+        if not kind.has_deletion_preview:
+            raise failures.misused(f"KIND: {kind.collection} cannot be looked at before they are deleted")
+        found = self._send(kind, name, {"dryRun": "true"})
+        sentence = f"{kind.singular} {name} would be deleted (dry run, nothing deleted)"
+        if found["neededBy"]:
+            sentence = f"{kind.singular} {name} cannot be deleted: {found['neededBy']}"
+        output.result(found, self._form, concerns.said(sentence, found), name)
+
+    def say(self, kind: Kind, name: str, what: str) -> None:
+        document = {"kind": kind.singular, "name": name, "action": what}
+        output.result(document, self._form, f"{kind.singular} {name} {what}", name)
+
+
+def _delete_manifests(deleter: _Deleter, paths: tuple[str, ...]) -> None:
     documents = manifest_files.read(paths)
     for document in reversed(documents):
         kind = kinds.of_manifest(document.value.get("kind", "Policy" if "rules" in document.value else None))
@@ -45,12 +105,11 @@ def _delete_manifests(client: Client, paths: tuple[str, ...], form: str) -> None
             place = f"{document.source}:{document.line}"
             raise failures.misused(f"{place}: has no kind and metadata.name of an object that can be deleted")
         try:
-            client.send("DELETE", path(kind.collection, name))
-            _say(kind.singular, name, "deleted", form)
+            deleter.delete(kind, name)
         except refusals.Refused as refused:
             if refused.status != 404:
                 raise
-            _say(kind.singular, name, "was not there", form)
+            deleter.say(kind, name, "was not there")
 
 
 def _name_of(value: dict[str, object]) -> str | None:
@@ -60,7 +119,3 @@ def _name_of(value: dict[str, object]) -> str | None:
         return f"{spec.get('deployment')}/{tag}"
     name = metadata.get("name") if isinstance(metadata, dict) else value.get("name")
     return name if isinstance(name, str) else None
-
-
-def _say(kind: str, name: str, what: str, form: str) -> None:
-    output.result({"kind": kind, "name": name, "action": what}, form, f"{kind} {name} {what}", name)

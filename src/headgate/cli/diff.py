@@ -3,25 +3,47 @@ from typing import Any
 
 import click
 
-from headgate.cli import apply, main, options, output
+from headgate.cli import apply, failures, main, options, output
 from headgate.cli.client import Client
 
-_WORDS = (("created", "to create"), ("configured", "to change"), ("unchanged", "unchanged"))
+_WORDS = (
+    ("created", "to create"),
+    ("configured", "to change"),
+    ("deleted", "to delete"),
+    ("kept", "kept"),
+    ("unchanged", "unchanged"),
+)
 
 
 @click.command("diff")
-@options.files(required=True)
+@options.files(required=False)
+@options.of_a_set
+@options.deletions
 @click.option("--exit-code", is_flag=True, help="End with 2 if there are differences.")
 @options.output()
 @options.with_server
-def command(client: Client, paths: tuple[str, ...], exit_code: bool, form: str) -> None:
-    """Shows what applying manifests would change: + created, ~ changed with every field.
+def command(
+    client: Client,
+    paths: tuple[str, ...],
+    set_name: str | None,
+    prune: bool,
+    deleted: tuple[str, ...],
+    exit_code: bool,
+    form: str,
+) -> None:
+    """Shows what applying manifests would change: + created, ~ changed with every field, - deleted.
 
     Exit codes: 0 compared; 1 refused, every problem with its file and line; 2 an input cannot be read, or there are
     differences and --exit-code was given; 4 the server cannot be reached; 5 not allowed.
     """
-    answer = apply.send(client, "diff", paths)
-    changed = [one for one in answer["differences"] if one["action"] != "unchanged"]
+    if not paths and not deleted:
+        raise failures.misused("give -f PATH, or --delete KIND/NAME")
+    more = options.wish(set_name, prune)
+    if deleted:
+        more["deletions"] = options.deletion_inputs(deleted)
+    answer = apply.send(client, "diff", paths, **more)
+    shown = [one for one in answer["differences"] if one["action"] != "unchanged"]
+    changed = [one for one in shown if one["action"] != "kept"]
     if form == "json":
         output.echo_json(answer)
     elif form == "yaml":
@@ -29,7 +51,7 @@ def command(client: Client, paths: tuple[str, ...], exit_code: bool, form: str) 
     elif form == "name":
         output.echo_lines(f"{one['kind']}/{one['name']}" for one in changed)
     else:
-        output.echo_lines(_lines(changed))
+        output.echo_lines(_lines(shown))
         click.echo(_summary(answer["differences"]))
     if exit_code and changed:
         raise SystemExit(main.UNREADABLE)

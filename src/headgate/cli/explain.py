@@ -1,20 +1,47 @@
+from typing import Any
+
 import click
 
-from headgate.cli import completions, explanation_text, options, output, pairs, targets
+from headgate.cli import completions, failures, options, output, pairs, tables, targets
 from headgate.cli.client import Client, path
+from headgate.simulate import explanation_text
 
 
 @click.command("explain")
 @click.argument("target", shell_complete=completions.names("release-targets"))
+@click.option("-e", "--environment", metavar="NAME", help="Of a deployment, only there.")
 @options.output()
 @options.with_server
-def command(client: Client, target: str, form: str) -> None:
+def command(client: Client, target: str, environment: str | None, form: str) -> None:
     """Says why TARGET, which is named deployment/environment/resource, has not changed yet.
 
-    Exit codes: 0 said; 1 there is no such target; 2 called wrongly; 4 the server cannot be reached; 5 not allowed.
+    Of a DEPLOYMENT it says it of all its targets, grouped by reason. It begins with what can change them next, and ends
+    with what you can do and who may.
+
+    Exit codes: 0 said; 1 there is no such target or deployment; 2 called wrongly; 4 the server cannot be reached; 5
+    not allowed.
     """
+    if "/" not in target:
+        _explain_deployment(client, target, environment, form)
+        return
+    if environment is not None:
+        raise failures.misused("--environment: is for a deployment; a target names its environment")
     targets.check_name(target)
     explanation = client.get(path("release-targets", target, "explain"))
     output.result(
-        explanation, form, lambda: "\n".join(explanation_text.render(explanation, pairs.now())), target
+        explanation,
+        form,
+        lambda: "\n".join(explanation_text.render(tables.printable_document(explanation), pairs.now())),
+        target,
+    )
+
+
+def _explain_deployment(client: Client, name: str, environment: str | None, form: str) -> None:
+    query = {} if environment is None else {"environment": environment}
+    found: dict[str, Any] = client.get(path("deployments", name, "explain"), query)
+    output.result(
+        found,
+        form,
+        lambda: "\n".join(explanation_text.of_deployment(tables.printable_document(found), pairs.now())),
+        name,
     )

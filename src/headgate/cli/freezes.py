@@ -1,6 +1,8 @@
+from typing import Any
+
 import click
 
-from headgate.cli import completions, options, output, pairs
+from headgate.cli import completions, concerns, options, output, pairs
 from headgate.cli.client import Client, path
 from headgate.kernel import instants
 
@@ -11,6 +13,7 @@ from headgate.kernel import instants
 @click.option("--selector", metavar="CEL", help="Only the targets that it matches; everything if absent.")
 @click.option("--for", "length", metavar="DURATION", help="It is over after so long, such as 2h.")
 @click.option("--until", metavar="TIME", help="It is over then, such as 2026-03-01T09:00:00Z.")
+@concerns.FORCE
 @options.output()
 @options.with_server
 def freeze(
@@ -20,6 +23,7 @@ def freeze(
     selector: str | None,
     length: str | None,
     until: str | None,
+    force: bool,
     form: str,
 ) -> None:
     """Stops the line: no new job starts, what runs goes on. Without NAME the time names it.
@@ -32,18 +36,20 @@ def freeze(
         body["selector"] = selector
     if ends:
         body["expiresAt"] = ends
-    _say(client.send("POST", path("freezes"), body), form)
+    forced = {"force": "true"} if force else None
+    _say(client.send("POST", path("freezes"), body, query=forced), form)
 
 
 def _made_name() -> str:
     return instants.to_datetime(pairs.now()).strftime("freeze-%Y%m%d-%H%M%S")
 
 
-def _say(freeze: dict[str, str], form: str) -> None:
+def _say(freeze: dict[str, Any], form: str) -> None:
     what = f"targets where {freeze['selector']} are" if freeze.get("selector") else "everything is"
     ends = f" until {freeze['expiresAt']}" if freeze.get("expiresAt") else ""
     name = freeze["name"]
-    output.result(freeze, form, f"{what} frozen{ends}; end it with `headgate unfreeze {name}`", name)
+    sentence = f"{what} frozen{ends}; end it with `headgate unfreeze {name}`"
+    output.result(freeze, form, concerns.said(sentence, freeze), name)
 
 
 @click.command("unfreeze")

@@ -12,7 +12,7 @@ from headgate.cli.client import Client
 @click.option("--sort", metavar="FIELD", help="name or createdAt; -createdAt for newest first.")
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most so many.")
 @click.option("--watch", is_flag=True, help="Go on and print what changes.")
-@options.output()
+@options.list_output
 @options.with_server
 def command(
     client: Client,
@@ -24,6 +24,7 @@ def command(
     limit: int | None,
     watch: bool,
     form: str,
+    no_headers: bool,
 ) -> None:
     """Lists objects of KIND, or shows those with the given names or ids.
 
@@ -36,13 +37,15 @@ def command(
     if names and (cel or filters or sort or limit):
         raise failures.misused("NAME and filters: allowed is one of them")
     query = listing.query(chosen, cel, pairs.split("--filter", filters), sort, limit)
+    if form in ("wide", "csv"):
+        query |= chosen.wide_query
     if watch:
         from headgate.cli import watching_lists
 
-        watching_lists.follow(client, chosen, names, query, form)
+        watching_lists.follow(client, chosen, names, query, form, header=not no_headers)
         return
     items = listing.fetch(client, chosen, names, query)
     if len(names) == 1:
-        output.one(chosen, items[0], form)
+        output.one(chosen, items[0], form, header=not no_headers)
     else:
-        output.rows(chosen, items, form)
+        output.rows(chosen, items, form, header=not no_headers)

@@ -20,6 +20,16 @@ def _members(row: Row) -> str:
     return text_of([f"{member.get('deployment')} {member.get('state')}" for member in members])
 
 
+def _measured(row: Row) -> str:
+    """The last measurement of each metric."""
+    return "; ".join(
+        f"{metric['metric']} {last['verdict']}"
+        + (f" ({last['value']})" if last.get("value") is not None else "")
+        for metric in row.get("metrics") or []
+        if (last := next(iter(metric["measurements"][-1:]), None)) is not None
+    )
+
+
 def _job_of(row: Row) -> str:
     return text_of(inner(row, "job.status"))
 
@@ -107,6 +117,9 @@ JOBS = (
     column("STARTED", "startedAt", wide=True),
     column("COMPLETED", "completedAt", wide=True),
     column("GROUP", "group", wide=True),
+    state("VERIFICATION", "verification", wide=True),
+    Column("MEASURED", _measured, True),
+    column("REASON", "reason", wide=True),
     column("MESSAGE", "message", wide=True),
 )
 
@@ -117,6 +130,8 @@ RELEASE_TARGETS = (
     Column("JOB", _job_of),
     column("NEXT", "desired", wide=True),
     column("JOB ID", "job.id", wide=True),
+    time("AGAIN AT", "nextEvaluationTime", wide=True),
+    column("REASON", "message", wide=True),
 )
 
 GROUPS = (

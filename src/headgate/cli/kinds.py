@@ -34,6 +34,17 @@ class Kind(msgspec.Struct, frozen=True):
     """False for what is above workspaces."""
     cursor_name: str = "cursor"
     """The query parameter by which the next page is asked for."""
+    wide_query: dict[str, object] = {}
+    """Asked in addition for tables that show all columns."""
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Not deleted by the way while it has release targets."""
+        return self.manifest in ("Environment", "Deployment", "Policy")
+
+    @property
+    def has_deletion_preview(self) -> bool:
+        return self.manifest is not None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -126,6 +137,7 @@ ALL: tuple[Kind, ...] = (
         kind_columns.RELEASE_TARGETS,
         short=("targets", "target", "rt"),
         filters=("deployment", "environment", "resource", "state"),
+        wide_query={"reasons": "true"},
     ),
     Kind(
         "groups",

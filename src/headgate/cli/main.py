@@ -28,15 +28,18 @@ _COMMANDS = {
     "export": ("headgate.cli.export", "Prints all objects as manifests."),
     "status": ("headgate.cli.status", "Shows every deployment in every environment."),
     "watch": ("headgate.cli.watch", "Follows rollouts as they go."),
+    "wait": ("headgate.cli.wait", "Waits until what was asked for runs where it should."),
     "explain": ("headgate.cli.explain", "Says why a target has not changed yet."),
     "approve": ("headgate.cli.votes:approve", "Approves a version for an environment."),
     "reject": ("headgate.cli.votes:reject", "Rejects a version for an environment."),
+    "reject-version": ("headgate.cli.reject_version", "Marks a version as bad: it starts nowhere any more."),
     "skip": ("headgate.cli.skip", "Lets something pass one rule."),
     "freeze": ("headgate.cli.freezes:freeze", "Stops the line."),
     "unfreeze": ("headgate.cli.freezes:unfreeze", "Ends a freeze."),
-    "retry": ("headgate.cli.targets:retry", "Tries a failed target or group again."),
-    "rollback": ("headgate.cli.targets:rollback", "Takes a target back to its version before."),
-    "redeploy": ("headgate.cli.targets:redeploy", "Runs a target's version once more."),
+    "retry": ("headgate.cli.targets:retry", "Tries failed targets or a failed group again."),
+    "rollback": ("headgate.cli.targets:rollback", "Takes targets back to a version that ran before."),
+    "redeploy": ("headgate.cli.targets:redeploy", "Runs the version of targets once more."),
+    "adopt": ("headgate.cli.targets:adopt", "Records which version runs on targets already."),
     "abort": ("headgate.cli.groups:abort", "Ends a group of a bracket."),
     "release-slot": ("headgate.cli.groups:release_slot", "Frees the slot that a failed group holds."),
     "skip-member": ("headgate.cli.groups:skip_member", "Goes on in a group without one of its members."),
@@ -48,6 +51,7 @@ _COMMANDS = {
     "validate": ("headgate.cli.validate", "Checks manifests and scenarios without applying them."),
     "cel": ("headgate.cli.cel", "Checks a CEL expression; shows its value, type, reads and cost."),
     "agent": ("headgate.cli.agent", "Runs jobs on this machine."),
+    "doctor": ("headgate.cli.doctor", "Says what is wrong with the server, and what to do."),
     "token": ("headgate.cli.tokens", "Creates, lists and deletes API tokens."),
     "workspace": ("headgate.cli.workspaces", "Creates, lists and deletes workspaces."),
     "context": ("headgate.cli.context", "Keeps the servers that commands talk to."),
@@ -55,8 +59,25 @@ _COMMANDS = {
     "whoami": ("headgate.cli.whoami", "Shows who you are and what you may do."),
     "completion": ("headgate.cli.completion", "Prints the completion script of a shell."),
     "version": ("headgate.cli.version", "Prints the version."),
+    "help": ("headgate.cli.help", "Shows the help of a command."),
 }
 """Each with its module, the name of the command in it unless that is `command`, and its line of help."""
+
+_OTHER_WORDS = {
+    "create": "apply",
+    "deploy": "publish",
+    "describe": "explain",
+    "list": "get",
+    "ls": "get",
+    "pause": "freeze",
+    "promote": "approve",
+    "release": "publish",
+    "server": "up",
+    "undo": "rollback",
+    "unpause": "unfreeze",
+    "why": "explain",
+}
+"""What the same is called by the tools that people come from."""
 
 
 class LazyGroup(click.Group):
@@ -71,6 +92,14 @@ class LazyGroup(click.Group):
         module, _, attribute = _COMMANDS[name][0].partition(":")
         command: click.Command = getattr(importlib.import_module(module), attribute or "command")
         return command
+
+    def resolve_command(
+        self, context: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in _COMMANDS and not name.startswith("-"):
+            context.fail(unknown_command(name))
+        return super().resolve_command(context, args)
 
     def invoke(self, context: click.Context) -> object:
         from headgate.cli.failures import Failure
@@ -97,6 +126,15 @@ class LazyGroup(click.Group):
             formatter.write_dl([(name, line) for name, (_, line) in _COMMANDS.items()])
 
 
+def unknown_command(name: str) -> str:
+    import difflib
+
+    other = _OTHER_WORDS.get(name.lower())
+    meant = [other] if other else difflib.get_close_matches(name.lower(), _COMMANDS, n=3, cutoff=0.6)
+    guess = f"; did you mean {' or '.join(meant)}?" if meant else ""
+    return f'there is no command "{name}"{guess}'
+
+
 @click.command(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
@@ -104,8 +142,16 @@ class LazyGroup(click.Group):
     "be read, or the command was called wrongly; 3 a promise was broken; 4 the server cannot be reached; "
     "5 you are not allowed to.",
 )
-def headgate() -> None:
-    """Decides when each piece of production may change, and says why it has not changed yet."""
+@click.version_option(package_name="headgate", prog_name="headgate", message="%(prog)s %(version)s")
+@click.option("--server", metavar="URL", help="The server, for every command that asks one.")
+@click.option("--token", metavar="TOKEN", help="Who you are there.")
+@click.option("--workspace", metavar="NAME", help="The workspace there.")
+@click.option("--context", "context", metavar="NAME", help="A stored server, by its name.")
+def headgate(server: str | None, token: str | None, workspace: str | None, context: str | None) -> None:
+    """Decides when each piece of production may change, and says why it has not changed yet.
+
+    The options of the server may stand before the command or behind it; behind it they win.
+    """
 
 
 def main() -> NoReturn:

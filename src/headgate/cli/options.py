@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 FORMATS = ("table", "wide", "json", "yaml", "name")
+LIST_FORMATS = (*FORMATS, "csv", "jsonpath=EXPRESSION", "custom-columns=TITLE:PATH,...")
 
 
 def with_server(function: Callable[..., R]) -> Callable[..., R]:
@@ -30,7 +31,13 @@ def with_server(function: Callable[..., R]) -> Callable[..., R]:
     def run(
         *, server: str | None, token: str | None, workspace: str | None, context: str | None, **given: Any
     ) -> R:
-        with connect(server, token, workspace, context) as client:
+        before = click.get_current_context().find_root().params
+        with connect(
+            server or before.get("server"),
+            token or before.get("token"),
+            workspace or before.get("workspace"),
+            context or before.get("context"),
+        ) as client:
             return function(client, **given)
 
     return run
@@ -58,6 +65,85 @@ def output(default: str = "table") -> Callable[[Callable[P, R]], Callable[P, R]]
         show_default=True,
         help="How it is printed.",
     )
+
+
+class _ListForm(click.ParamType[str]):
+    """One of the forms, or one with what it is to print behind an equals sign."""
+
+    name = "form"
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        return "[" + "|".join((*FORMATS, "csv", "jsonpath=...", "custom-columns=...")) + "]"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from headgate.cli import chosen_fields
+
+        name, _, text = value.partition("=")
+        try:
+            if name == "jsonpath":
+                chosen_fields.template(text)
+            elif name == "custom-columns":
+                chosen_fields.columns(text)
+            elif value not in (*FORMATS, "csv"):
+                self.fail(f'is "{value}"; allowed are {", ".join(LIST_FORMATS)}', param, ctx)
+        except ValueError as error:
+            self.fail(f"{name}: {error}", param, ctx)
+        return value
+
+
+def list_output(function: Callable[P, R]) -> Callable[P, R]:
+    """For lists of objects, where single fields can be asked for too."""
+    form = click.option(
+        "-o",
+        "--output",
+        "form",
+        type=_ListForm(),
+        default="table",
+        show_default=True,
+        help="How it is printed.",
+    )
+    bare = click.option("--no-headers", is_flag=True, help="Without the line of titles.")
+    return form(bare(function))
+
+
+def of_a_set(function: Callable[P, R]) -> Callable[P, R]:
+    """Manifests that are applied together under a name."""
+    prune = click.option(
+        "--prune", is_flag=True, help="Delete what the set had and no longer has; needs --set."
+    )
+    name = click.option("--set", "set_name", metavar="NAME", help="The set that these manifests are.")
+    return name(prune(function))
+
+
+def wish(set_name: str | None, prune: bool) -> dict[str, object]:
+    from headgate.cli import failures
+
+    if prune and set_name is None:
+        raise failures.misused("--prune: needs --set NAME, the set that these manifests are")
+    return {**({"set": set_name} if set_name else {}), **({"prune": True} if prune else {})}
+
+
+def deletions(function: Callable[P, R]) -> Callable[P, R]:
+    return click.option(
+        "--delete",
+        "deleted",
+        multiple=True,
+        metavar="KIND/NAME",
+        help="Also with this deleted; may be given several times.",
+    )(function)
+
+
+def deletion_inputs(deleted: tuple[str, ...]) -> list[dict[str, str]]:
+    from headgate.cli import failures, kinds
+
+    found = []
+    for one in deleted:
+        word, slash, name = one.partition("/")
+        kind = kinds.find(word) if slash and name else None
+        if kind is None or kind.manifest is None:
+            raise failures.misused(f'--delete: is "{one}"; allowed is KIND/NAME, such as environment/prod')
+        found.append({"kind": kind.manifest, "name": name})
+    return found
 
 
 def files(*, required: bool) -> Callable[[Callable[P, R]], Callable[P, R]]:

@@ -1,4 +1,4 @@
-"""The five ways a result is printed. JSON is what the API gives; YAML of objects is what `apply -f` takes."""
+"""The ways a result is printed. JSON is what the API gives; YAML of objects is what `apply -f` takes."""
 
 from __future__ import annotations
 
@@ -15,9 +15,16 @@ if TYPE_CHECKING:
     from headgate.cli.kinds import Kind
 
 
-def rows(kind: Kind, items: Sequence[Row], form: str) -> None:
+def rows(kind: Kind, items: Sequence[Row], form: str, *, header: bool = True) -> None:
     """A list of objects of one kind."""
-    if form == "json":
+    name, _, asked = form.partition("=")
+    if name == "jsonpath":
+        _echo_filled(asked, {"items": list(items)})
+    elif name == "custom-columns":
+        _echo_fields(asked, items, header)
+    elif form == "csv":
+        _echo_csv(kind, items, header)
+    elif form == "json":
         echo_json({"items": list(items), "next": None})
     elif form == "yaml":
         echo_yaml(items if kind.manifest is None else [manifest(kind, item) for item in items])
@@ -26,16 +33,51 @@ def rows(kind: Kind, items: Sequence[Row], form: str) -> None:
     elif not items:
         click.echo(f"no {kind.collection}", err=True)
     else:
-        click.echo("\n".join(tables.render(kind.columns, items, wide=form == "wide")))
+        click.echo("\n".join(tables.render(kind.columns, items, wide=form == "wide", header=header)))
 
 
-def one(kind: Kind, item: Row, form: str) -> None:
-    if form == "json":
+def _echo_filled(text: str, document: Any) -> None:
+    from headgate.cli import chosen_fields
+
+    click.echo(chosen_fields.fill(chosen_fields.template(text), document))
+
+
+def _echo_fields(text: str, items: Sequence[Row], header: bool) -> None:
+    from headgate.cli import chosen_fields
+
+    fields = chosen_fields.columns(text)
+    titles = [[field.title for field in fields]] if header else []
+    cells = [[tables.printable(cell) for cell in chosen_fields.cells(fields, item)] for item in items]
+    for line in tables.aligned([*titles, *cells]):
+        click.echo(line)
+
+
+def _echo_csv(kind: Kind, items: Sequence[Row], header: bool) -> None:
+    """The columns of a wide table; what has no value is empty, and what is missing in one row is so in its cell."""
+    import csv
+    import io
+
+    from headgate.cli.cells import NOTHING
+
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    if header:
+        writer.writerow([column.title for column in kind.columns])
+    for item in items:
+        cells = [(column.wide_text or column.text)(item) for column in kind.columns]
+        writer.writerow(["" if cell == NOTHING else tables.printable(cell) for cell in cells])
+    click.echo(text.getvalue(), nl=False)
+
+
+def one(kind: Kind, item: Row, form: str, *, header: bool = True) -> None:
+    if form.startswith("jsonpath="):
+        _echo_filled(form.removeprefix("jsonpath="), item)
+    elif form == "json":
         echo_json(item)
     elif form == "yaml":
         echo_yaml([item if kind.manifest is None else manifest(kind, item)])
     else:
-        rows(kind, [item], form)
+        rows(kind, [item], form, header=header)
 
 
 def manifest(kind: Kind, item: Row) -> Row:
@@ -47,7 +89,7 @@ def manifest(kind: Kind, item: Row) -> Row:
     kept = {
         key: value
         for key, value in item.items()
-        if key not in ("id", "name", "workspace", "publishedAt", "setAt")
+        if key not in ("id", "name", "workspace", "publishedAt", "setAt", "rejection")
     }
     metadata = {key: item[key] for key in ("name", "id") if key in item}
     document = {

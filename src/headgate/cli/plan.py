@@ -2,7 +2,17 @@ from typing import Any
 
 import click
 
-from headgate.cli import completions, failures, main, manifest_files, options, output, pairs, refusals
+from headgate.cli import (
+    completions,
+    concerns,
+    failures,
+    main,
+    manifest_files,
+    options,
+    output,
+    pairs,
+    refusals,
+)
 from headgate.cli.client import Client, path
 from headgate.cli.progress import Progress
 
@@ -34,6 +44,15 @@ class PlanCommand(click.Command):
 @options.files(required=False)
 @click.option("--target-selector", metavar="CEL", help="The version is only for the targets that it matches.")
 @click.option("--metadata", multiple=True, metavar="KEY=VALUE", help="The version's, for selectors.")
+@concerns.FORCE
+@options.of_a_set
+@options.deletions
+@click.option(
+    "--assume",
+    type=click.Choice(["approvals"]),
+    multiple=True,
+    help="Play the future as if everybody who is asked had approved.",
+)
 @click.option("--until", metavar="DURATION", help="Look no further ahead, such as 72h; 90 days if absent.")
 @options.output()
 @options.with_server
@@ -44,6 +63,11 @@ def command(
     paths: tuple[str, ...],
     target_selector: str | None,
     metadata: tuple[str, ...],
+    force: bool,
+    set_name: str | None,
+    prune: bool,
+    deleted: tuple[str, ...],
+    assume: tuple[str, ...],
     until: str | None,
     form: str,
 ) -> None:
@@ -55,8 +79,14 @@ def command(
     Exit codes: 0 nothing to do; 2 changes; 1 refused, or an input cannot be read; 4 the server cannot be reached;
     5 not allowed.
     """
-    _check(deployment, tag, paths)
-    body: dict[str, Any] = {}
+    _check(deployment, tag, (*paths, *deleted))
+    body: dict[str, Any] = options.wish(set_name, prune)
+    if deleted:
+        body["deletions"] = options.deletion_inputs(deleted)
+    if force:
+        body["force"] = True
+    if assume:
+        body["assume"] = list(assume)
     if deployment:
         body["version"] = _version(deployment, tag, target_selector, metadata)
     if until:
@@ -66,7 +96,7 @@ def command(
     _print(answer, form)
     if answer["rejected"]:
         raise SystemExit(main.FAILED)
-    if any(one["action"] != "unchanged" for one in answer["differences"]):
+    if any(one["action"] not in ("unchanged", "kept") for one in answer["differences"]):
         raise SystemExit(CHANGES)
 
 
@@ -74,7 +104,7 @@ def _check(deployment: str | None, tag: str | None, paths: tuple[str, ...]) -> N
     if deployment and not tag:
         raise failures.misused(f"TAG: is missing; which version of {deployment} would be published?")
     if not deployment and not paths:
-        raise failures.misused("give -f PATH, or DEPLOYMENT and TAG")
+        raise failures.misused("give -f PATH, DEPLOYMENT and TAG, or --delete KIND/NAME")
 
 
 def _version(
@@ -105,7 +135,7 @@ def _print(answer: Any, form: str) -> None:
     elif form == "yaml":
         output.echo_yaml([answer])
     elif form == "name":
-        changed = (one for one in answer["differences"] if one["action"] != "unchanged")
+        changed = (one for one in answer["differences"] if one["action"] not in ("unchanged", "kept"))
         output.echo_lines(f"{one['kind']}/{one['name']}" for one in changed)
     else:
         from headgate.simulate import plan_text

@@ -1,6 +1,6 @@
 import click
 
-from headgate.cli import completions, options, output, pairs
+from headgate.cli import completions, concerns, options, output, pairs
 from headgate.cli.client import Client, path
 
 
@@ -26,6 +26,7 @@ from headgate.cli.client import Client, path
     help="Rollouts begin when it is ready.",
 )
 @click.option("--message", metavar="TEXT", help="Shown beside the status.")
+@concerns.FORCE
 @options.output()
 @options.with_server
 def command(
@@ -38,6 +39,7 @@ def command(
     metadata: tuple[str, ...],
     status: str,
     message: str | None,
+    force: bool,
     form: str,
 ) -> None:
     """Publishes version TAG of DEPLOYMENT; policies decide when each target gets it.
@@ -54,7 +56,8 @@ def command(
         "message": message,
     }
     body.update({key: value for key, value in optional.items() if value})
-    version = client.send("POST", path("deployments", deployment, "versions"), body)
+    forced = {"force": "true"} if force else None
+    version = client.send("POST", path("deployments", deployment, "versions"), body, query=forced)
     _say(version, form, deployment, tag, target_selector)
 
 
@@ -64,4 +67,4 @@ def _say(version: dict[str, object], form: str, deployment: str, tag: str, selec
     sentence = f"published {deployment} {tag}{scope}"
     if status != "ready":
         sentence = f"created {deployment} {tag}{scope}, {status}: it rolls out when it is ready"
-    output.result(version, form, sentence, f"{deployment}/{tag}")
+    output.result(version, form, concerns.said(sentence, version), f"{deployment}/{tag}")

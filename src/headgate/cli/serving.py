@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import os
 import signal
 import socket
 import sys
@@ -17,7 +16,10 @@ from typing import Any
 import msgspec
 import uvicorn
 
+from headgate.agents import addresses
+from headgate.agents.addresses import Addresses
 from headgate.agents.argocd import ArgocdAgent
+from headgate.agents.credentials import Credentials
 from headgate.agents.exec import ExecAgent
 from headgate.agents.github import GithubAgent
 from headgate.agents.http import HttpAgent
@@ -26,27 +28,33 @@ from headgate.agents.runner import Runner
 from headgate.agents.web import Web
 from headgate.api import tokens, tracing
 from headgate.api.app import Application, create_app
+from headgate.api.aside.lanes import Aside
 from headgate.api.authentication import Authenticator
 from headgate.api.calls import Service
 from headgate.api.metering import MetricsMeter
 from headgate.api.metrics import Metrics
 from headgate.api.oidc import OidcVerifier
 from headgate.api.oidc_config import OidcConfig
-from headgate.api.routes import ALL
+from headgate.api.routes import ALL, checks
+from headgate.cli import data_folder
 from headgate.cli.connections import BoundedConnection
 from headgate.fleet.changes import JobReported, Measured
 from headgate.fleet.engine import MeasurementDue
 from headgate.runtime import holders
+from headgate.runtime.clocks import ClockWatch
 from headgate.runtime.commands import Context
 from headgate.runtime.desk import Desk
+from headgate.runtime.health import STOPS_REQUESTS, Health
 from headgate.runtime.keeper import Outcome
 from headgate.runtime.worker import ENGINE, Settings, Worker, wall_clock
-from headgate.store import Store, Workspace, open_store
+from headgate.store import NotAdmittedError, Store, UnavailableError, Workspace, open_store
 
 DEFAULT_WORKSPACE = "default"
 NOT_YET = ("kubernetes", "kubernetes-node", "graph", "workload")
 """Types of agents that no process of this version runs: their jobs say so."""
 _FIRST_TOKEN_SECONDS = 60.0
+_RETRY_SECONDS = 1.0
+_IN_THIS_PROCESS = "memory:"
 _log = logging.getLogger("headgate")
 
 
@@ -67,6 +75,20 @@ class Options(msgspec.Struct, frozen=True):
     public_url: str | None = None
     """Where users and agents reach the API, if it is not where this process listens."""
     lease_seconds: float = 15.0
+    clock_bound_seconds: float = 10.0
+    allow_address: tuple[str, ...] = ()
+    allow_env: tuple[str, ...] = ()
+    reaches_private: bool = False
+    """Without `allow_address`, whether agents reach this machine and its network, or public addresses only."""
+
+    @property
+    def default_addresses(self) -> tuple[str, ...]:
+        return addresses.OF_ONE_MACHINE if self.reaches_private else addresses.OUTSIDE
+
+    @property
+    def is_embedded(self) -> bool:
+        """There is no server to wait for."""
+        return self.url.startswith(("sqlite:", "memory:"))
 
     @property
     def url(self) -> str:
@@ -74,20 +96,46 @@ class Options(msgspec.Struct, frozen=True):
 
 
 class Process:
-    """Built with everything that can fail; `run` ends when a signal asks for it."""
+    """Built with everything that can fail at once; `run` ends when a signal asks for it.
+
+    A database server that is away is waited for: until then the process says that it is not ready.
+    """
 
     def __init__(self, options: Options) -> None:
         self.options = options
-        options.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self.store: Store = open_store(options.url)
-        self.store.migrate()
-        self.store.add_workspace(
-            Workspace(str(uuid.uuid4()), DEFAULT_WORKSPACE, "made by the first start", wall_clock())
-        )
+        self._addresses = Addresses(options.allow_address or options.default_addresses)
+        self._credentials = Credentials(options.allow_env)
+        data_folder.prepare(options.data)
         self.holder = holders.this_process()
         self.metrics = Metrics()
-        settings = Settings(self.holder, decides=options.decides, lease_seconds=options.lease_seconds)
-        self.worker = Worker(self.store, settings, meter=MetricsMeter(self.metrics))
+        self.health = Health(wall_clock, self.metrics.problem)
+        self.token: str | None = None
+        """An admin token if there was none at all yet, to be shown once."""
+        self.failure: Exception | None = None
+        """Why it ended by itself."""
+        self._is_prepared = self._is_started = False
+        self.store: Store = open_store(options.url, is_there=False)
+        try:
+            self._prepare()
+        except NotAdmittedError:
+            raise
+        except UnavailableError as error:
+            if options.is_embedded:
+                raise
+            self.health.say_of_store(error)
+        settings = Settings(
+            self.holder,
+            decides=options.decides,
+            lease_seconds=options.lease_seconds,
+            clock_bound_seconds=options.clock_bound_seconds,
+        )
+        self.worker = Worker(
+            self.store,
+            settings,
+            meter=MetricsMeter(self.metrics),
+            health=self.health,
+            watch=ClockWatch(bound_seconds=options.clock_bound_seconds),
+        )
         self.desk = Desk(self.worker)
         self.worker.after_commit = self._after_commit
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -96,6 +144,29 @@ class Process:
         self._measurer: Measurer | None = None
         self._stop: asyncio.Event | None = None
         self._server: _Server | None = None
+        self._aside: Aside | None = None
+
+    def _prepare(self) -> None:
+        """Blocks; can be tried again."""
+        self.store.migrate()
+        self.store.add_workspace(
+            Workspace(str(uuid.uuid4()), DEFAULT_WORKSPACE, "made by the first start", wall_clock())
+        )
+        self.token = self._first_token() if self.options.serves else None
+        self._is_prepared = True
+
+    async def _wait_for_database(self) -> None:
+        while not self._is_prepared:
+            await asyncio.sleep(_RETRY_SECONDS)
+            try:
+                await asyncio.to_thread(self._prepare)
+            except UnavailableError as error:
+                self.health.say_of_store(error)
+        self.health.store_is_right()
+
+    def _reasons(self) -> list[str]:
+        """Why requests cannot be answered now."""
+        return [one.message for one in self.health.troubles() if one.check in STOPS_REQUESTS]
 
     def _after_commit(self, workspace: str, outcome: Outcome) -> None:
         """In the worker's thread, after every commit that wrote something."""
@@ -141,24 +212,20 @@ class Process:
     async def run(self, on_ready: Callable[[str], None] = lambda address: None) -> None:
         self._loop = asyncio.get_running_loop()
         self._stop = asyncio.Event()
-        self._measurer = Measurer()
-        web = Web()
+        web = Web(self._addresses)
+        self._measurer = Measurer(web)
         background: list[asyncio.Task[Any]] = []
         port = self.options.port
         listener = _listen(self.options.host, port) if port is not None else None
         own = _address(self.options.host, listener) if listener is not None else ""
         address = self.options.public_url or own
-        if self.options.runs_agents:
-            self._runner = self._build_runner(web, address)
-            background.append(asyncio.create_task(self._runner.run()))
-        self.worker.start()
+        begin = self._begin(web, address, background)
         try:
             if listener is not None:
-                await self._serve(
-                    listener, address, lambda: on_ready(address if self.options.serves else own)
-                )
+                shown = address if self.options.serves else own
+                await self._serve(listener, address, lambda: self.begin(begin(lambda: on_ready(shown))))
             else:
-                on_ready("")
+                await begin(lambda: on_ready(""))
                 await self._wait_for_signal()
         finally:
             if self._runner is not None:
@@ -167,10 +234,34 @@ class Process:
                 task.cancel()
             await asyncio.gather(*background, *self._tasks, return_exceptions=True)
             await self._measurer.close()
+            if self._aside is not None:
+                await self._aside.close()
             await web.close()
-            await asyncio.to_thread(self.worker.stop)
+            if self._is_started:
+                await asyncio.to_thread(self.worker.stop)
             self.store.close()
             tracing.shut_down()
+
+    def _begin(
+        self, web: Web, address: str, background: list[asyncio.Task[Any]]
+    ) -> Callable[[Callable[[], None]], Coroutine[Any, Any, None]]:
+        """Everything that needs the database, as soon as it is there."""
+
+        async def begin(on_ready: Callable[[], None]) -> None:
+            try:
+                await self._wait_for_database()
+                if self.options.runs_agents:
+                    self._runner = await asyncio.to_thread(self._build_runner, web, address)
+                    background.append(asyncio.create_task(self._runner.run()))
+            except Exception as error:
+                self.failure = error
+                self.stop()
+                return
+            self.worker.start()
+            self._is_started = True
+            on_ready()
+
+        return begin
 
     def _build_runner(self, web: Web, address: str) -> Runner:
         for holder in self.store.claim_holders():
@@ -178,9 +269,9 @@ class Process:
                 self.store.release_claims(holder)
         agents = (
             ExecAgent(self.options.data / "jobs"),
-            HttpAgent(wall_clock, address, web),
-            GithubAgent(wall_clock, web),
-            ArgocdAgent(web),
+            HttpAgent(wall_clock, address, web, self._credentials),
+            GithubAgent(wall_clock, web, self._credentials),
+            ArgocdAgent(web, self._credentials),
         )
         return Runner(self.store, self._report, wall_clock, self.holder, agents, refused=NOT_YET)
 
@@ -196,7 +287,7 @@ class Process:
         server = self._server = _Server(
             uvicorn.Config(
                 application,
-                lifespan="on",
+                lifespan="off",
                 http=BoundedConnection,
                 ws="none",
                 log_config=None,
@@ -215,17 +306,22 @@ class Process:
     def _application(self, address: str) -> Application:
         oidc = OidcVerifier(self.options.oidc, wall_clock) if self.options.oidc is not None else None
         authenticate = Authenticator(self.store, wall_clock, oidc)
+        if self.options.serves and not self.options.url.startswith(_IN_THIS_PROCESS):
+            self._aside = Aside(self.options.url)
         service = Service(
             desk=self.desk,
             store=self.store,
             clock=wall_clock,
             public_url=address,
+            credentials=self._credentials,
             tokens_changed=authenticate.forget,
+            health=self.health,
+            aside=self._aside,
         )
-        routes = ALL if self.options.serves else ()
-        return create_app(service, routes, authenticate, metrics=self.metrics)
+        routes = ALL if self.options.serves else checks.ROUTES
+        return create_app(service, routes, authenticate, metrics=self.metrics, ready=self._reasons)
 
-    def first_token(self) -> str | None:
+    def _first_token(self) -> str | None:
         """An admin token if there is none at all yet; shown once, by one of the servers that start together."""
         lease = self.store.take_lease("first-token", self.holder, _FIRST_TOKEN_SECONDS)
         if lease is None or self.store.tokens(None):
@@ -283,20 +379,6 @@ def _listen(host: str, port: int) -> socket.socket:
 def _address(host: str, listener: socket.socket) -> str:
     shown = "127.0.0.1" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
     return f"http://{shown}:{listener.getsockname()[1]}"
-
-
-def remember_locally(folder: Path, address: str, token: str | None) -> None:
-    """So that commands in this folder find the server; readable by its owner alone."""
-    file = folder / "local.json"
-    known: dict[str, str] = {}
-    with contextlib.suppress(OSError, msgspec.DecodeError):
-        known = msgspec.json.decode(file.read_bytes(), type=dict[str, str])
-    known["url"] = address
-    if token is not None:
-        known["token"] = token
-    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "wb") as output:
-        output.write(msgspec.json.encode(known))
 
 
 @contextlib.contextmanager

@@ -1,6 +1,6 @@
 import click
 
-from headgate.cli import completions, options, output, pairs
+from headgate.cli import completions, concerns, options, output, pairs
 from headgate.cli.client import Client, path
 
 
@@ -55,4 +55,4 @@ def command(
         "POST", path("skips"), {key: value for key, value in given.items() if value is not None}
     )
     sentence = f"rule {rule} is skipped; take it back with `headgate delete skip {skip['id']}`"
-    output.result(skip, form, sentence, skip["id"])
+    output.result(skip, form, concerns.said(sentence, skip), skip["id"])

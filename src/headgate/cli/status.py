@@ -1,6 +1,6 @@
 import click
 
-from headgate.cli import completions, failures, options, output, status_text
+from headgate.cli import completions, failures, options, output, status_text, tables
 from headgate.cli.client import Client, path
 
 
@@ -27,6 +27,7 @@ def command(client: Client, deployments: tuple[str, ...], form: str) -> None:
         )
     else:
         output.echo_lines(status_text.render(shown, wide=form == "wide"))
+        output.echo_lines(f"warning: {tables.printable(one)}" for one in answer.get("warnings") or ())
 
 
 def chosen(deployments: list[status_text.Document], names: tuple[str, ...]) -> list[status_text.Document]:

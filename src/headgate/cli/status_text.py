@@ -11,9 +11,12 @@ from headgate.cli.tables import printable
 MOST_WAITING = 10
 COUNTS = (
     ("upToDate", "up to date"),
+    ("verifying", "verifying"),
     ("running", "running"),
+    ("rollingBack", "rolling back"),
     ("waiting", "waiting"),
     ("frozen", "frozen"),
+    ("rolledBack", "rolled back"),
     ("failed", "failed"),
     ("noVersion", "without version"),
 )

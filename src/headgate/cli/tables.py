@@ -69,6 +69,18 @@ def printable(text: str) -> str:
     return "".join(_shown(character) for character in text)
 
 
+def printable_document(document: Any) -> Any:
+    """Every text in it, as a terminal may be given it."""
+    match document:
+        case str():
+            return printable(document)
+        case list():
+            return [printable_document(one) for one in document]
+        case dict():
+            return {key: printable_document(value) for key, value in document.items()}
+    return document
+
+
 def _shown(character: str) -> str:
     if character in "\n\t":
         return " "

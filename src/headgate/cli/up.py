@@ -35,6 +35,32 @@ def process_options(function: Callable[..., Any]) -> Callable[..., Any]:
                 help="How long another engine waits for one that is silent.",
             ),
             click.option(
+                "--allow-address",
+                multiple=True,
+                envvar="HEADGATE_ALLOW_ADDRESS",
+                metavar="ADDRESS",
+                help="What agents and verification providers may reach: public, private, loopback, link-local, any, a host "
+                "name, *.domain, an IP address or a network; each may have :port. May be repeated. If absent, public "
+                "addresses; with `up` also private ones and this machine.",
+            ),
+            click.option(
+                "--allow-env",
+                multiple=True,
+                envvar="HEADGATE_ALLOW_ENV",
+                metavar="NAME",
+                help="An environment variable that job agents may name (tokenEnv, secretEnv), beside HEADGATE_AGENT_*; a * at "
+                "its end stands for the rest. May be repeated.",
+            ),
+            click.option(
+                "--clock-bound",
+                "clock_bound_seconds",
+                type=click.FloatRange(1, 3600),
+                default=10.0,
+                show_default=True,
+                metavar="SECONDS",
+                help="How far the time of a workspace may be ahead of this machine's clock.",
+            ),
+            click.option(
                 "--log-level",
                 type=click.Choice(LEVELS),
                 default="warning",
@@ -109,13 +135,21 @@ def command(demo: bool, exit_when_done: bool, log_level: str, oidc_file: Path | 
     """
     from headgate.cli import serving
 
-    options = serving.Options(oidc=read_oidc(oidc_file), **given)
-    start(options, log_level, demo=demo, exit_when_done=exit_when_done)
+    options = serving.Options(oidc=read_oidc(oidc_file), reaches_private=True, **given)
+    start(options, log_level, is_alone=True, demo=demo, exit_when_done=exit_when_done)
 
 
-def start(options: Any, log_level: str, *, demo: bool = False, exit_when_done: bool = False) -> None:
+def start(
+    options: Any,
+    log_level: str,
+    *,
+    is_alone: bool = False,
+    demo: bool = False,
+    exit_when_done: bool = False,
+) -> None:
+    """`is_alone` for a process that shares its folder with no other server."""
     from headgate.api import tracing
-    from headgate.cli import serving
+    from headgate.cli import data_folder, serving
     from headgate.cli.main import refuse
     from headgate.kernel.problems import Rejected
     from headgate.store.migrations import NewerSchemaError
@@ -124,15 +158,19 @@ def start(options: Any, log_level: str, *, demo: bool = False, exit_when_done: b
     tracing.configure_from_environment()
     with serving.logging_to_stderr(log_level), contextlib.ExitStack() as stack:
         try:
+            data_folder.prepare(options.data)
+            lock = data_folder.Lock(options.data) if options.serves else None
+            if is_alone and lock is not None and not lock.is_ours:
+                refuse(_is_served(options.data), code=1)
             process = serving.Process(options)
         except (UnavailableError, NewerSchemaError, Rejected, OSError) as error:
             refuse(f"headgate: {error}", code=1)
-        token = process.first_token() if options.serves else None
 
         def on_ready(address: str) -> None:
             if options.serves:
-                serving.remember_locally(options.data, address, token)
-                _greet(address, token)
+                if lock is not None and lock.is_ours:
+                    data_folder.remember(options.data, address, process.token)
+                _greet(address, process.token)
             else:
                 click.echo(f"Running; how it is: {address}/healthz and /metrics" if address else "Running.")
             if demo:
@@ -140,6 +178,16 @@ def start(options: Any, log_level: str, *, demo: bool = False, exit_when_done: b
 
         stack.callback(click.echo, "Stopped.")
         serving.run(process, on_ready)
+        if process.failure is not None:
+            refuse(f"headgate: {process.failure}", code=1)
+
+
+def _is_served(folder: Path) -> str:
+    from headgate.cli import data_folder
+
+    address = data_folder.remembered_address(folder)
+    where = f" at {address}" if address is not None else ""
+    return f"headgate: {folder} is served by another process{where}; stop that one, or use another --data"
 
 
 async def _demonstrate(process: Any, exit_when_done: bool) -> None:

@@ -64,9 +64,11 @@ def command(paths: tuple[str, ...], more: tuple[str, ...]) -> None:
 def _workload_problems(documents: "Sequence[manifests.Document]") -> "list[Problem]":
     """PodCliqueSets are judged as the API judges them; warnings are said and change nothing."""
     from headgate.fleet import manifests
+    from headgate.kernel.objects import Object
     from headgate.kernel.problems import Problem, Rejected
 
     problems: list[Problem] = []
+    before: list[Object] = []
     for document in documents:
         value = document.value
         if not isinstance(value, dict) or value.get("kind") != "PodCliqueSet":
@@ -75,8 +77,10 @@ def _workload_problems(documents: "Sequence[manifests.Document]") -> "list[Probl
         from headgate.workload import validate
 
         try:
-            checked = validate.check(objects.read(value))
+            checked = validate.check(objects.read(value), others=before)
             found = checked.problems
+            if not found:
+                before.append(checked.object)
             for warning in checked.warnings:
                 path, _, message = warning.partition(": ")
                 click.echo(str(manifests.located(document, Problem(path, f"warning: {message}"))), err=True)

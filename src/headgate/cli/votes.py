@@ -1,6 +1,6 @@
 import click
 
-from headgate.cli import completions, options, output
+from headgate.cli import completions, concerns, options, output
 from headgate.cli.client import Client, path
 
 _DEPLOYMENT = click.argument("deployment", shell_complete=completions.names("deployments"))
@@ -57,4 +57,4 @@ def _vote(
         body["reason"] = reason
     vote = client.send("POST", path("approvals"), body)
     sentence = f"{status} {deployment} {tag} for {environment}"
-    output.result(vote, form, sentence, f"{deployment}/{tag}")
+    output.result(vote, form, concerns.said(sentence, vote), f"{deployment}/{tag}")

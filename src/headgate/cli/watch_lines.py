@@ -7,7 +7,7 @@ import click
 
 from headgate.cli import event_stream, failures, main, output, watch_state
 from headgate.cli.client import Client
-from headgate.cli.watch import Ending
+from headgate.cli.watch_ending import Ending
 from headgate.cli.watch_feed import Feed
 from headgate.kernel import instants
 
@@ -16,6 +16,8 @@ LEAST_BETWEEN_COUNTS_SECONDS = 0.5
 MOST_LAST_LOOKS = 20
 """The counts may be ahead of the events that led to them; those are still printed."""
 _PACE_SECONDS = 0.25
+SILENT = "silent"
+"""The form that prints no events."""
 
 
 def run(
@@ -24,6 +26,7 @@ def run(
     end: Ending,
     snapshot: watch_state.Snapshot,
     form: str,
+    environment: str | None = None,
 ) -> watch_state.Snapshot:
     if end.is_over(snapshot):
         return snapshot
@@ -38,7 +41,7 @@ def run(
             if end.needs_counts and (
                 (is_stale and age >= LEAST_BETWEEN_COUNTS_SECONDS) or age >= LONGEST_WITHOUT_COUNTS_SECONDS
             ):
-                snapshot = _counted(client, names) or snapshot
+                snapshot = _counted(client, names, environment) or snapshot
                 counted_at, is_stale = time.monotonic(), False
         for _ in range(MOST_LAST_LOOKS):
             last = feed.batch(_PACE_SECONDS)
@@ -49,10 +52,10 @@ def run(
     return snapshot
 
 
-def _counted(client: Client, names: tuple[str, ...]) -> watch_state.Snapshot | None:
+def _counted(client: Client, names: tuple[str, ...], environment: str | None) -> watch_state.Snapshot | None:
     """None while the server is away: it is asked again, the time that was given is the bound."""
     try:
-        return watch_state.fetch_counts(client, names)
+        return watch_state.fetch_counts(client, names, environment)
     except failures.Failure as failure:
         if failure.code != main.UNREACHABLE:
             raise
@@ -60,6 +63,8 @@ def _counted(client: Client, names: tuple[str, ...]) -> watch_state.Snapshot | N
 
 
 def _print(item: event_stream.Item, names: tuple[str, ...], form: str) -> None:
+    if form == SILENT:
+        return
     if isinstance(item, event_stream.Lost):
         click.echo(f"not live: {item.reason}; trying again", err=True)
     elif isinstance(item, event_stream.Event) and item.type == "gap":

@@ -9,8 +9,10 @@ from rich.text import Text
 
 from headgate.cli import event_stream, failures, pairs, watch_screen, watch_state
 from headgate.cli.client import Client
-from headgate.cli.watch import Ending
+from headgate.cli.watch_ending import Ending
 from headgate.cli.watch_feed import Feed
+from headgate.cli.watch_forecast import Forecast, Forecaster
+from headgate.cli.watch_spans import Line
 
 PACE_SECONDS = 0.25
 LEAST_BETWEEN_LOOKS_SECONDS = 1.0
@@ -21,15 +23,17 @@ def run(client: Client, names: tuple[str, ...], end: Ending) -> watch_state.Snap
     """The last screen stays in the terminal when it is over."""
     console = Console()
     snapshot = watch_state.fetch(client, names)
+    forecaster = Forecaster(client)
     looked_at = time.monotonic()
     is_stale = False
     trouble: str | None = None
-    drawn: list[watch_screen.Line] = []
-    lines: list[watch_screen.Line] = []
+    drawn: list[Line] = []
+    lines: list[Line] = []
     try:
         with Feed(client) as feed, Live(console=console, screen=True, auto_refresh=False) as live:
             while True:
-                lines = _lines(snapshot, client, trouble, console)
+                forecast = forecaster.latest(snapshot.targets, snapshot.count("running", "waiting"))
+                lines = _lines(snapshot, client, trouble, forecast, console)
                 if lines != drawn:
                     live.update(_text(lines), refresh=True)
                     drawn = lines
@@ -53,16 +57,16 @@ def run(client: Client, names: tuple[str, ...], end: Ending) -> watch_state.Snap
 
 
 def _lines(
-    snapshot: watch_state.Snapshot, client: Client, trouble: str | None, console: Console
-) -> list[watch_screen.Line]:
+    snapshot: watch_state.Snapshot, client: Client, trouble: str | None, forecast: Forecast, console: Console
+) -> list[Line]:
     connection = client.connection
     heading = watch_screen.Heading(
-        connection.workspace or "default workspace", connection.url, pairs.now(), trouble
+        connection.workspace or "default workspace", connection.url, pairs.now(), trouble, forecast
     )
     return watch_screen.render(snapshot, heading, console.width, console.height)
 
 
-def _text(lines: Sequence[watch_screen.Line]) -> Text:
+def _text(lines: Sequence[Line]) -> Text:
     text = Text(no_wrap=True, overflow="crop", end="")
     for number, line in enumerate(lines):
         text.append("\n" if number else "")

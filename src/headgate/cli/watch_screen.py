@@ -6,9 +6,11 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from headgate.cli import cells, tables
+from headgate.cli import cells, tables, watch_nodes
 from headgate.cli.tables import printable
-from headgate.cli.watch_state import Document, Snapshot
+from headgate.cli.watch_forecast import Forecast
+from headgate.cli.watch_spans import Line, Span
+from headgate.cli.watch_state import NOT_DONE, Document, Snapshot
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 
@@ -16,20 +18,23 @@ MOST_BUDGETS = 5
 NARROWEST_BAR, WIDEST_BAR = 6, 20
 _BARS = (
     ("upToDate", "█", "green"),
+    ("verifying", "▒", "cyan"),
     ("running", "▓", "cyan"),
+    ("rollingBack", "◂", "red"),
+    ("rolledBack", "<", "red"),
     ("failed", "x", "red"),
     ("frozen", "=", "blue"),
 )
-_WORDS = (("running", "cyan"), ("waiting", "yellow"), ("frozen", "blue"), ("failed", "red"))
-_STILL_MOVING = ("running", "waiting", "frozen", "failed")
-
-
-class Span(msgspec.Struct, frozen=True):
-    text: str
-    style: str = ""
-
-
-Line = list[Span]
+_WORDS = (
+    ("verifying", "cyan", "verifying"),
+    ("running", "cyan", "running"),
+    ("rollingBack", "red", "rolling back"),
+    ("waiting", "yellow", "waiting"),
+    ("frozen", "blue", "frozen"),
+    ("rolledBack", "red", "rolled back"),
+    ("failed", "red", "failed"),
+)
+_STILL_MOVING = NOT_DONE
 
 
 class Heading(msgspec.Struct, frozen=True):
@@ -39,6 +44,7 @@ class Heading(msgspec.Struct, frozen=True):
     server: str
     now: Instant
     trouble: str | None = None
+    forecast: Forecast = Forecast()
 
 
 class _Branch(msgspec.Struct):
@@ -54,7 +60,10 @@ def render(snapshot: Snapshot, heading: Heading, width: int, height: int) -> lis
     lines = [_heading(heading, width), []]
     budgets = list(_budgets(snapshot.budgets, heading.now))
     room = max(height - len(lines) - (len(budgets) + 1 if budgets else 0), 3)
-    lines += _tree(snapshot, heading.now, width, room)
+    nodes = watch_nodes.render(snapshot, heading.forecast, heading.now, room // 2)
+    lines += _tree(snapshot, heading.now, width, room - (len(nodes) + 1 if nodes else 0))
+    if nodes:
+        lines += [[], *nodes]
     if budgets:
         lines += [[], *budgets]
     return [_cut(line, width) for line in lines[:height]]
@@ -63,6 +72,8 @@ def render(snapshot: Snapshot, heading: Heading, width: int, height: int) -> lis
 def _heading(heading: Heading, width: int) -> Line:
     where = f"{heading.workspace} at {heading.server}"
     clock = instants.to_datetime(heading.now).strftime("%H:%M:%S UTC")
+    if heading.forecast.finish_at is not None:
+        clock = f"done about {instants.show_clock(heading.forecast.finish_at, near=heading.now)}  {clock}"
     how = Span("● live", "green") if heading.trouble is None else Span("○ not live", "red")
     gap = max(width - tables.width_of(where) - len(clock) - len(how.text) - 2, 2)
     return [Span(where, "bold"), Span(" " * gap), Span(clock, "dim"), Span("  "), how]
@@ -186,14 +197,16 @@ def _bar(counts: Document, width: int) -> Iterator[Span]:
 
 
 def _words(counts: Document) -> Iterator[Span]:
-    for key, style in _WORDS:
+    for key, style, word in _WORDS:
         if counts.get(key):
-            yield Span(f"  {counts[key]} {key}", style)
+            yield Span(f"  {counts[key]} {word}", style)
 
 
 def _details(
     environment: Document, place: tuple[str, str], snapshot: Snapshot, now: Instant
 ) -> Iterator[Line]:
+    if place in watch_nodes.covered(snapshot):
+        return
     for job in snapshot.jobs.get(place, []):
         since = instants.parse(job.get("startedAt") or job["createdAt"])
         for_long = cells.length(max(now - since, 0) // instants.MICROSECONDS_PER_SECOND)
@@ -253,7 +266,7 @@ def _budget(budget: Document, now: Instant) -> Line:
     rule = f"{printable(budget['policy'])}, {printable(budget['rule'])}{where}"
     amount = f"  {budget['used']} of {budget['limit']}  "
     if budget.get("stoppedAt"):
-        since = instants.show_clock(instants.parse(budget["stoppedAt"]), near=now)
+        since = instants.show_to_the_second(instants.parse(budget["stoppedAt"]))
         advice = "  `headgate resume` goes on"
         return [Span(amount, "red"), Span(f"stopped since {since}  ", "red"), Span(rule), Span(advice, "dim")]
     holders = ", ".join(printable(holder["name"]) for holder in budget.get("holders") or [])

@@ -14,16 +14,30 @@ LEAST_BETWEEN_LISTS_SECONDS = 1.0
 _PACE_SECONDS = 0.25
 
 
-def follow(client: Client, kind: Kind, names: tuple[str, ...], query: listing.Query, form: str) -> None:
+def follow(
+    client: Client,
+    kind: Kind,
+    names: tuple[str, ...],
+    query: listing.Query,
+    form: str,
+    *,
+    header: bool = True,
+) -> None:
     try:
         with Feed(client) as feed:
-            _follow(feed, client, kind, names, query, form)
+            _follow(feed, client, kind, names, query, form, header)
     except KeyboardInterrupt:
         raise SystemExit(main.INTERRUPTED) from None
 
 
 def _follow(
-    feed: Feed, client: Client, kind: Kind, names: tuple[str, ...], query: listing.Query, form: str
+    feed: Feed,
+    client: Client,
+    kind: Kind,
+    names: tuple[str, ...],
+    query: listing.Query,
+    form: str,
+    header: bool,
 ) -> None:
     shown: dict[str, tables.Row] = {}
     is_first = is_stale = True
@@ -34,7 +48,8 @@ def _follow(
             found = _listed(client, kind, names, query, is_first)
             if found is None:
                 continue
-            _print(kind, [item for key, item in found.items() if shown.get(key) != item], form, is_first)
+            _print(kind, [item for key, item in found.items() if shown.get(key) != item], form, header)
+            header = False
             for key in shown.keys() - found.keys():
                 click.echo(f"{kind.singular} {tables.printable(key)} is gone", err=True)
             shown, is_first, is_stale = found, False, False
@@ -64,4 +79,4 @@ def _print(kind: Kind, items: list[tables.Row], form: str, with_header: bool) ->
     else:
         if form == "yaml" and not with_header:
             click.echo("---")
-        output.rows(kind, items, form)
+        output.rows(kind, items, form, header=with_header)

@@ -11,16 +11,20 @@ from headgate.fleet import (
     catalog,
     changes,
     deleting,
+    departing,
     failures,
+    freezes,
     holds,
+    job_agents,
     jobs,
     model,
     orders,
     outcomes,
     references,
+    rejecting,
     skips,
 )
-from headgate.fleet.brackets import cycle, operators
+from headgate.fleet.brackets import hooks, leaving, operators
 from headgate.fleet.changes import (
     Change,
     Delete,
@@ -30,15 +34,17 @@ from headgate.fleet.changes import (
     Measured,
     Put,
     PutSkip,
+    RejectVersion,
     ResumeBudget,
     SetVariable,
     SetVersionStatus,
     TargetAction,
+    TargetsAction,
     Vote,
 )
 from headgate.fleet.rules import deployment_dependency
 from headgate.fleet.state import State
-from headgate.fleet.units import Target, optional_selector
+from headgate.fleet.units import optional_selector
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem, Rejected
 
@@ -51,6 +57,8 @@ def apply(state: State, change: Change, now: Instant) -> None:
             deleting.delete(state, change, now)
         case SetVersionStatus():
             _set_version_status(state, change, now)
+        case RejectVersion():
+            rejecting.by_person(state, change, now)
         case Vote():
             _vote(state, change, now)
         case PutSkip():
@@ -63,6 +71,8 @@ def apply(state: State, change: Change, now: Instant) -> None:
             operators.act(state, change, now)
         case TargetAction():
             orders.act(state, change, now)
+        case TargetsAction():
+            orders.act_on_many(state, change, now)
         case ResumeBudget():
             failures.resume(state, references.rule(state, change.policy, change.rule).id, change.environment)
         case JobReported():
@@ -70,6 +80,8 @@ def apply(state: State, change: Change, now: Instant) -> None:
         case Measured():
             outcomes.measured(state, change, now)
     _cancel_jobs_of_removed_targets(state, now)
+    hooks.settle(state, now)
+    after_rules.settle(state, now)
 
 
 def _put(state: State, change: Put, now: Instant) -> None:
@@ -80,11 +92,14 @@ def _put(state: State, change: Put, now: Instant) -> None:
             catalog.put_resource(state, _stamped(thing, _object(state.resources.get(thing.name)), now))
             after_rules.hold_what_runs_on(state, thing.name, now)
         case model.Environment():
+            departing.forget_old(state, now)
             catalog.put_environment(state, _stamped(thing, _object(state.environments.get(thing.name)), now))
             state.shared.clear()
             state.waiting.happened(("environments",))
         case model.Deployment():
-            catalog.put_deployment(state, _stamped(thing, _object(state.deployments.get(thing.name)), now))
+            node = state.deployments.get(thing.name)
+            job_agents.check_deployment(state, thing, node.object if node is not None else None)
+            catalog.put_deployment(state, _stamped(thing, _object(node), now))
         case model.Version():
             thing = _put_version(state, thing, now)
         case model.Policy():
@@ -94,7 +109,6 @@ def _put(state: State, change: Put, now: Instant) -> None:
                 kept_rules = references.rules_of_kept_policy(thing, known.object.id)
                 thing = msgspec.structs.replace(thing, rules=kept_rules)
             catalog.put_policy(state, _stamped(thing, _object(known), now))
-            after_rules.settle(state, now)
         case model.JobAgent():
             state.job_agents[thing.name] = _stamped(thing, state.job_agents.get(thing.name), now)
         case model.VariableSet():
@@ -106,6 +120,7 @@ def _put(state: State, change: Put, now: Instant) -> None:
             frozen = state.freezes.get(thing.name)
             stamped_freeze = _stamped(thing, frozen[0] if frozen else None, now)
             state.freezes[thing.name] = (stamped_freeze, optional_selector(thing.selector))
+            freezes.begun(state, stamped_freeze)
             state.waiting.happened(("freeze",))
         case model.Signal():
             signal = _stamped(thing, state.signals.get(thing.name), now)
@@ -132,7 +147,7 @@ def _stamped(thing: Thing, old: object, now: Instant) -> Thing:
 
 
 def _put_version(state: State, version: model.Version, now: Instant) -> model.Version:
-    """As it is kept: its deployment by name, whichever way it was given."""
+    """As it is kept: its deployment by name, whichever way it was given. A manifest does not lift a rejection."""
     deployment = references.deployment(state, version.deployment, path="spec.deployment")
     for name in version.dependencies:
         if name == deployment.name:
@@ -140,19 +155,17 @@ def _put_version(state: State, version: model.Version, now: Instant) -> model.Ve
                 (Problem(f"spec.dependencies.{name}", "a version cannot depend on its own deployment"),)
             )
     old = deployment.version(version.tag)
+    job_agents.check_version(state, deployment.object, version, old.object if old is not None else None)
     stamped = _stamped(version, old.object if old else None, now)
     published_at = old.object.published_at if old is not None else None
     if published_at is None and stamped.status == "ready":
-        published_at = stamped.created_at if old is None else now
+        published_at = now
     kept = msgspec.structs.replace(stamped, deployment=deployment.name, published_at=published_at)
+    if old is not None and old.object.rejection is not None:
+        kept = msgspec.structs.replace(kept, status=old.object.status, rejection=old.object.rejection)
     catalog.put_version(state, kept)
-    _judge_anew(state, stamped.id)
+    state.judge_anew(stamped.id)
     return kept
-
-
-def _judge_anew(state: State, version_id: str) -> None:
-    for key in [key for key in state.shared if key[1] == version_id]:
-        del state.shared[key]
 
 
 def _set_version_status(state: State, change: SetVersionStatus, now: Instant) -> None:
@@ -176,10 +189,11 @@ def _set_version_status(state: State, change: SetVersionStatus, now: Instant) ->
             status=change.status,
             message=message,
             published_at=published_at,
+            rejection=node.object.rejection if change.status == "rejected" else None,
             updated_at=now,
         ),
     )
-    _judge_anew(state, node.id)
+    state.judge_anew(node.id)
     state.journal.changed("Version", references.name_of(node.object))
 
 
@@ -194,7 +208,7 @@ def _vote(state: State, change: Vote, now: Instant) -> None:
         votes[change.user] = model.Approval(
             node.id, environment.name, change.user, change.status, change.reason, now, change.roles
         )
-    _judge_anew(state, node.id)
+    state.judge_anew(node.id)
     state.journal.changed("approval", node.id, environment.name, change.user)
     state.waiting.happened(("votes", node.id, environment.name))
     pair = state.deployments[node.object.deployment].pairs.get(environment.name)
@@ -222,30 +236,18 @@ def _set_variable(state: State, change: SetVariable, now: Instant) -> None:
 
 
 def _cancel_jobs_of_removed_targets(state: State, now: Instant) -> None:
+    """Its group is told before its jobs are forgotten: what they have done decides whether the resource is prepared."""
     while state.removed:
-        target = state.removed.pop(0)
-        holds.give_back(state, target.resource.name, target.name)
-        for job_id in target.record.attempts:
-            state.forget_job(job_id)
+        target, place = state.removed.pop(0)
+        holds.give_back_for_target(state, target, list(target.record.slots))
         job = state.jobs.get(target.record.job or "")
         if job is not None:
             jobs.cancel(state, job, now, f"{target.name} is no longer a release target")
-            cycle.job_ended(state, job, now)
-            state.forget_job(job.id)
-        _forget_what_was_ahead(state, target)
-
-
-def _forget_what_was_ahead(state: State, target: Target) -> None:
-    """What runs there stays known as long as its deployment, environment and resource exist."""
-    record = target.record
-    record.job = record.retry_at = record.ordered = record.rollback_to = None
-    record.attempts = []
-    if (
-        target.deployment.name not in state.deployments
-        or target.environment.name not in state.environments
-        or target.resource.name not in state.resources
-    ):
-        state.departed.pop(target.name, None)
+        if place is not None:
+            leaving.target_left(state, place, target.deployment.name, now)
+        for job_id in (*target.record.attempts, *([job.id] if job is not None else ())):
+            state.forget_job(job_id)
+        departing.leave(state, target, now)
 
 
 def _refuse_cycles(state: State, policy: model.Policy) -> None:

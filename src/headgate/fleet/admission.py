@@ -16,7 +16,7 @@ from headgate.fleet.brackets.readiness import GroupStart
 from headgate.fleet.slots import SlotTable
 from headgate.fleet.state import State
 from headgate.fleet.targets import Hindrance, Release
-from headgate.fleet.units import Place, Reason, StartKey, Target, Unit
+from headgate.fleet.units import Place, Reason, StartKey, Target, Unit, VersionNode
 from headgate.kernel.instants import Instant
 
 LOOKS_PER_UNIT_AT_MOST = 64
@@ -49,7 +49,7 @@ def settle(state: State, now: Instant) -> None:
 
 def _consider(state: State, unit: Unit, now: Instant) -> StartKey | None:
     """The unit's place in the order if it may start as far as it knows; otherwise it waits, or stands in line."""
-    _leave_lines(state, unit)
+    unit.leave_lines()
     start, hindrance = _look(state, unit, now)
     if start is None:
         _wait(state, unit, hindrance)
@@ -64,7 +64,7 @@ def _look(state: State, unit: Unit, now: Instant) -> tuple[Start | None, Hindran
     assert isinstance(unit, Target)
     hindrance = Hindrance()
     found = targets.next_release(state, unit, now, hindrance)
-    holds.settle_target(state, unit, now)
+    holds.settle_target(state, unit)
     return found, hindrance
 
 
@@ -73,55 +73,51 @@ def _wait(state: State, unit: Unit, hindrance: Hindrance, also: tuple[Reason, ..
 
 
 class Needed(msgspec.Struct, frozen=True):
-    """The slots that a start needs: all of them or none."""
+    """The slots that a start needs, all of them or none, and what is going to run on them."""
 
     resource: str
-    targets: list[Target]
+    runners: list[tuple[Target, VersionNode]]
     tables: list[SlotTable]
 
 
 def _slots_of(state: State, unit: Unit, start: Start) -> Needed:
     if isinstance(unit, Place):
         assert isinstance(start, GroupStart)
-        members = readiness.active_targets(unit, start.group)
-        return Needed(unit.resource.name, members, holds.tables_for(state, members))
+        return Needed(
+            unit.resource.name,
+            readiness.runners(state, unit, start.group),
+            readiness.tables_of(state, unit, start.group),
+        )
     assert isinstance(unit, Target)
-    return Needed(unit.resource.name, [unit], holds.tables_for(state, (unit,)))
+    assert isinstance(start, Release)
+    return Needed(unit.resource.name, [(unit, start.version)], holds.tables_for(state, (unit,)))
 
 
 def _stands_in_line(
     state: State, unit: Unit, start: Start, needed: Needed, hindrance: Hindrance, now: Instant
 ) -> bool:
-    """Where it is looked at again when one of its gates may close: what it waits for is always what it says."""
-    lacking = holds.lacking(state, needed.tables, needed.targets, now)
+    """Where it is looked at again when one of its gates may say something else: what it waits for is always what it
+    says, and its place in line, which follows from when its gates were satisfied, is that of this moment."""
+    lacking = holds.lacking(state, needed.tables, needed.resource, needed.runners, now)
     if not lacking:
         return False
-    unit.start_key = start.key
     for one in start.judged:
-        hindrance.look_again(one.verdict.next_evaluation_time)
-        if one.kind == "gate":
-            hindrance.reasons.extend(one.reasons)
-    for table in lacking:
-        table.queue(start.key, unit)
-    also: list[Reason] = [("slot", needed.resource), ("ranks",)]
+        hindrance.add(one)
+    unit.stand_in(lacking, start.key)
+    also: list[Reason] = [("slot", needed.resource)]
+    if isinstance(unit, Place) or (isinstance(unit, Target) and unit.rules.of("gradualRollout")):
+        also.append(("ranks",))
     for table in lacking:
         also += [("line", table.rule.id), ("skips", table.rule.id)]
     _wait(state, unit, hindrance, tuple(also))
     return True
 
 
-def _leave_lines(state: State, unit: Unit) -> None:
-    if unit.start_key is not None:
-        for table in state.slots.values():
-            table.leave(unit.start_key, unit)
-        unit.start_key = None
-
-
 def _admit(state: State, open_starts: dict[Unit, StartKey], now: Instant) -> bool:
     """Walks those who may start and, where slots are free, those in line, as one line. Whether anyone started."""
-    lines = [table.in_line() for table in state.slots.values() if table.free > 0]
+    tables = [table for table in state.slot_tables() if table.has_waiters and table.free > 0]
+    lines = [table.in_line() for table in tables]
     heap: list[tuple[StartKey, int, Unit]] = [(key, -1, unit) for unit, key in open_starts.items()]
-    tables = [table for table in state.slots.values() if table.free > 0]
     for number, line in enumerate(lines):
         _push_next(heap, number, line)
     heapq.heapify(heap)
@@ -157,7 +153,7 @@ def _push_next(
 
 def _attempt(state: State, unit: Unit, now: Instant) -> bool:
     """Decides on the state of this very moment, which earlier starts may have moved."""
-    _leave_lines(state, unit)
+    unit.leave_lines()
     start, hindrance = _look(state, unit, now)
     if start is None:
         _wait(state, unit, hindrance)
@@ -171,7 +167,7 @@ def _attempt(state: State, unit: Unit, now: Instant) -> bool:
         places.launch(state, unit, start, now)
     else:
         assert isinstance(unit, Target)
-        holds.take(state, needed.tables, needed.resource, unit.name, now)
+        holds.take_for_target(state, needed.tables, unit, now)
         targets.launch(state, unit, start, now)
     state.waiting.touch(unit)
     return True

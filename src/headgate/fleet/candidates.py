@@ -59,9 +59,29 @@ def deployed_version(state: State, target: Target) -> VersionNode | None:
     return state.version(target.record.deployed)
 
 
-def floor_of(state: State, target: Target) -> tuple[Instant, str] | None:
-    """No candidate older than this: what runs, unless what runs was rejected."""
+def way_back(state: State, target: Target) -> VersionNode | None:
+    """Where it goes when what runs was rejected and goes back: the last that ran here and is not known to be bad."""
     deployed = deployed_version(state, target)
-    if deployed is None or deployed.object.status == "rejected":
+    if deployed is None or not deployed.object.goes_back:
+        return None
+    return last_good(state, target)
+
+
+def last_good(state: State, target: Target) -> VersionNode | None:
+    record = target.record
+    for version_id in (record.previous, *reversed(record.ran)):
+        version = state.version(version_id)
+        if version is None or not version.is_ready or version.id == record.deployed:
+            continue
+        is_bad = version.id in record.spent or version.id in record.failures
+        if not is_bad and in_scope(state, version, target):
+            return version
+    return None
+
+
+def floor_of(state: State, target: Target) -> tuple[Instant, str] | None:
+    """No candidate older than this: what runs, unless what runs was rejected and goes back."""
+    deployed = deployed_version(state, target)
+    if deployed is None or deployed.object.goes_back:
         return None
     return deployed.order

@@ -8,13 +8,15 @@ from __future__ import annotations
 import bisect
 from collections.abc import Iterable
 
-from headgate.fleet import model, placing
-from headgate.fleet.slots import SlotTable
+from headgate.fleet import departing, holds, model, placing, records
+from headgate.fleet.slots import RuleSlots
 from headgate.fleet.state import State
 from headgate.fleet.units import (
+    BoundRule,
     DeploymentNode,
     EnvironmentNode,
     Pair,
+    Place,
     PolicyNode,
     ResourceNode,
     RuleSet,
@@ -34,9 +36,12 @@ def put_resource(state: State, resource: model.Resource) -> None:
     else:
         node.object = resource
         node.view = resource.cel_view()
+        node.values.clear()
     state.index.put(resource.name, node.view)
-    for table in state.slots.values():
-        _place_in_group(state, table, node)
+    for slots in state.slots.values():
+        left = slots.place(node)
+        if left is not None:
+            holds.leave(state, left, node.name)
     kept = list(node.targets.values())
     for environment in state.environments.values():
         _note_match(environment, node)
@@ -51,23 +56,29 @@ def put_resource(state: State, resource: model.Resource) -> None:
             _membership_changed(state, target.pair)
             _bind_rules(state, target)
             state.touch(target)
-    _ranks_moved(state)
+    _bind_lingering(state)
+    state.ranks_moved()
 
 
 def remove_resource(state: State, node: ResourceNode) -> None:
     for target in list(node.targets.values()):
         _remove_target(state, target)
+    for target in [one for one in state.lingering.values() if one.resource is node]:
+        del state.lingering[target.name]
+        state.removed.append((target, target.place))
+        placing.leave(state, target)
     state.index.remove(node.name)
-    for table in state.slots.values():
-        table.group.discard(node.name)
-        table.holders.pop(node.name, None)
+    for slots in state.slots.values():
+        left = slots.remove(node.name)
+        if left is not None:
+            holds.leave(state, left, node.name)
     for environment in state.environments.values():
         environment.matched.discard(node.name)
     for deployment in state.deployments.values():
         deployment.matched.discard(node.name)
     state.identifiers.pop(node.object.identifier or node.name, None)
     del state.resources[node.name]
-    _ranks_moved(state)
+    state.ranks_moved()
 
 
 def put_environment(state: State, environment: model.Environment) -> None:
@@ -90,6 +101,7 @@ def put_deployment(state: State, deployment: model.Deployment) -> None:
         node.view = deployment.cel_view()
         node.selector = optional_selector(deployment.resource_selector)
     state.rule_sets.clear()
+    state.forms_changed()
     _rematch(state, node, [(node, environment) for environment in state.environments.values()])
     for target in node.targets():
         _bind_rules(state, target)
@@ -99,7 +111,7 @@ def put_deployment(state: State, deployment: model.Deployment) -> None:
 def remove_pairs(state: State, pairs: Iterable[Pair]) -> None:
     for target in [target for pair in pairs for target in pair.targets.values()]:
         _remove_target(state, target)
-    _ranks_moved(state)
+    state.ranks_moved()
 
 
 def put_version(state: State, version: model.Version) -> VersionNode:
@@ -121,6 +133,9 @@ def remove_version(state: State, node: VersionNode) -> None:
     del state.versions[node.id]
     state.progress.pop(node.id, None)
     state.verified.pop(node.id, None)
+    for rule_id, scope in [key for key in state.latches if key[1] == node.id]:
+        del state.latches[(rule_id, scope)]
+        state.journal.changed("latch", rule_id, scope)
     state.journal.changed("Version", f"{deployment.name}/{node.tag}")
     state.journal.changed("gone", node.id)
     for target in deployment.targets():
@@ -132,9 +147,11 @@ def put_policy(state: State, policy: model.Policy) -> None:
     old = state.policies.get(policy.name)
     state.policies[policy.name] = node
     for rule in node.rules:
+        for place in state.places_by_rule.get(rule.id, ()) if rule.kind == "deploymentBracket" else ():
+            place.rule = rule
+    for rule in node.rules:
         if rule.kind == "resourceConcurrency":
-            table = state.slots[rule.id] = _slot_table(state, rule.id, node)
-            table.group = set(state.index.select(rule.selector(rule.spec.group_selector)))
+            _put_slots(state, rule)
     _policies_changed(state, node, *((old,) if old is not None else ()))
 
 
@@ -144,13 +161,20 @@ def remove_policy(state: State, node: PolicyNode) -> None:
     _policies_changed(state, node)
 
 
-def _slot_table(state: State, rule_id: str, node: PolicyNode) -> SlotTable:
-    rule = next(rule for rule in node.rules if rule.id == rule_id)
-    table = SlotTable(rule)
-    old = state.slots.get(rule_id)
-    if old is not None:
-        table.holders = old.holders
-    return table
+def _put_slots(state: State, rule: BoundRule) -> None:
+    """Whoever held a slot of the rule as it was holds one as it is, where it is still in a group."""
+    slots = RuleSlots(rule)
+    members = sorted(state.index.select(rule.selector(rule.spec.group_selector)))
+    slots.place_all(state.resources[name] for name in members)
+    old = state.slots.get(rule.id)
+    state.slots[rule.id] = slots
+    for table in old.tables() if old is not None else ():
+        for resource in list(table.holders):
+            group = slots.table_of(resource)
+            if group is None:
+                holds.leave(state, table, resource)
+            else:
+                group.holders[resource] = table.holders[resource]
 
 
 def _forget_skips(state: State, rule_id: str) -> None:
@@ -164,17 +188,24 @@ def _policies_changed(state: State, *nodes: PolicyNode) -> None:
     """Binds anew what the policy matches now or matched before; slots of rules that are gone go with them."""
     state.rule_sets.clear()
     state.shared.clear()
+    state.forms_changed()
     for deployment in state.deployments.values():
         if any(_may_concern(node, deployment) for node in nodes):
             for target in deployment.targets():
                 _bind_rules(state, target)
+    _bind_lingering(state)
     live = {(rule.id, rule.kind) for policy in state.policies.values() for rule in policy.rules}
     for rule_id in [rule_id for rule_id in state.slots if (rule_id, "resourceConcurrency") not in live]:
         del state.slots[rule_id]
     for rule in (rule for node in nodes for rule in node.rules):
         if (rule.id, rule.kind) not in live:
             _forget_skips(state, rule.id)
-    _ranks_moved(state)
+    state.ranks_moved()
+
+
+def _bind_lingering(state: State) -> None:
+    for target in state.lingering.values():
+        _bind_rules(state, target)
 
 
 def _may_concern(node: PolicyNode, deployment: DeploymentNode) -> bool:
@@ -210,7 +241,8 @@ def _rematch(
             for target in pair.targets.values():
                 _bind_rules(state, target)
                 state.touch(target)
-    _ranks_moved(state)
+    _bind_lingering(state)
+    state.ranks_moved()
 
 
 def _wanted(deployment: DeploymentNode, environment: EnvironmentNode) -> set[str]:
@@ -242,12 +274,18 @@ def _add_target(
     if pair is None:
         pair = deployment.pairs[environment.name] = Pair(deployment, environment)
     name = f"{deployment.name}/{environment.name}/{resource.name}"
-    target = Target(pair, resource, NO_RULES, state.departed.pop(name, None))
+    target = Target(pair, resource, NO_RULES, departing.come_back(state, name, deployment, resource))
     state.targets[target.name] = target
     pair.targets[resource.name] = target
     resource.targets[target.name] = target
     resource.upstreams.clear()
     _membership_changed(state, pair)
+    lingering = state.lingering.pop(name, None)
+    if lingering is not None and lingering.place is not None:
+        place = lingering.place
+        placing.leave(state, lingering)
+        placing.stay(state, place, target)
+        state.target_changed(target)
     _bind_rules(state, target)
     state.touch(target)
     _declarations_changed(state, resource)
@@ -261,12 +299,18 @@ def _declarations_changed(state: State, resource: ResourceNode) -> None:
 
 
 def _remove_target(state: State, target: Target) -> None:
-    """Its live job is cancelled by whoever applies the change and knows when; nothing of it is left here."""
-    state.removed.append(target)
+    """Its live job is cancelled by whoever applies the change and knows when; nothing of it is left here.
+
+    Unless it lingers: then it is no target any more, but stays in its place until the cycle there has ended.
+    """
     state.departed[target.name] = target.record
-    placing.leave(state, target)
+    if placing.lingers(state, target):
+        state.lingering[target.name] = target
+    else:
+        state.removed.append((target, target.place))
+        placing.leave(state, target)
     state.waiting.forget(target)
-    placing.leave_lines(state, target)
+    target.leave_lines()
     del state.targets[target.name]
     del target.pair.targets[target.resource.name]
     del target.resource.targets[target.name]
@@ -278,6 +322,54 @@ def _remove_target(state: State, target: Target) -> None:
     if not target.pair.targets:
         target.deployment.pairs.pop(target.environment.name, None)
     state.journal.changed("target", target.name)
+    if target.name in state.lingering:
+        _bind_rules(state, target)
+
+
+def release_members(state: State, place: Place) -> None:
+    """After a cycle: members that only stayed for its end go where their rules say, or are gone; ranks close up."""
+    only_stayed = [
+        target
+        for target in place.members.values()
+        if target.name in state.lingering or not place.is_home_of(target)
+    ]
+    for target in only_stayed:
+        if target.name in state.lingering:
+            _let_go(state, target)
+        else:
+            placing.leave(state, target)
+            _bind_rules(state, target)
+            state.rebound.pop(target, None)
+            state.touch(target)
+    if only_stayed:
+        state.ranks_moved()
+
+
+def _let_go(state: State, target: Target) -> None:
+    """It has lingered for long enough."""
+    del state.lingering[target.name]
+    placing.leave(state, target)
+    for job_id in target.record.attempts:
+        state.forget_job(job_id)
+    target.record.attempts = []
+    target.record.retry_at = None
+    state.journal.changed("target", target.name)
+
+
+def keep_members(state: State, place: Place, group: records.Group) -> None:
+    """For loading: members that stay for the end of a cycle although their rules, or their selectors, say otherwise."""
+    for member in group.members:
+        if member.left:
+            continue
+        name = f"{member.deployment}/{group.environment}/{group.resource}"
+        target = state.targets.get(name)
+        if target is None and member.deployment in state.deployments:
+            deployment = state.deployments[member.deployment]
+            pair = Pair(deployment, place.environment)
+            target = state.lingering[name] = Target(pair, place.resource, NO_RULES, state.departed[name])
+        if target is not None and target.place is not place:
+            placing.stay(state, place, target)
+            _bind_rules(state, target)
 
 
 def _bind_rules(state: State, target: Target) -> None:
@@ -289,9 +381,12 @@ def _bind_rules(state: State, target: Target) -> None:
         )
     )
     rules = _rule_set(state, policies, target)
+    if _only_stays(state, target, rules):
+        rules = _staying_rules(policies, target)
     if rules is target.rules:
         return
     target.rules = rules
+    state.rebound[target] = None
     target.resource.upstreams.clear()
     bracket = rules.bracket
     place = target.place
@@ -303,6 +398,23 @@ def _bind_rules(state: State, target: Target) -> None:
     if bracket is not None and target.place is None:
         placing.enter(state, target)
     state.touch(target)
+
+
+def _only_stays(state: State, target: Target, rules: RuleSet) -> bool:
+    """It is in its place only for the end of the cycle there."""
+    place = target.place
+    if place is None or not placing.is_under_way(place, target):
+        return False
+    bracket = rules.bracket
+    return target.name in state.lingering or bracket is None or bracket.id != place.rule.id
+
+
+def _staying_rules(policies: tuple[PolicyNode, ...], target: Target) -> RuleSet:
+    """A started group goes on as it was locked: in the order, and with the retries, of the policy that made it."""
+    assert target.place is not None
+    bindings = target.bindings()
+    own = PolicyNode(target.place.rule.policy)
+    return RuleSet(policies, bindings).going_on_as(RuleSet((own,), bindings), own.object.name)
 
 
 def _rule_set(state: State, policies: tuple[PolicyNode, ...], target: Target) -> RuleSet:
@@ -318,26 +430,11 @@ def _rule_set(state: State, policies: tuple[PolicyNode, ...], target: Target) ->
     return rules
 
 
-def _place_in_group(state: State, table: SlotTable, resource: ResourceNode) -> None:
-    rule = table.rule
-    if rule.selector(rule.spec.group_selector).matches({"resource": resource.view}):
-        table.group.add(resource.name)
-    else:
-        table.group.discard(resource.name)
-
-
 def _membership_changed(state: State, pair: Pair) -> None:
     """Ranks, scopes and success percentages of the deployment's versions are counted anew."""
     pair.membership_changed()
     state.shares_moved(pair.deployment.name)
     state.waiting.happened(("pair", pair.deployment.name, pair.environment.name))
-
-
-def _ranks_moved(state: State) -> None:
-    """Membership decides rollout ranks and limits: whoever waits for a turn looks again."""
-    state.totals.clear()
-    state.bracket_ranks.clear()
-    state.waiting.happened(("ranks",))
 
 
 NO_RULES = RuleSet((), {})

@@ -46,6 +46,16 @@ class SetVersionStatus(msgspec.Struct, frozen=True):
     message: str | None = None
 
 
+class RejectVersion(msgspec.Struct, frozen=True):
+    """Marks a version as bad: it starts nowhere any more and, with `rollback`, goes back where it runs."""
+
+    deployment: str
+    tag: str
+    reason: str
+    rollback: bool = False
+    user: str = ""
+
+
 class Vote(msgspec.Struct, frozen=True):
     deployment: str
     tag: str
@@ -96,10 +106,29 @@ class GroupAction(msgspec.Struct, frozen=True):
     user: str = ""
 
 
+Order = Literal["retry", "rollback", "redeploy", "adopt"]
+
+
 class TargetAction(msgspec.Struct, frozen=True):
-    action: Literal["retry", "rollback", "redeploy"]
+    """What a person orders for one target. `to` is a version of its deployment, by tag or id."""
+
+    action: Order
     target: str
     user: str = ""
+    to: str | None = None
+
+
+class TargetsAction(msgspec.Struct, frozen=True):
+    """The same for all targets of a deployment in an environment that `selector` matches; those that cannot are left
+    as they are. `resources` names them one by one instead."""
+
+    action: Order
+    deployment: str
+    environment: str
+    selector: str | None = None
+    to: str | None = None
+    user: str = ""
+    resources: tuple[str, ...] = ()
 
 
 class ResumeBudget(msgspec.Struct, frozen=True):
@@ -119,6 +148,8 @@ class JobReported(msgspec.Struct, frozen=True):
     message: str | None = None
     external_id: str | None = None
     links: dict[str, str] = {}
+    lost: str = ""
+    """Who had the job and was not heard of any more; then the report is not an agent's."""
 
 
 class Measured(msgspec.Struct, frozen=True):
@@ -135,12 +166,14 @@ Change = (
     Put
     | Delete
     | SetVersionStatus
+    | RejectVersion
     | Vote
     | PutSkip
     | DeleteSkip
     | SetVariable
     | GroupAction
     | TargetAction
+    | TargetsAction
     | ResumeBudget
     | JobReported
     | Measured

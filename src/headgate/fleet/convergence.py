@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from headgate.fleet import gates, targets, variables
-from headgate.fleet.brackets import collecting
+from headgate.fleet.brackets import collecting, shape
 from headgate.fleet.records import MEMBER_SETTLED
 from headgate.fleet.state import State
-from headgate.fleet.units import Target, VersionNode
+from headgate.fleet.units import Place, Target, VersionNode
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 
@@ -22,9 +22,12 @@ def is_converged(state: State, now: Instant) -> bool:
     return not any(_has_something_ahead(state, target, now) for target in state.targets.values())
 
 
-def unconverged(state: State, now: Instant) -> Iterator[tuple[str, str]]:
-    for name in sorted(state.targets):
-        target = state.targets[name]
+def unconverged(state: State, now: Instant, names: Iterable[str] | None = None) -> Iterator[tuple[str, str]]:
+    """Of all targets, or of those that are named."""
+    found = (
+        {**state.targets, **state.lingering} if names is None else {one: state.targets[one] for one in names}
+    )
+    for name, target in sorted(found.items()):
         if (
             target.name in state.unfinished
             or _is_in_unfinished_group(target)
@@ -43,20 +46,30 @@ def _is_in_unfinished_group(target: Target) -> bool:
 
 def _has_something_ahead(state: State, target: Target, now: Instant) -> bool:
     """A candidate that is not denied and does not run yet; a hook's new version waits for a cycle and does not count."""
-    if target.place is not None:
-        fresh = collecting.fresh_versions(state, target.place, now).get(target.deployment.name, [])
-        return any(not _is_denied_in_bracket(state, target, version, now) for version in fresh)
+    if target.place is not None and target.place.is_home_of(target):
+        return _has_something_ahead_in_bracket(state, target.place, target, now)
+    if targets.denied_by_two_brackets(target) is not None:
+        return False
     resolved = variables.resolve(state, target)
     for version in targets.contenders(state, target, now):
         if version.id == target.record.deployed:
-            return target.record.deployed_variables != resolved
+            is_denied = targets.denied_by_two_brackets(target) is not None
+            return target.record.deployed_variables != resolved and not is_denied
         if targets.has_failed(target, version, resolved):
             return True
-        if targets.denied_by_two_brackets(target) is not None:
-            return False
         if all(one.verdict.outcome != "denied" for one in targets.verdicts_of(state, target, version, now)):
             return True
     return False
+
+
+def _has_something_ahead_in_bracket(state: State, place: Place, target: Target, now: Instant) -> bool:
+    """Also what a group gave up: it is still to run. What failed for good is a fault that is not over."""
+    if target.deployment.name in shape.of_place(place).hooks:
+        return False
+    lockable = collecting.lockable_versions(state, target, now)
+    if any(not _is_denied_in_bracket(state, target, version, now) for version in lockable):
+        return True
+    return not lockable and _newest_has_failed(state, target, now)
 
 
 def _is_denied_in_bracket(state: State, target: Target, version: VersionNode, now: Instant) -> bool:
@@ -64,7 +77,7 @@ def _is_denied_in_bracket(state: State, target: Target, version: VersionNode, no
 
 
 def _newest_has_failed(state: State, target: Target, now: Instant) -> bool:
-    newest = next(targets.contenders(state, target, now), None) if target.place is None else None
+    newest = next(targets.contenders(state, target, now), None)
     return newest is not None and targets.has_failed(target, newest, variables.resolve(state, target))
 
 
@@ -73,7 +86,7 @@ def waits_for(state: State, target: Target, now: Instant) -> str:
     record = target.record
     if record.job is not None:
         return f"job {record.job}"
-    if record.failed_at is not None or _newest_has_failed(state, target, now):
+    if record.failed_at is not None or record.given_up or _newest_has_failed(state, target, now):
         return "an operator, or a newer version"
     unit = state.unit_of(target)
     parts = [" ".join(reason) for reason in unit.waits]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from headgate.fleet import after_rules, catalog, holds, references
+from collections.abc import Callable
+
+from headgate.fleet import catalog, departing, freezes, holds, placing, references
 from headgate.fleet.changes import Delete
 from headgate.fleet.state import State
-from headgate.fleet.units import Place, VersionNode
+from headgate.fleet.units import DeploymentNode, Place, Target, VersionNode
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem, Rejected
 
@@ -20,6 +22,7 @@ def delete(state: State, change: Delete, now: Instant) -> None:
             name = node.name
         case "Environment":
             environment = references.environment(state, name)
+            _refuse_if_needed(state, lambda target: target.environment is environment)
             gone = [p for p in state.places.values() if p.environment is environment]
             _end_groups(state, gone, environment.name, now)
             pairs = [
@@ -27,29 +30,37 @@ def delete(state: State, change: Delete, now: Instant) -> None:
             ]
             catalog.remove_pairs(state, pairs)
             del state.environments[environment.name]
+            departing.forget_old(state, now)
             name = environment.name
             state.shared.clear()
             state.waiting.happened(("environments",))
         case "Deployment":
             deployment = references.deployment(state, name)
+            _refuse_if_needed(state, lambda target: target.deployment is deployment)
+            _refuse("name", dependents(state, deployment))
             catalog.remove_pairs(state, list(deployment.pairs.values()))
             for version in list(deployment.versions):
                 catalog.remove_version(state, version)
             del state.deployments[deployment.name]
+            state.forms_changed()
             name = deployment.name
         case "Version":
             owner, _, tag = name.partition("/")
             version_node = references.version(state, owner, tag)
-            _refuse_if_in_use(state, version_node)
+            _refuse("name", users_of_version(state, version_node))
             catalog.remove_version(state, version_node)
             name = references.name_of(version_node.object)
         case "Policy":
             policy = references.policy(state, name)
             catalog.remove_policy(state, policy)
             name = policy.object.name
-            after_rules.settle(state, now)
         case "JobAgent" | "VariableSet" | "Freeze" | "Signal":
+            if change.kind == "JobAgent":
+                _refuse("name", users_of_agent(state, name))
+            freeze = state.freezes.get(name) if change.kind == "Freeze" else None
             references.remove_simple(state, change.kind, name)
+            if freeze is not None:
+                freezes.lifted(state, freeze[0], now)
             state.touch_all() if change.kind == "VariableSet" else None
             state.waiting.happened(("freeze",) if change.kind == "Freeze" else ("signals",))
         case _:
@@ -59,20 +70,64 @@ def delete(state: State, change: Delete, now: Instant) -> None:
     state.journal.changed(change.kind, name)
 
 
-def _refuse_if_in_use(state: State, node: VersionNode) -> None:
+def _refuse_if_needed(state: State, goes: Callable[[Target], bool]) -> None:
+    """A prepared resource always comes back: what its post-hooks need stays until they have run."""
+    for _, place in sorted(state.places.items()):
+        for target in place.members.values() if place.executing is not None else ():
+            if goes(target) and placing.lingers(state, target):
+                group = place.executing
+                raise Rejected(
+                    (
+                        Problem(
+                            "name",
+                            f"group {group.id if group else ''} has prepared {place.resource.name} and still needs "
+                            f"{target.name}; let it end, or abort it first",
+                        ),
+                    )
+                )
+
+
+def _refuse(path: str, flaw: str | None) -> None:
+    if flaw is not None:
+        raise Rejected((Problem(path, flaw),))
+
+
+def users_of_agent(state: State, name: str) -> str | None:
+    """Who would be without an agent."""
+    users = sorted(node.name for node in state.deployments.values() if node.object.job_agent == name)
+    return f"{name} runs the jobs of {_and_more(users)}" if users else None
+
+
+def dependents(state: State, deployment: DeploymentNode) -> str | None:
+    """Versions of other deployments that could never be deployed again."""
+    users = sorted(
+        f"{node.name} {version.tag}"
+        for node in state.deployments.values()
+        if node is not deployment
+        for version in node.versions
+        if deployment.name in version.dependencies and version.is_ready
+    )
+    return f"{_and_more(users)} depends on {deployment.name}" if users else None
+
+
+def users_of_version(state: State, node: VersionNode) -> str | None:
     """What runs somewhere must stay known: it is what keeps a target from going back by itself."""
     deployment = state.deployments[node.object.deployment]
-    users = sorted(
-        target.name
-        for target in deployment.targets()
-        if target.record.deployed == node.id
-        or (target.record.job is not None and state.jobs[target.record.job].version == node.id)
-    )
-    if users:
-        more = f" and {len(users) - 1} more" if len(users) > 1 else ""
-        raise Rejected(
-            (Problem("name", f"{node.tag} runs on {users[0]}{more}; set its status to rejected to go back"),)
-        )
+    running, ahead = [], []
+    for target in deployment.targets():
+        record = target.record
+        job = state.jobs.get(record.job or "")
+        if record.deployed == node.id or (job is not None and job.version == node.id):
+            running.append(target.name)
+        elif record.rollback_to == node.id:
+            ahead.append(target.name)
+    if running:
+        return f"{node.tag} runs on {_and_more(sorted(running))}; set its status to rejected to go back"
+    return f"{_and_more(sorted(ahead))} is going back to {node.tag}" if ahead else None
+
+
+def _and_more(names: list[str]) -> str:
+    return f"{names[0]} and {len(names) - 1} more" if len(names) > 1 else names[0]
 
 
 def _end_groups(state: State, places: list[Place], what: str, now: Instant) -> None:
@@ -83,7 +138,7 @@ def _end_groups(state: State, places: list[Place], what: str, now: Instant) -> N
             group.completed_at = now
             state.groups.pop(group.id, None)
             state.group_changed(group, "aborted", now)
-            holds.give_back(state, place.resource.name, group.id)
+            holds.give_back(state, group)
         place.collecting = place.waiting = place.executing = None
         if state.sites.get(place.site) is place:
             del state.sites[place.site]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from headgate.fleet import gates
 from headgate.fleet.rules import deployment_dependency
 from headgate.fleet.rules.deployment_dependency import Upstream
 from headgate.fleet.state import Judged, State
@@ -32,6 +33,11 @@ def _upstream_targets(rule: BoundRule, target: Target) -> list[Target]:
     ]
 
 
+def names_only_itself(rule: BoundRule, target: Target) -> bool:
+    """A deployment never depends on itself: a rule that matches nothing else here does not apply to it."""
+    return rule.is_upstream(target) and not upstream_targets(rule, target)
+
+
 def judge_outside(state: State, rule: BoundRule, target: Target) -> Judged:
     upstreams = [newest_release(state, other) for other in upstream_targets(rule, target)]
     return Judged(
@@ -47,17 +53,19 @@ def newest_release(state: State, upstream: Target) -> Upstream:
     name = upstream.deployment.name
     if record.job is not None:
         job = state.jobs[record.job]
-        since = instants.show_clock(job.started_at or job.created_at)
+        since = instants.show_to_the_second(job.started_at or job.created_at)
         return Upstream(name, False, f"job {job.status} since {since}")
     if record.retry_at is not None:
         return Upstream(
             name,
             False,
-            f"job {_last_status(state, upstream)}, tried again at {instants.show_clock(record.retry_at)}",
+            f"job {_last_status(state, upstream)}, tried again at {instants.show_to_the_second(record.retry_at)}",
         )
     if record.failed_at is not None:
         return Upstream(
-            name, False, f"job {_last_status(state, upstream)} at {instants.show_clock(record.failed_at)}"
+            name,
+            False,
+            f"job {_last_status(state, upstream)} at {instants.show_to_the_second(record.failed_at)}",
         )
     if record.deployed is None:
         return Upstream(name, False, "not deployed yet")
@@ -65,7 +73,7 @@ def newest_release(state: State, upstream: Target) -> Upstream:
         return Upstream(name, False, "verification is running")
     if record.verification == "failed":
         return Upstream(name, False, "verification failed")
-    return Upstream(name, True, "succeeded", record.deployed_at)
+    return Upstream(name, True, "succeeded", gates.succeeded_at(state, upstream))
 
 
 def _last_status(state: State, target: Target) -> str:

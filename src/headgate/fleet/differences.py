@@ -10,14 +10,15 @@ from typing import Any, Literal
 
 import msgspec
 
-from headgate.fleet import manifests, model, references
+from headgate.fleet import agent_fields, hiding, manifests, model, references
 from headgate.fleet.changes import Object
 from headgate.fleet.state import State
 from headgate.kernel import documents
 
-Action = Literal["created", "configured", "unchanged"]
+Action = Literal["created", "configured", "unchanged", "deleted", "kept"]
 _STAMPED = frozenset({"createdAt", "updatedAt", "publishedAt", "setAt"})
 _ABSENT: Any = object()
+CHANGED = f"{agent_fields.HIDDEN} (another one)"
 
 
 class FieldDifference(msgspec.Struct, frozen=True):
@@ -29,14 +30,16 @@ class FieldDifference(msgspec.Struct, frozen=True):
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """`before` and `after` are manifests; a created object has no `before` and no single fields."""
+    """`before` and `after` are manifests; a created object has no `before` and a deleted one no `after`, and neither has
+    single fields. `note` says why one is kept that should go."""
 
     kind: str
     name: str
     action: Action
     before: dict[str, Any] | None
-    after: dict[str, Any]
+    after: dict[str, Any] | None
     fields: tuple[FieldDifference, ...] = ()
+    note: str | None = None
 
     def document(self) -> dict[str, Any]:
         return {
@@ -46,7 +49,17 @@ class Difference(msgspec.Struct, frozen=True):
             "before": self.before,
             "after": self.after,
             "fields": [msgspec.structs.asdict(field) for field in self.fields],
+            "note": self.note,
         }
+
+
+def removed(thing: Object, kept: str | None) -> Difference:
+    """What would be deleted, or is kept for a reason."""
+    written = _described(manifests.describe(thing))
+    kind, name = type(thing).__name__, references.name_of(thing)
+    if kept is not None:
+        return Difference(kind, name, "kept", written, written, (), kept)
+    return Difference(kind, name, "deleted", written, None)
 
 
 def compare(state: State, objects: Iterable[Object]) -> list[Difference]:
@@ -113,6 +126,8 @@ def _stamped(thing: Object, old: Object | None) -> Object:
     kept = {name: getattr(old, name) for name in stamps if hasattr(old, name)}
     if isinstance(thing, model.Version) and isinstance(old, model.Version):
         kept["deployment"] = old.deployment
+        if old.rejection is not None:
+            kept |= {"status": old.status, "rejection": old.rejection}
     if isinstance(thing, model.Policy):
         kept["rules"] = references.rules_of_kept_policy(thing, old.id)
     return msgspec.structs.replace(thing, **kept)
@@ -123,13 +138,42 @@ def _difference(kind: str, name: str, old: Object | None, new: Object) -> Differ
     if old is None:
         after = manifests.describe(new)
         after["spec"].pop("createdAt", None)
-        return Difference(kind, name, "created", None, after)
+        return Difference(kind, name, "created", None, _described(after))
     before = manifests.describe(old)
     if msgspec.json.encode(old) == msgspec.json.encode(new):
-        return Difference(kind, name, "unchanged", before, before)
-    after = manifests.describe(new)
+        return Difference(kind, name, "unchanged", _described(before), _described(before))
+    before, after = _unsecret(before, manifests.describe(new))
     fields = tuple(_fields(_without_stamps(before), _without_stamps(after), ""))
+    if kind == "Policy":
+        fields = tuple(map(_shown, fields))
+        before, after = hiding.without_headers(before), hiding.without_headers(after)
     return Difference(kind, name, "configured" if fields else "unchanged", before, after, fields)
+
+
+def _shown(field: FieldDifference) -> FieldDifference:
+    if ".provider.headers" in field.path:
+        return FieldDifference(field.path, field.before and agent_fields.HIDDEN, field.after and CHANGED)
+    before, after = hiding.without_headers(field.before), hiding.without_headers(field.after)
+    return FieldDifference(field.path, before, after)
+
+
+def _unsecret(before: dict[str, Any], after: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """That a secret of a job agent changes is shown, and not from what to what."""
+    shown, becomes = _described(before, is_compared=True), _described(after, is_compared=True)
+    if before["kind"] == "JobAgent":
+        old, new = before["spec"].get("config", {}), after["spec"].get("config", {})
+        for field in new:
+            if agent_fields.is_secret(field) and not _are_equal(old.get(field, _ABSENT), new[field]):
+                becomes["spec"]["config"][field] = CHANGED
+    return shown, becomes
+
+
+def _described(manifest: dict[str, Any], *, is_compared: bool = False) -> dict[str, Any]:
+    config = manifest["spec"].get("config") if manifest["kind"] == "JobAgent" else None
+    if not isinstance(config, dict):
+        is_hidden = manifest["kind"] == "Policy" and not is_compared
+        return hiding.without_headers(manifest) if is_hidden else manifest
+    return {**manifest, "spec": {**manifest["spec"], "config": agent_fields.without_secrets(config)}}
 
 
 def _without_stamps(manifest: dict[str, Any]) -> dict[str, Any]:

@@ -7,15 +7,16 @@ moment are applied in their order, then `decide` decides once.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from headgate.fleet import acceptance, admission, convergence, explain, snapshot, verifying
+from headgate.fleet import acceptance, admission, convergence, explain, freezes, snapshot, verifying
+from headgate.fleet.brackets import hooks
 from headgate.fleet.changes import Change
 from headgate.fleet.records import Group, Job
 from headgate.fleet.rules.verification import Metric
-from headgate.fleet.state import Journal, Observer, State, Warning
+from headgate.fleet.state import Journal, Notice, Observer, State, Warning
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
 
@@ -39,6 +40,7 @@ class Decisions(msgspec.Struct, frozen=True):
     warnings: tuple[Warning, ...] = ()
     rows: tuple[tuple[str, ...], ...] = ()
     forgotten: tuple[Job, ...] = ()
+    notices: tuple[Notice, ...] = ()
 
 
 class BudgetUse(msgspec.Struct, frozen=True):
@@ -60,7 +62,11 @@ class Engine:
     def decide(self, now: Instant) -> Decisions:
         self.state.waiting.fire(now)
         admission.settle(self.state, now)
+        if self.state.forms_moved:
+            hooks.settle(self.state, now)
+            admission.settle(self.state, now)
         verifying.ask(self.state, now)
+        freezes.tell_of_ends(self.state, now)
         return self._hand_out()
 
     def _hand_out(self) -> Decisions:
@@ -74,11 +80,12 @@ class Engine:
             tuple(journal.warnings),
             tuple(journal.rows),
             tuple(journal.forgotten.values()),
+            tuple(journal.notices),
         )
 
     def _due(self, journal: Journal) -> Iterator[MeasurementDue]:
         for job, rule, name in journal.measurements:
-            target = self.state.targets.get(job.target)
+            target = self.state.target_named(job.target)
             metric = verifying.metric_of(self.state, target, rule, name) if target is not None else None
             if metric is not None:
                 yield MeasurementDue(job, rule, metric)
@@ -86,7 +93,13 @@ class Engine:
     def next_wake(self) -> Instant | None:
         """The earliest moment at which `decide` can find something to do by itself."""
         times = [
-            at for at in (self.state.waiting.next_time(), verifying.next_time(self.state)) if at is not None
+            at
+            for at in (
+                self.state.waiting.next_time(),
+                verifying.next_time(self.state),
+                freezes.next_end(self.state),
+            )
+            if at is not None
         ]
         return min(times, default=None)
 
@@ -113,11 +126,12 @@ class Engine:
             BudgetUse(
                 table.rule.policy.name,
                 table.rule.label,
-                table.rule.spec.group_selector,
+                table.scope,
                 table.limit,
                 tuple(sorted(table.holders)),
             )
-            for _, table in sorted(self.state.slots.items())
+            for _, slots in sorted(self.state.slots.items())
+            for table in slots.tables()
         ]
 
     def explain(self, target: str, now: Instant) -> explain.Explanation:
@@ -128,10 +142,10 @@ class Engine:
         with self._quietly():
             return convergence.is_converged(self.state, now)
 
-    def unconverged(self, now: Instant) -> list[tuple[str, str]]:
+    def unconverged(self, now: Instant, names: Iterable[str] | None = None) -> list[tuple[str, str]]:
         """Targets that have not converged, each with what it waits for ('' would be a broken promise)."""
         with self._quietly():
-            return list(convergence.unconverged(self.state, now))
+            return list(convergence.unconverged(self.state, now, names))
 
     @contextlib.contextmanager
     def _quietly(self) -> Iterator[None]:

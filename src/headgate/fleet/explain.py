@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import msgspec
 
-from headgate.fleet import candidates, explain_verdicts, gates, holds, references, targets, variables
-from headgate.fleet.brackets import collecting, shape
+from headgate.fleet import candidates, explain_verdicts, gates, holds, references, remedies, target_states
+from headgate.fleet.brackets import hooks, shape
 from headgate.fleet.model import TargetState
-from headgate.fleet.records import GROUP_ENDED, Group
+from headgate.fleet.records import GROUP_ENDED, Group, MetricProgress
 from headgate.fleet.state import Judged, State
 from headgate.fleet.units import Place, Target, VersionNode
 from headgate.kernel import instants, verdicts
@@ -44,17 +44,56 @@ class SlotLine(msgspec.Struct, frozen=True, rename="camel"):
     message: str
 
 
+class MeasurementLine(msgspec.Struct, frozen=True, rename="camel"):
+    at: Instant
+    verdict: str
+    value: str | None
+    condition: str
+    message: str
+    answer: str
+
+
+class MetricLine(msgspec.Struct, frozen=True, rename="camel"):
+    """`dropped` is how many measurements between the first and the last ones are no longer kept."""
+
+    rule: str
+    metric: str
+    status: str
+    measurements: tuple[MeasurementLine, ...]
+    dropped: int = 0
+
+
+class JobLine(msgspec.Struct, frozen=True, rename="camel"):
+    """The job that the state is about: the one that lives, the one that failed, else the newest."""
+
+    id: str
+    version: str
+    status: str
+    attempt: int
+    agent: str | None
+    message: str | None
+    reason: str
+    links: dict[str, str]
+    metrics: tuple[MetricLine, ...] = ()
+
+
 class Explanation(msgspec.Struct, frozen=True, rename="camel"):
+    """`changes` says what can change the state next; `blocked` that nothing but a person can."""
+
     target: str
     state: TargetState
     current: str | None
     desired: str | None
     message: str
+    changes: str
+    blocked: bool
     group: GroupLine | None = None
     slots: tuple[SlotLine, ...] = ()
     rules: tuple[RuleLine, ...] = ()
     warnings: tuple[str, ...] = ()
     next_evaluation_time: Instant | None = None
+    job: JobLine | None = None
+    actions: tuple[remedies.Action, ...] = ()
 
 
 def of_target(state: State, name: str, now: Instant) -> Explanation:
@@ -64,23 +103,94 @@ def of_target(state: State, name: str, now: Instant) -> Explanation:
         for version, one in explain_verdicts.of_target(state, target, now)
         if one is not gates.NOT_FROZEN
     ]
-    stance = state_of(state, target, now)
+    stance = target_states.of_target(state, target, now)
     if stance == "frozen":
         judged = _freeze_first(judged, gates.frozen(state, target, now))
     lines = tuple(dict.fromkeys(_line(version, one) for version, one in judged))
     times = [line.next_evaluation_time for line in lines if line.next_evaluation_time is not None]
-    group = _group_of(target)
+    group, _ = target_states.group_and_member(target)
+    held_back = _held_back(state, target, judged, now)
+    changes, _ = remedies.what_changes(state, target, stance, held_back, group)
     return Explanation(
         target=name,
         state=stance,
         current=_tag_or_none(state, target.record.deployed),
         desired=_desired(state, target, judged, group),
         message=_message(state, target, judged, group, now),
+        changes=changes,
+        blocked=remedies.is_blocked(stance, held_back, group),
         group=_group_line(state, target, group, now),
         slots=tuple(_slot_lines(state, target, now)),
         rules=lines,
-        warnings=tuple(_scope_warnings(state, target, now)),
+        warnings=tuple(_warnings(state, target)),
         next_evaluation_time=min(times, default=None),
+        job=_job_line(state, target),
+        actions=remedies.of_target(state, target, stance, held_back, group),
+    )
+
+
+def _held_back(
+    state: State, target: Target, judged: list[explain_verdicts.Verdict], now: Instant
+) -> list[explain_verdicts.Verdict]:
+    """The gates that do not allow the newest version that is asked for here, and what is measured of the one that runs."""
+    versions = dict.fromkeys(version for version, _ in judged if version is not None)
+    asked_for = [one for one in versions if not target_states.is_excluded(state, target, one, now)]
+    newest = max(asked_for, key=lambda version: version.order, default=None)
+    return [
+        (version, one)
+        for version, one in judged
+        if not one.is_allowed and (version in (None, newest) or one.kind == "verification")
+    ]
+
+
+def _job_line(state: State, target: Target) -> JobLine | None:
+    record = target.record
+    fault = record.fault
+    newest = state.jobs.get(record.job or "") or state.jobs.get(
+        record.attempts[-1] if record.attempts else ""
+    )
+    if fault is not None and record.job is None:
+        known = state.jobs.get(fault.job)
+        metrics = known.metrics if known is not None else fault.metrics
+        return JobLine(
+            id=fault.job,
+            version=fault.tag,
+            status=fault.status,
+            attempt=fault.attempt,
+            agent=fault.agent,
+            message=fault.message,
+            reason="",
+            links=fault.links,
+            metrics=metric_lines(metrics),
+        )
+    if newest is None:
+        return None
+    return JobLine(
+        id=newest.id,
+        version=newest.tag,
+        status=newest.status,
+        attempt=newest.attempt,
+        agent=newest.agent,
+        message=newest.message,
+        reason=newest.reason,
+        links=newest.links,
+        metrics=metric_lines(newest.metrics),
+    )
+
+
+def metric_lines(metrics: list[MetricProgress]) -> tuple[MetricLine, ...]:
+    return tuple(
+        MetricLine(
+            progress.rule,
+            progress.metric,
+            progress.status,
+            tuple(
+                MeasurementLine(one.at, one.verdict, one.value, one.condition, one.message, one.answer)
+                for one in progress.measurements
+            ),
+            progress.dropped,
+        )
+        for progress in metrics
     )
 
 
@@ -104,54 +214,6 @@ def _line(version: VersionNode | None, one: Judged) -> RuleLine:
     )
 
 
-def _group_of(target: Target) -> Group | None:
-    """The unfinished group that is furthest on its way and concerns the target."""
-    if target.place is None:
-        return None
-    fallback = None
-    for group in target.place.groups():
-        member = group.member(target.deployment.name)
-        if member is not None and member.state not in ("unchanged", "dropped"):
-            return group
-        fallback = fallback or group
-    return fallback
-
-
-def _has_ahead(state: State, target: Target, now: Instant) -> bool:
-    if target.place is not None:
-        return target.deployment.name in collecting.fresh_versions(state, target.place, now)
-    return any(True for _ in explain_verdicts.ahead_of(state, target, now))
-
-
-def state_of(state: State, target: Target, now: Instant) -> TargetState:
-    record = target.record
-    if record.job is not None or (record.verification == "running" and record.failed_at is None):
-        return "running"
-    group = _group_of(target)
-    member = group.member(target.deployment.name) if group is not None else None
-    if record.failed_at is not None or (member is not None and member.state == "failed"):
-        return "failed"
-    newest = next(explain_verdicts.ahead_of(state, target, now), None) if target.place is None else None
-    if newest is not None and targets.has_failed(target, newest, variables.resolve(state, target)):
-        return "failed"
-    still_to_run = member is not None and member.state in ("waiting", "retrying", "running")
-    if (
-        still_to_run
-        or record.retry_at is not None
-        or record.rollback_to
-        or record.ordered
-        or _has_ahead(state, target, now)
-    ):
-        return "frozen" if gates.frozen(state, target, now) is not gates.NOT_FROZEN else "waiting"
-    if record.deployed is not None and record.deployed_variables == variables.resolve(state, target):
-        return "upToDate"
-    if record.deployed is not None:
-        return "frozen" if gates.frozen(state, target, now) is not gates.NOT_FROZEN else "waiting"
-    if any(True for _ in candidates.newest_first(state, target, now)):
-        return "waiting"
-    return "noVersion"
-
-
 def _desired(
     state: State, target: Target, judged: list[explain_verdicts.Verdict], group: Group | None
 ) -> str | None:
@@ -161,10 +223,12 @@ def _desired(
     if record.rollback_to is not None:
         return state.tag(record.rollback_to)
     member = group.member(target.deployment.name) if group is not None else None
-    if member is not None and member.version is not None and member.state != "dropped":
+    if member is not None and member.version is not None and member.state in target_states.STILL_TO_RUN:
         return state.tag(member.version)
+    floor = candidates.floor_of(state, target)
     for version, one in judged:
-        if version is not None and one.verdict.outcome != "denied":
+        is_news = version is not None and (floor is None or version.order >= floor)
+        if version is not None and is_news and one.verdict.outcome != "denied":
             return version.tag
     return _tag_or_none(state, record.deployed)
 
@@ -181,37 +245,20 @@ def _message(
     record = target.record
     if record.job is not None:
         job = state.jobs[record.job]
-        return (
-            f"job {job.status} with {job.tag} since {instants.show_clock(job.started_at or job.created_at)}"
-        )
+        return f"job {job.status} with {job.tag} since {instants.show_to_the_second(job.started_at or job.created_at)}"
     if record.failed_at is not None:
-        return explain_verdicts.failed_sentence(target, state.tag(record.failed_version))
+        return explain_verdicts.failed_sentence(state, target, record.failed_version)
     if record.retry_at is not None:
-        return f"the next attempt is made at {instants.show_clock(record.retry_at)}"
+        return f"the next attempt is made at {instants.show_to_the_second(record.retry_at)}"
     for version, one in judged:
         if not one.is_allowed:
             return f"{version.tag}: {one.verdict.message}" if version is not None else one.verdict.message
     if judged:
         return "every gate allows it"
     if record.deployed is not None:
-        back = _rolled_back_from(state, target)
-        if back is not None:
-            return (
-                f"runs {state.tag(record.deployed)}; {back.tag} was rolled back here and is not tried again by itself, "
-                "an operator's retry does it"
-            )
-        return f"runs {state.tag(record.deployed)}, nothing newer is in scope"
+        adopted = f" (adopted by {record.adopted_by})" if record.adopted_by else ""
+        return f"runs {state.tag(record.deployed)}{adopted}, nothing newer is in scope"
     return "there is no version in scope"
-
-
-def _rolled_back_from(state: State, target: Target) -> VersionNode | None:
-    """The newest version that was put back here and is newer than what runs."""
-    deployed = state.version(target.record.deployed)
-    found = [version for version in map(state.version, target.record.spent) if version is not None]
-    newest = max(found, key=lambda version: version.order, default=None)
-    if newest is None or not newest.is_ready or (deployed is not None and newest.order <= deployed.order):
-        return None
-    return newest
 
 
 def _group_line(state: State, target: Target, group: Group | None, now: Instant) -> GroupLine | None:
@@ -229,7 +276,7 @@ def _phase(state: State, place: Place, group: Group, now: Instant) -> str:
     if group.status == "failed":
         held = "its slot was released" if group.slot_released else "its slot stays held"
         stuck = "stuck, " if group.stuck else ""
-        return f"{stuck}failed since {instants.show_clock(group.failed_at or now)}: {group.reason}; {held}"
+        return f"{stuck}failed since {instants.show_to_the_second(group.failed_at or now)}: {group.reason}; {held}"
     states = ", ".join(f"{member.deployment} {member.state}" for member in group.members)
     return f"{group.status}: {states}"
 
@@ -238,11 +285,13 @@ def _slot_lines(state: State, target: Target, now: Instant) -> Iterator[SlotLine
     for table in holds.tables_for(state, (target,)):
         one = explain_verdicts.concurrency_verdict(state, table, target)
         held = target.resource.name in table.holders
-        if held or any(True for _ in explain_verdicts.ahead_of(state, target, now)):
+        if held or any(True for _ in target_states.ahead_of(state, target, now)):
             yield SlotLine(table.rule.policy.name, table.rule.label, held, one.verdict.message)
 
 
-def _scope_warnings(state: State, target: Target, now: Instant) -> Iterator[str]:
+def _warnings(state: State, target: Target) -> Iterator[str]:
+    if target.place is not None and (ended := hooks.warning_of(state, target.place.rule)) is not None:
+        yield ended
     for version in target.deployment.versions:
         message = candidates.scope_flaw(version, target)
         if version.is_ready and message is not None:

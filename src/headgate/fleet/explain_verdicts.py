@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 import msgspec
 
-from headgate.fleet import candidates, dependencies, gates, holds, targets, variables
-from headgate.fleet.brackets import collecting, locking, ordering, readiness, shape
-from headgate.fleet.records import Group, Member
+from headgate.fleet import candidates, dependencies, evidence, gates, holds, target_states, targets
+from headgate.fleet.brackets import collecting, locking, ordering, putting_back, readiness, shape
+from headgate.fleet.records import GivenUp, Group, Member
 from headgate.fleet.rules import resource_concurrency
 from headgate.fleet.slots import SlotTable
 from headgate.fleet.state import Judged, State
@@ -30,7 +31,7 @@ def of_target(state: State, target: Target, now: Instant) -> Iterator[Verdict]:
     if target.place is not None:
         yield from _verdicts_in_bracket(state, target, target.place, now)
         return
-    for version, _ in zip(ahead_of(state, target, now), range(CANDIDATES_AT_MOST)):
+    for version, _ in zip(target_states.ahead_of(state, target, now), range(CANDIDATES_AT_MOST)):
         for one in targets.verdicts_of(state, target, version, now):
             yield version, one
         for table in holds.tables_for(state, (target,)):
@@ -38,18 +39,38 @@ def of_target(state: State, target: Target, now: Instant) -> Iterator[Verdict]:
         if target.record.retry_at is not None:
             yield from ((version, one) for one in _retry_verdicts(target, target.record.retry_at, now))
         elif version.id in target.record.failures:
-            yield version, Judged(None, "retry", verdicts.denied(failed_sentence(target, version.tag)))
+            yield version, Judged(None, "retry", verdicts.denied(failed_sentence(state, target, version.id)))
+    yield from _ordered_verdicts(state, target, now)
     yield from _changed_values_verdicts(state, target, now)
+    if target.record.rollback_to is None:
+        yield from _rolled_back_verdicts(state, target, now)
     yield from _verification_verdicts(state, target)
+
+
+def _ordered_verdicts(state: State, target: Target, now: Instant) -> Iterator[Verdict]:
+    """What a rollback, a redeploy or the next attempt of one waits for: a freeze, a time, a slot."""
+    record = target.record
+    version = state.version(record.rollback_to or record.deployed)
+    last = state.jobs.get(record.attempts[-1]) if record.attempts else None
+    is_retried = record.retry_at is not None and last is not None and last.kind == "redeploy"
+    if record.job is not None or version is None:
+        return
+    if record.rollback_to is None and record.ordered != "redeploy" and not is_retried:
+        return
+    yield version, gates.frozen(state, target, now)
+    if is_retried and record.retry_at is not None:
+        yield from ((version, one) for one in _retry_verdicts(target, record.retry_at, now))
+    for table in holds.tables_for(state, (target,)):
+        yield version, concurrency_verdict(state, table, target)
 
 
 def _changed_values_verdicts(state: State, target: Target, now: Instant) -> Iterator[Verdict]:
     """What a new release of the version that runs waits for; only if nothing newer comes before it."""
     record = target.record
     deployed = state.version(record.deployed)
-    if deployed is None or any(True for _ in ahead_of(state, target, now)):
+    if deployed is None or any(True for _ in target_states.ahead_of(state, target, now)):
         return
-    if record.job is not None or record.deployed_variables == variables.resolve(state, target):
+    if record.job is not None or not target_states.has_changed_values(state, target, now):
         return
     for one in targets.verdicts_of_same_version(state, target, now):
         yield deployed, one
@@ -57,10 +78,16 @@ def _changed_values_verdicts(state: State, target: Target, now: Instant) -> Iter
         yield deployed, concurrency_verdict(state, table, target)
 
 
-def failed_sentence(target: Target, tag: str) -> str:
-    at = target.record.failed_at
-    when = f" at {instants.show_clock(at)}" if at is not None else ""
-    return f"{tag} failed{when}; it is tried again when an operator retries it or a newer version comes"
+def failed_sentence(state: State, target: Target, version_id: str | None) -> str:
+    at, fault = target.record.failed_at, target.record.fault
+    version, tag = state.version(version_id), state.tag(version_id)
+    when = f" at {instants.show_to_the_second(at)}" if at is not None else ""
+    cause = f" ({fault.cause})" if fault is not None and fault.tag == tag else ""
+    if version is not None and version.object.status == "rejected":
+        return f"{tag} failed{when}{cause}; it is rejected and not tried again: a rollback or a newer version moves this"
+    return (
+        f"{tag} failed{when}{cause}; it is tried again when an operator retries it or a newer version comes"
+    )
 
 
 def _verification_verdicts(state: State, target: Target) -> Iterator[Verdict]:
@@ -76,7 +103,7 @@ def _verification_verdicts(state: State, target: Target) -> Iterator[Verdict]:
         names = ", ".join(progress.metric for progress in left)
         due = min((p.due_at for p in left if p.due_at is not None), default=None)
         if job.verification == "failed":
-            verdict = verdicts.denied(f"verification of {job.tag} failed: {names}")
+            verdict = verdicts.denied(f"verification of {job.tag} failed: {evidence.of_metrics(left)}")
         else:
             verdict = verdicts.pending(f"{job.tag} is being verified: {names}", next_evaluation_time=due)
         yield state.version(job.version), Judged(rule, rule.kind, verdict)
@@ -86,19 +113,12 @@ def _retry_verdicts(target: Target, retry_at: Instant, now: Instant) -> Iterator
     for rule in target.rules.of("retry"):
         if now < retry_at:
             verdict = verdicts.pending(
-                f"the next attempt is made at {instants.show_clock(retry_at)}", next_evaluation_time=retry_at
+                f"the next attempt is made at {instants.show_to_the_second(retry_at)}",
+                next_evaluation_time=retry_at,
             )
         else:
             verdict = verdicts.allowed("the next attempt is due", satisfied_at=retry_at)
         yield Judged(rule, "retry", verdict)
-
-
-def ahead_of(state: State, target: Target, now: Instant) -> Iterator[VersionNode]:
-    """Candidates that would replace what runs."""
-    for version in targets.contenders(state, target, now):
-        if version.id == target.record.deployed:
-            return
-        yield version
 
 
 def concurrency_verdict(state: State, table: SlotTable, target: Target) -> Judged:
@@ -107,9 +127,10 @@ def concurrency_verdict(state: State, table: SlotTable, target: Target) -> Judge
         [(name, _what_holds(state, table, name)) for name in sorted(table.holders)],
         len(table.group),
         table.limit,
+        table.scope if table.rule.spec.group_by is not None else None,
     )
     if resource in table.holders:
-        since = instants.show_clock(table.held_since(resource) or 0)
+        since = instants.show_to_the_second(table.held_since(resource) or 0)
         verdict = verdicts.allowed(
             f"{resource} holds a slot since {since}", satisfied_at=table.held_since(resource)
         )
@@ -127,9 +148,7 @@ def _what_holds(state: State, table: SlotTable, resource: str) -> str:
         group = state.groups.get(holder)
         if group is None:
             target = state.targets.get(holder)
-            retrying = target is not None and target.record.retry_at is not None
-            name = target.deployment.name if target is not None else holder
-            parts.append(f"{'retrying' if retrying else 'running'} {name}")
+            parts.append(_what_target_does(state, target) if target is not None else f"running {holder}")
         elif group.status == "failed":
             parts.append(f"failed, held since {instants.show_clock(group.failed_at or since)}")
         else:
@@ -138,14 +157,33 @@ def _what_holds(state: State, table: SlotTable, resource: str) -> str:
     return "; ".join(parts)
 
 
+def _what_target_does(state: State, target: Target) -> str:
+    record = target.record
+    job = state.jobs.get(record.job or "")
+    if record.rollback_to is not None or (job is not None and job.kind == "rollback"):
+        what = "rolling back"
+    elif record.retry_at is not None:
+        what = "retrying"
+    else:
+        what = "running" if job is not None else "verifying"
+    return f"{what} {target.deployment.name}"
+
+
 def _verdicts_in_bracket(state: State, target: Target, place: Place, now: Instant) -> Iterator[Verdict]:
     shown: set[str] = set()
+    if not place.is_home_of(target):
+        yield from _kept_verdicts(state, target, place, now)
     for group in place.groups():
         member = group.member(target.deployment.name)
         locked = state.version(member.version) if member is not None else None
-        if member is None or locked is None or member.state == "dropped":
+        if member is None or _is_over(group, member):
             continue
-        shown.add(locked.id)
+        if locked is None and group.status != "failed" and member.deployment in locking.missing_hooks(group):
+            yield None, bracket_verdict(state, target, place, group, now)
+        if locked is None:
+            continue
+        if member.state != "succeeded":
+            shown.add(locked.id)
         yield locked, bracket_verdict(state, target, place, group, now)
         for one in _verdicts_of_member(state, target, place, group, member, now):
             yield locked, one
@@ -161,7 +199,103 @@ def _verdicts_in_bracket(state: State, target: Target, place: Place, now: Instan
             for one in gates.of_version(state, target, ahead, now):
                 yield ahead, one
             yield ahead, of_window(state, place, now) if place.collecting else _no_cycle(place)
+    if not shown:
+        yield from _unhooked_verdicts(state, target, place, now)
+    yield from _given_up_verdicts(state, target, place, now)
+    yield from _rolled_back_verdicts(state, target, now)
     yield from _verification_verdicts(state, target)
+
+
+def _is_over(group: Group, member: Member) -> bool:
+    """Its part in the group is done without its lock; a failed group says so to everyone."""
+    return member.state == "dropped" or (member.state == "rolledBack" and group.status != "failed")
+
+
+def _unhooked_verdicts(state: State, target: Target, place: Place, now: Instant) -> Iterator[Verdict]:
+    """Changed values, and what was ordered, run in a cycle of their own, which no hook may be missing from."""
+    record = target.record
+    is_ordered = record.rollback_to is not None or record.ordered is not None
+    if not is_ordered and not target_states.has_changed_values(state, target, now):
+        return
+    _, missing, _ = locking.hook_locks(state, place, now, Hindrance())
+    if missing:
+        verdict = verdicts.pending(_missing_sentence(missing))
+        yield candidates.deployed_version(state, target), Judged(place.rule, "deploymentBracket", verdict)
+
+
+def _missing_sentence(hooks: list[str]) -> str:
+    return f"waits for an allowed version of the hook {', '.join(hooks)}"
+
+
+def _given_up_verdicts(state: State, target: Target, place: Place, now: Instant) -> Iterator[Verdict]:
+    given_up = target.record.given_up
+    if not given_up or not place.is_home_of(target):
+        return
+    fresh = collecting.fresh_versions(state, place, now).get(target.deployment.name, [])
+    for version in collecting.lockable_versions(state, target, now):
+        if version.id in given_up and version not in fresh:
+            for one in gates.of_version(state, target, version, now):
+                yield version, one
+            message = given_up_sentence(target, version, given_up[version.id])
+            verdict = verdicts.pending(message, given_up=given_up[version.id].group)
+            yield version, Judged(place.rule, "deploymentBracket", verdict)
+
+
+def given_up_sentence(target: Target, version: VersionNode, given_up: GivenUp) -> str:
+    """Which group, what ended it, and what would try it again."""
+    return (
+        f"{target.deployment.name} {version.tag} has not run: group {given_up.group} {_how_it_ended(given_up)} "
+        f"at {instants.show_to_the_second(given_up.at)}; it is tried again when an operator retries it, or by the "
+        "next group that a newer version of the bracket opens"
+    )
+
+
+def _how_it_ended(given_up: GivenUp) -> str:
+    match given_up.how:
+        case "aborted":
+            return (
+                f"was {given_up.reason}"
+                if given_up.reason.startswith("aborted")
+                else f"was aborted ({given_up.reason})"
+            )
+        case "skipped":
+            return f"went on without it ({given_up.reason})"
+        case "rolledBack":
+            return f"was rolled back ({given_up.reason})"
+        case "left":
+            return f"let it go ({given_up.reason})"
+
+
+def _kept_verdicts(state: State, target: Target, place: Place, now: Instant) -> Iterator[Verdict]:
+    """Its rules have let it go, but it stays until the cycle that it is a member of has ended."""
+    group = place.executing
+    if group is None:
+        return
+    waiting: list[VersionNode | None] = list(
+        itertools.islice(target_states.ahead_of(state, target, now), CANDIDATES_AT_MOST)
+    )
+    if not waiting and target_states.has_changed_values(state, target, now):
+        waiting = [candidates.deployed_version(state, target)]
+    for version in waiting:
+        message = f"waits for the end of group {group.id}, which is {_how_it_is(group, now)}"
+        yield version, Judged(place.rule, "deploymentBracket", verdicts.pending(message))
+
+
+def _how_it_is(group: Group, now: Instant) -> str:
+    if group.status != "failed":
+        return group.status
+    since = instants.show_to_the_second(group.failed_at or now)
+    return f"failed since {since} ({group.reason}) until an operator retries, skips a member, or aborts"
+
+
+def _rolled_back_verdicts(state: State, target: Target, now: Instant) -> Iterator[Verdict]:
+    version = target_states.rolled_back_version(state, target, now)
+    if version is None:
+        return
+    why = target.record.spent[version.id]
+    cause = f": {why}" if why != "rolledBack" else ""
+    message = f"{version.tag} was rolled back here{cause}; it is not tried again by itself, an operator's retry does it"
+    yield version, Judged(next(iter(target.rules.of("rollback")), None), "rollback", verdicts.denied(message))
 
 
 def _verdicts_of_member(
@@ -194,21 +328,33 @@ def of_window(state: State, place: Place, now: Instant) -> Judged:
     fresh = collecting.fresh_versions(state, place, now)
     close_at = collecting.close_time(place, group, fresh)
     if now < close_at:
-        missing = collecting.without_new_version(place, fresh) if _waits_for_everyone(place) else []
-        wanted = f" or as soon as {', '.join(missing)} has a new version" if missing else ""
+        opened = instants.show_to_the_second(group.collection_started_at)
         verdict = verdicts.pending(
-            f"collection window open since {instants.show_to_the_second(group.collection_started_at)}, "
-            f"closes at {instants.show_to_the_second(close_at)}{wanted}",
-            next_evaluation_time=close_at,
+            f"collection window open since {opened}, {_when_it_closes(place, group, fresh, close_at, now)}",
+            next_evaluation_time=close_at if now >= group.collection_ends_at else group.collection_ends_at,
         )
     else:
         verdict = verdicts.pending(_held_open(state, place, fresh, now))
     return Judged(place.rule, "deploymentBracket", verdict)
 
 
-def _waits_for_everyone(place: Place) -> bool:
+def _when_it_closes(
+    place: Place, group: Group, fresh: collecting.Fresh, close_at: Instant, now: Instant
+) -> str:
+    """`wait_for_all` closes as soon as everyone has a new version; `require_all` not before the window's end."""
     spec = place.rule.spec
-    return bool(spec.readiness_mode == "wait_for_all" or spec.unchanged_member_strategy == "require_all")
+    closes = f"closes at {instants.show_to_the_second(close_at)}"
+    missing = ", ".join(collecting.without_new_version(place, fresh))
+    waits_for_all = spec.readiness_mode == "wait_for_all"
+    if not missing or not (waits_for_all or spec.unchanged_member_strategy == "require_all"):
+        return closes
+    if waits_for_all or now >= group.collection_ends_at:
+        return f"{closes} or as soon as every one of {missing} has a new version"
+    ends = instants.show_to_the_second(group.collection_ends_at)
+    return (
+        f"closes at {ends} if every one of {missing} has a new version by then, "
+        f"else as soon as they have, at {instants.show_to_the_second(close_at)} at the latest"
+    )
 
 
 def _held_open(state: State, place: Place, fresh: collecting.Fresh, now: Instant) -> str:
@@ -221,10 +367,10 @@ def _held_open(state: State, place: Place, fresh: collecting.Fresh, now: Instant
 
 def bracket_verdict(state: State, target: Target, place: Place, group: Group, now: Instant) -> Judged:
     version = state.tag((group.member(target.deployment.name) or group.members[0]).version)
-    locked_at = instants.show_clock(group.locked_at or now)
+    locked_at = instants.show_to_the_second(group.locked_at or now)
     missing = locking.missing_hooks(group)
     if missing:
-        verdict = verdicts.pending(f"waits for an allowed version of the hook {', '.join(missing)}")
+        verdict = verdicts.pending(_missing_sentence(missing))
     elif group.status == "queued":
         other = state.sites.get(place.site)
         ahead = other.executing if other is not None else None
@@ -233,19 +379,37 @@ def bracket_verdict(state: State, target: Target, place: Place, group: Group, no
             if ahead is not None
             else "another group"
         )
-        verdict = verdicts.pending(f"{version} is locked since {locked_at}; queued: {what}")
+        said = f"{version} is locked since {locked_at}; queued: {what}"
+        if ahead is not None and ahead.status == "failed":
+            verdict = verdicts.pending(said, failed_group=ahead.id)
+        else:
+            verdict = verdicts.pending(said)
     elif group.status == "failed":
         failed = ", ".join(m.deployment for m in group.members if m.state == "failed")
         stuck = "is stuck, it " if group.stuck else ""
         verdict = verdicts.pending(
-            f"the group {stuck}failed at {instants.show_clock(group.failed_at or now)} ({group.reason}); "
+            f"the group {stuck}failed at {instants.show_to_the_second(group.failed_at or now)} ({group.reason}); "
             f"nothing further starts until an operator retries, skips {failed or 'a member'}, or aborts"
         )
+    elif group is place.executing and target_states.is_going_back(state, target):
+        verdict = verdicts.pending(_back_sentence(state, target, place, group))
     else:
         verdict = verdicts.allowed(
             f"{version} is locked in group {group.id} since {locked_at}", satisfied_at=group.locked_at
         )
     return Judged(place.rule, "deploymentBracket", verdict)
+
+
+def _back_sentence(state: State, target: Target, place: Place, group: Group) -> str:
+    left = [m for m in putting_back.affected(state, place, group) if m.state != "rolledBack"]
+    own = next(member for member in left if member.deployment == target.deployment.name)
+    after = ordering.downstream_first(state, place, group, [member.deployment for member in left])
+    behind = ", ".join(after[own.deployment])
+    turn = f" after {behind}" if behind else ""
+    return (
+        f"group {group.id} is rolled back ({group.reason}); "
+        f"{own.deployment} goes back to {state.tag(own.previous)}{turn}"
+    )
 
 
 def with_cycle(target: Target, one: Judged) -> Judged:

@@ -25,6 +25,7 @@ GATE = cel.Environment(
     },
     waves.FUNCTIONS,
 )
+GROUP_BY = cel.Environment({"resource": _OBJECT})
 RESULT = cel.Environment({"result": cel.DYN})
 JOB_AGENT = cel.Environment({**_PLACE, "jobAgent": _OBJECT})
 SCENARIO_MATCH = cel.Environment({**_PLACE, "version": _OBJECT, "attempt": cel.INT})
@@ -71,6 +72,42 @@ def _is_too_long(program: cel.Program, thing: object) -> bool:
     return False
 
 
+_GROUP_TYPES = ("string", "int", "uint", "double", "bool", "dyn")
+
+
+def check_group_by(text: str, path: str, problems: list[Problem]) -> None:
+    """An expression over the resource that gives text, a number or a bool."""
+    if not text.strip():
+        problems.append(Problem(path, "must not be empty; allowed is a CEL expression over resource"))
+        return
+    try:
+        program = GROUP_BY.compile(text)
+    except cel.CompileError as error:
+        problems.extend(Problem(path, _pointed(text, flaw)) for flaw in error.problems)
+        return
+    if program.root.type.name not in _GROUP_TYPES:
+        problems.append(
+            Problem(
+                path,
+                f"gives {program.result_type}; allowed is an expression that gives text, a number or a bool",
+            )
+        )
+    elif any(_is_too_long(program, thing) for thing in _THINGS):
+        message = f"takes more than {cel.SELECTOR_STEPS:,} steps for one resource; make it simpler"
+        problems.append(Problem(path, message))
+
+
+def group_value(text: str, resource: object) -> str:
+    """As text; empty where the expression fails, as it does where a key is missing, or gives nothing that names a group."""
+    try:
+        value = GROUP_BY.compile(text).evaluate({"resource": resource}, steps=cel.SELECTOR_STEPS)
+    except cel.EvaluationError:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, str | int | float | cel.Uint) else ""
+
+
 def _pointed(text: str, flaw: cel.Problem) -> str:
     lines = text.splitlines() or [""]
     line = lines[min(flaw.line, len(lines)) - 1]
@@ -93,6 +130,7 @@ DeploymentSelectorText = Annotated[str, selecting(DEPLOYMENT_SELECTOR)]
 VersionSelectorText = Annotated[str, selecting(VERSION_SELECTOR)]
 JobAgentSelectorText = Annotated[str, selecting(JOB_AGENT)]
 ConditionText = Annotated[str, checked(RESULT)]
+GroupByText = Annotated[str, Checked(check_group_by)]
 GateText = Annotated[str, checked(GATE)]
 
 

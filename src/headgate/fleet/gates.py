@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.fleet import candidates, items
+from headgate.fleet import candidates, grouping, items, promotion
 from headgate.fleet.rules import (
     approval,
     deployment_window,
     environment_progression,
     failure_budget,
     gate,
+    gradual_rollout,
     scoped_version,
     version_cooldown,
     version_selector,
@@ -102,13 +103,30 @@ def _scoped(state: State, rule: BoundRule, version: VersionNode, target: Target)
     environment = target.environment.name
     votes = tuple(state.approvals.get((version.id, environment), {}).values())
     verdict = scoped_version.judge(rule.spec, True, votes, version.tag, environment, version.published_at)
-    return Judged(rule, rule.kind, verdict, (("votes", version.id, environment),))
+    one = Judged(rule, rule.kind, verdict, (("votes", version.id, environment),))
+    return _ask_for_approval(state, one, version, target)
 
 
 def _selected(rule: BoundRule, version: VersionNode, target: Target) -> Judged:
     bindings = target.bindings()
     bindings["version"] = version.view
     return Judged(rule, rule.kind, version_selector.judge(rule.spec, bindings))
+
+
+def _ask_for_approval(state: State, one: Judged, version: VersionNode, target: Target) -> Judged:
+    """Whoever approves is told once of a version that waits for it."""
+    environment = target.environment.name
+    if one.verdict.outcome == "pending" and state.is_first_time(f"approval in {environment}", version.id):
+        state.notify(
+            "approval.requested",
+            "Version",
+            f"{target.deployment.name}/{version.tag}",
+            f"{target.deployment.name} {one.verdict.message}",
+            deployment=target.deployment.name,
+            version=version.tag,
+            environment=environment,
+        )
+    return one
 
 
 def _approved(state: State, rule: BoundRule, version: VersionNode, target: Target) -> Judged:
@@ -119,7 +137,7 @@ def _approved(state: State, rule: BoundRule, version: VersionNode, target: Targe
         votes = tuple(state.approvals.get((version.id, environment), {}).values())
         verdict = approval.judge(rule.spec, votes, version.tag, environment, version.published_at)
         shared = state.shared[key] = Judged(rule, rule.kind, verdict, (("votes", version.id, environment),))
-    return shared
+    return _ask_for_approval(state, shared, version, target)
 
 
 def _progressed(state: State, rule: BoundRule, version: VersionNode, target: Target, now: Instant) -> Judged:
@@ -146,26 +164,18 @@ def judge_progression(
     state: State, rule: BoundRule, version: VersionNode, target: Target, now: Instant
 ) -> Verdict:
     """Counts, in each environment that the rule names, the targets of the version's scope that have succeeded."""
-    text = rule.spec.depends_on_environment_selector
-    selector = rule.selector(text)
     stages = []
-    for environment in state.environments.values():
-        if environment.name == target.environment.name or set(environment.object.systems).isdisjoint(
-            target.deployment.object.systems
-        ):
-            continue
-        bindings = {**target.bindings(), "environment": environment.view}
-        if selector.matches(bindings):
-            pair = target.deployment.pairs.get(environment.name)
-            scoped = candidates.scoped_targets(state, pair, version) if pair is not None else {}
-            stages.append(
-                environment_progression.Stage(
-                    environment.name,
-                    len(scoped),
-                    tuple(sorted(_successes(state, rule, version, environment.name, scoped))),
-                )
+    for environment in promotion.environments_before(state, rule, target):
+        pair = target.deployment.pairs.get(environment.name)
+        scoped = candidates.scoped_targets(state, pair, version) if pair is not None else {}
+        stages.append(
+            environment_progression.Stage(
+                environment.name,
+                len(scoped),
+                tuple(sorted(_successes(state, rule, version, environment.name, scoped))),
             )
-    return environment_progression.judge(rule.spec, stages, now, selector_text=text)
+        )
+    return environment_progression.judge(rule.spec, stages, now)
 
 
 def _successes(
@@ -189,13 +199,17 @@ def _version_dependencies(state: State, version: VersionNode, target: Target) ->
         matching = None
         for upstream in upstreams:
             deployed = candidates.deployed_version(state, upstream)
-            if deployed is not None and selector.matches({**upstream.bindings(), "version": deployed.view}):
+            if (
+                deployed is not None
+                and upstream.record.is_proven
+                and selector.matches({**upstream.bindings(), "version": deployed.view})
+            ):
                 matching = upstream
         if matching is not None:
-            latest = max(latest, matching.record.deployed_at or latest)
+            latest = max(latest, succeeded_at(state, matching) or latest)
             continue
         if upstreams:
-            runs = ", ".join(state.tag(upstream.record.deployed) for upstream in upstreams)
+            runs = ", ".join(_what_runs(state, upstream) for upstream in upstreams)
             missing.append(f"{name} runs {runs}, needed is {selector.text}")
         else:
             missing.append(f"{name} has no target on {target.resource.name}")
@@ -208,6 +222,22 @@ def _version_dependencies(state: State, version: VersionNode, target: Target) ->
         verdicts.allowed("all versions it depends on run here", satisfied_at=latest),
         reasons,
     )
+
+
+def succeeded_at(state: State, target: Target) -> Instant | None:
+    """When what runs here was there and, where that is asked for, verified."""
+    record = target.record
+    verified_at = state.verified.get(record.deployed or "", {}).get(target.name)
+    if record.deployed_at is None or verified_at is None:
+        return record.deployed_at
+    return max(record.deployed_at, verified_at)
+
+
+def _what_runs(state: State, target: Target) -> str:
+    tag = state.tag(target.record.deployed)
+    if target.record.is_proven:
+        return tag
+    return f"{tag} ({'being verified' if target.record.verification == 'running' else 'not verified'})"
 
 
 def same_resource(target: Target, deployment: str) -> list[Target]:
@@ -224,7 +254,10 @@ def _cooled_down(state: State, rule: BoundRule, version: VersionNode, target: Ta
     is_tried_again = last is not None and last.version == version.id
     if record.deployed == version.id or is_tried_again:
         return Judged(rule, rule.kind, verdicts.allowed("not a new version here, no cooldown"))
-    return Judged(rule, rule.kind, version_cooldown.judge(rule.spec, record.finished_at, now))
+    verdict = version_cooldown.judge(
+        rule.spec, record.finished_at, now, is_being_verified=record.verification == "running"
+    )
+    return Judged(rule, rule.kind, verdict, (("resource", target.resource.name),))
 
 
 def _within_budget(state: State, rule: BoundRule, target: Target) -> Judged:
@@ -240,7 +273,19 @@ def _within_budget(state: State, rule: BoundRule, target: Target) -> Judged:
 
 
 def latch_scope(rule: BoundRule, target: Target) -> str:
-    return target.environment.name if rule.spec.per == "environment" else ""
+    """The environment, and with `groupBy` the value after a slash, which is in no environment's name."""
+    environment = target.environment.name if rule.spec.per == "environment" else ""
+    if rule.spec.group_by is None:
+        return environment
+    return f"{environment}/{grouping.value_of(rule.spec.group_by, target.resource)}"
+
+
+def rollout_stopped(state: State, rule: BoundRule, version: VersionNode) -> Judged | None:
+    latch = state.latches.get((rule.id, version.id))
+    if latch is None or latch.stopped_at is None or rule.spec.stop_after_failures is None:
+        return None
+    verdict = gradual_rollout.stopped(list(latch.failed), latch.stopped_at)
+    return Judged(rule, rule.kind, verdict, (("latch", rule.id, version.id),))
 
 
 def budget_total(state: State, rule: BoundRule, target: Target) -> int:
@@ -251,8 +296,8 @@ def budget_total(state: State, rule: BoundRule, target: Target) -> int:
         total = state.totals[key] = sum(
             1
             for other in state.targets.values()
-            if (not key[1] or other.environment.name == key[1])
-            and any(rule.id == one.id for one in other.rules.of("failureBudget"))
+            if any(rule.id == one.id for one in other.rules.of("failureBudget"))
+            and latch_scope(rule, other) == key[1]
         )
     return total
 

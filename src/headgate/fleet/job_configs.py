@@ -73,11 +73,26 @@ def _merged(lower: Config, upper: Config) -> dict[str, Any]:
 def resolve(config: Config, bindings: Bindings, path: str = "config") -> dict[str, Any]:
     """A new document without expressions. Raises Rejected with the path of everything that cannot be computed."""
     problems: list[Problem] = []
-    resolved = _resolved(config, bindings, path, problems)
+    resolved = resolve_into(config, bindings, path, problems)
     if problems:
         raise Rejected(problems)
+    return resolved
+
+
+def resolve_into(config: Config, bindings: Bindings, path: str, problems: list[Problem]) -> dict[str, Any]:
+    resolved = _resolved(config, bindings, path, problems)
     assert isinstance(resolved, dict)
     return resolved
+
+
+def constant_text(expression: str) -> str | None:
+    """What an expression gives that looks at nothing and gives a text; None for any other."""
+    try:
+        program = ENVIRONMENT.compile(expression)
+        value = plain(program.evaluate({})) if not program.roots else None
+    except (cel.CompileError, cel.EvaluationError):
+        return None
+    return value if isinstance(value, str) else None
 
 
 def _resolved(value: object, bindings: Bindings, path: str, problems: list[Problem]) -> object:
@@ -106,7 +121,7 @@ def _resolved_text(text: str, bindings: Bindings, path: str, problems: list[Prob
     if len(parts) == 1 and parts[0].is_expression:
         return _value(parts[0], bindings, path, problems)
     return "".join(
-        _text(part, bindings, path, problems) if part.is_expression else part.text for part in parts
+        text_of(part, bindings, path, problems) if part.is_expression else part.text for part in parts
     )
 
 
@@ -120,7 +135,7 @@ def _value(part: Part, bindings: Bindings, path: str, problems: list[Problem]) -
     return None
 
 
-def _text(part: Part, bindings: Bindings, path: str, problems: list[Problem]) -> str:
+def text_of(part: Part, bindings: Bindings, path: str, problems: list[Problem]) -> str:
     count_before = len(problems)
     value = _value(part, bindings, path, problems)
     if len(problems) > count_before:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from headgate.fleet import expressions, failures, holds, model, verifying
+from headgate.fleet import candidates, evidence, expressions, failures, holds, model, verifying
 from headgate.fleet.changes import JobReported
 from headgate.fleet.records import Job, JobKind, Variables
 from headgate.fleet.rules import retry, rollback
 from headgate.fleet.state import Judged, State
 from headgate.fleet.units import Target, VersionNode
 from headgate.kernel.instants import Instant
+
+MOST_KEPT_AS_RAN = 20
 
 
 def create(
@@ -44,7 +46,7 @@ def create(
         reason=reason,
     )
     if attempt == 1:
-        _forget_attempts(state, target)
+        forget_attempts(state, target)
     state.jobs[job.id] = job
     record.job = job.id
     record.retry_at = None
@@ -54,6 +56,8 @@ def create(
     state.journal.created.append(job)
     state.journal.changed("job", job.id)
     state.observer.on_job_created(job, judged)
+    if kind == "rollback":
+        _tell(state, job, "rollback.started", f"goes back: {reason}", reason)
     verifying.begin(state, target, job, "jobCreated", now)
     state.target_changed(target)
     state.waiting.happened(("resource", target.resource.name))
@@ -103,7 +107,7 @@ def report(state: State, change: JobReported, now: Instant) -> None:
         job.status = change.status
         if job.started_at is None and change.status in ("inProgress", "actionRequired"):
             job.started_at = now
-            target = state.targets.get(job.target)
+            target = state.target_named(job.target)
             if target is not None:
                 verifying.begin(state, target, job, "jobStarted", now)
         state.observer.on_job_changed(job, old)
@@ -116,7 +120,7 @@ def end(state: State, job: Job, status: str, now: Instant) -> None:
     job.started_at = job.started_at if job.started_at is not None or status == "cancelled" else job.created_at
     state.journal.changed("job", job.id)
     state.observer.on_job_changed(job, old)
-    target = state.targets.get(job.target)
+    target = state.target_named(job.target)
     if target is None or target.record.job != job.id:
         return
     record = target.record
@@ -132,31 +136,53 @@ def end(state: State, job: Job, status: str, now: Instant) -> None:
     state.target_changed(target)
     state.touch(target)
     state.waiting.happened(("resource", target.resource.name))
-    holds.settle_target(state, target, now)
+    holds.settle_target(state, target)
 
 
 def _succeeded(state: State, target: Target, job: Job, now: Instant) -> None:
     record = target.record
     if job.kind == "rollback":
+        _tell(state, job, "rollback.completed", f"is back: {job.reason}", job.reason)
         record.previous = None
         record.rollback_to = None
-    elif record.deployed != job.version:
+        record.rollback_cause = ""
+    elif record.deployed != job.version and record.is_proven:
         record.previous = record.deployed
-    record.deployed = job.version
-    record.deployed_variables = job.variables
+    note_running(state, target, job.version, job.variables, now)
+    failures.cleared(target, job)
+    if job.kind != "rollback":
+        record.fault = None
+        verifying.succeeded(state, target, job, now)
+        if record.is_proven:
+            failures.forgiven(state, target)
+
+
+def _forget_given_up(state: State, target: Target) -> None:
+    """What was given up is missed only as long as nothing as new runs."""
+    record = target.record
+    runs = state.version(record.deployed)
+    if record.given_up and runs is not None:
+        record.given_up = {
+            version_id: given_up
+            for version_id, given_up in record.given_up.items()
+            if (version := state.version(version_id)) is not None and version.order > runs.order
+        }
+
+
+def note_running(state: State, target: Target, version: str, variables: Variables, now: Instant) -> None:
+    """The version runs there from now on, and counts as a success of its stage."""
+    record = target.record
+    record.deployed = version
+    record.deployed_variables = variables
     record.deployed_at = now
     record.verification = "none"
-    failures.cleared(state, target, job)
-    _note_progress(state, target, job, now)
-    if job.kind != "rollback":
-        verifying.begin(state, target, job, "jobSuccess", now)
-
-
-def _note_progress(state: State, target: Target, job: Job, now: Instant) -> None:
-    successes = state.progress.setdefault(job.version, {}).setdefault(job.environment, {})
+    record.adopted_by = None
+    record.ran = [*(one for one in record.ran if one != version), version][-MOST_KEPT_AS_RAN:]
+    _forget_given_up(state, target)
+    successes = state.progress.setdefault(version, {}).setdefault(target.environment.name, {})
     if successes.setdefault(target.name, now) == now:
-        state.journal.changed("progress", job.version, target.name)
-        state.stages_moved(job.version)
+        state.journal.changed("progress", version, target.name)
+        state.stages_moved(version)
 
 
 def _ended_without_success(state: State, target: Target, job: Job, now: Instant) -> None:
@@ -168,7 +194,7 @@ def _ended_without_success(state: State, target: Target, job: Job, now: Instant)
     record.rollback_to = None
     given_up(state, target, job, now)
     if job.kind != "rollback" and fires_rollback(target, job.status, verification_failed=False):
-        order_rollback(state, target, job.version, record.deployed)
+        order_rollback(state, target, job.version, record.proven, evidence.cause_of_rollback(job))
 
 
 def retry_plan(state: State, target: Target, attempts: list[str]) -> retry.RetryPlan:
@@ -191,8 +217,10 @@ def given_up(state: State, target: Target, job: Job, now: Instant) -> None:
     record.failed_at = now
     record.failed_version = job.version
     record.failures[job.version] = job.variables
+    record.fault = evidence.fault_of(job, now)
+    _tell(state, job, "target.failed", f"failed: {record.fault.cause}", record.fault.cause)
     record.retry_at = None
-    failures.counted(state, target, now)
+    failures.counted(state, target, job, now)
 
 
 def reconsider_retry(state: State, target: Target, now: Instant) -> None:
@@ -208,12 +236,48 @@ def reconsider_retry(state: State, target: Target, now: Instant) -> None:
     state.target_changed(target)
 
 
-def order_rollback(state: State, target: Target, from_version: str, to_version: str | None) -> None:
-    """Without a previous version the target is left as it is."""
+def reconsider_orders(state: State, target: Target) -> None:
+    """A version that was deleted or rejected meanwhile starts nowhere, whatever was ordered: back goes further."""
     record = target.record
-    record.spent[from_version] = "rolledBack"
-    if to_version is not None and to_version != from_version and to_version in state.versions:
+    if record.rollback_to is not None and not _may_start(state, record.rollback_to):
+        other = candidates.last_good(state, target)
+        record.rollback_to = other.id if other is not None else None
+        state.target_changed(target)
+    if record.ordered == "redeploy" and not _may_start(state, record.deployed):
+        record.ordered = None
+        state.target_changed(target)
+
+
+def _may_start(state: State, version_id: str | None) -> bool:
+    version = state.version(version_id)
+    return version is not None and version.object.status != "rejected"
+
+
+def order_rollback(
+    state: State, target: Target, from_version: str, to_version: str | None, cause: str
+) -> None:
+    """Without a previous version the target is left as it is. The cause stays with what was put back."""
+    record = target.record
+    record.spent[from_version] = cause
+    if to_version is not None and to_version != from_version and _may_start(state, to_version):
         record.rollback_to = to_version
+        record.rollback_cause = cause
+
+
+def _tell(state: State, job: Job, type_: str, what: str, cause: str) -> None:
+    state.notify(
+        type_,
+        "ReleaseTarget",
+        job.target,
+        f"{job.target} {job.tag} {what}",
+        deployment=job.deployment,
+        environment=job.environment,
+        resource=job.resource,
+        version=job.tag,
+        job=job.id,
+        group=job.group,
+        cause=cause,
+    )
 
 
 def cancel(state: State, job: Job, now: Instant, why: str) -> None:
@@ -222,10 +286,12 @@ def cancel(state: State, job: Job, now: Instant, why: str) -> None:
     end(state, job, "cancelled", now)
 
 
-def _forget_attempts(state: State, target: Target) -> None:
+def forget_attempts(state: State, target: Target) -> None:
     """A new release counts its attempts from one; jobs of the last one are history, which a store keeps."""
     for job_id in target.record.attempts:
         job = state.jobs.get(job_id)
         if job is not None and (job.group is None or job.group not in state.groups):
             state.forget_job(job_id)
     target.record.attempts = []
+    if target.record.verification == "running":
+        target.record.verification = "abandoned"

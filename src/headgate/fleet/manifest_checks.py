@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from headgate.fleet import expressions, manifest_objects, model
+from headgate.fleet import agent_fields, expressions, manifest_objects, model
 from headgate.fleet.changes import Object
 from headgate.fleet.manifest_text import Document
 from headgate.fleet.rules import deployment_dependency
@@ -37,6 +37,7 @@ def validate(documents: Sequence[Document]) -> list[Problem]:
             read.append(_Read(document, parsed))
     problems.extend(_repeated(read))
     problems.extend(_unknown_references(read, _declared(documents)))
+    problems.extend(_closed_fields(read))
     problems.extend(_cycles(read))
     return problems
 
@@ -76,6 +77,20 @@ def _unknown_references(read: Sequence[_Read], declared: Mapping[str, frozenset[
         agent = thing.job_agent if isinstance(thing, model.Deployment) else None
         if agents and agent is not None and agent not in agents:
             yield item.problem("spec.jobAgent", _unknown(agent, agents))
+
+
+def _closed_fields(read: Sequence[_Read]) -> Iterator[Problem]:
+    """What no job agent, or not the one that the set itself declares, lets deployments and versions fill."""
+    agents = {item.object.name: item.object for item in read if isinstance(item.object, model.JobAgent)}
+    owners = {item.object.name: item.object for item in read if isinstance(item.object, model.Deployment)}
+    for item in read:
+        thing = item.object
+        if isinstance(thing, model.Deployment | model.Version):
+            owner = thing if isinstance(thing, model.Deployment) else owners.get(thing.deployment)
+            agent = agents.get((owner.job_agent if owner is not None else None) or "")
+            opened = agent.open_fields if agent is not None else None
+            for problem in agent_fields.closed_problems(thing.job_agent_config, opened):
+                yield item.problem(problem.path, problem.message)
 
 
 def _declared(documents: Sequence[Document]) -> dict[str, frozenset[str]]:

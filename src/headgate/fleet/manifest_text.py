@@ -79,12 +79,15 @@ def read(text: str, source: str) -> list[Document]:
 
 
 def _split(document: Document) -> Iterator[Document]:
-    """A list at the top is several documents."""
-    if not isinstance(document.value, list):
+    """A list at the top is several documents, and so is `kind: List`, as other tools write one."""
+    value, place = document.value, ""
+    if isinstance(value, dict) and value.get("kind") == "List" and isinstance(value.get("items"), list):
+        value, place = value["items"], "items"
+    if not isinstance(value, list):
         yield document
         return
-    for index, item in enumerate(document.value):
-        prefix = documents.item_path("", index)
+    for index, item in enumerate(value):
+        prefix = documents.item_path(place, index)
         line = document.lines.get(prefix, document.line)
         flaws = tuple(
             Problem(flaw.path[len(prefix) :].removeprefix("."), flaw.message)

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from headgate.fleet import expressions
+from headgate.fleet import agent_configs, agent_fields, expressions
 from headgate.kernel import documents, instants
 from headgate.kernel.documents import Checked, Moment
 from headgate.kernel.instants import Instant
@@ -25,7 +25,17 @@ JobStatus = Literal[
     "externalRunNotFound",
     "timedOut",
 ]
-TargetState = Literal["upToDate", "waiting", "running", "failed", "frozen", "noVersion"]
+TargetState = Literal[
+    "upToDate",
+    "waiting",
+    "verifying",
+    "running",
+    "rollingBack",
+    "rolledBack",
+    "failed",
+    "frozen",
+    "noVersion",
+]
 VoteStatus = Literal["approved", "rejected"]
 
 JOB_LIVE: frozenset[str] = frozenset({"pending", "queued", "inProgress", "actionRequired"})
@@ -67,6 +77,18 @@ def target_part_flaw(name: str) -> str | None:
     return name_flaw(name)
 
 
+def is_web_address(text: str) -> bool:
+    """A link that can be followed, and that runs nothing where it is clicked on."""
+    return text.lower().startswith(("http://", "https://")) and text.isprintable()
+
+
+def _check_links(links: dict[str, str], path: str, problems: list[Problem]) -> None:
+    for name, address in links.items():
+        if not is_web_address(address):
+            allowed = "allowed are addresses that begin with http:// or https://"
+            problems.append(Problem(documents.field_path(path, name), f'is "{address[:80]}"; {allowed}'))
+
+
 def _check_name(name: str, path: str, problems: list[Problem]) -> None:
     flaw = name_flaw(name)
     if flaw:
@@ -82,6 +104,7 @@ def _check_target_part(name: str, path: str, problems: list[Problem]) -> None:
 Name = Annotated[str, Checked(_check_name)]
 TargetPart = Annotated[str, Checked(_check_target_part)]
 StringMap = dict[str, str]
+Links = Annotated[StringMap, Checked(_check_links)]
 JsonMap = dict[str, object]
 
 
@@ -202,6 +225,15 @@ class VersionDependency(msgspec.Struct, frozen=True, rename="camel"):
         return {"versionSelector": value} if isinstance(value, str) else value
 
 
+class Rejection(msgspec.Struct, frozen=True, rename="camel"):
+    """Who marked a version as bad and why. With `rollback` it goes back where it runs; it starts nowhere in any case."""
+
+    reason: str
+    by: str
+    at: Moment
+    rollback: bool = False
+
+
 class Version(msgspec.Struct, frozen=True, rename="camel"):
     """`deployment` is a name. `published_at` is when it became ready: windows open then."""
 
@@ -219,7 +251,13 @@ class Version(msgspec.Struct, frozen=True, rename="camel"):
     created_at: Moment = 0
     updated_at: Moment | None = None
     published_at: Moment | None = None
+    rejection: Rejection | None = None
     workspace: Name = DEFAULT_WORKSPACE
+
+    @property
+    def goes_back(self) -> bool:
+        """Whether what runs it is to go back: by status alone, or as the one who rejected it has asked."""
+        return self.status == "rejected" and (self.rejection is None or self.rejection.rollback)
 
     def cel_view(self) -> CelView:
         return {
@@ -278,10 +316,25 @@ class JobAgent(msgspec.Struct, frozen=True, rename="camel"):
     name: Name
     type: Name = "pull"
     config: JsonMap = {}
+    overridable: Annotated[tuple[Name, ...], Checked(agent_fields.check_overridable)] | None = None
     metadata: StringMap = {}
     created_at: Moment = 0
     updated_at: Moment | None = None
     workspace: Name = DEFAULT_WORKSPACE
+
+    @staticmethod
+    def check_document(given: dict[str, object], path: str, problems: list[Problem]) -> None:
+        agent_type, config = given.get("type"), given.get("config")
+        if isinstance(agent_type, str) and isinstance(config, dict):
+            agent_configs.check(agent_type, config, documents.field_path(path, "config"), problems)
+
+    def without_secrets(self) -> "JobAgent":
+        return msgspec.structs.replace(self, config=agent_fields.without_secrets(self.config))
+
+    @property
+    def open_fields(self) -> tuple[str, ...]:
+        """What `jobAgentConfig` of deployments and versions may fill."""
+        return agent_fields.open_fields(self.type, self.overridable)
 
     def cel_view(self) -> CelView:
         return {

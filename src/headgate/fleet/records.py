@@ -12,7 +12,8 @@ import msgspec
 from headgate.kernel.instants import Instant
 
 JobKind = Literal["deploy", "hook", "redeploy", "rollback", "variable"]
-VerificationStatus = Literal["none", "running", "passed", "failed"]
+VerificationStatus = Literal["none", "running", "passed", "failed", "abandoned"]
+"""`abandoned`: a newer release began, or the target went, before it had ended."""
 GroupStatus = Literal[
     "collecting",
     "ready",
@@ -45,14 +46,30 @@ MEMBER_SETTLED: frozenset[str] = frozenset({"succeeded", "unchanged", "dropped",
 Variables = tuple[tuple[str, object], ...]
 
 
+class Measurement(msgspec.Struct, omit_defaults=True, gc=False):
+    """One measurement as it was taken; `answer` is what the provider said, or why it said nothing."""
+
+    at: Instant
+    verdict: Literal["passed", "failed", "inconclusive"]
+    value: str | None = None
+    condition: str = ""
+    message: str = ""
+    answer: str = ""
+
+
 class MetricProgress(msgspec.Struct, omit_defaults=True, gc=False):
-    """One verification metric of one job: the measurements so far, and when the next is due."""
+    """One verification metric of one job: the measurements so far, and when the next is due.
+
+    Of many measurements the first and the last are kept; `dropped` says how many were in between.
+    """
 
     rule: str
     metric: str
     state: dict[str, object] = {}
     status: Literal["running", "passed", "failed"] = "running"
     due_at: Instant | None = None
+    measurements: list[Measurement] = []
+    dropped: int = 0
 
 
 class Job(msgspec.Struct, omit_defaults=True, eq=False, gc=False):
@@ -87,14 +104,56 @@ class Job(msgspec.Struct, omit_defaults=True, eq=False, gc=False):
         return f"{self.deployment}/{self.environment}/{self.resource}"
 
 
+class Fault(msgspec.Struct, omit_defaults=True, gc=False):
+    """The job with which a release failed for good, as far as people have to know it after it is history."""
+
+    job: str
+    version: str
+    tag: str
+    status: str
+    attempt: int
+    cause: str
+    at: Instant
+    agent: str | None = None
+    message: str | None = None
+    links: dict[str, str] = {}
+    metrics: list[MetricProgress] = []
+
+
+class GivenUp(msgspec.Struct, omit_defaults=True, eq=False, gc=False):
+    """A version that a group had locked for a target and that does not run there: what ended it, and when.
+
+    It is not spent: the next group that something else opens locks it again, and so does an operator's retry.
+    """
+
+    group: str
+    how: Literal["aborted", "skipped", "rolledBack", "left"]
+    reason: str
+    at: Instant
+
+
+class Left(msgspec.Struct, gc=False):
+    """When a target ended, and of what it was: ids, because names are given again."""
+
+    at: Instant
+    deployment: str
+    resource: str
+
+
 class TargetRecord(msgspec.Struct, omit_defaults=True, eq=False, gc=False):
-    """What is known of one release target. `deployed` is the newest version that succeeded there."""
+    """What is known of one release target. `deployed` is the newest version whose job succeeded there: what runs."""
 
     deployed: str | None = None
     deployed_variables: Variables = ()
     deployed_at: Instant | None = None
     previous: str | None = None
-    """The version that ran before `deployed`: where a rollback goes."""
+    """The version before `deployed` that is known to be good: where a rollback goes."""
+    ran: list[str] = []
+    """Versions that have succeeded here, the last one last: where an ordered rollback may go. The oldest are forgotten."""
+    left: Left | None = None
+    """Of the last time that the target ended."""
+    adopted_by: str | None = None
+    """Who said that `deployed` runs here, if no job of ours has put it there."""
     finished_at: Instant | None = None
     """When the newest job ended, however it ended."""
     job: str | None = None
@@ -102,18 +161,36 @@ class TargetRecord(msgspec.Struct, omit_defaults=True, eq=False, gc=False):
     attempts: list[str] = []
     """Ended jobs of the newest release, oldest first."""
     spent: dict[str, str] = {}
-    """Versions that were put back here and shall not be tried again by themselves."""
+    """Versions that were put back here and shall not be tried again by themselves, each with the cause."""
     retry_at: Instant | None = None
+    slots: dict[str, Instant] = {}
+    """Concurrency rules whose slots are held for work outside brackets, and since when."""
     ordered: str | None = None
     """An operator's command that is still to be carried out: retry, rollback or redeploy."""
     rollback_to: str | None = None
     """The version that an automatic or ordered rollback is going back to."""
+    rollback_cause: str = ""
+    """What made it go back: the measurement, the job or the person."""
     verification: VerificationStatus = "none"
     failed_at: Instant | None = None
     """Set while the newest release has failed for good."""
     failed_version: str | None = None
+    given_up: dict[str, GivenUp] = {}
+    """Versions newer than what runs that were locked by a group and given up with it, by version id."""
     failures: dict[str, Variables] = {}
     """Releases that failed for good here, version id to resolved values; another set of values is another release."""
+    fault: Fault | None = None
+    """The newest of those failures, until something newer succeeds."""
+
+    @property
+    def is_proven(self) -> bool:
+        """Success means verified, where a verification applies."""
+        return self.verification in ("none", "passed")
+
+    @property
+    def proven(self) -> str | None:
+        """The newest version that is known to be good here: where a failed release goes back to."""
+        return self.deployed if self.is_proven else self.previous or self.deployed
 
 
 class Member(msgspec.Struct, omit_defaults=True, eq=False, gc=False):
@@ -139,7 +216,9 @@ class Member(msgspec.Struct, omit_defaults=True, eq=False, gc=False):
     next_locked_at: Instant | None = None
     settled_at: Instant | None = None
     left: bool = False
-    """Its target left the place before the group started."""
+    """Its target is no longer in the place."""
+    left_at: Instant | None = None
+    """When its target left although it was still to run, or ran, in the started group."""
     note: str = ""
 
 
@@ -181,12 +260,21 @@ class Group(msgspec.Struct, omit_defaults=True, eq=False, gc=False):
     outcome: GroupStatus | None = None
     reason: str = ""
     run_post_hooks: bool = True
+    hooks: dict[str, MemberRole] = {}
+    """The hooks that were inferred when it opened: it keeps them."""
 
     def member(self, deployment: str) -> Member | None:
         for member in self.members:
             if member.deployment == deployment:
                 return member
         return None
+
+
+class LostHooks(msgspec.Struct, frozen=True, gc=False):
+    """Roles that were inferred for a bracket and that nobody has any more, with who had them, and since when."""
+
+    roles: dict[MemberRole, str]
+    at: Instant
 
 
 class PlaceRecord(msgspec.Struct, omit_defaults=True, eq=False, gc=False):
@@ -196,6 +284,8 @@ class PlaceRecord(msgspec.Struct, omit_defaults=True, eq=False, gc=False):
     """Newest version ever locked here, by deployment: versions up to it are not new any more."""
     backs: dict[str, tuple[str, str]] = {}
     """The way back from a rejected version that was locked here, by deployment: from which version to which."""
+    lost_hooks: LostHooks | None = None
+    """The same for all places of the bracket."""
 
 
 class Latch(msgspec.Struct, omit_defaults=True, eq=False, gc=False):

@@ -85,7 +85,7 @@ def version(state: State, owner: str, tag: str) -> VersionNode:
 
 
 def target(state: State, name: str) -> Target:
-    found = state.targets.get(name)
+    found = state.target_named(name)
     if found is None:
         raise _missing("target", "release target", name, state.targets)
     return found

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-from headgate.fleet import candidates
+from headgate.fleet import candidates, grouping
 from headgate.fleet.ranks import BracketRanks
-from headgate.fleet.rules import deployment_window
+from headgate.fleet.rules import deployment_window, gradual_rollout
 from headgate.fleet.state import State
-from headgate.fleet.units import BoundRule, Place, Target, VersionNode
+from headgate.fleet.units import BoundRule, Place, Reason, Target, VersionNode
 from headgate.kernel.instants import Instant
 
 SHIFTS_AT_MOST = 16
 
 
-def position_of_target(state: State, target: Target, version: VersionNode) -> tuple[int, int]:
-    """Rank among the targets of the environment in the version's scope, and how many they are."""
+def position_of_target(
+    state: State, target: Target, version: VersionNode, group_by: str | None = None
+) -> tuple[int, int]:
+    """Rank among the targets of the environment in the version's scope, with `group_by` those of the same value, and how
+    many they are."""
     pair = target.pair
-    key = ("ranks", version.id)
+    value = grouping.value_of(group_by, target.resource)
+    key = ("ranks", version.id, group_by or "", value)
     cached = pair.caches.get(key)
     if cached is None or cached[0] != pair.generation:
         scoped = candidates.scoped_targets(state, pair, version)
-        ordered = sorted((t.rollout_hash(version.id), t.key(), name) for name, t in scoped.items())
+        ordered = sorted(
+            (t.rollout_hash(version.id), t.key(), name)
+            for name, t in scoped.items()
+            if grouping.value_of(group_by, t.resource) == value
+        )
         cached = pair.caches[key] = (
             pair.generation,
             {name: rank for rank, (_, _, name) in enumerate(ordered)},
@@ -28,17 +36,117 @@ def position_of_target(state: State, target: Target, version: VersionNode) -> tu
     return ranks.get(target.resource.name, len(ranks)), len(ranks)
 
 
-def position_of_place(state: State, place: Place, versions: list[VersionNode]) -> tuple[int, int]:
-    """Only resources that the locked versions concern count; one version without a scope concerns all."""
+def has_succeeded(state: State, target: Target, version: VersionNode) -> bool:
+    """It runs the version or a newer one, verified where that is asked for, and nothing has failed since."""
+    record = target.record
+    runs = state.version(record.deployed)
+    return (
+        runs is not None
+        and runs.order >= version.order
+        and record.job is None
+        and record.is_proven
+        and record.failed_at is None
+    )
+
+
+def target_behind(
+    state: State, target: Target, version: VersionNode, rule: BoundRule, position: int, total: int
+) -> str | None:
+    """With `advanceOn: success`, the first in line that has not succeeded, if its turn comes before this one's."""
+    if rule.spec.advance_on != "success":
+        return None
+    pair, group_by = target.pair, rule.spec.group_by
+    value = grouping.value_of(group_by, target.resource)
+    key = ("behind", version.id, group_by or "", value)
+    cached = pair.caches.get(key)
+    if cached is None or cached[0] != pair.progress:
+        position_of_target(state, target, version, group_by)
+        ranks: dict[str, int] = pair.caches[("ranks", version.id, group_by or "", value)][1]
+        first = next(
+            (
+                (rank, pair.targets[name].name)
+                for name, rank in ranks.items()
+                if not has_succeeded(state, pair.targets[name], version)
+            ),
+            None,
+        )
+        cached = pair.caches[key] = (pair.progress, first)
+    found: tuple[int, str] | None = cached[1]
+    if found is None:
+        return None
+    is_before = gradual_rollout.offset(rule.spec, found[0], total) < gradual_rollout.offset(
+        rule.spec, position, total
+    )
+    return found[1] if is_before else None
+
+
+def place_behind(
+    state: State, place: Place, versions: list[VersionNode], rule: BoundRule, position: int, total: int
+) -> str | None:
+    """The same of a bracket's resources: one has succeeded when all that the versions concern there has.
+
+    Those of other environments are not waited for: what comes first among environments is for progression to say, and
+    they may wait for this one.
+    """
+    if rule.spec.advance_on != "success":
+        return None
+    group_by = rule.spec.group_by
+    value = grouping.value_of(group_by, place.resource)
+    own = gradual_rollout.offset(rule.spec, position, total)
+    for other in sorted(state.places_by_rule.get(place.rule.id, ())):
+        if other is place or other.environment is not place.environment:
+            continue
+        if grouping.value_of(group_by, other.resource) != value:
+            continue
+        rank, _ = position_of_place(state, other, versions, group_by)
+        if gradual_rollout.offset(rule.spec, rank, total) < own and not _place_has_succeeded(
+            state, other, versions
+        ):
+            return other.resource.name
+    return None
+
+
+def _place_has_succeeded(state: State, place: Place, versions: list[VersionNode]) -> bool:
+    for version in versions:
+        target = place.members.get(version.object.deployment)
+        if (
+            target is not None
+            and candidates.in_scope(state, version, target)
+            and not has_succeeded(state, target, version)
+        ):
+            return False
+    return True
+
+
+def success_reasons(rule: BoundRule, *targets: Target) -> tuple[Reason, ...]:
+    """What tells that another target of the line has moved."""
+    if rule.spec.advance_on != "success":
+        return ()
+    return tuple(
+        ("pair", target.deployment.name, environment)
+        for target in targets
+        for environment in target.deployment.pairs
+    )
+
+
+def position_of_place(
+    state: State, place: Place, versions: list[VersionNode], group_by: str | None = None
+) -> tuple[int, int]:
+    """Only resources that the locked versions concern count; one version without a scope concerns all. With `group_by`
+    only those of the same value."""
     scope = tuple(sorted(v.id for v in versions)) if versions and all(v.scope for v in versions) else ()
+    value = grouping.value_of(group_by, place.resource)
     ranks = state.bracket_ranks.get(place.rule.id)
     if ranks is None:
         ranks = state.bracket_ranks[place.rule.id] = BracketRanks()
     return ranks.position(
         place,
-        scope,
+        scope if group_by is None else (*scope, group_by, value),
         state.places_by_rule.get(place.rule.id, ()),
-        lambda other: not scope or _concerns_any(state, other, versions),
+        lambda other: (
+            grouping.value_of(group_by, other.resource) == value
+            and (not scope or _concerns_any(state, other, versions))
+        ),
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from headgate.fleet import model, references
 from headgate.fleet.changes import DeleteSkip, PutSkip
 from headgate.fleet.state import State
@@ -10,6 +12,19 @@ from headgate.kernel.problems import Problem, Rejected
 
 
 def put(state: State, change: PutSkip, now: Instant) -> None:
+    skip = made(state, change, now)
+    if not skip.id:
+        skip = msgspec.structs.replace(skip, id=state.new_id("skip", skip.rule, now))
+    if skip.id in state.skips:
+        delete(state, DeleteSkip(skip.id))
+    state.skips[skip.id] = skip
+    state.skips_by_rule.setdefault(skip.rule, {})[skip.id] = skip
+    state.waiting.happened(("skips", skip.rule))
+    state.journal.changed("skip", skip.id)
+
+
+def made(state: State, change: PutSkip, now: Instant) -> model.Skip:
+    """What the change asks for, with no id unless it was given."""
     rule = references.rule(state, change.policy, change.rule)
     problems = []
     if not change.reason.strip():
@@ -27,8 +42,8 @@ def put(state: State, change: PutSkip, now: Instant) -> None:
         version = references.version(state, change.deployment, change.tag).id
     environment = references.environment(state, change.environment).name if change.environment else None
     resource = references.resource(state, change.resource).name if change.resource else None
-    skip = model.Skip(
-        id=change.id or state.new_id("skip", rule.id, now),
+    return model.Skip(
+        id=change.id or "",
         policy=rule.policy.name,
         rule=rule.id,
         version_id=version,
@@ -39,12 +54,6 @@ def put(state: State, change: PutSkip, now: Instant) -> None:
         created_at=now,
         expires_at=change.expires_at,
     )
-    if skip.id in state.skips:
-        delete(state, DeleteSkip(skip.id))
-    state.skips[skip.id] = skip
-    state.skips_by_rule.setdefault(rule.id, {})[skip.id] = skip
-    state.waiting.happened(("skips", rule.id))
-    state.journal.changed("skip", skip.id)
 
 
 def delete(state: State, change: DeleteSkip) -> None:

@@ -7,8 +7,9 @@ from typing import Any
 import msgspec
 
 from headgate.fleet import catalog, holds, model, placing, records, verifying
+from headgate.fleet.brackets import hooks
 from headgate.fleet.rules import KINDS
-from headgate.fleet.state import State, Warning
+from headgate.fleet.state import Notice, State, Warning
 from headgate.fleet.units import BoundRule, PolicyNode, optional_selector
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
@@ -24,6 +25,7 @@ class Pending(msgspec.Struct):
     warnings: list[Warning] = []
     rows: list[tuple[str, ...]] = []
     forgotten: list[records.Job] = []
+    notices: list[Notice] = []
 
 
 class Snapshot(msgspec.Struct):
@@ -73,7 +75,9 @@ def dump(state: State) -> bytes:
         skips=list(state.skips.values()),
         targets={name: target.record for name, target in sorted(state.targets.items())},
         departed=dict(sorted(state.departed.items())),
-        places=[(*place.key, place.record) for _, place in sorted(state.places.items())],
+        places=[
+            (*place.key, place.record) for _, place in sorted(state.places.items()) if not place.is_empty
+        ],
         jobs=list(state.jobs.values()),
         groups=list(state.groups.values()),
         progress=state.progress,
@@ -88,6 +92,7 @@ def dump(state: State) -> bytes:
             journal.warnings,
             list(journal.rows),
             list(journal.forgotten.values()),
+            journal.notices,
         ),
     )
     return msgspec.json.encode(snapshot)
@@ -126,6 +131,8 @@ def restore(snapshot: Snapshot, ids: IdSource) -> State:
     _load_pending(state, snapshot.pending)
     state.sequence = snapshot.sequence
     state.removed.clear()
+    hooks.restore(state)
+    state.rebound.clear()
     state.waiting.dirty.clear()
     for target in state.targets.values():
         state.touch(target)
@@ -196,7 +203,7 @@ def _load_groups(state: State, snapshot: Snapshot) -> None:
         if group.started_at is not None:
             place.executing = group
             state.sites[place.site] = place
-            placing.keep_members(state, place, group)
+            catalog.keep_members(state, place, group)
         elif group.locked_at is not None:
             place.waiting = group
         else:
@@ -211,10 +218,12 @@ def _load_places(state: State, snapshot: Snapshot) -> None:
 
 
 def _load_slots(state: State) -> None:
-    for name in sorted(state.unfinished):
-        target = state.targets[name]
-        job = state.jobs.get(target.record.job or "")
-        holds.restore_target(state, target, job.created_at if job else target.record.finished_at or 0)
+    """As recorded. Records of a version that wrote down no slots have work that holds them all the same."""
+    for _, target in sorted(state.targets.items()):
+        if target.record.slots:
+            holds.restore_target(state, target)
+        elif target.record.job is not None or target.record.retry_at is not None:
+            holds.hold_what_runs(state, target, target.record.finished_at or 0)
     for place in state.places.values():
         group = place.executing
         if group is not None and not group.slot_released:
@@ -234,3 +243,4 @@ def _load_pending(state: State, pending: Pending) -> None:
     ]
     journal.groups = {group.id: state.groups.get(group.id, group) for group in pending.groups}
     journal.warnings = pending.warnings
+    journal.notices = pending.notices

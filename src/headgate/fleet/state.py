@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Protocol
 
 import msgspec
@@ -9,9 +10,10 @@ import msgspec
 from headgate import cel
 from headgate.fleet import model, records
 from headgate.fleet.ranks import BracketRanks
-from headgate.fleet.slots import SlotTable
+from headgate.fleet.slots import RuleSlots, SlotTable
 from headgate.fleet.units import (
     BoundRule,
+    Bracket,
     DeploymentNode,
     EnvironmentNode,
     Place,
@@ -48,6 +50,16 @@ class Warning(msgspec.Struct, frozen=True):
     message: str
 
 
+class Notice(msgspec.Struct, frozen=True):
+    """Something that someone would want to be told; `kind` and `name` say what it is about."""
+
+    type: str
+    kind: str
+    name: str
+    message: str
+    data: dict[str, object] = {}
+
+
 class Observer(Protocol):
     """Told of every decision at the moment it takes effect; used to check promises."""
 
@@ -56,6 +68,7 @@ class Observer(Protocol):
     def on_group_changed(self, group: records.Group) -> None: ...
     def on_slot_taken(self, rule: str, resource: str, holder: str) -> None: ...
     def on_slot_freed(self, rule: str, resource: str) -> None: ...
+    def on_version_rejected(self, version: model.Version) -> None: ...
 
 
 class Unobserved:
@@ -64,6 +77,7 @@ class Unobserved:
     def on_group_changed(self, group: records.Group) -> None: ...
     def on_slot_taken(self, rule: str, resource: str, holder: str) -> None: ...
     def on_slot_freed(self, rule: str, resource: str) -> None: ...
+    def on_version_rejected(self, version: model.Version) -> None: ...
 
 
 class Journal:
@@ -75,6 +89,7 @@ class Journal:
         self.measurements: list[tuple[records.Job, str, str]] = []
         self.groups: dict[str, records.Group] = {}
         self.warnings: list[Warning] = []
+        self.notices: list[Notice] = []
         self.rows: dict[tuple[str, ...], None] = {}
         self.forgotten: dict[str, records.Job] = {}
 
@@ -115,7 +130,8 @@ class State:
         self.identifiers: dict[str, str] = {}
         """Resource identifiers to names."""
         self.index = cel.SelectorIndex("resource")
-        self.slots: dict[str, SlotTable] = {}
+        self.slots: dict[str, RuleSlots] = {}
+        """By the id of the concurrency rule."""
         self.skips_by_rule: dict[str, dict[str, model.Skip]] = {}
         self.shared: dict[tuple[str, str, str], Judged] = {}
         """Verdicts that all targets of a version in an environment share: (rule id, version id, environment)."""
@@ -123,6 +139,10 @@ class State:
         """Targets that a failure budget covers: (rule id, environment or '')."""
         self.bracket_ranks: dict[str, BracketRanks] = {}
         self.places_by_rule: dict[str, dict[Place, None]] = {}
+        self.brackets: dict[str, Bracket] = {}
+        """By rule id; asked for with `bracket_of`."""
+        self.forms_moved = False
+        """Whether deployments or rules have changed since inferred hooks were last looked at."""
         self.rule_sets: dict[tuple[str, ...], RuleSet] = {}
         self.warned: set[tuple[str, str]] = set()
         self.measurements: list[tuple[Instant, str, str, str]] = []
@@ -134,8 +154,12 @@ class State:
 
         self.departed: dict[str, records.TargetRecord] = {}
         """What was known of targets whose resource no longer matches, in case it matches again."""
-        self.removed: list[Target] = []
-        """Targets that ceased to be since the last change; their jobs are still to be cancelled."""
+        self.rebound: dict[Target, None] = {}
+        """Targets whose rules have changed since the last change; what runs there is still to be judged by them."""
+        self.removed: list[tuple[Target, Place | None]] = []
+        """Targets that ceased to be since the last change, and where they stood; their jobs are still to be cancelled."""
+        self.lingering: dict[str, Target] = {}
+        """Targets that have ceased to be, and whose post-hook a prepared resource still needs."""
 
         self.quiet = False
         """Set while somebody only asks: asking leaves no trace."""
@@ -154,8 +178,30 @@ class State:
         job = self.jobs.pop(job_id, None)
         if job is not None:
             self.measuring.discard(job_id)
+            if job.verification == "running":
+                job.verification = "abandoned"
             self.journal.forgotten[job_id] = job
             self.journal.changed("job", job_id)
+
+    def bracket_of(self, rule_id: str) -> Bracket:
+        bracket = self.brackets.get(rule_id)
+        if bracket is None:
+            bracket = self.brackets[rule_id] = Bracket(self.deployments)
+        return bracket
+
+    def forms_changed(self) -> None:
+        """Deployments or rules have changed: what brackets cover and who is a hook there is found out anew."""
+        self.forms_moved = True
+        for bracket in self.brackets.values():
+            bracket.form = None
+
+    def slot_tables(self) -> Iterator[SlotTable]:
+        for slots in self.slots.values():
+            yield from slots.tables()
+
+    def target_named(self, name: str) -> Target | None:
+        """Also one that only lingers for the end of a cycle."""
+        return self.targets.get(name) or self.lingering.get(name)
 
     def unit_of(self, target: Target) -> Unit:
         return target.place if target.place is not None else target
@@ -166,6 +212,8 @@ class State:
     def touch_all(self) -> None:
         for target in self.targets.values():
             self.touch(target)
+        for place in self.places.values():
+            self.waiting.touch(place)
 
     def version(self, version_id: str | None) -> VersionNode | None:
         return None if version_id is None else self.versions.get(version_id)
@@ -202,13 +250,20 @@ class State:
     def target_changed(self, target: Target) -> None:
         """The target's record moved: gates that count targets look again."""
         record = target.record
-        if record.job or record.retry_at is not None or record.rollback_to or record.ordered:
+        is_ahead = record.job or record.retry_at is not None or record.rollback_to or record.ordered
+        if is_ahead and target.name in self.targets:
             self.unfinished.add(target.name)
         else:
             self.unfinished.discard(target.name)
         target.pair.progress += 1
         self.journal.changed("target", target.name)
         self.waiting.happened(("pair", target.deployment.name, target.environment.name))
+
+    def ranks_moved(self) -> None:
+        """Membership decides rollout ranks and limits: whoever waits for a turn looks again."""
+        self.totals.clear()
+        self.bracket_ranks.clear()
+        self.waiting.happened(("ranks",))
 
     def shares_moved(self, deployment: str) -> None:
         """The targets that success percentages are taken of have changed."""
@@ -228,6 +283,11 @@ class State:
         for environment in self.environments:
             self.waiting.happened(("stages", version_id, environment))
 
+    def judge_anew(self, version_id: str) -> None:
+        """What its targets share of verdicts is stale."""
+        for key in [key for key in self.shared if key[1] == version_id]:
+            del self.shared[key]
+
     def group_changed(self, group: records.Group, status: records.GroupStatus, now: Instant) -> None:
         group.status = status
         group.history.append(records.Transition(now, status))
@@ -235,8 +295,19 @@ class State:
         self.journal.changed("group", group.id)
         self.observer.on_group_changed(group)
 
+    def notify(self, type_: str, kind: str, name: str, message: str, **data: object) -> None:
+        """Told once, with the decision that it is handed out with, by whoever decides."""
+        if not self.quiet:
+            self.journal.notices.append(Notice(type_, kind, name, message, data))
+
+    def is_first_time(self, subject: str, object_id: str) -> bool:
+        """Whether it has never been told of before; remembered with the workspace, so that no restart repeats it."""
+        if self.quiet or (subject, object_id) in self.warned:
+            return False
+        self.warned.add((subject, object_id))
+        self.journal.changed("warned", subject, object_id)
+        return True
+
     def warn(self, now: Instant, target: Target, version: VersionNode, message: str) -> None:
-        if not self.quiet and (target.name, version.id) not in self.warned:
-            self.warned.add((target.name, version.id))
-            self.journal.changed("warned", target.name, version.id)
+        if self.is_first_time(target.name, version.id):
             self.journal.warnings.append(Warning(now, target.name, version.tag, message))

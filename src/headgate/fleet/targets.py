@@ -10,7 +10,7 @@ from headgate.fleet import candidates, dependencies, gates, holds, jobs, rollout
 from headgate.fleet.records import JobKind, Variables
 from headgate.fleet.rules import gradual_rollout
 from headgate.fleet.state import Judged, State
-from headgate.fleet.units import BoundRule, Reason, StartKey, Target, VersionNode
+from headgate.fleet.units import NEW, REPAIR, BoundRule, Reason, StartKey, Target, VersionNode
 from headgate.kernel import verdicts
 from headgate.kernel.instants import Instant
 
@@ -49,6 +49,7 @@ def next_release(state: State, target: Target, now: Instant, hindrance: Hindranc
     record = target.record
     if record.job is not None or target.place is not None or target.rules.of("deploymentBracket"):
         return None
+    jobs.reconsider_orders(state, target)
     if record.rollback_to is not None:
         return _ordered(state, target, record.rollback_to, "rollback", now, hindrance)
     if record.ordered == "redeploy" and record.deployed is not None:
@@ -57,9 +58,12 @@ def next_release(state: State, target: Target, now: Instant, hindrance: Hindranc
     jobs.reconsider_retry(state, target, now)
     retried = _retried_release(state, target)
     for version in contenders(state, target, now):
-        if (version.id, resolved) == retried:
+        is_retried = (version.id, resolved) == retried
+        if is_retried:
             retried = None
         if version.id == record.deployed and record.deployed_variables == resolved:
+            if is_retried:
+                return _redeployed_again(state, target, version, now, hindrance)
             break
         if has_failed(target, version, resolved):
             break
@@ -69,10 +73,16 @@ def next_release(state: State, target: Target, now: Instant, hindrance: Hindranc
             found = _new_version(state, target, version, resolved, now, hindrance)
         if found is not None:
             return found
-        if version.id == record.deployed or _waits_for_next_attempt(state, target, version, now):
+        if version.id == record.deployed:
+            break
+        if _waits_for_next_attempt(state, target, version, now):
+            hindrance.look_again(record.retry_at)
             break
     if retried is not None:
         _give_up_retry(state, target)
+    if record.ordered == "retry" and not hindrance.reasons and hindrance.wake_at is None:
+        record.ordered = None
+        state.target_changed(target)
     return None
 
 
@@ -87,8 +97,10 @@ def _waits_for_next_attempt(state: State, target: Target, version: VersionNode, 
 
 
 def _give_up_retry(state: State, target: Target) -> None:
+    """What the attempt kept from being tried may be tried now: the target is looked at again."""
     target.record.retry_at = None
     state.target_changed(target)
+    state.touch(target)
 
 
 def _retried_release(state: State, target: Target) -> tuple[str, Variables] | None:
@@ -106,14 +118,24 @@ def _retried_version(state: State, target: Target) -> str | None:
 
 
 def contenders(state: State, target: Target, now: Instant) -> Iterator[VersionNode]:
-    """Candidates newest first, down to what is deployed; nothing below a version that was rolled back here."""
+    """Candidates newest first, down to what is deployed; nothing below a version that was rolled back here.
+
+    Below one that was rejected and goes back comes first what ran here before it.
+    """
     floor = candidates.floor_of(state, target)
+    deployed = candidates.deployed_version(state, target)
+    back = candidates.way_back(state, target)
+    is_back_due = back is not None
     for version in candidates.newest_first(state, target, now):
         if floor is not None and version.order < floor:
             return
         if version.id in target.record.spent:
             return
-        yield version
+        if is_back_due and back is not None and deployed is not None and version.order < deployed.order:
+            is_back_due = False
+            yield back
+        if version is not back:
+            yield version
 
 
 def has_failed(target: Target, version: VersionNode, resolved: Variables) -> bool:
@@ -149,9 +171,17 @@ def _new_version(
         attempt,
         resolved,
         tuple(judged),
-        start_key(state, target, version, judged),
-        f"{deployed.tag} was rejected" if going_back and deployed is not None else record.ordered or "",
+        start_key(
+            state, target, version, judged, is_repair=going_back or attempt > 1 or record.ordered == "retry"
+        ),
+        _why_back(deployed) if going_back and deployed is not None else record.ordered or "",
     )
+
+
+def _why_back(rejected: VersionNode) -> str:
+    rejection = rejected.object.rejection
+    because = f" by {rejection.by}: {rejection.reason}" if rejection is not None else ""
+    return f"{rejected.tag} was rejected{because}"
 
 
 def _attempt(
@@ -184,7 +214,7 @@ def _same_version(
     if retry_at is not None and retry_at > now:
         hindrance.look_again(retry_at)
         return None
-    key = (0, target.record.deployed_at or 0, target.resource.name, target.name)
+    key = (NEW, 0, target.record.deployed_at or 0, target.resource.name, target.name)
     return Release(version, "variable", attempt, resolved, tuple(judged), key, "variables changed")
 
 
@@ -199,21 +229,34 @@ def _ordered(
     state: State, target: Target, version_id: str, kind: JobKind, now: Instant, hindrance: Hindrance
 ) -> Release | None:
     """A rollback or a redeploy: it needs no gate but the freeze, a slot and a free target."""
-    version = state.version(version_id)
-    if version is None:
-        target.record.rollback_to = None
-        target.record.ordered = None
-        return None
+    version = state.versions[version_id]
     one = gates.frozen(state, target, now)
     if not one.is_allowed:
         hindrance.add(one)
         return None
-    key = (0, target.record.finished_at or 0, target.resource.name, target.name)
-    return Release(version, kind, 1, variables.resolve(state, target), (one,), key, kind)
+    key = (REPAIR, 0, target.record.finished_at or 0, target.resource.name, target.name)
+    reason = target.record.rollback_cause if kind == "rollback" else ""
+    return Release(version, kind, 1, variables.resolve(state, target), (one,), key, reason or kind)
+
+
+def _redeployed_again(
+    state: State, target: Target, version: VersionNode, now: Instant, hindrance: Hindrance
+) -> Release | None:
+    """The next attempt of an ordered redeploy: the version runs there already, and is still to be deployed anew."""
+    found = _ordered(state, target, version.id, "redeploy", now, hindrance)
+    attempt, retry_at = _attempt(state, target, version, variables.resolve(state, target))
+    if retry_at is not None and retry_at > now:
+        hindrance.look_again(retry_at)
+        return None
+    return msgspec.structs.replace(found, attempt=attempt) if found is not None else None
 
 
 def verdicts_of(state: State, target: Target, version: VersionNode, now: Instant) -> Iterator[Judged]:
-    """Every gate but the slots, in order; the caller stops where it likes."""
+    """Every gate but the slots, in order; the caller stops where it likes. The way back from a version that was rejected
+    has none but the freeze: what was good here once needs no approval, window or turn."""
+    if version is candidates.way_back(state, target):
+        yield gates.frozen(state, target, now)
+        return
     clock: Instant | None = version.published_at
     waiting_for: list[str] = []
     for one in gates.of_version(state, target, version, now):
@@ -231,6 +274,8 @@ def verdicts_of(state: State, target: Target, version: VersionNode, now: Instant
 
 def dependencies_of(state: State, target: Target, version: VersionNode, now: Instant) -> Iterator[Judged]:
     for rule in target.rules.of("deploymentDependency"):
+        if dependencies.names_only_itself(rule, target):
+            continue
         skip = gates.skipped(state, rule, version, target, now)
         yield skip if skip is not None else dependencies.judge_outside(state, rule, target)
 
@@ -243,7 +288,6 @@ def rollout_of(
     clock: Instant | None,
     waiting_for: list[str],
 ) -> Iterator[Judged]:
-    position, total = rollouts.position_of_target(state, target, version)
     start = (
         None
         if waiting_for or clock is None
@@ -254,10 +298,16 @@ def rollout_of(
         if skip is not None:
             yield skip
             continue
+        stopped = gates.rollout_stopped(state, rule, version)
+        if stopped is not None:
+            yield stopped
+        position, total = rollouts.position_of_target(state, target, version, rule.spec.group_by)
+        behind = rollouts.target_behind(state, target, version, rule, position, total)
         verdict = gradual_rollout.judge(
-            rule.spec, position, total, start, now, " and ".join(waiting_for) or None
+            rule.spec, position, total, start, now, " and ".join(waiting_for) or None, behind
         )
-        yield Judged(rule, rule.kind, verdict, turn_reasons(target))
+        reasons = (*turn_reasons(target), *rollouts.success_reasons(rule, target))
+        yield Judged(rule, rule.kind, verdict, reasons)
 
 
 def turn_reasons(*targets: Target) -> tuple[Reason, ...]:
@@ -276,16 +326,19 @@ def windows_for(state: State, target: Target, version: VersionNode, now: Instant
     )
 
 
-def start_key(state: State, target: Target, version: VersionNode, judged: list[Judged]) -> StartKey:
-    """In rollout order, else by the time at which the last gate was satisfied, then by name."""
+def start_key(
+    state: State, target: Target, version: VersionNode, judged: list[Judged], *, is_repair: bool
+) -> StartKey:
+    """Repairs first, then in rollout order, else by the time at which the last gate was satisfied, then by name."""
     ready_at = max(
         (one.verdict.satisfied_at for one in judged if one.verdict.satisfied_at is not None),
         default=version.published_at,
     )
     position = 0
-    if target.rules.of("gradualRollout"):
-        position, _ = rollouts.position_of_target(state, target, version)
-    return (position, max(ready_at, version.published_at), target.resource.name, target.name)
+    for rule in target.rules.of("gradualRollout")[:1]:
+        position, _ = rollouts.position_of_target(state, target, version, rule.spec.group_by)
+    ready_at = max(ready_at, version.published_at)
+    return (REPAIR if is_repair else NEW, position, ready_at, target.resource.name, target.name)
 
 
 def launch(state: State, target: Target, release: Release, now: Instant) -> None:
@@ -300,7 +353,7 @@ def launch(state: State, target: Target, release: Release, now: Instant) -> None
         judged=release.judged,
         reason=release.reason,
     )
-    holds.settle_target(state, target, now)
+    holds.settle_target(state, target)
 
 
 def denied_by_two_brackets(target: Target) -> Judged | None:

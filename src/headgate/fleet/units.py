@@ -6,13 +6,14 @@ on one resource of one environment). Everything here is derived from objects and
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from headgate import cel
 from headgate.fleet import expressions, model, records
 from headgate.kernel import positions
 from headgate.kernel.instants import Instant
+from headgate.kernel.slots import Slots
 
 Reason = tuple[str, ...]
 """What a unit waits for, as a key of the waiting lists: ('votes', version id, environment), ('freeze',) ..."""
@@ -23,7 +24,7 @@ Bindings = dict[str, Any]
 class Unit:
     """Something that may have to change. `order` makes every walk over units the same walk."""
 
-    __slots__ = ("order", "start_key", "waits", "wake_at")
+    __slots__ = ("lines", "order", "start_key", "waits", "wake_at")
 
     def __init__(self, order: str) -> None:
         self.order = order
@@ -31,21 +32,40 @@ class Unit:
         self.wake_at: Instant | None = None
         self.start_key: StartKey | None = None
         """Set while the unit stands in line for a slot."""
+        self.lines: tuple[Slots[Any], ...] = ()
 
     def __lt__(self, other: Unit) -> bool:
         return self.order < other.order
 
+    def stand_in(self, lines: Iterable[Slots[Any]], key: StartKey) -> None:
+        self.leave_lines()
+        self.start_key = key
+        self.lines = tuple(lines)
+        for line in self.lines:
+            line.queue(key, self)
 
-StartKey = tuple[int, Instant, str, str]
-"""Who goes first: rollout position, time of readiness, resource, unit."""
+    def leave_lines(self) -> None:
+        for line in self.lines:
+            line.leave(self.start_key, self)
+        self.lines = ()
+        self.start_key = None
+
+
+StartKey = tuple[int, int, Instant, str, str]
+"""Who goes first: repairs before what is new, then rollout position, time of readiness, resource, unit."""
+
+REPAIR, NEW = 0, 1
+"""A rollback, a further attempt and what an operator orders never stand behind the version they repair."""
 
 
 class ResourceNode:
-    __slots__ = ("object", "targets", "upstreams", "view")
+    __slots__ = ("object", "targets", "upstreams", "values", "view")
 
     def __init__(self, resource: model.Resource) -> None:
         self.object = resource
         self.view = resource.cel_view()
+        self.values: dict[str, str] = {}
+        """What `groupBy` expressions gave for it, as far as they were asked."""
         self.targets: dict[str, Target] = {}
         self.upstreams: dict[tuple[BoundRule, Target], list[Target]] = {}
         """Who comes before whom here, as far as it was asked; forgotten when a target or its rules change."""
@@ -187,7 +207,7 @@ class Target(Unit):
 class BoundRule:
     """A rule of a policy, with what is compiled from it once."""
 
-    __slots__ = ("_upstream", "compiled", "id", "kind", "policy", "rule", "shapes", "spec")
+    __slots__ = ("_upstream", "compiled", "id", "kind", "policy", "rule", "spec")
 
     def __init__(self, policy: model.Policy, rule: model.Rule) -> None:
         self.policy = policy
@@ -197,8 +217,6 @@ class BoundRule:
         self.spec: Any = rule.spec
         self.compiled: dict[str, cel.Selector] = {}
         self._upstream: dict[int, tuple[Bindings, bool]] = {}
-        self.shapes: dict[tuple[Any, ...], Any] = {}
-        """Forms of a bracket, shared by the places that have the same members under the same rules."""
 
     @property
     def label(self) -> str:
@@ -243,6 +261,10 @@ class PolicyNode:
         return self.selector is None or self.selector.roots <= {"deployment"}
 
 
+INSIDE_A_CYCLE = ("deploymentDependency", "retry", "rollback", "verification")
+"""Kinds of rules that act inside a group; all others decide what is locked, or when it starts."""
+
+
 class RuleSet:
     """The rules of all policies that match a target, by kind; shared by the targets that have the same ones."""
 
@@ -261,6 +283,14 @@ class RuleSet:
                     continue
                 self.by_kind[rule.kind] = (*self.by_kind.get(rule.kind, ()), rule)
 
+    def going_on_as(self, own: RuleSet, policy: str) -> RuleSet:
+        """With what acts inside a cycle as the policy has it that made the cycle, and without a bracket of its own."""
+        self.by_kind.pop("deploymentBracket", None)
+        for kind in INSIDE_A_CYCLE:
+            others = tuple(rule for rule in self.of(kind) if rule.policy.name != policy)
+            self.by_kind[kind] = (*others, *own.of(kind))
+        return self
+
     def of(self, kind: str) -> tuple[BoundRule, ...]:
         return self.by_kind.get(kind, ())
 
@@ -271,10 +301,45 @@ class RuleSet:
         return brackets[0] if len(brackets) == 1 else None
 
 
+class Bracket:
+    """What the places of one bracket rule share, whatever becomes of the rule's text."""
+
+    __slots__ = ("counts", "deployments", "form", "held", "lost", "seen")
+
+    def __init__(self, deployments: dict[str, DeploymentNode]) -> None:
+        self.deployments = deployments
+        """Every deployment of the workspace."""
+        self.counts: dict[str, int] = {}
+        """Members over all places, by deployment."""
+        self.form: Any = None
+        """Forgotten when deployments or rules change, and made again when it is asked for."""
+        self.seen: Any = None
+        """The form by which its places were last looked at."""
+        self.held: dict[records.MemberRole, str] | None = None
+        """The hooks that are inferred now."""
+        self.lost: records.LostHooks | None = None
+
+    def entered(self, deployment: str) -> bool:
+        """Whether it is the first member of its deployment."""
+        self.counts[deployment] = self.counts.get(deployment, 0) + 1
+        return self.counts[deployment] == 1
+
+    def left(self, deployment: str) -> bool:
+        """Whether it was the last member of its deployment."""
+        self.counts[deployment] -= 1
+        if self.counts[deployment]:
+            return False
+        del self.counts[deployment]
+        if not self.counts:
+            self.lost = None
+        return True
+
+
 class Place(Unit):
     """One bracket rule on one resource of one environment: where its groups run."""
 
     __slots__ = (
+        "bracket",
         "collecting",
         "environment",
         "executing",
@@ -288,23 +353,25 @@ class Place(Unit):
 
     def __init__(
         self,
+        bracket: Bracket,
         rule: BoundRule,
         environment: EnvironmentNode,
         resource: ResourceNode,
-        record: records.PlaceRecord | None,
     ) -> None:
         super().__init__(f"{resource.name}/{environment.name}/{rule.id}")
+        self.bracket = bracket
         self.rule = rule
         self.environment = environment
         self.resource = resource
         self.members: dict[str, Target] = {}
-        self.record = record or records.PlaceRecord()
+        self.record = records.PlaceRecord(lost_hooks=bracket.lost)
         self.collecting: records.Group | None = None
         self.waiting: records.Group | None = None
         """Locked, not started: ready or queued."""
         self.executing: records.Group | None = None
         """Started, not ended: executing or failed."""
         self.plan: Any = None
+        """The bracket's form and the place's own shape, once asked for."""
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -319,6 +386,11 @@ class Place(Unit):
         """Whether its rules still put the target here; others stay only until a cycle has ended."""
         bracket = target.rules.bracket
         return bracket is not None and bracket.id == self.rule.id
+
+    @property
+    def is_empty(self) -> bool:
+        """Nobody needs it any more; it is forgotten when it is looked at."""
+        return not self.members and not any(True for _ in self.groups())
 
     def groups(self) -> Iterator[records.Group]:
         for group in (self.executing, self.waiting, self.collecting):

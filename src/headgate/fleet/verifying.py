@@ -7,6 +7,7 @@ from typing import Literal
 
 import msgspec
 
+from headgate.fleet import evidence
 from headgate.fleet.changes import Measured
 from headgate.fleet.records import Job, MetricProgress
 from headgate.fleet.rules import verification
@@ -18,6 +19,10 @@ Trigger = Literal["jobCreated", "jobStarted", "jobSuccess", "jobFailure"]
 
 
 def begin(state: State, target: Target, job: Job, trigger: Trigger, now: Instant) -> None:
+    """A rollback is not verified: it goes to what has been, and there is nowhere to go from there. What has failed its
+    verification already has failed it, whatever else would be measured."""
+    if job.kind == "rollback" or job.verification == "failed":
+        return
     for rule in target.rules.of("verification"):
         if rule.spec.trigger_on != trigger or any(progress.rule == rule.id for progress in job.metrics):
             continue
@@ -34,11 +39,21 @@ def begin(state: State, target: Target, job: Job, trigger: Trigger, now: Instant
     if any(progress.status == "running" for progress in job.metrics):
         job.verification = "running"
         state.measuring.add(job.id)
-        if trigger == "jobSuccess":
-            target.record.verification = "running"
-            state.verified.setdefault(job.version, {})[target.name] = None
-            state.journal.changed("progress", job.version, target.name)
         state.journal.changed("job", job.id)
+
+
+def succeeded(state: State, target: Target, job: Job, now: Instant) -> None:
+    """The job did: what is measured from now on, and what was measured since it was created, decides the rest."""
+    begin(state, target, job, "jobSuccess", now)
+    if job.verification == "none":
+        return
+    target.record.verification = job.verification
+    passed = state.verified.setdefault(job.version, {})
+    if job.verification == "failed":
+        passed[target.name] = None
+    elif passed.setdefault(target.name, None) is None and job.verification == "passed":
+        passed[target.name] = now
+    state.journal.changed("progress", job.version, target.name)
 
 
 def schedule(state: State, job: Job) -> None:
@@ -80,7 +95,7 @@ def metric_of(state: State, target: Target, rule_id: str, name: str) -> verifica
 def measured(state: State, change: Measured, now: Instant) -> bool:
     """Whether the job's verification ended with this measurement."""
     job = state.jobs.get(change.job)
-    target = None if job is None else state.targets.get(job.target)
+    target = None if job is None else state.target_named(job.target)
     if job is None or target is None:
         return False
     progress = _progress(job, change.rule, change.metric)
@@ -89,7 +104,9 @@ def measured(state: State, change: Measured, now: Instant) -> bool:
         return False
     before = msgspec.convert(progress.state, verification.MetricState)
     result = change.result if change.error is None else verification.ProviderError(change.error)
-    after = verification.measure(metric, before, result, now)
+    found = verification.find(metric, result)
+    after = verification.after(metric, before, found, now)
+    evidence.keep(progress, found, change.result, change.error, now)
     progress.state = msgspec.to_builtins(after)
     progress.status = verification.status(metric, after)
     progress.due_at = (
@@ -100,21 +117,17 @@ def measured(state: State, change: Measured, now: Instant) -> bool:
     return _conclude(state, target, job, now)
 
 
-def drop_unruled(state: State, now: Instant) -> list[Job]:
-    """Metrics whose rule is gone are not waited for; the jobs whose verification ended with that."""
-    ended = []
-    for job_id in sorted(state.measuring):
-        job = state.jobs.get(job_id)
-        target = state.targets.get(job.target) if job is not None else None
-        if job is None or target is None:
-            state.measuring.discard(job_id)
-            continue
-        kept = [p for p in job.metrics if metric_of(state, target, p.rule, p.metric) is not None]
-        if len(kept) < len(job.metrics):
-            job.metrics = kept
-            if _conclude(state, target, job, now):
-                ended.append(job)
-    return ended
+def drop_unruled(state: State, target: Target, now: Instant) -> Job | None:
+    """Metrics whose rule is gone are not waited for; the job whose verification ended with that."""
+    record = target.record
+    job = state.jobs.get(record.job or (record.attempts[-1] if record.attempts else ""))
+    if job is None or job.id not in state.measuring:
+        return None
+    kept = [p for p in job.metrics if metric_of(state, target, p.rule, p.metric) is not None]
+    if len(kept) == len(job.metrics):
+        return None
+    job.metrics = kept
+    return job if _conclude(state, target, job, now) else None
 
 
 def _conclude(state: State, target: Target, job: Job, now: Instant) -> bool:
@@ -127,12 +140,14 @@ def _conclude(state: State, target: Target, job: Job, now: Instant) -> bool:
         outcome = "passed"
     job.verification = outcome
     job.verified_at = now
+    _tell(state, job)
     state.journal.changed("job", job.id)
     state.measuring.discard(job.id)
     for progress in job.metrics:
         progress.due_at = None
     if target.record.deployed == job.version and job.status == "successful":
         target.record.verification = outcome
+        target.record.finished_at = now
     if job.status == "successful":
         state.verified.setdefault(job.version, {})[target.name] = now if outcome == "passed" else None
         state.journal.changed("progress", job.version, target.name)
@@ -141,6 +156,23 @@ def _conclude(state: State, target: Target, job: Job, now: Instant) -> bool:
     state.touch(target)
     state.waiting.happened(("resource", target.resource.name))
     return True
+
+
+def _tell(state: State, job: Job) -> None:
+    how = evidence.of_verification(job) if job.verification == "failed" else ""
+    message = f"{job.target} {job.tag}: verification {job.verification}" + (f": {how}" if how else "")
+    state.notify(
+        f"verification.{job.verification}",
+        "Job",
+        job.id,
+        message,
+        target=job.target,
+        deployment=job.deployment,
+        environment=job.environment,
+        resource=job.resource,
+        version=job.tag,
+        metrics=evidence.last_measurements(job),
+    )
 
 
 def _progress(job: Job, rule: str, metric: str) -> MetricProgress | None:

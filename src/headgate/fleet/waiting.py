@@ -55,6 +55,10 @@ class Waiting:
     def waiters(self, reason: Reason) -> list[Unit]:
         return list(self._by_reason.get(reason, ()))
 
+    def is_timed(self, unit: Unit) -> bool:
+        """Whether the clock will wake it when it is due; for those who check."""
+        return any(other is unit and at == unit.wake_at for at, _, other in self._timers)
+
     def fire(self, now: Instant) -> None:
         while self._timers and self._timers[0][0] <= now:
             at, _, unit = heapq.heappop(self._timers)

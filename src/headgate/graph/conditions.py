@@ -103,7 +103,7 @@ def _graph_resolved(look: Look, states: Sequence[NodeState]) -> Condition:
 
 def _resources_ready(look: Look, states: Sequence[NodeState], *, had_landed: bool) -> Condition:
     for state in states:
-        for unit in state.units:
+        for unit in (each.last_applied for each in state.units):
             if unit.object is not None and unit.object.deleted_at is not None:
                 message = f"{state.id}: {unit.key.kind} {unit.name} is being deleted"
                 return Condition(RESOURCES_READY, "False", "ResourceDeleting", message)
@@ -121,12 +121,12 @@ def _resources_ready(look: Look, states: Sequence[NodeState], *, had_landed: boo
 
 def _not_ready(state: NodeState, had_landed: bool) -> str:
     """What was never granted is missing only as long as the instance was never whole."""
-    unready = [unit for unit in state.units if unit.grant is not None and not unit.is_ready]
+    unready = [unit.last_applied for unit in state.units if unit.stands and not unit.is_ready]
     if unready:
         return f"{state.id}: {_named(unready)} not ready"
     if had_landed:
         return ""
-    missing = [unit for unit in state.units if unit.grant is None]
+    missing = [unit for unit in state.units if not unit.stands]
     if missing:
         why = next((unit.problem for unit in missing if unit.problem), "")
         return f"{state.id}: {_named(missing)} not created yet" + (f": {why}" if why else "")

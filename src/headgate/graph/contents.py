@@ -22,11 +22,17 @@ _PLACES = ("apiVersion", "kind", "metadata", "spec", "status")
 _shown = functools.lru_cache(4096)(instants.show)
 """Many objects share few moments."""
 _ENCODER = msgspec.json.Encoder(order="deterministic")
+_VALUE_ENCODER = msgspec.json.Encoder(order="deterministic", enc_hook=repr)
 
 
 def content_hash(value: object) -> str:
     """Of canonical JSON; short, since it tells apart the few contents that one object ever has."""
     return hashlib.blake2b(_ENCODER.encode(value), digest_size=10).hexdigest()
+
+
+def value_hash(value: object) -> str:
+    """Of whatever a forEach goes over: by it an item is known again, so shorter still."""
+    return hashlib.blake2b(_VALUE_ENCODER.encode(value), digest_size=8).hexdigest()
 
 
 def key_of(content: Content) -> Key:

@@ -59,12 +59,39 @@ def resolve(
     return Resolved("resolved", wanted, digest=digest)
 
 
+def places(
+    node: CompiledNode, bindings: Mapping[str, object], namespace: str, is_namespaced_graph: bool
+) -> frozenset[Key] | None:
+    """The objects that the node wants, whatever they will hold; None if that cannot be told yet."""
+    template = node.template
+    if template is None:
+        return frozenset()
+    own = namespace if is_namespaced_graph else ""
+    try:
+        return frozenset(
+            contents.key_of(_placed(node, template.render_place(bound), own))
+            for bound, _, _ in _combinations(node, bindings)
+        )
+    except cel.EvaluationError:
+        return None
+
+
 def _rendered(node: CompiledNode, bindings: Mapping[str, object], namespace: str) -> Iterator[Wanted]:
     template = node.template
     if template is None:
         return
+    for bound, value, index in _combinations(node, bindings):
+        content = _placed(node, template.render(bound), namespace)
+        key = contents.key_of(content)
+        yield Wanted(key, contents.key_text(key), content, contents.content_hash(content), value, index)
+
+
+def _combinations(
+    node: CompiledNode, bindings: Mapping[str, object]
+) -> Iterator[tuple[Mapping[str, object], object, int]]:
+    """One for each item: what its expressions see, its forEach value, and its index."""
     if not node.for_each:
-        yield _wanted(node, template.render(bindings), None, 0, namespace)
+        yield bindings, None, 0
         return
     dimensions = [dimension.values(bindings) for dimension in node.for_each]
     count = 1
@@ -77,12 +104,11 @@ def _rendered(node: CompiledNode, bindings: Mapping[str, object], namespace: str
     for index, combination in enumerate(itertools.product(*dimensions)):
         own.update(zip(iterators, combination))
         value = combination[0] if len(iterators) == 1 else dict(zip(iterators, combination))
-        yield _wanted(node, template.render(own), value, index, namespace)
+        yield own, value, index
 
 
-def _wanted(
-    node: CompiledNode, document: dict[str, Any], value: object, index: int, namespace: str
-) -> Wanted:
+def _placed(node: CompiledNode, document: dict[str, Any], namespace: str) -> contents.Content:
+    """The content of an object, in the namespace that it belongs into."""
     content = {key: part for key, part in document.items() if key != "status"}
     metadata = content["metadata"]
     name = metadata.get("name")
@@ -102,8 +128,7 @@ def _wanted(
     else:
         kept.pop("namespace", None)
     content["metadata"] = kept
-    key = contents.key_of(content)
-    return Wanted(key, contents.key_text(key), content, contents.content_hash(content), value, index)
+    return content
 
 
 def _duplicate(wanted: tuple[Wanted, ...]) -> Key | None:

@@ -42,10 +42,11 @@ def instance_lines(plan: InstancePlan) -> list[Line]:
             found.extend(_node_lines(state, look.number))
         elif state.reason:
             found.append(Line(state.id, "", "externalRef", look.number, "pending", state.reason))
-    for state in look.leftovers:
+    for state in (*look.states, *look.leftovers):
         for unit in state.extras:
+            what_follows = f"stays while {unit.held}" if unit.held else "is being removed"
             message = (
-                f"{unit.key.kind} {unit.name} is not wanted at revision {look.number} and is being removed"
+                f"{unit.key.kind} {unit.name} is not wanted at revision {look.number} and {what_follows}"
             )
             found.append(Line(state.id, unit.name, "removal", unit.number, "pending", message))
     return found
@@ -78,7 +79,10 @@ def _unit_line(state: NodeState, unit: Unit) -> Line:
             return Line(state.id, unit.name, "propagateWhen", state.number, "allowed", message)
         message = f"{unit.key.kind} {unit.name} is at revision {state.number} and not ready yet"
         return Line(state.id, unit.name, "readyWhen", state.number, "pending", message)
-    stays = f"stays at revision {unit.number}" if unit.number else "is not created"
+    last = unit.last_applied
+    stays = f"stays at revision {last.number}" if last.number else "is not created"
+    if last is not unit:
+        stays = f"is not created, {last.name} {stays}"
     message = f"{unit.key.kind} {unit.name} {stays}: {said(unit.answer)}"
     look = unit.answer.next_look if unit.answer is not None else None
     return Line(state.id, unit.name, "propagateWhen", state.number, "pending", message, look)

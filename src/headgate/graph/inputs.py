@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from headgate.graph import contents, desired, labels, names, scene
-from headgate.graph.compiled import CompiledGraph
+from headgate.graph.compiled import CompiledGraph, CompiledNode
 from headgate.graph.memory import Memory
 from headgate.graph.revisions import Inputs
 from headgate.kernel.objects import Object
 
 _BOOKKEEPING = ("kro.run/", "internal.kro.run/", "headgate.dev/", "applyset.kubernetes.io/")
+
+
+MadeBy = Callable[[CompiledNode], Sequence[Object]]
+"""The objects that a node has, the latest first."""
 
 
 def schema_document(instance: Object, inputs: Inputs) -> dict[str, object]:
@@ -29,7 +33,7 @@ class Gathered:
         self,
         instance: Object,
         graph: CompiledGraph,
-        children: Iterable[Object],
+        made_by: MadeBy,
         view: scene.Scene,
         memory: Memory,
     ) -> None:
@@ -46,7 +50,7 @@ class Gathered:
         )
         external: dict[str, object] = {}
         if any(node.external_ref is not None for node in graph.nodes):
-            external = self._external(bare, children)
+            external = self._external(bare, made_by)
         self.inputs = Inputs(bare.graph, bare.graph_hash, bare.spec, bare.metadata, external)
 
     def _metadata(self) -> dict[str, object]:
@@ -60,11 +64,11 @@ class Gathered:
             if name in read
         }
 
-    def _external(self, bare: Inputs, children: Iterable[Object]) -> dict[str, object]:
+    def _external(self, bare: Inputs, made_by: MadeBy) -> dict[str, object]:
         """Only what goes into objects: what gates alone read is looked at live and makes no revision."""
         read = {path[0] for path in self._paths}
         bindings = {
-            **_observed(self._graph, children),
+            **_observed(self._graph, made_by),
             names.SCHEMA: schema_document(self._instance, bare),
         }
         found: dict[str, object] = {}
@@ -84,14 +88,11 @@ class Gathered:
         return found
 
 
-def _observed(graph: CompiledGraph, children: Iterable[Object]) -> Mapping[str, object]:
+def _observed(graph: CompiledGraph, made_by: MadeBy) -> Mapping[str, object]:
     """For the rare external reference that is found through what the graph made."""
-    by_node: dict[str, list[Object]] = {}
-    for item in sorted(children, key=lambda item: (item.namespace, item.name)):
-        by_node.setdefault(item.labels.get(labels.NODE_ID, ""), []).append(item)
     found: dict[str, object] = {}
     for node in graph.nodes:
-        documents = [contents.document_of(item) for item in by_node.get(node.id, ())]
+        documents = [contents.document_of(item) for item in made_by(node)]
         if node.is_list:
             found[node.id] = documents
         elif documents:

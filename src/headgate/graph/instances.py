@@ -7,11 +7,11 @@ which the next look goes on without granting anything twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from headgate.graph import contents, desired, inputs, judging, labels, names, nodes, removal, scene
+from headgate.graph import contents, desired, inputs, judging, labels, names, nodes, removal, roster, scene
 from headgate.graph.compiled import CompiledGraph, CompiledNode
 from headgate.graph.items import Item, Items
 from headgate.graph.judging import Answer
@@ -22,7 +22,7 @@ from headgate.graph.resolving import Resolver, Served
 from headgate.graph.revisions import CARRIED, CARRIED_IN_FLIGHT, Grant, Revision
 from headgate.graph.writing import Writer
 from headgate.kernel.instants import Instant
-from headgate.kernel.objects import Action, Delete, Key, Object
+from headgate.kernel.objects import Action, Delete, Object
 
 _PAUSED = Answer("block", "", "propagation is paused")
 _BEING_DELETED = Answer("block", "", "the object is being deleted")
@@ -78,23 +78,27 @@ class _Pass:
         self._children = {item.key: item for item in parts if not scene.is_revision(item)}
         self._ledger = Ledger(item for item in parts if scene.is_revision(item))
         self._writer = Writer(instance, served.name, memory)
+        self._roster = roster.Roster(instance, view, self._children, self._ledger, self._writer, memory)
         self._states: dict[str, NodeState] = {}
-        self._taken: dict[Key, str] = {}
         self._looks: list[Instant] = []
         self._resolver = Resolver(instance, served, self._ledger, memory, self._states)
 
     def run(self) -> Look:
         graph = self._served.graphs[int(self._instance.annotations[labels.GRAPH_REVISION])]
-        gathered = inputs.Gathered(self._instance, graph, self._children.values(), self._view, self._memory)
+        gathered = inputs.Gathered(self._instance, graph, self._made_by, self._view, self._memory)
         self._externals = gathered.externals
         self._newest = self._ledger.open(gathered.inputs, graph.topological_order)
         for node in graph.nodes:
             state = self._external(node) if node.template is None else self._resource(node)
             self._states[node.id] = state
         leftovers = self._leftovers(graph)
-        for state in (*self._states.values(), *leftovers):
+        states = [*self._states.values(), *leftovers]
+        outlived = self._roster.hand_over(states)
+        for state in states:
             self._repair(state)
-        deletes = self._removals(leftovers)
+        for node_id, unit in outlived:
+            self._ledger.forget(node_id, unit)
+        deletes = self._removals(states)
         return Look(
             self._instance,
             graph,
@@ -110,6 +114,12 @@ class _Pass:
             self._is_paused,
             min(self._looks, default=None),
         )
+
+    def _made_by(self, node: CompiledNode) -> list[Object]:
+        """The objects that a node was granted and that are there, the latest first."""
+        granted = self._ledger.granted.get(node.id, {})
+        texts = sorted(granted, key=lambda text: (-granted[text][0], text))
+        return [self._children[key] for text in texts if (key := contents.key_from(text)) in self._children]
 
     def _external(self, node: CompiledNode) -> NodeState:
         external = self._externals.get(node.id) or desired.External(reason="waits")
@@ -157,137 +167,54 @@ class _Pass:
             newest_node if revision is self._newest else self._resolver.graph(revision).node(newest_node.id)
         )
         gates = self._served.gates_of(node)
-        resolved = self._resolver.resolved(node, gates, revision)
-        item_names = nodes.names_of_item(gates)
+        resolved = self._resolver.resolved(node, revision)
         if resolved.state != "resolved":
-            state = self._at_rest(node, gates, revision, resolved)
-        else:
-            state = self._wanted_units(node, gates, revision, resolved)
+            return self._roster.at_rest(node, gates, revision, resolved)
+        state = self._roster.wanted(node, gates, revision, resolved)
+        if not self._is_paused:
             self._carry(state, revision)
-            self._admit(state, gates, item_names, revision)
+        self._admit(state, gates, revision)
         return state
-
-    def _at_rest(
-        self,
-        node: CompiledNode,
-        gates: CompiledNode,
-        revision: Revision,
-        resolved: desired.Resolved,
-    ) -> NodeState:
-        """A node that cannot be worked out now keeps what it was granted; one that is excluded loses it."""
-        judge = self._judge(gates)
-        units: list[Unit] = []
-        for text, (number, grant) in self._ledger.granted.get(node.id, {}).items():
-            key = contents.key_from(text)
-            found = self._children.get(key)
-            item = Item(found, False, judge, is_member=node.is_list, index=len(units))
-            units.append(Unit(key, text, None, number, grant, found, item))
-        if resolved.state == "excluded":
-            return NodeState(node, revision.number, resolved, [], Items(), units)
-        members = Items(unit.item for unit in units)
-        return NodeState(node, revision.number, resolved, units, members, reason=resolved.reason)
-
-    def _judge(self, gates: CompiledNode) -> Callable[[Item], bool]:
-        """Says of each item of a node whether it is ready; one for all of them, so that items hold no closures."""
-        item_names = nodes.names_of_item(gates)
-        ready_when, memory = gates.ready_when, self._memory.ready
-        return lambda item: nodes.readiness(item.object, ready_when, item_names, memory, item)
-
-    def _wanted_units(
-        self,
-        node: CompiledNode,
-        gates: CompiledNode,
-        revision: Revision,
-        resolved: desired.Resolved,
-    ) -> NodeState:
-        granted = self._ledger.granted.get(node.id, {})
-        record = revision.start(node.id, resolved.digest, len(resolved.wanted))
-        judge = self._judge(gates)
-        units: list[Unit] = []
-        older: list[Item] = []
-        for wanted in resolved.wanted:
-            number, grant = granted.get(wanted.text, (0, None))
-            found = self._children.get(wanted.key)
-            problem = ""
-            if found is None:
-                found, problem = self._foreign(wanted.key)
-            is_updated = grant is not None and grant.hash == wanted.hash
-            item = Item(
-                found,
-                is_updated,
-                judge,
-                is_member=node.is_collection,
-                value=wanted.value,
-                index=wanted.index,
-            )
-            if is_updated and grant is not None:
-                if not self._writer.is_in_force(found, wanted.content, grant.hash, node.id):
-                    # Granted, and not there: whatever the object shows is about something else.
-                    item.set_ready(False)
-                if number == revision.number and grant.step == record.step:
-                    item.is_changed = True
-                elif grant.step != CARRIED:
-                    older.append(item)
-            unit = Unit(wanted.key, wanted.text, wanted, number, grant, found, item)
-            unit.problem = problem or self._claimed(wanted.key, node.id)
-            units.append(unit)
-        members = Items((unit.item for unit in units), older)
-        wanted_texts = {unit.text for unit in units}
-        extras: list[Unit] = []
-        for text, (number, grant) in granted.items():
-            if text not in wanted_texts:
-                key = contents.key_from(text)
-                found = self._children.get(key)
-                item = Item(found, False, judge)
-                extras.append(Unit(key, text, None, number, grant, found, item))
-        return NodeState(node, revision.number, resolved, units, members, extras)
-
-    def _foreign(self, key: Key) -> tuple[Object | None, str]:
-        """An object that is nobody's is taken over; one of another instance is not."""
-        found = self._view.get(key)
-        if found is None:
-            return None, ""
-        owner = found.labels.get(labels.INSTANCE_ID)
-        if owner is not None and owner != self._instance.uid:
-            holder = found.labels.get(labels.INSTANCE_NAME, owner)
-            return None, f"{key.kind} {key.name} belongs to the instance {holder}"
-        return found, ""
-
-    def _claimed(self, key: Key, node: str) -> str:
-        holder = self._taken.setdefault(key, node)
-        return "" if holder == node else f"{key.kind} {key.name} is also made by {holder}"
 
     def _carry(self, state: NodeState, revision: Revision) -> None:
         """What the revision does not change has reached it without a write; it may still be in flight."""
         for unit in state.units:
-            if unit.grant is None or not unit.is_updated or unit.number >= revision.number:
+            if unit.grant is None or not unit.is_updated:
+                continue
+            is_handed_over = unit.origin != state.id
+            if unit.number >= revision.number and not is_handed_over:
                 continue
             is_in_flight = unit.grant.step != CARRIED and not unit.item.is_ready()
-            grant = Grant(unit.grant.hash, CARRIED_IN_FLIGHT if is_in_flight else CARRIED)
-            self._record_grant(state, unit, revision, grant)
+            step = CARRIED_IN_FLIGHT if is_in_flight else CARRIED
+            maker = unit.origin if is_handed_over and not unit.grant.maker else unit.grant.maker
+            self._record_grant(state, unit, revision, step, maker)
 
-    def _record_grant(self, state: NodeState, unit: Unit, revision: Revision, grant: Grant) -> None:
-        kept = None if self._resolver.is_pure(state.node) or unit.wanted is None else unit.wanted.content
+    def _record_grant(
+        self, state: NodeState, unit: Unit, revision: Revision, step: int, maker: str = ""
+    ) -> None:
+        assert unit.wanted is not None
+        identity = roster.identity_of(unit.wanted, is_single=not state.node.is_collection)
+        kept = None if self._resolver.is_pure(state.node) else unit.wanted.content
+        grant = Grant(unit.wanted.hash, step, identity, maker)
         self._ledger.grant(state.id, unit, revision, grant, kept)
 
-    def _admit(
-        self, state: NodeState, gates: CompiledNode, item_names: frozenset[str], revision: Revision
-    ) -> None:
+    def _admit(self, state: NodeState, gates: CompiledNode, revision: Revision) -> None:
         pending = [unit for unit in state.units if not unit.is_updated]
         if not pending:
             return
-        if self._is_paused:
+        waits = _PAUSED if self._is_paused else self._resolver.gates_wait(state.node, gates, revision)
+        if waits is not None:
             for unit in pending:
-                unit.answer = _PAUSED
+                unit.answer = waits
             return
-        bench = self._bench(state, gates, item_names, revision)
+        bench = self._bench(state, gates, revision)
         record = revision.record(state.id)
         for unit in pending:
             unit.answer = self._answer(unit, bench)
             if unit.answer.outcome == "pass" and unit.wanted is not None:
-                before = self._content_before(state, unit)
+                before = self._content_before(unit)
                 bench.admit(unit.item)
-                self._record_grant(state, unit, revision, Grant(unit.wanted.hash, record.step))
+                self._record_grant(state, unit, revision, record.step)
                 unit.is_granted_now = True
                 self._writer.write(state, unit, unit.wanted.content, before)
             elif unit.answer.next_look is not None:
@@ -300,9 +227,7 @@ class _Pass:
             return _BEING_DELETED
         return bench.ask(unit.item)
 
-    def _bench(
-        self, state: NodeState, gates: CompiledNode, item_names: frozenset[str], revision: Revision
-    ) -> judging.Bench:
+    def _bench(self, state: NodeState, gates: CompiledNode, revision: Revision) -> judging.Bench:
         bindings: dict[str, object] = {
             **self._resolver.item_bindings(),
             names.SCHEMA: inputs.schema_document(self._instance, revision.inputs),
@@ -314,7 +239,7 @@ class _Pass:
             gates.propagate_when,
             state.items,
             state.id if state.node.is_collection else "",
-            item_names,
+            nodes.names_of_item(gates),
             bindings,
             self._now,
             self._memory.gates,
@@ -335,22 +260,20 @@ class _Pass:
                 continue
             is_current = unit.wanted is not None and unit.wanted.hash == unit.grant.hash
             content = (
-                unit.wanted.content
-                if is_current and unit.wanted
-                else self._resolver.granted_content(state.id, unit)
+                unit.wanted.content if is_current and unit.wanted else self._resolver.granted_content(unit)
             )
             if content is not None and not self._writer.is_in_force(
-                found, content, unit.grant.hash, state.id
+                found, content, unit.grant.hash, roster.makers_of(state.id, unit)
             ):
-                self._writer.write(state, unit, content, self._content_before(state, unit))
+                self._writer.write(state, unit, content, self._content_before(unit))
 
-    def _content_before(self, state: NodeState, unit: Unit) -> contents.Content | None:
+    def _content_before(self, unit: Unit) -> contents.Content | None:
         """What the object was last written with, as far as a revision still tells."""
         if unit.object is None or unit.grant is None:
             return None
         written = unit.object.annotations.get(labels.CONTENT, unit.grant.hash)
-        revision = self._ledger.granted_by_hash(state.id, unit.text, written)
-        return self._resolver.content_at(revision, state.id, unit.text, written) if revision else None
+        found = self._ledger.granted_by_hash(unit.text, written)
+        return self._resolver.content_at(*found, unit.text, written) if found is not None else None
 
     def _leftovers(self, graph: CompiledGraph) -> list[NodeState]:
         """Nodes that the newest graph does not have any more and that still have objects."""
@@ -364,46 +287,22 @@ class _Pass:
             node = next((each for each in older.nodes if each.id == node_id), None)
             if node is None:
                 continue
-            state = self._at_rest(node, node, self._newest, desired.EXCLUDED)
-            found.append(state)
+            found.append(self._roster.at_rest(node, node, self._newest, desired.EXCLUDED))
         return found
 
-    def _removals(self, leftovers: list[NodeState]) -> list[Action]:
-        states = [*self._states.values(), *leftovers]
-        plan = removal.plan(states, self._edges_of_units(states), is_paused=self._is_paused)
+    def _removals(self, states: Iterable[NodeState]) -> list[Action]:
+        plan = removal.Remover(states, self._ledger, self._resolver, is_paused=self._is_paused).plan()
         for state, unit in plan.forgotten:
             self._ledger.forget(state.id, unit)
         for state, unit in plan.kept:
             found = unit.object
-            content = self._resolver.granted_content(state.id, unit)
+            content = self._resolver.granted_content(unit)
             if content is None or (found is not None and found.deleted_at is not None):
                 continue
             if found is None or not contents.is_in_force(found, content, {}):
-                self._writer.write(state, unit, content, self._content_before(state, unit))
+                self._writer.write(state, unit, content, self._content_before(unit))
         return [
             Delete(unit.key, unit.object.uid, f"{state.id} is not wanted at revision {self._newest.number}")
             for state, unit in plan.deleted
             if unit.object is not None
         ]
-
-    def _edges_of_units(self, states: Iterable[NodeState]) -> dict[str, frozenset[str]]:
-        """For each node that still has a unit on an older revision: everything it depends on there."""
-        found: dict[str, frozenset[str]] = {}
-        for state in states:
-            numbers = {unit.number for unit in state.units if unit.number and not unit.is_updated}
-            for number in numbers:
-                graph = self._resolver.graph(self._ledger.revisions[number])
-                found[state.id] = found.get(state.id, frozenset()) | _ancestors(graph, state.id)
-        return found
-
-
-def _ancestors(graph: CompiledGraph, node_id: str) -> frozenset[str]:
-    edges = {node.id: node.depends_on for node in graph.nodes}
-    found: set[str] = set()
-    pending = list(edges.get(node_id, ()))
-    while pending:
-        name = pending.pop()
-        if name not in found:
-            found.add(name)
-            pending.extend(edges.get(name, ()))
-    return frozenset(found)

@@ -22,10 +22,15 @@ class Ledger:
         self.revisions = {revision.number: revision for revision in found if revision is not None}
         self.granted: dict[str, dict[str, tuple[int, Grant]]] = {}
         """By node and object."""
+        self._holders: dict[str, str] | None = None
+        self._outlived: list[tuple[int, str, str]] = []
+        """Grants that a later one took the place of, and that a crash kept from being let go."""
         for number in sorted(self.revisions):
             for node, record in self.revisions[number].nodes.items():
                 own = self.granted.setdefault(node, {})
                 for text, grant in record.granted.items():
+                    if text in own:
+                        self._outlived.append((own[text][0], node, text))
                     own[text] = (number, grant)
 
     def open(self, inputs: Inputs, order: tuple[str, ...]) -> Revision:
@@ -40,15 +45,24 @@ class Ledger:
             self.revisions[number] = self.newest
         return self.newest
 
+    def holder(self, text: str) -> str | None:
+        """The node that was granted the object last."""
+        if self._holders is None:
+            highest: dict[str, int] = {}
+            self._holders = {}
+            for node, own in self.granted.items():
+                for each, (number, _) in own.items():
+                    if number > highest.get(each, 0):
+                        highest[each], self._holders[each] = number, node
+        return self._holders.get(text)
+
     def number_of(self, node: str) -> int | None:
-        """The revision that all objects of the node are at, and complete."""
-        granted = self.granted.get(node, {})
-        numbers = {number for number, _ in granted.values()}
-        if len(numbers) != 1:
+        """The highest revision of the node, if all that it has there was granted."""
+        number = self.highest_of(node)
+        if not number:
             return None
-        (number,) = numbers
-        is_complete = self.revisions[number].record(node).size == len(granted)
-        return number if is_complete else None
+        count = sum(each == number for each, _ in self.granted[node].values())
+        return number if self.revisions[number].record(node).size == count else None
 
     def highest_of(self, node: str) -> int:
         return max((number for number, _ in self.granted.get(node, {}).values()), default=0)
@@ -56,11 +70,14 @@ class Ledger:
     def grant(
         self, node: str, unit: Unit, revision: Revision, grant: Grant, content: contents.Content | None
     ) -> None:
+        """An object that another node was granted changes hands with it."""
         revision.grant(node, unit.text, grant, content)
-        if unit.number and unit.number != revision.number:
-            self.revisions[unit.number].forget(node, unit.text)
+        if unit.number and (unit.number, unit.origin) != (revision.number, node):
+            self.revisions[unit.number].forget(unit.origin, unit.text)
+        if unit.origin != node:
+            self.granted.get(unit.origin, {}).pop(unit.text, None)
         self.granted.setdefault(node, {})[unit.text] = (revision.number, grant)
-        unit.number, unit.grant = revision.number, grant
+        unit.number, unit.grant, unit.origin = revision.number, grant, node
 
     def forget(self, node: str, unit: Unit) -> None:
         self.revisions[unit.number].forget(node, unit.text)
@@ -78,6 +95,8 @@ class Ledger:
 
     def releases(self) -> list[Action]:
         """To be written when what they are about is done: until then a grant still tells what an object was."""
+        for number, node, text in self._outlived:
+            self.revisions[number].forget(node, text)
         actions: list[Action] = []
         for revision in self.revisions.values():
             is_kept = revision.is_in_use or revision is self.newest
@@ -91,13 +110,13 @@ class Ledger:
         if item.status != status:
             yield UpdateStatus(item.key, revision.uid, status)
 
-    def granted_by_hash(self, node: str, text: str, content_hash: str) -> Revision | None:
-        """The newest revision that granted the object this content."""
+    def granted_by_hash(self, text: str, content_hash: str) -> tuple[Revision, str] | None:
+        """The newest revision that granted the object this content, and to which node."""
         for number in sorted(self.revisions, reverse=True):
-            record = self.revisions[number].nodes.get(node)
-            grant = record.granted.get(text) if record is not None else None
-            if grant is not None and grant.hash == content_hash:
-                return self.revisions[number]
+            for node, record in self.revisions[number].nodes.items():
+                grant = record.granted.get(text)
+                if grant is not None and grant.hash == content_hash:
+                    return self.revisions[number], node
         return None
 
     def _let_go(self) -> list[Action]:

@@ -18,17 +18,24 @@ from headgate.kernel.objects import Key, Object
 
 
 class Unit:
-    """One object of a node. What is granted and not wanted any more has no `wanted`."""
+    """One object of a node. What is granted and not wanted any more has no `wanted`.
+
+    An item whose object gets another name has two for a while: the unit that is wanted, and behind it the objects
+    that it is the successor of.
+    """
 
     __slots__ = (
         "answer",
         "grant",
+        "held",
         "is_granted_now",
         "is_written",
         "item",
         "key",
         "number",
         "object",
+        "origin",
+        "predecessors",
         "problem",
         "text",
         "wanted",
@@ -43,6 +50,7 @@ class Unit:
         grant: Grant | None,
         found: Object | None,
         item: Item,
+        origin: str = "",
     ) -> None:
         self.key = key
         self.text = text
@@ -52,6 +60,12 @@ class Unit:
         self.grant = grant
         self.object = found
         self.item = item
+        self.origin = origin
+        """The node whose grant it is, which may be another than the one that wants it now."""
+        self.predecessors: Sequence[Unit] = ()
+        """Objects of the same item under earlier names, the latest first."""
+        self.held = ""
+        """Why it stays although it is not wanted any more."""
         self.answer: Answer | None = None
         self.problem = ""
         self.is_granted_now = False
@@ -63,8 +77,22 @@ class Unit:
         return self.item.is_current
 
     @property
+    def stands(self) -> bool:
+        """Whether the item has an object, be it under its earlier name."""
+        return self.grant is not None or bool(self.predecessors)
+
+    @property
+    def last_applied(self) -> Unit:
+        """The item as it was last granted: itself, or what it is the successor of."""
+        return self if self.grant is not None or not self.predecessors else self.predecessors[0]
+
+    @property
     def is_ready(self) -> bool:
-        return not self.is_written and self.grant is not None and self.item.is_ready()
+        return self.stands and not self.last_applied.is_written and self.item.is_ready()
+
+    @property
+    def has_landed(self) -> bool:
+        return self.is_updated and self.is_ready
 
     @property
     def is_in_flight(self) -> bool:
@@ -179,7 +207,8 @@ def names_of_item(node: CompiledNode) -> frozenset[str]:
 
 def document_binding(state: NodeState) -> object:
     """What the node's name stands for in templates: plain documents, in the desired order."""
-    documents = [contents.document_of(unit.object) for unit in state.units if unit.object is not None]
+    observed = [unit.last_applied.object for unit in state.units]
+    documents = [contents.document_of(item) for item in observed if item is not None]
     if state.node.is_list:
         return documents
     return documents[0] if documents else None

@@ -1,18 +1,24 @@
 """What is removed, and in which order: dependents before what they depend on.
 
-Deletions are not gated. But nothing is removed that the revision of a unit which has not moved on still needs, and a
-single object that gets another name stays until its successor was granted.
+Deletions are not gated. But an object stays as long as something wants it: its item, until its successor has landed; a
+unit on an older revision that was built on it; a node that is not worked out yet and may have it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
+from headgate.graph.compiled import CompiledGraph
+from headgate.graph.ledger import Ledger
 from headgate.graph.nodes import NodeState, Unit
+from headgate.graph.resolving import Resolver
+from headgate.kernel.objects import Key
 
 Place = tuple[NodeState, Unit]
+Use = tuple[str, int, frozenset[str]]
+"""A node, an older revision that something of it is at, and all that it depends on there."""
 
 
 class Removal(msgspec.Struct):
@@ -20,51 +26,122 @@ class Removal(msgspec.Struct):
     forgotten: list[Place]
     """Gone already: what was granted to them is over."""
     kept: list[Place]
-    """Not wanted any more, and needed for a while yet."""
+    """Not wanted any more, and needed for a while yet; each says why."""
 
 
-def plan(states: Sequence[NodeState], needed_by: Mapping[str, frozenset[str]], *, is_paused: bool) -> Removal:
-    """`needed_by` has, for each node with units on older revisions, what they depend on there."""
-    found = Removal([], [], [])
-    leaving: set[str] = set()
-    """Nodes that have something on its way out."""
-    by_id = {state.id: state for state in states}
-    dependents = _dependents(by_id)
-    for state in _dependents_first(by_id, dependents):
-        is_held = is_paused or _is_needed(state, needed_by) or _waits_for_successor(state)
-        for unit in state.extras:
-            if is_held:
-                found.kept.append((state, unit))
-            elif unit.object is None:
-                found.forgotten.append((state, unit))
-            else:
-                leaving.add(state.id)
-                is_in_line = any(name in leaving for name in dependents.get(state.id, ()))
-                if not is_in_line and unit.object.deleted_at is None:
-                    found.deleted.append((state, unit))
-    return found
+class Remover:
+    """Built when all nodes have been looked at and the grants of the pass are made."""
+
+    def __init__(
+        self, states: Iterable[NodeState], ledger: Ledger, resolver: Resolver, *, is_paused: bool
+    ) -> None:
+        self._states = list(states)
+        self._ledger = ledger
+        self._resolver = resolver
+        self._is_paused = is_paused
+
+    def plan(self) -> Removal:
+        found = Removal([], [], [])
+        if not any(state.extras for state in self._states):
+            return found
+        self._heirs = {
+            id(old): unit for state in self._states for unit in state.units for old in unit.predecessors
+        }
+        self._users = {
+            self._use(state, unit.last_applied)
+            for state in self._states
+            for unit in state.units
+            if not unit.is_updated and unit.last_applied.number
+        }
+        self._places = dict(self._unresolved())
+        leaving: set[str] = set()
+        """Nodes that have something on its way out."""
+        dependents = _dependents(self._states)
+        for state in sorted(self._states, key=lambda state: -state.node.layer):
+            for unit in state.extras:
+                unit.held = self._held(state, unit)
+                if unit.held:
+                    found.kept.append((state, unit))
+                    self._users.add(self._use(state, unit))
+                elif unit.object is None:
+                    found.forgotten.append((state, unit))
+                else:
+                    leaving.add(state.id)
+                    is_in_line = any(name in leaving for name in dependents.get(state.id, ()))
+                    if not is_in_line and unit.object.deleted_at is None:
+                        found.deleted.append((state, unit))
+        return found
+
+    def _held(self, state: NodeState, unit: Unit) -> str:
+        if self._is_paused:
+            return "propagation is paused"
+        return self._user(state, unit) or self._heir(state, unit) or self._claimant(unit)
+
+    def _user(self, state: NodeState, unit: Unit) -> str:
+        """What has not moved on, or stays itself, and was built on this object."""
+        for user, number, needs in sorted(self._users, key=lambda use: use[:2]):
+            if state.id in needs and user != state.id:
+                revision = self._ledger.revisions[number]
+                if self._resolver.wants(revision, state.id, unit.text):
+                    return f"{user} is at revision {number} and uses it"
+        return ""
+
+    def _heir(self, state: NodeState, unit: Unit) -> str:
+        heir = self._heirs.get(id(unit))
+        if heir is not None:
+            line = (heir, *heir.predecessors)
+            later = line[: next(index for index, each in enumerate(line) if each is unit)]
+            if heir.has_landed or any(each.grant is not None and each.is_ready for each in later):
+                return ""
+            return f"its successor {heir.key.kind} {heir.name} has not landed"
+        is_known = not state.node.is_collection or unit.grant is None or bool(unit.grant.identity)
+        if is_known or all(each.has_landed for each in state.units):
+            return ""
+        # Which item it was is not told: as a single resource that became a collection, it was all of them.
+        return "its successors have not landed"
+
+    def _claimant(self, unit: Unit) -> str:
+        for state in self._states:
+            if state.is_resolved:
+                continue
+            places = self._places[state.id]
+            is_claimed = unit.key in places if places is not None else _is_of_kind(unit.key, state)
+            if is_claimed:
+                return f"{state.id} {'may want' if places is None else 'wants'} it and {state.reason}"
+        return ""
+
+    def _use(self, state: NodeState, unit: Unit) -> Use:
+        graph = self._resolver.graph(self._ledger.revisions[unit.number])
+        return state.id, unit.number, _ancestors(graph, unit.origin)
+
+    def _unresolved(self) -> Iterable[tuple[str, frozenset[Key] | None]]:
+        for state in self._states:
+            if not state.is_resolved and state.node.template is not None:
+                yield state.id, self._resolver.places(state.node, self._ledger.newest)
+            elif not state.is_resolved:
+                yield state.id, frozenset()
 
 
-def _is_needed(state: NodeState, needed_by: Mapping[str, frozenset[str]]) -> bool:
-    if not state.is_excluded:
-        return False
-    return any(state.id in needs for node, needs in needed_by.items() if node != state.id)
+def _is_of_kind(key: Key, state: NodeState) -> bool:
+    group, slash, _ = state.node.api_version.partition("/")
+    return (key.group, key.kind) == (group if slash else "", state.node.kind)
 
 
-def _waits_for_successor(state: NodeState) -> bool:
-    return not state.node.is_collection and any(not unit.is_updated for unit in state.units)
-
-
-def _dependents(by_id: Mapping[str, NodeState]) -> dict[str, list[str]]:
+def _dependents(states: Iterable[NodeState]) -> Mapping[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for state in by_id.values():
+    for state in states:
         for name in state.node.depends_on:
             found.setdefault(name, []).append(state.id)
     return found
 
 
-def _dependents_first(
-    by_id: Mapping[str, NodeState], dependents: Mapping[str, Sequence[str]]
-) -> list[NodeState]:
-    """By layer: what is in a higher one goes first. Nodes of an older graph have the layers of theirs."""
-    return sorted(by_id.values(), key=lambda state: -state.node.layer)
+def _ancestors(graph: CompiledGraph, node_id: str) -> frozenset[str]:
+    edges = {node.id: node.depends_on for node in graph.nodes}
+    found: set[str] = set()
+    pending = list(edges.get(node_id, ()))
+    while pending:
+        name = pending.pop()
+        if name not in found:
+            found.add(name)
+            pending.extend(edges.get(name, ()))
+    return frozenset(found)

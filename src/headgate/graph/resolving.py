@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
 from headgate import cel
 from headgate.graph import contents, desired, inputs, names, nodes
 from headgate.graph.compiled import CompiledGraph, CompiledNode, Gate
+from headgate.graph.judging import Answer
 from headgate.graph.ledger import Ledger
 from headgate.graph.memory import Memory
 from headgate.graph.nodes import NodeState, Unit
 from headgate.graph.revisions import Revision
-from headgate.kernel.objects import Object
+from headgate.kernel.objects import Key, Object
 
 
 class Served(msgspec.Struct, frozen=True, eq=False):
@@ -50,7 +51,7 @@ class Resolver:
     def graph(self, revision: Revision) -> CompiledGraph:
         return self._served.graphs[revision.inputs.graph]
 
-    def resolved(self, node: CompiledNode, gates: CompiledNode, revision: Revision) -> desired.Resolved:
+    def resolved(self, node: CompiledNode, revision: Revision) -> desired.Resolved:
         if any(self._states[name].is_excluded for name in node.depends_on if name in self._states):
             return desired.EXCLUDED
         schema = {names.SCHEMA: inputs.schema_document(self._instance, revision.inputs)}
@@ -58,9 +59,10 @@ class Resolver:
         answer = _included(early, schema)
         if answer is not None:
             return answer
-        waits = self._waits_for(node, gates, revision)
-        if waits:
-            return desired.Resolved("waiting", reason=waits)
+        for name in self._in_line(node.depends_on):
+            waits = self._waits_for(name, revision)
+            if waits:
+                return desired.Resolved("waiting", reason=waits)
         late = [gate for gate in node.include_when if gate not in early]
         if late:
             bindings = {**self.item_bindings(), **schema}
@@ -97,22 +99,30 @@ class Resolver:
             self._states[name].node.template is None for name in node.depends_on if name in self._states
         ) and node.depends_on <= set(self._states)
 
-    def _waits_for(self, node: CompiledNode, gates: CompiledNode, revision: Revision) -> str:
-        read = node.depends_on | gates.gate_reads
-        for name, state in self._states.items():
-            if name not in read or state.is_excluded:
+    def _in_line(self, read: frozenset[str]) -> Iterator[str]:
+        """Of what is read, what a node has to wait for, in the order of the graph."""
+        return (name for name, state in self._states.items() if name in read and not state.is_excluded)
+
+    def _waits_for(self, name: str, revision: Revision) -> str:
+        state = self._states[name]
+        if state.node.template is None:
+            if state.reason:
+                return f"waits for {name}: {state.reason}"
+        elif revision is self._ledger.newest and not state.has_reached:
+            return f"waits for {name} to reach revision {revision.number}"
+        return "" if state.is_ready else f"waits for {name} to be ready"
+
+    def gates_wait(self, node: CompiledNode, gates: CompiledNode, revision: Revision) -> Answer | None:
+        """What the gates alone read holds back only what is about to change. One that is missing is an error."""
+        for name in self._in_line(gates.gate_reads - node.depends_on):
+            waits = self._waits_for(name, revision)
+            if not waits:
                 continue
-            if state.node.template is None:
-                if state.reason:
-                    return f"waits for {name}: {state.reason}"
-                if not state.is_ready:
-                    return f"waits for {name} to be ready"
-                continue
-            if revision is self._ledger.newest and not state.has_reached:
-                return f"waits for {name} to reach revision {revision.number}"
-            if not state.is_ready:
-                return f"waits for {name} to be ready"
-        return ""
+            if not self._states[name].reason or self._states[name].node.template is not None:
+                return Answer("block", "", waits)
+            asking = next(gate.text for gate in gates.propagate_when or () if name in gate.reads)
+            return Answer("error", asking, f"{name}: {self._states[name].reason}")
+        return None
 
     def item_bindings(self) -> dict[str, object]:
         bindings: dict[str, object] = {}
@@ -122,11 +132,34 @@ class Resolver:
                 bindings[name] = value
         return bindings
 
-    def granted_content(self, node_id: str, unit: Unit) -> contents.Content | None:
+    def granted_content(self, unit: Unit) -> contents.Content | None:
         """What the unit was last granted."""
         if unit.grant is None:
             return None
-        return self.content_at(self._ledger.revisions[unit.number], node_id, unit.text, unit.grant.hash)
+        return self.content_at(self._ledger.revisions[unit.number], unit.origin, unit.text, unit.grant.hash)
+
+    def wants(self, revision: Revision, node_id: str, text: str) -> bool:
+        """Whether a node had the object at a revision; where that cannot be told any more, it had."""
+        graph = self.graph(revision)
+        node = next((each for each in graph.nodes if each.id == node_id), None)
+        if node is None or node.template is None:
+            return False
+        record = revision.nodes.get(node_id)
+        if record is not None and text in record.granted:
+            return True
+        if any(graph.node(name).template is not None for name in node.depends_on):
+            return True
+        early = [gate for gate in node.include_when if gate.reads <= {names.SCHEMA}]
+        schema = {names.SCHEMA: inputs.schema_document(self._instance, revision.inputs)}
+        return _included(early, schema) is None and text in self._rendered_at(node, revision)
+
+    def places(self, node: CompiledNode, revision: Revision) -> frozenset[Key] | None:
+        """The objects of a node that is not worked out yet, as far as the inputs alone tell; None if they do not."""
+        bindings = {
+            names.SCHEMA: inputs.schema_document(self._instance, revision.inputs),
+            **revision.inputs.external,
+        }
+        return desired.places(node, bindings, self._instance.namespace, self._served.newest.is_namespaced)
 
     def content_at(
         self, revision: Revision, node_id: str, text: str, content_hash: str

@@ -32,6 +32,16 @@ class Grant(NamedTuple):
 
     hash: str
     step: int
+    identity: str = ""
+    """Which item of a collection it is, by its forEach value."""
+    maker: str = ""
+    """The node that wrote the object, where another one handed it over without a write."""
+
+    def as_list(self) -> list[str | int]:
+        """As it is written down: what is empty at the end is left out."""
+        if self.maker:
+            return list(self)
+        return [self.hash, self.step, self.identity] if self.identity else [self.hash, self.step]
 
 
 class NodeRecord(msgspec.Struct):
@@ -121,7 +131,7 @@ def _node_document(record: NodeRecord) -> dict[str, Any]:
         "digest": record.digest,
         "step": record.step,
         "size": record.size,
-        "granted": {item: list(grant) for item, grant in record.granted.items()},
+        "granted": {item: grant.as_list() for item, grant in record.granted.items()},
     }
     if record.contents:
         document["contents"] = record.contents
@@ -183,7 +193,7 @@ def from_object(item: Object) -> Revision | None:
 
 
 def _node_from(document: Mapping[str, Any]) -> NodeRecord:
-    granted = {item: Grant(grant[0], grant[1]) for item, grant in (document.get("granted") or {}).items()}
+    granted = {item: Grant(*grant) for item, grant in (document.get("granted") or {}).items()}
     return NodeRecord(
         str(document.get("digest", "")),
         int(document.get("step", 0)),

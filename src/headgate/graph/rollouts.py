@@ -35,10 +35,14 @@ class Member(msgspec.Struct):
     """The graph revision it was granted; 0 for none yet."""
     is_updated: bool
     is_ready: bool
-    has_landed: bool
-    """Whether all of it was once at this graph revision and ready."""
+    landed_number: int
+    """The last graph revision that all of it was at and ready."""
     answer: Answer | None = None
     is_granted_now: bool = False
+
+    @property
+    def has_landed(self) -> bool:
+        return self.number > 0 and self.landed_number == self.number
 
 
 class Rollout(msgspec.Struct):
@@ -173,13 +177,13 @@ class _Pass:
             is_updated = granted is not None and granted.hash == graph.content_hash
             number = number if granted is not None else 0
             own = instance.status.get(conditions.OWN) or {}
-            has_landed = number > 0 and own.get("landedGraphRevision") == number
+            landed_number = int(own.get("landedGraphRevision") or 0)
             is_ready = number > 0 and is_instance_ready(instance)
-            found.append(Member(instance, number, is_updated, is_ready, has_landed))
+            found.append(Member(instance, number, is_updated, is_ready, landed_number))
         return found
 
     def _admit(self, graph: CompiledGraph, newest: int, members: list[Member]) -> None:
-        start = max((member.number for member in members if member.is_ready), default=newest)
+        start = self._landed_number(members) or newest
         items = [self._item_of(member, newest, index) for index, member in enumerate(members)]
         collection = Items(items)
         bench = judging.Bench(
@@ -206,6 +210,12 @@ class _Pass:
                     self._keep_managed(member)
                     if member.answer.next_look is not None:
                         self._looks.append(member.answer.next_look)
+
+    def _landed_number(self, members: list[Member]) -> int:
+        """The newest graph revision that some instance has landed on, however it is now; 0 if none has."""
+        remembered = int(self._item.status.get("lastLandedRevision") or 0)
+        landed = (member.landed_number for member in members)
+        return max((number for number in (remembered, *landed) if number in self._known), default=0)
 
     def _item_of(self, member: Member, newest: int, index: int) -> Item:
         """One that was created on the newest revision was not brought there by this propagation."""
@@ -239,7 +249,7 @@ class _Pass:
         member.is_granted_now = True
         member.number = number
         member.is_updated = self._known[number].hash == self._known[max(self._known)].hash
-        member.is_ready = member.has_landed = False
+        member.is_ready = False
 
     def _keep_managed(self, member: Member) -> None:
         instance = member.instance
@@ -263,7 +273,7 @@ class _Pass:
         """A graph revision goes when no instance was granted it and no revision of an instance is made from it."""
         if len(self._known) < 2:
             return
-        used = {newest, *(member.number for member in members)}
+        used = {newest, self._landed_number(members), *(member.number for member in members)}
         used |= {int(member.instance.annotations.get(labels.GRAPH_REVISION) or 0) for member in members}
         for item in self._view.of_kind("kro.run", revisions.KIND):
             if item.labels.get(labels.DEFINITION_NAME) == self._item.name:
@@ -301,6 +311,9 @@ class _Pass:
             found.append(propagated(number, members))
             status["topologicalOrder"] = list(graph.topological_order)
             status["lastIssuedRevision"] = max(number, int(self._item.status.get("lastIssuedRevision") or 0))
+            landed = self._landed_number(members)
+            if landed:
+                status["lastLandedRevision"] = landed
             status["resources"] = [
                 {"id": node.id, "dependencies": [{"id": name} for name in sorted(node.edges)]}
                 for node in graph.nodes

@@ -77,13 +77,14 @@ Compile = Callable[[Found, Part], cel.Program]
 class CompiledTemplate:
     """A document whose expressions are compiled. It holds no state of any rendering."""
 
-    __slots__ = ("_fill", "document", "found", "paths")
+    __slots__ = ("_fill", "_fill_place", "document", "found", "paths")
 
     def __init__(self, document: dict[str, Any], compile_part: Compile, path: str = "") -> None:
         self.document = document
         self.found = tuple(each for each in found_in(document, path) if isinstance(each, Found))
         fillers = {each.keys: _filler(each, compile_part, path) for each in self.found}
         self._fill = _tree(document, (), fillers)
+        self._fill_place = _tree(_place(document), (), fillers)
         self.paths = frozenset(
             read
             for each in self.found
@@ -97,6 +98,18 @@ class CompiledTemplate:
         """A new document. Raises FieldMissing or FieldError with the path of the field."""
         rendered: Any = self._fill(bindings)
         return rendered  # type: ignore[no-any-return]
+
+    def render_place(self, bindings: Mapping[str, object]) -> dict[str, Any]:
+        """Of the document only what names the object, which may be known long before the rest."""
+        rendered: Any = self._fill_place(bindings)
+        return rendered  # type: ignore[no-any-return]
+
+
+def _place(document: dict[str, Any]) -> dict[str, Any]:
+    metadata = document.get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else {}
+    named = {key: metadata[key] for key in ("name", "namespace") if key in metadata}
+    return {"apiVersion": document.get("apiVersion"), "kind": document.get("kind"), "metadata": named}
 
 
 def _tree(

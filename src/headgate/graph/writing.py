@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 from headgate.graph import contents, labels
 from headgate.graph.memory import Memory
 from headgate.graph.nodes import NodeState, Unit
@@ -47,14 +49,15 @@ class Writer:
         return marks
 
     def is_in_force(
-        self, found: Object | None, content: contents.Content, content_hash: str, node: str
+        self, found: Object | None, content: contents.Content, content_hash: str, makers: Container[str]
     ) -> bool:
+        """`makers` are the nodes that may have written it: it may have changed hands since."""
         if found is None or found.annotations.get(labels.CONTENT) != content_hash:
             return False
         if self._memory.is_in_force(found, content_hash):
             return True
-        marks = {labels.INSTANCE_ID: self._instance.uid, labels.NODE_ID: node}
-        if not contents.is_in_force(found, content, marks):
+        marks = {labels.INSTANCE_ID: self._instance.uid}
+        if found.labels.get(labels.NODE_ID) not in makers or not contents.is_in_force(found, content, marks):
             return False
         self._memory.keep_in_force(found, content_hash)
         return True

@@ -57,6 +57,10 @@ class Slots(ABC, Generic[Waiter]):
         held = self.holders.get(holder)
         return min(held.values()) if held else None
 
+    @property
+    def has_waiters(self) -> bool:
+        return bool(self._line)
+
     def queue(self, key: Any, waiter: Waiter) -> None:
         bisect.insort(self._line, (key, waiter))
 

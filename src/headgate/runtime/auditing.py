@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
-from headgate.fleet import changes, manifests, model
+from headgate.fleet import changes, hiding, manifests, model, target_states
 from headgate.fleet.changes import Change
-from headgate.fleet.state import State
+from headgate.fleet.state import Notice, State
 from headgate.kernel.instants import Instant
 from headgate.runtime import entries
 from headgate.runtime.commands import Caller
@@ -33,7 +33,12 @@ def _find(state: State, change: Change, kind: str, name: str) -> object | None:
     if kind == "Skip":
         return state.skips.get(name)
     thing = _object(state, kind, name)
-    return None if thing is None else manifests.describe(thing)
+    if isinstance(thing, model.JobAgent):
+        thing = thing.without_secrets()
+    if thing is None:
+        return None
+    written: object = manifests.describe(thing)
+    return hiding.without_headers(written) if isinstance(thing, model.Policy) else written
 
 
 def _votes(state: State, change: changes.Vote) -> object | None:
@@ -80,6 +85,23 @@ def entry(
     return AuditEntry(now, caller.user, _action(change), kind, name, before, after, caller.request_id)
 
 
+def of_notice(notice: Notice, caller: Caller, now: Instant) -> AuditEntry | None:
+    """What the engine decided against a version by itself: it stands beside what people decided."""
+    if notice.type == "budget.stopped":
+        action = "stop"
+    elif notice.type == "rollback.started" and not _is_ordered(notice):
+        action = "rollback"
+    else:
+        return None
+    after = msgspec.json.encode({"message": notice.message, **notice.data})
+    return AuditEntry(now, caller.user, action, notice.kind, notice.name, None, after, caller.request_id)
+
+
+def _is_ordered(notice: Notice) -> bool:
+    """A person's order has its own entry."""
+    return str(notice.data.get("cause", "")).startswith(target_states.ORDERED_BY)
+
+
 def _is_deletion(change: Change) -> bool:
     return isinstance(change, changes.Delete | changes.DeleteSkip) or (
         isinstance(change, changes.Vote) and change.status == "withdrawn"
@@ -96,13 +118,15 @@ def _action(change: Change) -> str:
             return "delete"
         case changes.SetVersionStatus():
             return "setStatus"
+        case changes.RejectVersion():
+            return "reject"
         case changes.Vote():
             return change.status
         case changes.PutSkip():
             return "skip"
         case changes.SetVariable():
             return "setVariable"
-        case changes.GroupAction() | changes.TargetAction():
+        case changes.GroupAction() | changes.TargetAction() | changes.TargetsAction():
             return change.action
         case changes.ResumeBudget():
             return "resume"

@@ -7,23 +7,25 @@ the replica is thrown away and loaded anew.
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
 
 import msgspec
 
-from headgate.fleet import changes, model
-from headgate.fleet.changes import Change
+from headgate.fleet import model
+from headgate.fleet.changes import Change, JobReported, Put
 from headgate.fleet.engine import Decisions, Engine
 from headgate.fleet.records import Job
+from headgate.kernel import instants
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
-from headgate.kernel.problems import Rejected
-from headgate.runtime import auditing, dispatching, entries
+from headgate.kernel.problems import Problem, Rejected
+from headgate.runtime import auditing, clocks, digests, dispatching, entries
 from headgate.runtime.commands import ENGINE, Caller, KeyReusedError, Reply
 from headgate.runtime.items import Item
 from headgate.runtime.recording import Recorder
-from headgate.runtime.replica import DivergedError, Mark, Replica
+from headgate.runtime.replica import ClockSet, DivergedError, Mark, Replica
 from headgate.store import rows
-from headgate.store.port import AuditEntry, Event, LogEntry, Order, Remembered, Transaction
+from headgate.store.port import AuditEntry, EntryKind, Event, LogEntry, Order, Remembered, Transaction
 
 _MOST_ROUNDS = 50
 """A job that cannot be delivered may be tried again at once; what is left after so many goes into the next batch."""
@@ -50,8 +52,16 @@ class PoisonedError(Exception):
 
 
 class Batch:
+    """`refusal` says, of the clock and the workspace's newest moment, why nothing may be written but what takes its
+    time back."""
+
     def __init__(
-        self, transaction: Transaction, replica: Replica, recorder: Recorder, clock_now: Instant
+        self,
+        transaction: Transaction,
+        replica: Replica,
+        recorder: Recorder,
+        clock_now: Instant,
+        refusal: Callable[[Instant, Instant], str | None],
     ) -> None:
         self._transaction = transaction
         self._replica = replica
@@ -61,7 +71,7 @@ class Batch:
         self._has_news = False
         self._is_half_done = False
         self.decisions = Decisions()
-        self.undeliverable: list[changes.JobReported] = []
+        self.undeliverable: list[JobReported] = []
         self.orders: list[Order] = []
         self.events: list[Event] = []
         self.newest_event = 0
@@ -69,8 +79,10 @@ class Batch:
         self.traces: dict[str, str] = {}
         self.kinds: dict[str, int] = {}
         self._catch_up()
+        self._clock_now = clock_now
         self.now = max(clock_now, replica.last_at)
         recorder.now = self.now
+        self.refusal = refusal(clock_now, replica.last_at)
 
     def _catch_up(self) -> None:
         head = self._transaction.head()
@@ -92,6 +104,8 @@ class Batch:
         before = len(self._entries)
         try:
             item.result = item.command(_Context(self, item.caller))
+        except DivergedError:
+            raise
         except Exception as error:
             if len(self._entries) > before or self._is_half_done:
                 raise PoisonedError(item, error) from error
@@ -123,8 +137,10 @@ class Batch:
 
     def apply(self, change: Change, caller: Caller) -> None:
         engine = self._replica.engine
-        if isinstance(change, changes.JobReported) and not _is_news(engine, change):
+        if isinstance(change, JobReported) and not self._is_news(change):
             return
+        if self.refusal is not None:
+            raise clocks.ClockError(self.refusal)
         is_audited = auditing.is_audited(change)
         before = auditing.document_of(engine.state, change) if is_audited else None
         self._take(change)
@@ -137,10 +153,69 @@ class Batch:
             self._audit.append(auditing.entry(change, caller, self.now, before, after))
         if (
             caller.trace_parent is not None
-            and isinstance(change, changes.Put)
+            and isinstance(change, Put)
             and isinstance(change.object, model.Version)
         ):
             self.traces[change.object.id] = caller.trace_parent
+
+    def take_time_back(self, caller: Caller) -> tuple[Instant, Instant]:
+        """From when to when. What was to be decided is decided at the new time."""
+        to = ClockSet(self._replica.last_at, self._clock_now)
+        if self._entries or to.was <= to.now:
+            raise Rejected(
+                [Problem("workspace", "its time is not ahead of the clock; there is nothing to repair")]
+            )
+        self._is_half_done = True
+        self.now = self._recorder.now = self._replica.rewind(to)
+        self._is_half_done = False
+        self.refusal = None
+        self._append("clock", msgspec.json.encode(to), caller)
+        self._recorder.rewound(caller.user, to.was)
+        text = (
+            msgspec.json.encode({"was": instants.show(to.was)}),
+            msgspec.json.encode({"now": instants.show(self.now)}),
+        )
+        self._audit.append(
+            AuditEntry(
+                self.now,
+                caller.user,
+                "repairClock",
+                "Workspace",
+                self._transaction.workspace,
+                *text,
+                caller.request_id,
+            )
+        )
+        return to.was, self.now
+
+    def job(self, job_id: str) -> Job | None:
+        """None for one that has been put away, or never was. A replica that misses a job that the store has is wrong,
+        unless it has put it away since the last decision, which is what the rows stand for."""
+        state = self.engine.state
+        job = state.jobs.get(job_id)
+        if (
+            job is None
+            and job_id not in state.journal.forgotten
+            and self._transaction.has_current_job(job_id)
+        ):
+            raise DivergedError(
+                f"{self._transaction.workspace}: the store has a job {job_id}, this process not"
+            )
+        return job
+
+    def _is_news(self, change: JobReported) -> bool:
+        """What arrives late, or says what is known, changes nothing and leaves nothing in the log."""
+        if change.status not in model.JOB_LIVE | model.JOB_TERMINAL:
+            return True
+        job = self.job(change.job)
+        if job is None or job.status in model.JOB_TERMINAL:
+            return False
+        return (
+            change.status != job.status
+            or change.message not in (None, job.message)
+            or (change.external_id or job.external_id) != job.external_id
+            or not change.links.items() <= job.links.items()
+        )
 
     def _take(self, change: Change) -> None:
         """What is refused leaves nothing behind; what broke may have done a part."""
@@ -152,13 +227,15 @@ class Batch:
             raise
         self._is_half_done = False
 
-    def _append(self, kind: str, payload: bytes, caller: Caller | None = None) -> None:
+    def _append(self, kind: EntryKind, payload: bytes, caller: Caller | None = None) -> None:
         seq = self._replica.position + len(self._entries) + 1
         user, trace = (caller.user, caller.trace_parent) if caller is not None else ("", None)
-        self._entries.append(LogEntry(seq, self.now, kind, payload, user, trace))  # type: ignore[arg-type]  # one of two literals
+        self._entries.append(LogEntry(seq, self.now, kind, payload, user, trace))
 
     def decide(self, known_traces: dict[str, str], *, must: bool, is_recheck: bool) -> None:
         """Only the holder of the lease does."""
+        if self.refusal is not None:
+            return
         wake = self._replica.engine.next_wake()
         is_due = wake is not None and wake <= self.now
         if not (self._entries or self._has_news or is_due or must or is_recheck):
@@ -167,7 +244,7 @@ class Batch:
         made = self.decisions = self._replica.decide(self.now, is_recheck=is_recheck)
         if not (self._entries or self._has_news or made.rows):
             return
-        self._mark(is_recheck)
+        changes = self._mark(made, is_recheck)
         rounds = [made]
         traces = known_traces | self.traces
         flaws = self._order(made, traces)
@@ -175,15 +252,22 @@ class Batch:
             for flaw in flaws:
                 self.apply(flaw, ENGINE)
             rounds.append(self._replica.decide(self.now))
-            self._mark()
+            self._mark(rounds[-1])
             flaws = self._order(rounds[-1], traces)
         self.undeliverable = flaws
-        self._write_rounds(rounds)
+        if len(rounds) > 1:
+            changes = rows.of_decisions(self._replica.engine, rounds)
+        self._write_rounds(rounds, changes)
 
-    def _mark(self, is_recheck: bool = False) -> None:
-        self._append("decided", msgspec.json.encode(Mark(self._replica.engine.state.sequence, is_recheck)))
+    def _mark(self, made: Decisions, is_recheck: bool = False) -> rows.Changes:
+        """The rows that follow from this decision alone."""
+        engine = self._replica.engine
+        changes = rows.of_decisions(engine, [made])
+        mark = Mark(engine.state.sequence, is_recheck, digests.of(made, changes))
+        self._append("decided", msgspec.json.encode(mark))
+        return changes
 
-    def _order(self, made: Decisions, traces: dict[str, str]) -> list[changes.JobReported]:
+    def _order(self, made: Decisions, traces: dict[str, str]) -> list[JobReported]:
         """What no agent can be given is reported, in the same commit."""
         flaws = []
         for job in made.created:
@@ -193,15 +277,20 @@ class Batch:
                 trace = traces.get(job.version)
                 self.orders.append(dispatching.order_for(self._replica.engine.state, job, trace))
             except dispatching.Undeliverable as flaw:
-                flaws.append(changes.JobReported(job.id, flaw.status, str(flaw)))
+                flaws.append(JobReported(job.id, flaw.status, str(flaw)))
         return flaws
 
-    def _write_rounds(self, rounds: list[Decisions]) -> None:
+    def _write_rounds(self, rounds: list[Decisions], changes: rows.Changes) -> None:
         engine, transaction = self._replica.engine, self._transaction
         self.decisions = made = _joined(rounds)
         for warning in made.warnings:
             self._recorder.warned(warning)
-        rows.of_decisions(engine, rounds).write(transaction)
+        for notice in made.notices:
+            self._recorder.noticed(notice)
+            entry = auditing.of_notice(notice, ENGINE, self.now)
+            if entry is not None:
+                self._audit.append(entry)
+        changes.write(transaction)
         transaction.put("job_dispatch", [dispatching.row(order) for order in self.orders])
         transaction.cancel_orders([job.id for job in made.cancelled])
         transaction.advance(self._entries[-1].seq, engine.state.sequence)
@@ -254,21 +343,6 @@ def _joined(rounds: list[Decisions]) -> Decisions:
     )
 
 
-def _is_news(engine: Engine, change: changes.JobReported) -> bool:
-    """What arrives late, or says what is known, changes nothing and leaves nothing in the log."""
-    if change.status not in model.JOB_LIVE | model.JOB_TERMINAL:
-        return True
-    job = engine.jobs.get(change.job)
-    if job is None or job.status in model.JOB_TERMINAL:
-        return False
-    return (
-        change.status != job.status
-        or change.message not in (None, job.message)
-        or (change.external_id or job.external_id) != job.external_id
-        or not change.links.items() <= job.links.items()
-    )
-
-
 class _Context:
     def __init__(self, batch: Batch, caller: Caller) -> None:
         self._batch = batch
@@ -290,5 +364,15 @@ class _Context:
     def caller(self) -> Caller:
         return self._caller
 
+    @property
+    def warning(self) -> str | None:
+        return self._batch.refusal
+
+    def job(self, job_id: str) -> Job | None:
+        return self._batch.job(job_id)
+
     def apply(self, change: Change) -> None:
         self._batch.apply(change, self._caller)
+
+    def take_time_back(self) -> tuple[Instant, Instant]:
+        return self._batch.take_time_back(self._caller)

@@ -13,6 +13,7 @@ import msgspec
 
 from headgate.fleet.changes import Change
 from headgate.fleet.engine import Engine
+from headgate.fleet.records import Job
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
 from headgate.store.port import UnknownWorkspaceError
@@ -21,6 +22,7 @@ Answer = TypeVar("Answer", covariant=True)
 
 __all__ = [
     "ENGINE",
+    "BusyError",
     "Caller",
     "Command",
     "Context",
@@ -61,6 +63,15 @@ class KeyReusedError(Exception):
     """The Idempotency-Key was used before with another request."""
 
 
+class BusyError(Exception):
+    """So much of the workspace waits already that nothing more is taken for the moment."""
+
+    def __init__(self, workspace: str, waiting: int) -> None:
+        super().__init__(
+            f"{waiting} requests wait for the workspace {workspace} already; try again in a moment"
+        )
+
+
 class Context(Protocol):
     """What a command works with. `apply` takes the change or raises `Rejected` and takes nothing of it.
 
@@ -75,7 +86,16 @@ class Context(Protocol):
     def ids(self) -> IdSource: ...
     @property
     def caller(self) -> Caller: ...
+    @property
+    def warning(self) -> str | None:
+        """Why nothing can be written at the moment, if so."""
+
+    def job(self, job_id: str) -> Job | None:
+        """None if it has been put away or never was: not for one that only this process does not know."""
+
     def apply(self, change: Change) -> None: ...
+    def take_time_back(self) -> tuple[Instant, Instant]:
+        """Of a workspace that a wrong clock has taken ahead: from when to when."""
 
 
 class View(Protocol):
@@ -85,6 +105,9 @@ class View(Protocol):
     def now(self) -> Instant: ...
     @property
     def engine(self) -> Engine: ...
+    @property
+    def warning(self) -> str | None:
+        """Why nothing is decided at the moment, if so."""
 
 
 Command = Callable[[Context], Answer]

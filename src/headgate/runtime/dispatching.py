@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from headgate.fleet import job_configs, model, records
+from headgate.fleet import agent_configs, agent_fields, job_configs, model, records
 from headgate.fleet.state import State
 from headgate.kernel import instants
 from headgate.kernel.documents import describe
@@ -60,7 +60,7 @@ def order_for(state: State, job: records.Job, trace_parent: str | None) -> Order
 
 def bindings_of(state: State, job: records.Job) -> dict[str, object] | None:
     """What expressions in a job's config and in the metrics of its verification see; None if the target is gone."""
-    target = state.targets.get(job.target)
+    target = state.target_named(job.target)
     version = state.versions.get(job.version)
     if target is None or version is None:
         return None
@@ -99,11 +99,23 @@ def _config(
     version: model.Version,
     bindings: Mapping[str, object],
 ) -> dict[str, object]:
+    _refuse_closed(agent, f"deployment {deployment.name}", deployment.job_agent_config)
+    _refuse_closed(agent, f"version {version.tag} of {deployment.name}", version.job_agent_config)
     merged = job_configs.merge(agent.config, deployment.job_agent_config, version.job_agent_config)
     try:
-        return job_configs.resolve(merged, bindings)
+        return agent_configs.resolve(agent.type, merged, bindings)
     except Rejected as rejected:
         raise Undeliverable("invalidIntegration", str(rejected)) from None
+
+
+def _refuse_closed(agent: model.JobAgent, whose: str, config: Mapping[str, object]) -> None:
+    """What was stored before the agent closed it: nothing of it is used."""
+    problems = agent_fields.closed_problems(config, agent.open_fields, "jobAgentConfig")
+    if problems:
+        said = "; ".join(str(problem) for problem in problems)
+        raise Undeliverable(
+            "invalidJobAgent", f"job agent {agent.name} does not take what {whose} sets: {said}"
+        )
 
 
 def _timeout(config: Mapping[str, object]) -> float:

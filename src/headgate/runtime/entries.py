@@ -14,12 +14,14 @@ _KINDS: dict[str, type[Any]] = {
     for kind in (
         changes.Delete,
         changes.SetVersionStatus,
+        changes.RejectVersion,
         changes.Vote,
         changes.PutSkip,
         changes.DeleteSkip,
         changes.SetVariable,
         changes.GroupAction,
         changes.TargetAction,
+        changes.TargetsAction,
         changes.ResumeBudget,
         changes.JobReported,
         changes.Measured,
@@ -76,7 +78,7 @@ def subject(change: Change) -> tuple[str, str]:
             return type(change.object).__name__, change.object.name
         case changes.Delete():
             return change.kind, change.name
-        case changes.SetVersionStatus():
+        case changes.SetVersionStatus() | changes.RejectVersion():
             return "Version", f"{change.deployment}/{change.tag}"
         case changes.Vote():
             return "Approval", f"{change.deployment}/{change.tag}/{change.environment}"
@@ -92,6 +94,8 @@ def subject(change: Change) -> tuple[str, str]:
             return "Group", change.group or f"{change.environment}/{change.resource}"
         case changes.TargetAction():
             return "ReleaseTarget", change.target
+        case changes.TargetsAction():
+            return "ReleaseTarget", f"{change.deployment}/{change.environment}"
         case changes.ResumeBudget():
             return "Rule", change.rule
         case changes.JobReported() | changes.Measured():

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import threading
+from collections import Counter, deque
 from collections.abc import Sequence
 from concurrent.futures import Future, InvalidStateError
 from typing import Any
 
-from headgate.runtime.commands import Caller, Command, Idempotency, Question
+from headgate.runtime.commands import ENGINE, Caller, Command, Idempotency, Question
 
 
 class Item:
@@ -59,11 +61,50 @@ class Item:
         self.settle()
 
 
-def by_workspace(items: Sequence[Item]) -> dict[str, list[Item]]:
-    found: dict[str, list[Item]] = {}
-    for item in items:
-        found.setdefault(item.workspace, []).append(item)
-    return found
+class Line:
+    """Who waits at the worker, by workspace. Filled and emptied by its thread; others only count in."""
+
+    def __init__(self, most_of_one: int) -> None:
+        self._most_of_one = most_of_one
+        self._lock = threading.Lock()
+        self._lengths: Counter[str] = Counter()
+        self._items: dict[str, deque[Item]] = {}
+
+    def has_room_for(self, item: Item) -> bool:
+        """Counts it in, if so."""
+        with self._lock:
+            if item.caller is not ENGINE and self._lengths[item.workspace] >= self._most_of_one:
+                return False
+            self._lengths[item.workspace] += 1
+            return True
+
+    def length_of(self, workspace: str) -> int:
+        return self._lengths[workspace]
+
+    @property
+    def length(self) -> int:
+        with self._lock:
+            return self._lengths.total()
+
+    @property
+    def is_empty(self) -> bool:
+        return not self._items
+
+    def add(self, item: Item) -> None:
+        self._items.setdefault(item.workspace, deque()).append(item)
+
+    def next_turn(self, most_of_one: int) -> dict[str, list[Item]]:
+        """The oldest of each workspace; whoever has more left than that stands in line again."""
+        found: dict[str, list[Item]] = {}
+        for workspace, items in list(self._items.items()):
+            found[workspace] = [items.popleft() for _ in range(min(most_of_one, len(items)))]
+            if not items:
+                del self._items[workspace]
+            with self._lock:
+                self._lengths[workspace] -= len(found[workspace])
+                if not self._lengths[workspace]:
+                    del self._lengths[workspace]
+        return found
 
 
 def in_turn(items: Sequence[Item]) -> list[list[Item]]:

@@ -12,15 +12,20 @@ import msgspec
 from headgate.fleet.changes import JobReported
 from headgate.fleet.engine import Engine, MeasurementDue
 from headgate.fleet.records import Job
+from headgate.kernel import instants
 from headgate.kernel.instants import Instant
-from headgate.runtime import dispatching, holders
+from headgate.runtime import clocks, dispatching, holders
 from headgate.runtime.batch import Batch, PoisonedError
+from headgate.runtime.clocks import BOUND_SECONDS, ClockWatch
+from headgate.runtime.health import Health
 from headgate.runtime.items import Item
 from headgate.runtime.recording import Recorder
-from headgate.runtime.replica import LONGEST_CATCH_UP, DivergedError, Replica
+from headgate.runtime.replica import LONGEST_CATCH_UP, DivergedError, LeftBehindError, Replica
+from headgate.runtime.unit_check import UnitCheck
 from headgate.store.port import (
     Lease,
     LeaseLostError,
+    RefusedError,
     Store,
     UnavailableError,
     UnknownWorkspaceError,
@@ -50,14 +55,27 @@ class Outcome(msgspec.Struct):
 
 
 class Keeper:
-    def __init__(self, store: Store, workspace: Workspace, clock: Callable[[], Instant], holder: str) -> None:
+    def __init__(
+        self,
+        store: Store,
+        workspace: Workspace,
+        clock: Callable[[], Instant],
+        holder: str,
+        health: Health | None = None,
+        watch: ClockWatch | None = None,
+        clock_bound_seconds: float = BOUND_SECONDS,
+    ) -> None:
         self.workspace = workspace
         self._store = store
         self._clock = clock
         self._holder = holder
+        self._watch = watch
+        self._clock_bound = instants.seconds(clock_bound_seconds)
+        self.health = health if health is not None else Health(clock)
         self._recorder = Recorder()
         self._replica: Replica | None = None
         self._must_decide = True
+        self._unit_check = UnitCheck()
         self._traces: dict[str, str] = {}
         self.lease: Lease | None = None
         self.needs_recheck = False
@@ -109,6 +127,17 @@ class Keeper:
         self._replica = None
         self._must_decide = True
 
+    def _diverged(self, diverged: DivergedError) -> None:
+        """Nothing is answered from what is in memory now; what the rows say is right."""
+        if isinstance(diverged, LeftBehindError):
+            _log.info("replica is loaded anew: %s", diverged)
+            self.drop_replica()
+            return
+        _log.error("replica is loaded anew: %s", diverged)
+        message = "what was decided in memory is not what the log says; it is loaded anew"
+        self.health.wrong("divergence", message, self.workspace.name)
+        self.drop_replica()
+
     def replica(self) -> Replica:
         """Loaded anew where it was dropped. It lives long and is large: the garbage collector need not walk it."""
         if self._replica is None:
@@ -142,6 +171,18 @@ class Keeper:
                     counts[job.status] = counts.get(job.status, 0) + 1
         return counts
 
+    def check_units(self) -> None:
+        """Only of a workspace that this process decides for, and that has nothing to decide now."""
+        if self.lease is None or self._replica is None or self._must_decide:
+            return
+        now = max(self._clock(), self._replica.last_at)
+        self._unit_check.look(self._replica.engine, now)
+        sentence = self._unit_check.sentence()
+        if sentence is not None:
+            self.health.wrong("units", sentence, self.workspace.name)
+        else:
+            self.health.right("units", self.workspace.name)
+
     def is_behind(self) -> bool:
         return self._replica is None or self._store.head(self.workspace.name) != self._replica.position
 
@@ -156,7 +197,8 @@ class Keeper:
     def answer(self, questions: Sequence[Item]) -> None:
         """Questions see everything that was committed before they were asked."""
         engine = self._caught_up()
-        view = _View(engine, max(self._clock(), self.replica().last_at))
+        now, last_at = self._clock(), self.replica().last_at
+        view = _View(engine, max(now, last_at), self._refusal(now, last_at))
         for item in questions:
             assert item.question is not None
             try:
@@ -165,13 +207,30 @@ class Keeper:
                 item.error = error
             item.settle()
 
+    def _refusal(self, now: Instant, last_at: Instant) -> str | None:
+        """Why nothing is written at the moment."""
+        doubt = self._watch.doubt() if self._watch is not None else None
+        if doubt is not None:
+            return doubt
+        return clocks.ahead_sentence(last_at - now) if last_at - now > self._clock_bound else None
+
+    def _say_of_clock(self, refusal: str | None) -> None:
+        if refusal is not None:
+            self.rests_until = time.monotonic() + _REST_SECONDS
+            self.health.wrong("clock", refusal, self.workspace.name)
+        else:
+            self.health.right("clock", self.workspace.name)
+
     def _caught_up(self) -> Engine:
-        try:
-            self._catch_up()
-        except DivergedError as diverged:
-            _log.error("replica is loaded anew: %s", diverged)
-            self.drop_replica()
-        return self.replica().engine
+        for _ in range(_MOST_RELOADS):
+            try:
+                self._catch_up()
+            except DivergedError as diverged:
+                self._diverged(diverged)
+            else:
+                self.health.right("divergence", self.workspace.name)
+                return self.replica().engine
+        raise UnavailableError("what is in memory differs from the log again and again; try again")
 
     def _catch_up(self) -> None:
         replica = self.replica()
@@ -203,10 +262,17 @@ class Keeper:
             except LeaseLostError:
                 self._lost_lease()
             except DivergedError as diverged:
-                _log.error("replica is loaded anew: %s", diverged)
+                self._diverged(diverged)
+            except RefusedError as error:
                 self.drop_replica()
+                if len(waiting) > 1:
+                    return None
+                _log.exception("a batch of %s cannot be written", self.workspace.name)
+                return self._failed(waiting, error)
             except (UnavailableError, UnknownWorkspaceError) as error:
                 self.drop_replica()
+                if isinstance(error, UnavailableError):
+                    self.health.say_of_store(error)
                 return self._failed(waiting, error)
             except Exception as error:
                 self.drop_replica()
@@ -215,6 +281,9 @@ class Keeper:
                 _log.exception("a batch of %s failed", self.workspace.name)
                 return self._failed(waiting, error)
             else:
+                self.health.right("divergence", self.workspace.name)
+                if outcome.has_written:
+                    self.health.store_is_right()
                 for item in waiting:
                     item.settle()
                 return outcome
@@ -227,9 +296,12 @@ class Keeper:
         return Outcome()
 
     def _commit(self, items: Sequence[Item]) -> Outcome:
+        """What others wrote is taken in before the workspace is locked, so that little is left to do meanwhile."""
+        if self.lease is None:
+            self._catch_up()
         replica = self.replica()
         with self._store.begin(self.workspace.name, self.lease) as transaction:
-            batch = Batch(transaction, replica, self._recorder, self._clock())
+            batch = Batch(transaction, replica, self._recorder, self._clock(), self._refusal)
             for item in items:
                 item.error = item.result = None
                 batch.run(item)
@@ -237,8 +309,9 @@ class Keeper:
                 batch.decide(self._traces, must=self._must_decide, is_recheck=self.needs_recheck)
             batch.write()
         batch.committed()
+        self._say_of_clock(batch.refusal)
         self._traces |= batch.traces
-        if self.lease is not None:
+        if self.lease is not None and batch.refusal is None:
             self._must_decide = self.needs_recheck = False
         return Outcome(
             has_written=batch.has_written,
@@ -265,6 +338,7 @@ def _by_kind(jobs: Sequence[Job]) -> dict[str, int]:
 
 
 class _View:
-    def __init__(self, engine: Engine, now: Instant) -> None:
+    def __init__(self, engine: Engine, now: Instant, warning: str | None) -> None:
         self.engine = engine
         self.now = now
+        self.warning = warning

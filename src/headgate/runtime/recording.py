@@ -6,7 +6,8 @@ import msgspec
 
 from headgate.fleet import changes, model, records
 from headgate.fleet.changes import Change
-from headgate.fleet.state import Judged, Warning
+from headgate.fleet.state import Judged, Notice, Warning
+from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.runtime import entries
 from headgate.store.port import Event
@@ -37,17 +38,24 @@ class Recorder:
         self._events.append(Event(0, self.now, type_, kind, name, text, _encode(data)))
 
     def accepted(self, change: Change, user: str) -> None:
-        """Reports of agents show in what they change, not by themselves."""
-        if isinstance(change, changes.JobReported | changes.Measured):
+        """Reports of agents, and versions that are marked as bad, show in what they change, not by themselves."""
+        if isinstance(change, changes.JobReported | changes.Measured | changes.RejectVersion):
             return
         kind, name = entries.subject(change)
         verb = _verb(change)
         by = f" by {user}" if user else ""
         self._add(f"{_dashed(kind)}.{verb}", kind, name, f"{name} {verb}{by}", {"user": user})
 
+    def rewound(self, user: str, was: Instant) -> None:
+        text = f"the time of the workspace was taken back from {instants.show(was)} by {user}"
+        self._add("workspace.clock-repaired", "Workspace", "", text, {"user": user})
+
     def warned(self, warning: Warning) -> None:
         data = {"target": warning.target, "version": warning.version}
-        self._add("warning", "ReleaseTarget", warning.target, warning.message, data)
+        self._add("warning.raised", "ReleaseTarget", warning.target, warning.message, data)
+
+    def noticed(self, notice: Notice) -> None:
+        self._add(notice.type, notice.kind, notice.name, notice.message, notice.data)
 
     def on_job_created(self, job: records.Job, verdicts: tuple[Judged, ...]) -> None:
         if not self.is_muted:
@@ -91,6 +99,15 @@ class Recorder:
 
     def on_slot_freed(self, rule: str, resource: str) -> None: ...
 
+    def on_version_rejected(self, version: model.Version) -> None:
+        if self.is_muted or version.rejection is None:
+            return
+        name = f"{version.deployment}/{version.tag}"
+        rejection = version.rejection
+        text = f"{name} rejected by {rejection.by}: {rejection.reason}"
+        data = {"user": rejection.by, "reason": rejection.reason, "rollback": rejection.rollback}
+        self._add("version.rejected", "Version", name, text, data)
+
 
 def _verb(change: Change) -> str:
     match change:
@@ -102,11 +119,13 @@ def _verb(change: Change) -> str:
             return "deleted"
         case changes.SetVersionStatus() | changes.Vote():
             return change.status
+        case changes.RejectVersion():
+            return "rejected"
         case changes.PutSkip():
             return "created"
         case changes.SetVariable():
             return "variable-set"
-        case changes.GroupAction() | changes.TargetAction():
+        case changes.GroupAction() | changes.TargetAction() | changes.TargetsAction():
             return change.action
         case changes.ResumeBudget():
             return "resumed"

@@ -10,11 +10,12 @@ import logging
 
 import msgspec
 
+from headgate.fleet import rewinding
 from headgate.fleet.engine import Decisions, Engine
 from headgate.kernel.identifiers import NamedIds
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Rejected
-from headgate.runtime import entries
+from headgate.runtime import digests, entries
 from headgate.store import rows
 from headgate.store.port import LogEntry, Store, Workspace
 
@@ -27,11 +28,26 @@ class DivergedError(Exception):
     """The replica does not stand where the log says that it should."""
 
 
+class LeftBehindError(DivergedError):
+    """Entries that it has not taken yet are no longer kept."""
+
+
 class Mark(msgspec.Struct, omit_defaults=True):
-    """Payload of a `decided` entry: where the engine's ids stood afterwards."""
+    """Payload of a `decided` entry: where the engine's ids stood afterwards, and a digest of what was decided.
+
+    Entries of versions that knew no digest have none; they are not compared.
+    """
 
     sequence: int
     recheck: bool = False
+    digest: str | None = None
+
+
+class ClockSet(msgspec.Struct):
+    """Payload of a `clock` entry: where the workspace's time stood, and what the clock said."""
+
+    was: Instant
+    now: Instant
 
 
 class Replica:
@@ -66,19 +82,37 @@ class Replica:
     def take(self, entry: LogEntry) -> None:
         """What another process has written."""
         if entry.seq != self.position + 1:
-            raise DivergedError(f"{self.workspace.name}: entry {entry.seq} follows on {self.position}")
+            raise LeftBehindError(f"{self.workspace.name}: entry {entry.seq} follows on {self.position}")
         if entry.kind == "decided":
-            mark = msgspec.json.decode(entry.payload, type=Mark)
-            self.decide(entry.at, is_recheck=mark.recheck)
-            if self.engine.state.sequence != mark.sequence:
-                raise DivergedError(
-                    f"{self.workspace.name}: sequence {self.engine.state.sequence} after entry {entry.seq}, "
-                    f"not {mark.sequence}"
-                )
+            self._decide_as(entry)
+        elif entry.kind == "clock":
+            self.rewind(msgspec.json.decode(entry.payload, type=ClockSet))
         else:
             self._apply(entry)
         self.position = entry.seq
         self.last_at = max(self.last_at, entry.at)
+
+    def rewind(self, to: ClockSet) -> Instant:
+        """The moment that the workspace stands at afterwards."""
+        self.engine.state, self.last_at = rewinding.rewound(self.engine.state, to.was, to.now)
+        return self.last_at
+
+    def _decide_as(self, entry: LogEntry) -> None:
+        mark = msgspec.json.decode(entry.payload, type=Mark)
+        made = self.decide(entry.at, is_recheck=mark.recheck)
+        if self.engine.state.sequence != mark.sequence:
+            raise DivergedError(
+                f"{self.workspace.name}: sequence {self.engine.state.sequence} after entry {entry.seq}, "
+                f"not {mark.sequence}"
+            )
+        if mark.digest is None:
+            return
+        digest = digests.of(made, rows.of_decisions(self.engine, [made]))
+        if digest != mark.digest:
+            raise DivergedError(
+                f"{self.workspace.name}: entry {entry.seq} decided {mark.digest or 'nothing'}, "
+                f"this process {digest or 'nothing'}"
+            )
 
     def _apply(self, entry: LogEntry) -> None:
         try:

@@ -10,7 +10,7 @@ import math
 import queue
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
@@ -19,8 +19,11 @@ import msgspec
 from headgate.fleet.changes import JobReported
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
-from headgate.runtime.commands import ENGINE, Caller, Command, Context, Idempotency, Question
-from headgate.runtime.items import Item, by_workspace, in_turn
+from headgate.runtime import claims, retention
+from headgate.runtime.clocks import BOUND_SECONDS, ClockWatch, wall_clock
+from headgate.runtime.commands import ENGINE, BusyError, Caller, Command, Context, Idempotency, Question
+from headgate.runtime.health import Health
+from headgate.runtime.items import Item, Line, in_turn
 from headgate.runtime.keeper import Keeper, Outcome
 from headgate.runtime.meters import Meter, Unmetered
 from headgate.store.port import Store, UnavailableError, UnknownWorkspaceError
@@ -28,7 +31,10 @@ from headgate.store.port import Store, UnavailableError, UnknownWorkspaceError
 _log = logging.getLogger("headgate.worker")
 Result = TypeVar("Result")
 _PRUNING_SECONDS = 3_600.0
+_FORGETTING_SECONDS = 0.02
+"""Between two steps, for whoever else wants to write."""
 _METERING_SECONDS = 5.0
+_REST_SECONDS = 0.2
 _LISTENING_SECONDS = 0.2
 """How long a stop may have to wait for the one who listens."""
 
@@ -41,13 +47,14 @@ class Settings(msgspec.Struct, frozen=True):
     lease_seconds: float = 15.0
     poll_seconds: float = 0.5
     recheck_seconds: float = 600.0
-    most_items_a_batch: int = 500
-    keep_keys_hours: float = 24.0
-    keep_history_days: float = 90.0
-
-
-def wall_clock() -> Instant:
-    return time.time_ns() // 1_000
+    most_items_a_batch: int = 100
+    """Of one workspace, after which the others have their turn."""
+    most_items_waiting: int = 2_000
+    """Of one workspace; what comes beyond is refused. What the engine itself has to say is always taken."""
+    clock_bound_seconds: float = BOUND_SECONDS
+    """By how much a workspace's time may be ahead of this machine's."""
+    stuck_seconds: float = 30.0
+    """A worker that is at one turn for longer is said to be stuck."""
 
 
 class Worker:
@@ -60,12 +67,17 @@ class Worker:
         *,
         clock: Callable[[], Instant] = wall_clock,
         meter: Meter | None = None,
+        health: Health | None = None,
+        watch: ClockWatch | None = None,
     ) -> None:
         self._store = store
         self._settings = settings
         self._clock = clock
         self._meter: Meter = meter if meter is not None else Unmetered()
+        self._watch = watch
+        self.health = health if health is not None else Health(clock)
         self._queue: queue.SimpleQueue[Item | None] = queue.SimpleQueue()
+        self._line = Line(settings.most_items_waiting)
         self._keepers: dict[str, Keeper] = {}
         self._door = threading.Lock()
         """Nothing is queued once it has been closed, so nothing waits for an answer for ever."""
@@ -77,6 +89,10 @@ class Worker:
             0.0
         )
         self._hint_is_due = False
+        self._forgetting: Iterator[int] | None = None
+        """What is left to forget this time."""
+        self._turn_began: float | None = None
+        """When the worker began what it is at, by the monotonic clock; None while it has nothing to do."""
         self.after_commit: Callable[[str, Outcome], None] = lambda workspace, outcome: None
 
     def start(self) -> None:
@@ -121,52 +137,74 @@ class Worker:
     def _enqueue(self, item: Item) -> Future[Any]:
         with self._door:
             if not self._is_stopping.is_set():
-                self._queue.put(item)
+                if self._line.has_room_for(item):
+                    self._queue.put(item)
+                else:
+                    item.fail(BusyError(item.workspace, self._line.length_of(item.workspace)))
                 return item.future
         item.fail(UnavailableError("the server is shutting down"))
         return item.future
 
     def _listen(self) -> None:
-        """Hints only make the next look come sooner."""
+        """Hints only make the next look come sooner. This thread also sees when the other does not come round."""
         while not self._is_stopping.is_set():
+            self._watch_queue()
             if self._store.wait_for_hint(_LISTENING_SECONDS) and not self._has_hint.is_set():
                 self.wake()
 
+    def _watch_queue(self) -> None:
+        began = self._turn_began
+        seconds = time.monotonic() - began if began is not None else 0.0
+        if seconds < self._settings.stuck_seconds:
+            self.health.right("queue")
+            return
+        waiting = self._line.length
+        self.health.wrong(
+            "queue", f"the engine's thread is busy since {seconds:.0f} s, and {waiting} wait for it"
+        )
+
     def _run(self) -> None:
         while True:
-            for workspace, items in by_workspace(self._collect()).items():
+            self._turn_began = None
+            found = self._collect()
+            self._turn_began = time.monotonic()
+            for workspace, items in found.items():
                 self._serve(workspace, items)
-            if self._is_stopping.is_set() and self._queue.empty():
+            if self._is_stopping.is_set() and self._queue.empty() and self._line.is_empty:
                 break
             try:
                 self._keep_house()
             except UnavailableError as error:
-                _log.warning("the store cannot be reached: %s", error)
+                self.health.say_of_store(error)
                 for keeper in self._keepers.values():
                     keeper.drop_replica()
-                time.sleep(0.2)
+                self._rest()
             except UnknownWorkspaceError:
                 self._next_look = 0.0  # one was removed just now; the next look no longer finds it
             except Exception:
                 _log.exception("the worker goes on after an error")
-                time.sleep(0.2)
+                self._rest()
         self._hand_over()
 
-    def _collect(self) -> list[Item]:
-        found: list[Item] = []
+    def _rest(self) -> None:
+        self._turn_began = None
+        time.sleep(_REST_SECONDS)
+
+    def _collect(self) -> dict[str, list[Item]]:
+        """Of every workspace that has something the oldest few: a flood in one leaves the others their turn."""
         try:
-            first = self._queue.get(timeout=self._seconds_to_wait())
-            if first is not None:
-                found.append(first)
-            while len(found) < self._settings.most_items_a_batch:
-                item = self._queue.get_nowait()
+            item = self._queue.get(timeout=self._seconds_to_wait() if self._line.is_empty else 0.0)
+            while True:
                 if item is not None:
-                    found.append(item)
+                    self._line.add(item)
+                item = self._queue.get_nowait()
         except queue.Empty:
             pass
-        return found
+        return self._line.next_turn(self._settings.most_items_a_batch)
 
     def _seconds_to_wait(self) -> float:
+        if self._forgetting is not None:
+            return _FORGETTING_SECONDS
         until = min(self._next_look, self._next_lease) - time.monotonic()
         return max(min([until, *map(self._seconds_until_due, self._keepers.values())]), 0.0)
 
@@ -229,10 +267,20 @@ class Worker:
         for name, workspace in there.items():
             known = self._keepers.get(name)
             if known is None or known.workspace.id != workspace.id:
-                self._keepers[name] = Keeper(self._store, workspace, self._clock, self._settings.holder)
+                self._keepers[name] = Keeper(
+                    self._store,
+                    workspace,
+                    self._clock,
+                    self._settings.holder,
+                    self.health,
+                    self._watch,
+                    self._settings.clock_bound_seconds,
+                )
                 self._next_lease = 0.0
         for name in [name for name in self._keepers if name not in there]:
             del self._keepers[name]
+            self.health.forget(name)
+            self._meter.forgotten(name)
 
     def _keep_house(self) -> None:
         moment = time.monotonic()
@@ -250,8 +298,9 @@ class Worker:
         if moment >= self._next_metering:
             self._next_metering = moment + _METERING_SECONDS
             self._measure()
+            self._check_store()
+            self._check_clock()
         if moment >= self._next_pruning and self._settings.decides:
-            self._next_pruning = moment + _PRUNING_SECONDS
             self._prune()
         self._decide_what_is_due()
         if self._hint_is_due:
@@ -266,6 +315,8 @@ class Worker:
                 self._commit(keeper, [])
         if self._settings.decides:
             self._end_overdue_jobs()
+            for workspace, lost in claims.end_lost(self._store, self._clock()):
+                self.report(workspace, lost)
             if self._has_free_lease():
                 self._next_lease = 0.0
 
@@ -285,14 +336,35 @@ class Worker:
     def _measure(self) -> None:
         oldest = self._store.oldest_waiting_order()
         for keeper in self._keepers.values():
-            self._meter.kept(keeper, self._queue.qsize(), oldest)
+            keeper.check_units()
+            self._meter.kept(keeper, self._line.length_of(keeper.workspace.name), oldest)
+
+    def _check_store(self) -> None:
+        """What could not be written may be written again by now."""
+        if self.health.is_wrong("database") or self.health.is_wrong("disk"):
+            self._store.try_to_write()
+            self.health.store_is_right()
+
+    def _check_clock(self) -> None:
+        if self._watch is None:
+            return
+        self._watch.compare(self._store.clock())
+        doubt = self._watch.doubt()
+        if doubt is not None:
+            self.health.wrong("clock", doubt)
+        else:
+            self.health.right("clock")
 
     def _prune(self) -> None:
-        now = self._clock()
-        self._store.prune(
-            keys_before=now - instants.hours(self._settings.keep_keys_hours),
-            history_before=now - instants.hours(24 * self._settings.keep_history_days),
-        )
+        """One small step a turn. With a clock that is in doubt nothing is old."""
+        if self._watch is not None and self._watch.doubt() is not None:
+            return
+        if self._forgetting is None:
+            names = [keeper.workspace.name for keeper in self._keepers.values() if keeper.is_leader]
+            self._forgetting = retention.forgetting(self._store, names, self._clock())
+        if next(self._forgetting, None) is None:
+            self._forgetting = None
+            self._next_pruning = time.monotonic() + _PRUNING_SECONDS
 
     def _hold_leases(self) -> None:
         if self._settings.decides:

@@ -34,6 +34,8 @@ class Mirror:
         self.objects: dict[str, dict[str, Any]] = {kind: {} for kind in KINDS}
         self.groups: dict[str, records.Group] = {}
         """Every group as last seen; the engine changes the record in place."""
+        self.jobs: dict[str, records.Job] = {}
+        """Every job, likewise."""
         self._views: dict[tuple[str, str], View] = {}
 
     @property
@@ -69,7 +71,13 @@ class Mirror:
             case changes.SetVersionStatus(deployment=deployment, tag=tag, status=status):
                 version = self._find("Version", f"{deployment}/{tag}")
                 if version is not None:
-                    self._put(msgspec.structs.replace(version, status=status))
+                    rejection = version.rejection if status == "rejected" else None
+                    self._put(msgspec.structs.replace(version, status=status, rejection=rejection))
+            case changes.RejectVersion():
+                version = self._find("Version", f"{change.deployment}/{change.tag}")
+                if version is not None:
+                    rejection = model.Rejection(change.reason, change.user, 0, change.rollback)
+                    self._put(msgspec.structs.replace(version, status="rejected", rejection=rejection))
             case changes.SetVariable(key=key, value=value, resource=str(resource)):
                 self._set_variable(resource, key, value)
             case _:

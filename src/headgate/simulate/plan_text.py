@@ -27,12 +27,13 @@ MOST_CHANGED = 40
 
 def has_changes(document: Document) -> bool:
     """Whether applying the same would change an object."""
-    return any(item["action"] != "unchanged" for item in document["differences"])
+    return any(item["action"] not in ("unchanged", "kept") for item in document["differences"])
 
 
 def render(document: Document) -> str:
     """`document` has `differences` (see `fleet.differences`) and what `planning.Plan.document` gives."""
     result = result_reading.read(document)
+    result.has_dates = True
     differences = list(render_differences(document["differences"]))
     if _is_refused(result):
         return timeline_text.join(
@@ -42,8 +43,9 @@ def render(document: Document) -> str:
 
 
 def render_differences(differences: Sequence[Document]) -> Iterator[str]:
-    """Lines with + for what would be created, ~ for what would change, and - for fields that would go."""
-    yield from _created(item for item in differences if item["action"] == "created")
+    """Lines with + for what would be created, ~ for what would change, - for what would be deleted and for fields that
+    would go, and = for what is kept although it should go."""
+    yield from _alike("+", (item for item in differences if item["action"] == "created"))
     changed = [item for item in differences if item["action"] == "configured"]
     for item in changed[:MOST_CHANGED]:
         yield f"~ {item['kind']} {item['name']}"
@@ -51,18 +53,24 @@ def render_differences(differences: Sequence[Document]) -> Iterator[str]:
             yield f"    {_field(field)}"
     if len(changed) > MOST_CHANGED:
         yield f"~ {len(changed) - MOST_CHANGED} more objects"
+    yield from _alike("-", (item for item in differences if item["action"] == "deleted"))
+    yield from (
+        f"= {item['kind']} {item['name']} is kept: {item['note']}"
+        for item in differences
+        if item["action"] == "kept"
+    )
 
 
-def _created(created: Iterator[Document]) -> Iterator[str]:
+def _alike(sign: str, items: Iterator[Document]) -> Iterator[str]:
     by_kind: dict[str, list[str]] = defaultdict(list)
-    for item in created:
+    for item in items:
         by_kind[item["kind"]].append(item["name"])
     for kind, names in by_kind.items():
         if len(names) < COLLAPSE_FROM:
-            yield from (f"+ {kind} {name}" for name in names)
+            yield from (f"{sign} {kind} {name}" for name in names)
         else:
             shown = ", ".join(sorted(names, key=natural)[:NAMES_SHOWN])
-            yield f"+ {len(names)} of kind {kind}: {shown} and {len(names) - NAMES_SHOWN} more"
+            yield f"{sign} {len(names)} of kind {kind}: {shown} and {len(names) - NAMES_SHOWN} more"
 
 
 def _field(field: Document) -> str:
@@ -93,14 +101,15 @@ def _refusals(result: Result) -> Iterator[str]:
 
 
 def _summary(document: Document, result: Result) -> str:
-    return f"Plan: {_changes(document['differences'])}. {_rollout(document, result)}"
+    assumed = " ".join(f" Assumed: {what}." for what in document.get("assumed", ()))
+    return f"Plan: {_changes(document['differences'])}. {_rollout(document, result)}{assumed}"
 
 
 def _changes(differences: Sequence[Document]) -> str:
     actions = [item["action"] for item in differences]
     parts = [
         f"{count} {what}"
-        for action, what in (("created", "to create"), ("configured", "to change"))
+        for action, what in (("created", "to create"), ("configured", "to change"), ("deleted", "to delete"))
         if (count := actions.count(action))
     ]
     unchanged = actions.count("unchanged")

@@ -16,7 +16,7 @@ from headgate.fleet.state import State
 from headgate.kernel import instants
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
-from headgate.simulate import agents
+from headgate.simulate import agents, assuming
 from headgate.simulate.loop import Ended, Loop, Nobody
 from headgate.simulate.mirror import Mirror
 from headgate.simulate.result import Document, Result
@@ -33,6 +33,7 @@ class Plan(msgspec.Struct, frozen=True):
     """A simulated future. Where a change was refused there is none: all of them would be, as an apply is."""
 
     result: Result
+    assumed: tuple[str, ...] = ()
 
     @property
     def is_refused(self) -> bool:
@@ -40,7 +41,7 @@ class Plan(msgspec.Struct, frozen=True):
 
     def document(self) -> Document:
         """The output document of a scenario, and under `finish` how it ends."""
-        return {**self.result.document(), "finish": self._finish()}
+        return {**self.result.document(), "finish": self._finish(), "assumed": list(self.assumed)}
 
     def _finish(self) -> Document:
         at = self._finished_at()
@@ -86,14 +87,16 @@ def plan(
     durations: Mapping[str, int],
     until: Instant | None = None,
     *,
+    assume: Sequence[str] = (),
     is_enough: Callable[[], bool] = lambda: False,
 ) -> Plan:
     """`engine_document` is the engine's dump; `durations` are microseconds by the name of the deployment.
 
-    The changes are all made at `now`, then decisions go on by themselves until nothing more can happen, or until
+    The changes are all made at `now`, with what is to be assumed, then decisions go on by themselves until nothing more can happen, or until
     `is_enough` says that somebody has waited for long enough.
     """
-    return foresee(engine_document, ids, now, changes, TypicalAgents(durations), until, is_enough=is_enough)
+    workers = TypicalAgents(durations)
+    return foresee(engine_document, ids, now, changes, workers, until, assume=assume, is_enough=is_enough)
 
 
 def foresee(
@@ -106,6 +109,7 @@ def foresee(
     *,
     mirror: Mirror | None = None,
     most_jobs: int = MOST_JOBS,
+    assume: Sequence[str] = (),
     is_enough: Callable[[], bool] = lambda: False,
 ) -> Plan:
     """A plan with other agents than the usual ones. The `mirror` shows the fleet to them, as it is at each moment."""
@@ -118,10 +122,12 @@ def foresee(
     for number, change in enumerate(changes):
         rollout.attempt(f"changes[{number}]", partial(rollout.apply, change, now), now)
     if rollout.rejected:
-        return Plan(_refused(rollout, now))
+        return Plan(_refused(rollout, now), tuple(assume))
+    for vote in assuming.approvals(engine.state) if "approvals" in assume else ():
+        rollout.apply(vote, now)
     limit = now + LONGEST_RUN if until is None else min(until, now + LONGEST_RUN)
     ended = Loop(rollout, Nobody(), limit, most_jobs=most_jobs, is_enough=is_enough).run(now)
-    return Plan(_result(rollout, now, ended, past))
+    return Plan(_result(rollout, now, ended, past), tuple(assume))
 
 
 def _take_over(rollout: Rollout, now: Instant) -> None:
@@ -129,8 +135,8 @@ def _take_over(rollout: Rollout, now: Instant) -> None:
     engine, watch = rollout.engine, rollout.watch
     for thing in _objects(engine.state):
         watch.accepted(changes.Put(thing))
-    for rule, table in engine.state.slots.items():
-        watch.ledger.held(rule, table.holders, now)
+    for table in engine.state.slot_tables():
+        watch.ledger.held(table.rule.id, table.holders, now)
     watch.groups.update(engine.groups)
     live = [job for job in engine.jobs.values() if job.status in model.JOB_LIVE]
     for job in live:

@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+import msgspec
+
 from headgate.fleet import changes, manifests, records
 from headgate.kernel import instants
 from headgate.kernel.identifiers import IdSource
@@ -49,6 +51,8 @@ class Desk:
                 return changes.SetVersionStatus(
                     payload.deployment, payload.tag, payload.status, payload.message
                 )
+            case "rejectVersion":
+                return changes.RejectVersion(**msgspec.structs.asdict(payload))
             case "skip":
                 return self._skip(payload)
             case "setVariable":
@@ -56,7 +60,9 @@ class Desk:
             case "group":
                 return _group_action(payload)
             case "target":
-                return changes.TargetAction(payload.action, payload.target, payload.user)
+                return changes.TargetAction(payload.action, payload.target, payload.user, payload.to)
+            case "targets":
+                return changes.TargetsAction(**msgspec.structs.asdict(payload))
             case "resume":
                 return changes.ResumeBudget(
                     str(payload.rule), payload.policy, payload.environment, payload.user

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from headgate.fleet import records
+from headgate.fleet.state import Notice
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem
@@ -34,6 +35,11 @@ class Explained(msgspec.Struct, frozen=True):
     state: str
     rules: tuple[RuleLine, ...] = ()
     message: str = ""
+    changes: str = ""
+
+    def full_document(self) -> Document:
+        """With what people read first, which the output document leaves to the rules."""
+        return {**_explained(self), "message": self.message, "changes": self.changes}
 
 
 class Refused(msgspec.Struct, frozen=True):
@@ -146,6 +152,7 @@ class Result(msgspec.Struct):
     snapshots: list[Snapshot] = []
     rejected: list[Refused] = []
     warnings: list[Warned] = []
+    notices: list[tuple[Instant, Notice]] = []
     violations: list[Violation] = []
     expectations: list[Judged] = []
     waiting: list[Waiting] = []
@@ -156,6 +163,8 @@ class Result(msgspec.Struct):
     workload_budgets: list[Document] = []
     workloads: list[Workload] = []
     graphs: list[Graph] = []
+    has_dates: bool = False
+    """Whether its moments are told by the calendar, because they are of the real world, or by days of a scenario."""
 
     def ordered_jobs(self) -> list[records.Job]:
         return sorted(self.jobs, key=lambda job: (job.created_at, job.target, job.attempt, job.id))
@@ -196,6 +205,10 @@ class Result(msgspec.Struct):
             ],
             "rejected": [_refused(item) for item in _by_time(self.rejected)],
             "warnings": [_warned(item) for item in _by_time(self.warnings, "target", "version")],
+            "events": [
+                {"at": instants.show(at), "type": one.type, "name": one.name, "message": one.message}
+                for at, one in sorted(self.notices, key=lambda noted: noted[0])
+            ],
             "violations": [
                 {"promise": item.promise, "at": instants.show(item.at), "message": item.message}
                 for item in _by_time(self.violations, "promise")

@@ -9,15 +9,19 @@ import msgspec
 
 from headgate.fleet import changes, model, records
 from headgate.fleet.engine import Decisions, Engine
-from headgate.fleet.state import Unobserved
+from headgate.fleet.state import Notice, Unobserved
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Rejected
+from headgate.simulate import waking
 from headgate.simulate.agents import Answer, Ending
 from headgate.simulate.promises import Unconverged
 from headgate.simulate.result import Explained, Refused, RuleLine, Waiting, Warned
 from headgate.simulate.watch import Watch
 
 MOST_EXPLAINED_AT_THE_END = 300
+FRESH_LOOKS_AT_FIRST = 8
+MOST_TARGETS_COPIED = 200
+"""A larger fleet is looked at afresh at the end of its run only."""
 
 
 class Workers(Protocol):
@@ -37,11 +41,13 @@ class Rollout:
         self.engine.observer = watch
         self.rejected: list[Refused] = []
         self.warnings: list[Warned] = []
+        self.notices: list[tuple[Instant, Notice]] = []
         self._workers = workers
         self._repeats_left = repeats
         self._survivor: Engine | None = None
         self._due: list[tuple[Instant, int, changes.JobReported | changes.Measured]] = []
         self._sequence = 0
+        self._decisions = 0
 
     def next_due(self) -> Instant | None:
         """A job that was cancelled, or whose end was reported otherwise, has no end to wait for."""
@@ -89,6 +95,7 @@ class Rollout:
     def decide(self, now: Instant) -> None:
         decisions = self.engine.decide(now)
         self.watch.decided()
+        self._look_afresh(now)
         if self._survivor is not None:
             survivor, self._survivor = self._survivor, None
             self.watch.compared(_bytes(survivor.decide(now)), _bytes(decisions))
@@ -97,6 +104,7 @@ class Rollout:
             self.start(job, now, now)
         for warning in decisions.warnings:
             self.warn(warning.at, warning.target, warning.version, warning.message)
+        self.notices.extend((now, notice) for notice in decisions.notices)
         for due in decisions.measurements:
             answer = self._workers.measure(due.job, due.rule, due.metric)
             if not answer.is_known:
@@ -105,6 +113,14 @@ class Rollout:
             self._schedule(
                 now, changes.Measured(due.job.id, due.rule, due.metric.name, answer.result, answer.error)
             )
+
+    def _look_afresh(self, now: Instant) -> None:
+        """At the first decisions, and ever more rarely after them: a copy is loaded for each look."""
+        self._decisions += 1
+        number = self._decisions
+        is_sampled = number <= FRESH_LOOKS_AT_FIRST or number & (number - 1) == 0
+        if is_sampled and self.watch.is_checking and len(self.engine.state.targets) <= MOST_TARGETS_COPIED:
+            self.watch.looked_afresh(waking.found_afresh(self.engine, now))
 
     def start(self, job: records.Job, since: Instant, now: Instant) -> None:
         """The job's time counts from `since`; what should have ended before now ends now."""
@@ -157,19 +173,22 @@ class Rollout:
             )
             for line in explanation.rules
         )
-        return Explained(now, target, explanation.state, rules, explanation.message)
+        return Explained(now, target, explanation.state, rules, explanation.message, explanation.changes)
 
     def unconverged(self, now: Instant) -> tuple[list[Unconverged], list[Waiting]]:
         """For the promises what wakes each of them, for people the sentence that explain has for it."""
         found: list[Unconverged] = []
         waiting: list[Waiting] = []
+        waker = waking.Waker(self.engine)
         for target, wakes in self.engine.unconverged(now):
             if len(found) == MOST_EXPLAINED_AT_THE_END:
                 waiting.append(Waiting("more targets", "waiting", "explain tells about each of them"))
                 break
             explained = self.explain(target, now)
             verdicts = tuple((line.verdict, line.message) for line in explained.rules)
-            found.append(Unconverged(target, explained.state, explained.message, wakes, verdicts))
+            found.append(
+                Unconverged(target, explained.state, explained.message, wakes, verdicts, waker.wakes(target))
+            )
             if explained.state != "upToDate":
                 waiting.append(Waiting(target, explained.state, explained.message or wakes))
         return found, waiting

@@ -8,7 +8,7 @@ from headgate.fleet.engine import Engine
 from headgate.kernel.identifiers import NamedIds
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem, Rejected
-from headgate.simulate import expectations, snapshots, step_sentences, steps
+from headgate.simulate import expectations, snapshots, step_sentences, steps, waking
 from headgate.simulate import parts as world
 from headgate.simulate.agents import Agents
 from headgate.simulate.loop import Ended, Loop
@@ -184,6 +184,8 @@ class _Run:
         unconverged, waiting = ([], []) if converged else rollout.unconverged(now)
         wake = rollout.engine.next_wake()
         is_fleet_converged = rollout.engine.is_converged(now)
+        if not is_fleet_converged:
+            self._watch.looked_afresh(waking.found_afresh(rollout.engine, now))
         self._watch.ended(Ending(now, is_fleet_converged, ended.was_cut, wake, tuple(unconverged)))
         for level in self._levels:
             level.end(now, was_cut=ended.was_cut)
@@ -202,6 +204,7 @@ class _Run:
             snapshots=self._snapshots,
             rejected=rollout.rejected,
             warnings=rollout.warnings,
+            notices=rollout.notices,
             violations=self._watch.violations,
             waiting=waiting,
             played=self._played,

@@ -52,12 +52,23 @@ class StatusBehavior(msgspec.Struct, frozen=True):
     after: Span = Span(0)
 
 
+class Ends(msgspec.Struct, frozen=True, rename="camel"):
+    """A pod that its node ends, as by an eviction. It stays in the API until somebody deletes it."""
+
+    after: Span = Span(0)
+    since: Literal["bound", "ready"] = "ready"
+    phase: Literal["Failed", "Succeeded"] = "Failed"
+    reason: str = "Evicted"
+    times: Annotated[int, Meta(ge=1, le=20)] = 1
+
+
 class Behavior(msgspec.Struct, frozen=True, rename="camel"):
     match: str = "true"
-    never: Literal["ready"] | None = None
+    never: Literal["ready", "gone"] | None = None
     crash_after: Span | None = None
     start: Span | None = None
     unschedulable: bool = False
+    ends: Ends | None = None
     status: StatusBehavior | None = None
 
 

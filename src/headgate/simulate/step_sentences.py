@@ -30,6 +30,9 @@ def describe(step: steps.Step) -> tuple[str, str] | None:
             return f"{payload.kind} {payload.name}", "patched"
         case "setVersion":
             return f"{payload.deployment} {payload.tag}", f"set to {payload.status}"
+        case "rejectVersion":
+            back = ", goes back where it runs" if payload.rollback else ""
+            return f"{payload.deployment} {payload.tag}", f"marked as bad: {payload.reason}{back}"
         case "skip":
             return f"rule {payload.rule}", f"skipped: {payload.reason}"
         case "freeze":
@@ -55,7 +58,11 @@ def _others(step: steps.Step) -> tuple[str, str]:
             place = payload.group or f"{payload.environment}/{payload.resource}"
             return f"group {place}", f"operator: {payload.action}{member}"
         case "target":
-            return payload.target, f"operator: {payload.action}"
+            return payload.target, f"operator: {payload.action}{_to(payload.to)}"
+        case "targets":
+            where = f" where {payload.selector}" if payload.selector else ""
+            what = f"{payload.deployment} in {payload.environment}{where}"
+            return what, f"operator: {payload.action}{_to(payload.to)}"
         case "resume":
             return f"rule {payload.rule}", "line resumed"
         case "report":
@@ -65,10 +72,17 @@ def _others(step: steps.Step) -> tuple[str, str]:
         case "crash":
             return "engine", "crashed, came back from the store"
         case "killPod":
-            return f"{payload.count} pods", f"killed where {payload.match}"
+            how = "killed by force" if payload.force else "killed"
+            return f"{payload.count} pods", f"{how} where {payload.match}"
+        case "endPod":
+            return f"{payload.count} pods", f"{payload.phase} ({payload.reason}) where {payload.match}"
         case _:
             amount = payload.nodes if isinstance(payload, steps.Nodes) else ""
             return f"{amount} nodes", f"{step.kind}ed"
+
+
+def _to(version: str | None) -> str:
+    return f" {version}" if version else ""
 
 
 def _name_of(manifest: Any) -> str:

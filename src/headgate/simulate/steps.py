@@ -64,6 +64,16 @@ class SetVersion(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True
     message: str | None = None
 
 
+class RejectVersion(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """A person marks a version as bad; `rollback` takes it back where it runs."""
+
+    deployment: Text
+    tag: Text
+    reason: str = ""
+    rollback: bool = False
+    user: str = ""
+
+
 class Skip(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """`rule` is a name, an id or an index; `id` (or `name`) is what `unskip` ends it by."""
 
@@ -107,8 +117,20 @@ class Group(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
 class Target(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """An operator acts on one release target, named `deployment/environment/resource`."""
 
-    action: Literal["retry", "rollback", "redeploy"]
+    action: Literal["retry", "rollback", "redeploy", "adopt"]
     target: Text
+    to: str | None = None
+    user: str = ""
+
+
+class Targets(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """The same for the targets of a deployment in an environment that `selector` matches."""
+
+    action: Literal["retry", "rollback", "redeploy", "adopt"]
+    deployment: Text
+    environment: Text
+    selector: str | None = None
+    to: str | None = None
     user: str = ""
 
 
@@ -168,6 +190,16 @@ class Nothing(msgspec.Struct, frozen=True):
 class KillPod(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     match: Text
     count: Annotated[int, Meta(ge=1)] = 1
+    force: bool = False
+
+
+class EndPod(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """Its node ends a pod; it is not deleted by that."""
+
+    match: Text
+    count: Annotated[int, Meta(ge=1)] = 1
+    phase: Literal["Failed", "Succeeded"] = "Failed"
+    reason: str = "Evicted"
 
 
 class Nodes(msgspec.Struct, frozen=True, rename="camel"):
@@ -183,6 +215,7 @@ KINDS: dict[str, Any] = {
     "delete": Delete,
     "patch": Patch,
     "setVersion": SetVersion,
+    "rejectVersion": RejectVersion,
     "skip": Skip,
     "unskip": Text,
     "freeze": Freeze,
@@ -190,10 +223,12 @@ KINDS: dict[str, Any] = {
     "signal": Signal,
     "group": Group,
     "target": Target,
+    "targets": Targets,
     "resume": Resume,
     "setVariable": SetVariable,
     "report": Report,
     "killPod": KillPod,
+    "endPod": EndPod,
     "cordon": Nodes,
     "uncordon": Nodes,
     "workload": Workload,

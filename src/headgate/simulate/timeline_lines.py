@@ -233,7 +233,9 @@ def natural(name: str) -> list[str | int]:
 
 
 def clock(result: Result, moment: Instant) -> str:
-    """`Day 2 09:05`: days count from the one the scenario starts on, in UTC."""
+    """`Day 2 09:05`: days count from the one the scenario starts on, in UTC; of the real world the moment itself."""
+    if result.has_dates:
+        return instants.show_to_the_second(moment)
     first = instants.to_datetime(result.start).date()
     now = instants.to_datetime(moment)
     text = now.strftime("%H:%M:%S" if now.second else "%H:%M")

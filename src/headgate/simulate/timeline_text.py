@@ -5,8 +5,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from headgate.kernel import instants
-from headgate.simulate import graph_text, timeline_digest, workload_text
-from headgate.simulate.result import Explained, Result
+from headgate.simulate import explanation_text, graph_text, timeline_digest, workload_text
+from headgate.simulate.result import Result
 from headgate.simulate.timeline_lines import Line, clock, lines, offset
 
 WIDTH = 100
@@ -15,7 +15,6 @@ MOST_LINES = 400
 MOST_WAITING = 20
 WIDEST_NAME = 44
 """A longer one shifts its own line; the others stay where they are."""
-_MARK = {"allowed": "ok", "pending": "wait", "denied": "NO"}
 
 
 def render(result: Result) -> str:
@@ -86,24 +85,9 @@ def _explanations(result: Result) -> Iterator[str]:
     for number, explained in enumerate(result.explanations):
         if number:
             yield ""
-        yield f"Explain {explained.target} at {clock(result, explained.at)}: {explained.state}"
-        if explained.message:
-            yield from textwrap.wrap(
-                explained.message, WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False
-            )
-        yield from _rule_lines(result, explained)
-
-
-def _rule_lines(result: Result, explained: Explained) -> Iterator[str]:
-    for line in explained.rules:
-        again = (
-            f"; looked at again {clock(result, line.next_evaluation_time)}"
-            if line.next_evaluation_time
-            else ""
+        yield from explanation_text.render(
+            explained.full_document(), explained.at, clock(result, explained.at)
         )
-        whose = f"{line.policy}, {line.rule}" if line.policy else line.type
-        text = f"  {_MARK.get(line.verdict, line.verdict):<4}  {line.version or '':<10}  {whose}"
-        yield from _wrapped(text, f"{line.message}{again}", 20)
 
 
 def _budgets(result: Result) -> Iterator[str]:

@@ -40,19 +40,21 @@ class Usage(msgspec.Struct):
 class Ledger:
     def __init__(self, mirror: Mirror) -> None:
         self._budgets = Budgets(mirror)
-        self._usage: dict[str, Usage] = {}
+        self._usage: dict[tuple[str, str | None], Usage] = {}
+        self._held: dict[tuple[str, str], Usage] = {}
+        """Where a resource holds its slot of a rule: it may have moved to another group meanwhile."""
 
     def changed(self, change: changes.Change) -> None:
         self._budgets.changed(change)
 
     def taken(self, rule: str, resource: str, now: Instant) -> None:
-        budget = self._budget(rule)
-        usage = self._usage_of(rule, budget)
-        if usage is None:
+        budget = self._budgets.of(rule, resource)
+        if budget is None:
             return
+        usage = self._held[(rule, resource)] = self._usage_of(budget)
         usage.holders.add(resource)
         usage.takers.add((now, resource))
-        limit = budget.limit if budget is not None else usage.limit
+        limit = budget.limit
         if len(usage.holders) > usage.peak:
             usage.peak = len(usage.holders)
             usage.peak_at = now
@@ -61,40 +63,40 @@ class Ledger:
 
     def held(self, rule: str, resources: Collection[str], now: Instant) -> None:
         """Slots that were taken before the books begin."""
-        budget = self._budget(rule)
-        usage = self._usage_of(rule, budget)
-        if usage is None or budget is None or not resources:
-            return
-        usage.holders.update(resources)
-        usage.peak = len(usage.holders)
-        usage.peak_at = now
-        usage.limit = budget.limit
-        _note(usage, now, usage.limit)
+        for resource in resources:
+            budget = self._budgets.of(rule, resource)
+            if budget is None:
+                continue
+            usage = self._held[(rule, resource)] = self._usage_of(budget)
+            usage.holders.add(resource)
+            usage.peak = len(usage.holders)
+            usage.peak_at = now
+            usage.limit = budget.limit
+            _note(usage, now, usage.limit)
 
     def freed(self, rule: str, resource: str, now: Instant) -> None:
-        usage = self._usage.get(rule)
-        if usage is None or resource not in usage.holders:
+        usage = self._held.pop((rule, resource), None)
+        if usage is None:
             return
         usage.holders.discard(resource)
-        budget = self._budget(rule)
+        budget = next(
+            (b for b in self._budgets.current() if self._usage.get((b.rule.id, b.value)) is usage), None
+        )
         _note(usage, now, budget.limit if budget is not None else usage.limit)
 
     def all(self) -> list[Usage]:
         """Also the budgets that nobody ever used."""
         for budget in self._budgets.current():
-            self._usage_of(budget.rule.id, budget)
+            self._usage_of(budget)
         return list(self._usage.values())
 
-    def _budget(self, rule: str) -> Budget | None:
-        return next((budget for budget in self._budgets.current() if budget.rule.id == rule), None)
-
-    def _usage_of(self, rule: str, budget: Budget | None) -> Usage | None:
-        usage = self._usage.get(rule)
-        if usage is None and budget is not None:
-            usage = self._usage[rule] = Usage(
+    def _usage_of(self, budget: Budget) -> Usage:
+        usage = self._usage.get((budget.rule.id, budget.value))
+        if usage is None:
+            usage = self._usage[(budget.rule.id, budget.value)] = Usage(
                 policy=budget.policy.name,
                 rule=budget.rule.label,
-                scope=budget.rule.spec.group_selector,
+                scope=budget.scope,
                 limit=budget.limit,
             )
         return usage

@@ -32,7 +32,7 @@ class Watch:
         self.now = now
         self.mirror = mirror
         self.ledger = Ledger(mirror)
-        self.jobs: dict[str, records.Job] = {}
+        self.jobs = mirror.jobs
         self.groups = mirror.groups
         self.tags: dict[str, str] = {}
         self.violations: list[Violation] = []
@@ -80,6 +80,14 @@ class Watch:
         for promise in self._promises:
             promise.compared(survivor, reloaded, self.now)
 
+    @property
+    def is_checking(self) -> bool:
+        return bool(self._promises)
+
+    def looked_afresh(self, found: Sequence[str]) -> None:
+        for promise in self._promises:
+            promise.looked_afresh(found, self.now)
+
     def ended(self, ending: promises.Ending) -> None:
         for promise in self._promises:
             promise.ended(ending)
@@ -105,3 +113,5 @@ class Watch:
 
     def on_slot_freed(self, rule: str, resource: str) -> None:
         self.ledger.freed(rule, resource, self.now)
+
+    def on_version_rejected(self, version: model.Version) -> None: ...

@@ -3,11 +3,14 @@
 from headgate.store.opening import open_store
 from headgate.store.port import (
     AuditEntry,
+    DiskFullError,
     Event,
     Lease,
     LeaseLostError,
     LogEntry,
+    NotAdmittedError,
     Order,
+    RefusedError,
     Store,
     Token,
     Transaction,
@@ -17,11 +20,14 @@ from headgate.store.port import (
 
 __all__ = [
     "AuditEntry",
+    "DiskFullError",
     "Event",
     "Lease",
     "LeaseLostError",
     "LogEntry",
+    "NotAdmittedError",
     "Order",
+    "RefusedError",
     "Store",
     "Token",
     "Transaction",

@@ -11,9 +11,16 @@ from headgate.store.sql_store import SqlStore
 ALLOWED = "allowed are sqlite:///FILE, postgresql://USER@HOST/DATABASE and memory:"
 
 
-def open_store(url: str) -> Store:
-    """Connects; `migrate` is the caller's, who knows whether it may."""
-    return SqlStore(_driver(url), url)
+def open_store(url: str, *, is_there: bool = True) -> Store:
+    """`migrate` is the caller's, who knows whether it may; `is_there` False for a server that may come later."""
+    store = SqlStore(_driver(url), url)
+    if is_there:
+        try:
+            store.ping()
+        except BaseException:
+            store.close()
+            raise
+    return store
 
 
 def _driver(url: str) -> Driver:

@@ -24,6 +24,18 @@ class UnavailableError(Exception):
     """The database cannot be reached, or lost the transaction: nothing of it is known to be stored."""
 
 
+class DiskFullError(UnavailableError):
+    """There is no room to write: what was written before is there and can be read."""
+
+
+class NotAdmittedError(UnavailableError):
+    """The server answers, but knows neither this database nor this user, or not with this password."""
+
+
+class RefusedError(UnavailableError):
+    """The database refused the statement itself: the same again has no better chance, others beside it have."""
+
+
 class LeaseLostError(Exception):
     """Somebody else holds the lease by now; nothing was written."""
 
@@ -43,12 +55,17 @@ class Lease(msgspec.Struct, frozen=True):
     token: int
 
 
+History = Literal["jobs", "groups", "audit", "events", "log"]
+EntryKind = Literal["change", "decided", "clock"]
+
+
 class LogEntry(msgspec.Struct, frozen=True):
-    """`change` is applied; after `decided` the engine decides at `at`. `payload` is the change as JSON."""
+    """`change` is applied; after `decided` the engine decides at `at`; `clock` takes time back to `at`. `payload` is
+    what the entry says, as JSON."""
 
     seq: int
     at: Instant
-    kind: Literal["change", "decided"]
+    kind: EntryKind
     payload: Json
     user: str = ""
     trace_parent: str | None = None
@@ -176,6 +193,10 @@ class Transaction(ABC):
         """Orders that nobody has claimed go at once; others stay, marked, until their agent has stopped the job."""
 
     @abstractmethod
+    def has_current_job(self, job: str) -> bool:
+        """Whether the rows hold it as one that the engine works with."""
+
+    @abstractmethod
     def recall(self, key: str) -> Remembered | None: ...
 
     @abstractmethod
@@ -224,11 +245,23 @@ class Store(ABC):
         """Raises `UnavailableError`."""
 
     @abstractmethod
+    def clock(self) -> Instant:
+        """What the database takes the time to be."""
+
+    @abstractmethod
+    def try_to_write(self) -> None:
+        """Writes something and takes it back; raises `UnavailableError`."""
+
+    @abstractmethod
     def workspaces(self) -> list[Workspace]: ...
 
     @abstractmethod
     def add_workspace(self, workspace: Workspace) -> bool:
         """False if one of that name is there already."""
+
+    @abstractmethod
+    def begin_with(self, workspace: Workspace) -> AbstractContextManager[tuple[Transaction, bool]]:
+        """Adds the workspace in the transaction that writes about it; False if one of that name is there already."""
 
     @abstractmethod
     def remove_workspace(self, name: str) -> bool:
@@ -271,9 +304,13 @@ class Store(ABC):
         """Tells other processes to look, where the database can; it does not end this store's own wait."""
 
     @abstractmethod
-    def prune(self, *, keys_before: Instant, history_before: Instant) -> int:
-        """Forgets old Idempotency-Keys, cancelled orders whose agent never came back, events, and entries of the log
-        that rows stand for; how many went."""
+    def prune(self, workspace: str, what: History, *, before: Instant, keep: int, limit: int) -> int:
+        """Forgets at most `limit` rows, the oldest first: those of before that moment, and those beyond the newest
+        `keep`; how many went. What rows do not stand for yet, and what the engine works with, stays."""
+
+    @abstractmethod
+    def prune_keys(self, *, before: Instant, limit: int) -> int:
+        """Old Idempotency-Keys, and cancelled orders whose agent never came back."""
 
     # Reading for people: newest first where there is a time, `after` is the last key of the page before.
 
@@ -345,6 +382,14 @@ class Store(ABC):
     @abstractmethod
     def release_claims(self, holder: str) -> None:
         """Offers what the holder has claimed again; for one that has ended."""
+
+    @abstractmethod
+    def give_back_order(self, order: Order) -> None:
+        """The claim was not received: it does not count, and its token is good for nothing."""
+
+    @abstractmethod
+    def end_lost_claims(self, type_: str, now: Instant, limit: int) -> list[Order]:
+        """Orders of the type whose lease is over, as they were; each is given to one caller, and is nobody's then."""
 
     @abstractmethod
     def finish_order(self, workspace: str, job: str) -> None: ...

@@ -98,6 +98,32 @@ class SqlOrders(Store):
         with self._driver.write() as session:
             session.execute("UPDATE job_dispatch SET claimed_until = NULL WHERE claimed_by = ?", (holder,))
 
+    def give_back_order(self, order: Order) -> None:
+        with self._driver.write() as session:
+            session.execute(
+                "UPDATE job_dispatch SET claims = claims - 1, token = token + 1, claimed_by = NULL, "
+                "claimed_until = NULL WHERE workspace = ? AND job = ? AND token = ?",
+                (order.workspace, order.job, order.token),
+            )
+
+    def end_lost_claims(self, type_: str, now: Instant, limit: int) -> list[Order]:
+        """Looks before it writes: mostly there are none, and many look."""
+        where = "type = ? AND claimed_by IS NOT NULL AND claimed_until <= ? AND cancelled = FALSE"
+        tail = "ORDER BY claimed_until, job LIMIT ?"
+        found = self._orders(where, (type_, now, limit), tail)
+        if not found:
+            return []
+        with self._driver.write() as session:
+            return [
+                order
+                for order in found
+                if session.execute(
+                    "UPDATE job_dispatch SET claimed_by = NULL, claimed_until = NULL "
+                    "WHERE workspace = ? AND job = ? AND token = ? AND claimed_by IS NOT NULL AND claimed_until <= ?",
+                    (order.workspace, order.job, order.token, now),
+                )
+            ]
+
     def finish_order(self, workspace: str, job: str) -> None:
         with self._driver.write() as session:
             session.execute(statements.delete("job_dispatch"), (workspace, job))

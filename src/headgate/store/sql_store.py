@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -28,6 +29,7 @@ from headgate.store.port import (
 )
 from headgate.store.schema import ENGINE_TABLES, TABLES
 from headgate.store.sql_orders import SqlOrders
+from headgate.store.sql_retention import SqlRetention
 from headgate.store.sql_transaction import SqlTransaction, log_entries
 
 _PROJECTIONS = frozenset(
@@ -44,7 +46,7 @@ _ONLY_CURRENT = frozenset({"job", "bracket_version_group"})
 _DURATIONS_OF = 20
 
 
-class SqlStore(SqlOrders):
+class SqlStore(SqlOrders, SqlRetention):
     def __init__(self, driver: Driver, url: str) -> None:
         self.url = url
         self._driver = driver
@@ -59,6 +61,18 @@ class SqlStore(SqlOrders):
         with self._driver.read() as session:
             session.fetch("SELECT 1")
 
+    def clock(self) -> Instant:
+        with self._driver.read() as session:
+            return self._driver.clock_microseconds(session)
+
+    def try_to_write(self) -> None:
+        """Not in one transaction: room has to be found on the disk."""
+        name = f"attempt/{uuid.uuid4()}"
+        with self._driver.write() as session:
+            session.execute("INSERT INTO lease (name, holder, token, ends_at) VALUES (?, '', 0, 0)", (name,))
+        with self._driver.write() as session:
+            session.execute("DELETE FROM lease WHERE name = ?", (name,))
+
     def workspaces(self) -> list[Workspace]:
         with self._driver.read() as session:
             rows = session.fetch("SELECT id, name, description, created_at FROM workspace ORDER BY name")
@@ -68,12 +82,22 @@ class SqlStore(SqlOrders):
         return instants.parse(value) if isinstance(value, str) else instants.from_datetime(value)
 
     def add_workspace(self, workspace: Workspace) -> bool:
-        one = workspace
-        row = (one.name, one.id, one.description, one.created_at, 0, 0, 0, 0, 0)
         with self._driver.write() as session:
-            encoded = encoding.rows("workspace", self._driver.dialect, [row])[0]
-            sql = f"{statements.insert('workspace')} ON CONFLICT (name) DO NOTHING"
-            return session.execute(sql, encoded) == 1
+            return self._add_workspace(session, workspace)
+
+    def _add_workspace(self, session: Session, one: Workspace) -> bool:
+        row = (one.name, one.id, one.description, one.created_at, 0, 0, 0, 0, 0)
+        encoded = encoding.rows("workspace", self._driver.dialect, [row])[0]
+        sql = f"{statements.insert('workspace')} ON CONFLICT (name) DO NOTHING"
+        return session.execute(sql, encoded) == 1
+
+    @contextmanager
+    def begin_with(self, workspace: Workspace) -> Iterator[tuple[Transaction, bool]]:
+        with self._driver.write() as session:
+            is_new = self._add_workspace(session, workspace)
+            transaction = SqlTransaction(session, self._driver.dialect, workspace.name)
+            yield transaction, is_new
+            transaction.finish()
 
     def remove_workspace(self, name: str) -> bool:
         lock = " FOR UPDATE" if self._driver.dialect == "postgresql" else ""
@@ -92,10 +116,11 @@ class SqlStore(SqlOrders):
                 "INSERT INTO lease (name, holder, token, ends_at) VALUES (?, '', 0, 0) ON CONFLICT (name) DO NOTHING",
                 (name,),
             )
-            lock = " FOR UPDATE" if self._driver.dialect == "postgresql" else ""
-            held_by, token, ends_at = session.fetch(
-                f"SELECT holder, token, ends_at FROM lease WHERE name = ?{lock}", (name,)
-            )[0]
+            lock = " FOR UPDATE SKIP LOCKED" if self._driver.dialect == "postgresql" else ""
+            found = session.fetch(f"SELECT holder, token, ends_at FROM lease WHERE name = ?{lock}", (name,))
+            if not found:
+                return None  # whoever has it is in the middle of a transaction
+            held_by, token, ends_at = found[0]
             if ends_at > now and held_by != holder:
                 return None
             session.execute(
@@ -182,21 +207,6 @@ class SqlStore(SqlOrders):
 
     def hint(self) -> None:
         self._driver.hint()
-
-    def prune(self, *, keys_before: Instant, history_before: Instant) -> int:
-        with self._driver.write() as session:
-            return (
-                session.execute("DELETE FROM idempotency_key WHERE at < ?", (keys_before,))
-                + session.execute(
-                    "DELETE FROM job_dispatch WHERE cancelled = TRUE AND deadline_at < ?", (keys_before,)
-                )
-                + session.execute("DELETE FROM event WHERE at < ?", (history_before,))
-                + session.execute(
-                    "DELETE FROM log_entry WHERE at < ? AND seq <= "
-                    "(SELECT consumed FROM workspace WHERE workspace.name = log_entry.workspace)",
-                    (history_before,),
-                )
-            )
 
     def events_after(self, workspace: str, seq: int, limit: int) -> list[Event]:
         sql = statements.select("event", "workspace = ? AND seq > ?", "ORDER BY seq LIMIT ?")

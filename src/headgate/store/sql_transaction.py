@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from headgate.kernel import identifiers
 from headgate.store import encoding, statements, token_rows
 from headgate.store.drivers import Session
 from headgate.store.port import (
@@ -113,6 +114,10 @@ class SqlTransaction(Transaction):
             where = "WHERE workspace = ? AND job = ?"
             self._session.execute_many(f"DELETE FROM job_dispatch {where} AND claims = 0", keys)
             self._session.execute_many(f"UPDATE job_dispatch SET cancelled = TRUE {where}", keys)
+
+    def has_current_job(self, job: str) -> bool:
+        sql = "SELECT 1 FROM job WHERE workspace = ? AND id = ? AND is_current"
+        return identifiers.is_uuid(job) and bool(self._session.fetch(sql, (self.workspace, job.lower())))
 
     def recall(self, key: str) -> Remembered | None:
         found = self._session.fetch(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 import time
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from headgate.store.drivers import Driver, Session, Values
-from headgate.store.port import UnavailableError
+from headgate.store.port import DiskFullError, RefusedError, UnavailableError
 
 _BUSY_SECONDS = 30.0
 _MOST_IDLE_READERS = 8
@@ -30,8 +31,10 @@ class SqliteDriver(Driver):
         self._closed = threading.Event()
         self._is_closed = False
         try:
+            if path is not None:
+                _make_private(path)
             self._writer = self._connect()
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, OSError) as error:
             raise UnavailableError(f"SQLite cannot open {path}: {error}") from error
 
     def _connect(self) -> sqlite3.Connection:
@@ -112,6 +115,11 @@ class SqliteDriver(Driver):
             self._readers.clear()
 
 
+def _make_private(path: Path) -> None:
+    """A new file is its owner's alone; what SQLite keeps beside it is given the same mode."""
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+
+
 class _SqliteSession(Session):
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -131,8 +139,12 @@ def _translated() -> Iterator[None]:
     try:
         yield
     except (sqlite3.OperationalError, sqlite3.InternalError) as error:
+        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
+            raise DiskFullError(f"SQLite: {error}") from error
         raise UnavailableError(f"SQLite: {error}") from error
     except sqlite3.ProgrammingError as error:
         if "closed database" in str(error):
             raise UnavailableError("the store is closed") from error
-        raise
+        raise RefusedError(f"SQLite: {error}") from error
+    except sqlite3.Error as error:
+        raise RefusedError(f"SQLite: {error}") from error

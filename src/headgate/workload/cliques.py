@@ -61,11 +61,17 @@ def _create(situation: Situation, clique: observed.Clique, indices: Sequence[int
 
 
 def _sweep(situation: Situation, clique: observed.Clique) -> None:
-    """What belonged to another incarnation of the clique goes without being asked for."""
+    """What belonged to another incarnation of the clique goes without being asked for, and what has ended."""
     if clique.live != len(clique.pods):
         for pod in clique.pods:
             if pod.is_going:
-                situation.writes.delete(pod.object, "its owner is gone")
+                situation.writes.delete(pod.object, _ended(pod) if pod.is_dead else "its owner is gone")
+
+
+def _ended(pod: observed.Pod) -> str:
+    status = pod.object.status
+    why = f": {status['reason']}" if status.get("reason") else ""
+    return f"it has ended ({status.get('phase')}{why})"
 
 
 def _units(clique: observed.Clique, wanted: str) -> list[Unit]:

@@ -4,6 +4,7 @@ from headgate.kernel.objects import Object
 from headgate.workload import (
     budgets,
     child_status,
+    children,
     cliques,
     expand,
     gang_upkeep,
@@ -26,7 +27,7 @@ _DEFAULT_STRATEGY = ComponentStrategy()
 def plan(situation: Situation, index: int) -> None:
     replica = situation.tree.replicas.get(index) or _empty(situation, index)
     wanted = _wanted(situation, index, replica)
-    _service(situation, index, replica)
+    children.keep_service(situation, replica)
     for template in situation.pcs.template.standalone_cliques:
         _standalone(situation, index, replica.cliques[template.name], template, wanted)
     staying: dict[str, set[int]] = {}
@@ -78,11 +79,6 @@ def _wanted(situation: Situation, index: int, replica: observed.Replica) -> Revi
 
 def _newest_first(situation: Situation) -> list[Revision]:
     return sorted(situation.tree.revisions.values(), key=lambda revision: -revision.number)
-
-
-def _service(situation: Situation, index: int, replica: observed.Replica) -> None:
-    if replica.service is None:
-        situation.writes.create(expand.headless_service(situation.pcs, index))
 
 
 def rules(
@@ -147,6 +143,8 @@ def _standalone(
     live = clique.live_object
     if live is None:
         if clique.is_held:
+            if clique.object is None:
+                children.note_lost(situation, model.CLIQUE_KIND, clique.name, iter(clique.pods))
             situation.writes.delete_clique(clique, "its owner is gone")
             return
         count = _first_replicas(situation, index, template.name, template.replicas, is_autoscaled)
@@ -217,6 +215,11 @@ def _group(
     is_autoscaled = template.scale_config is not None
     live = group.live_object
     if live is None:
+        if group.object is None:
+            pods = (
+                pod for each in group.replicas.values() for part in each.cliques.values() for pod in part.pods
+            )
+            children.note_lost(situation, model.SCALING_GROUP_KIND, group.name, pods)
         for replica in group.replicas.values():
             for clique in replica.cliques.values():
                 situation.writes.delete_clique(clique, "its owner is gone")

@@ -7,7 +7,7 @@ import msgspec
 
 from headgate.kernel import instants
 from headgate.kernel.objects import Create, Object, Update
-from headgate.workload import expand, gangs, labels, names, observed
+from headgate.workload import children, expand, gangs, labels, names, observed
 from headgate.workload.gangs import Gang, PodGroup
 from headgate.workload.model import ScalingGroup
 from headgate.workload.situation import SCHEDULED_AT, Situation
@@ -91,14 +91,45 @@ def _sync(
         return
     references = {group.name: _references(situation, by_name.get(group.name)) for group in gang.groups}
     if item is None:
-        situation.writes.gangs.append(Create(expand.pod_gang(situation.pcs, gang, references)))
+        built = expand.pod_gang(situation.pcs, gang, references)
+        situation.writes.gangs.append(Create(built))
+        if any(by_name[group.name].bound for group in gang.groups if group.name in by_name):
+            children.say(situation, built, "is made again")
         return
-    if _says(item, gang, references):
+    strange = _edited(situation, item, gang)
+    if _says(item, gang, references) and not strange:
         if item is not seen:
             situation.writes.gangs.append(Update(item))
         return
     built = expand.pod_gang(situation.pcs, gang, references)
-    situation.writes.gangs.append(Update(replace(item, spec=built.spec)))
+    situation.writes.gangs.append(
+        Update(replace(item, spec=built.spec, labels={**item.labels, **built.labels}, owners=built.owners))
+    )
+    if strange:
+        children.say(situation, item, "is put back", strange)
+
+
+def _edited(situation: Situation, item: Object, gang: Gang) -> str:
+    """What differs of that which no pass of the planner changes by itself: minima, priority and marks."""
+    said = {group.get("name"): group.get("minReplicas") for group in _groups_of(item)}
+    if any(said.get(group.name, group.min_replicas) != group.min_replicas for group in gang.groups):
+        return "spec.podgroups"
+    if item.spec.get("priorityClassName", "") != situation.pcs.template.priority_class_name:
+        return "spec.priorityClassName"
+    marks = labels.of_replica(situation.pcs.name, gang.pcs_index)
+    return "" if marks.items() <= item.labels.items() else "labels"
+
+
+def _groups_of(item: Object) -> list[dict[str, Any]]:
+    """Whatever somebody else wrote there."""
+    groups = item.spec.get("podgroups")
+    return [group for group in groups if isinstance(group, dict)] if isinstance(groups, list) else []
+
+
+def _references_of(group: Mapping[str, Any]) -> list[str]:
+    references = group.get("podReferences")
+    found = references if isinstance(references, list) else []
+    return [str(reference.get("name")) for reference in found if isinstance(reference, dict)]
 
 
 def _references(situation: Situation, clique: observed.Clique | None) -> list[str]:
@@ -112,11 +143,11 @@ def _references(situation: Situation, clique: observed.Clique | None) -> list[st
 
 
 def _says(item: Object, gang: Gang, references: Mapping[str, list[str]]) -> bool:
-    groups: list[dict[str, Any]] = item.spec.get("podgroups") or []
+    groups = _groups_of(item)
     return len(groups) == len(gang.groups) and all(
-        said["name"] == group.name
-        and said["minReplicas"] == group.min_replicas
-        and [reference["name"] for reference in said["podReferences"]] == references[group.name]
+        said.get("name") == group.name
+        and said.get("minReplicas") == group.min_replicas
+        and _references_of(said) == references[group.name]
         for said, group in zip(groups, gang.groups, strict=True)
     )
 
@@ -143,7 +174,7 @@ def _open_gates(
 
 
 def _known_names(gang: Object, group_name: str) -> set[str]:
-    for group in gang.spec.get("podgroups") or ():
-        if group["name"] == group_name:
-            return {reference["name"] for reference in group["podReferences"]}
+    for group in _groups_of(gang):
+        if group.get("name") == group_name:
+            return set(_references_of(group))
     return set()

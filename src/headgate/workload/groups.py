@@ -3,7 +3,18 @@
 from collections.abc import Iterable
 
 from headgate.kernel.objects import Object
-from headgate.workload import budgets, child_status, cliques, conditions, expand, labels, observed, origins
+from headgate.workload import (
+    budgets,
+    child_status,
+    children,
+    cliques,
+    conditions,
+    expand,
+    labels,
+    model,
+    observed,
+    origins,
+)
 from headgate.workload.budgets import Limits, Unit
 from headgate.workload.cliques import Rules
 from headgate.workload.model import ScalingGroup
@@ -134,6 +145,8 @@ def _upkeep(
         live = clique.live_object
         if live is None:
             if clique.is_held:
+                if clique.object is None:
+                    children.note_lost(situation, model.CLIQUE_KIND, clique.name, iter(clique.pods))
                 situation.writes.delete_clique(clique, "its owner is gone")
             else:
                 _create(situation, template, item, replica.index, situation.revision(own), (name,))

@@ -50,6 +50,27 @@ def autoscaler(target: str) -> str:
     return target
 
 
+def index_of_replica(pcs: str, name: str) -> int | None:
+    """Which replica of the set an object belongs to, by its name alone."""
+    if not name.startswith(f"{pcs}-"):
+        return None
+    number, _, _ = name[len(pcs) + 1 :].partition("-")
+    return int(number) if number.isascii() and number.isdigit() else None
+
+
+def place_in_group(pcs: str, group: str, cliques: Container[str], name: str) -> tuple[str, int] | None:
+    """The group's object and the replica of it that a member clique belongs to, by its name alone."""
+    pcs_index = index_of_replica(pcs, name)
+    if pcs_index is None:
+        return None
+    owner = scaling_group(pcs, pcs_index, group)
+    if not name.startswith(f"{owner}-"):
+        return None
+    number, _, clique = name[len(owner) + 1 :].partition("-")
+    is_member = number.isascii() and number.isdigit() and clique in cliques
+    return (owner, int(number)) if is_member else None
+
+
 def hostname(clique_object: str, pod_index: int) -> str:
     return f"{clique_object}-{pod_index}"
 

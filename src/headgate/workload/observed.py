@@ -17,12 +17,15 @@ from headgate.workload.revisions import Revision
 
 
 class Pod(msgspec.Struct, gc=False):
+    """One that has ended is on its way out as well: nothing of it runs, it only stands in its index's way."""
+
     object: Object
     index: int
     is_going: bool
     is_bound: bool
     is_available: bool
     template_hash: str
+    is_dead: bool = False
 
 
 class Clique(msgspec.Struct):
@@ -195,6 +198,7 @@ def read(pcs: PodCliqueSet, items: Sequence[Object]) -> Tree:
     revision_objects: dict[str, Object] = {}
     known: dict[str, Revision] = {}
     items_of_cliques: list[Object] = []
+    prefix = f"{pcs.name}-"
     for item in items:
         kind = item.kind
         if kind == "Pod":
@@ -213,13 +217,16 @@ def read(pcs: PodCliqueSet, items: Sequence[Object]) -> Tree:
             if kind == model.CLIQUE_KIND:
                 items_of_cliques.append(item)
             index = replica_index(item)
+            if index is None or not f"{item.name}-".startswith(f"{prefix}{index}-"):
+                by_name = names.index_of_replica(pcs.name, item.name)
+                index = index if by_name is None else by_name
             if index is not None:
                 by_replica.setdefault(index, []).append(item)
     for group in pods.values():
         index = replica_index(group[0])
         if index is not None:
             by_replica.setdefault(index, [])
-    group_indices = _group_indices(items_of_cliques, pods)
+    group_indices = _group_indices(pcs, items_of_cliques, pods)
     replicas = {
         index: _replica(pcs, index, objects, pods, group_indices)
         for index, objects in sorted(by_replica.items())
@@ -301,17 +308,31 @@ def _replica(
 
 
 def _group_indices(
-    clique_objects: Sequence[Object], pods: Mapping[str, Sequence[Object]]
+    pcs: PodCliqueSet, clique_objects: Sequence[Object], pods: Mapping[str, Sequence[Object]]
 ) -> dict[str, set[int]]:
-    """By the name of the group's object, which has the index of the set's replica in it."""
+    """By the name of the group's object, which has the index of the set's replica in it.
+
+    A clique's own name decides, since somebody may have edited its labels; of pods alone only labels tell.
+    """
     indices: dict[str, set[int]] = {}
+    for item in clique_objects:
+        labelled = item.labels.get(labels.SCALING_GROUP)
+        index = item.labels.get(labels.SCALING_GROUP_REPLICA_INDEX)
+        if labelled is not None and item.name.startswith(f"{labelled}-{index}-"):
+            found_index = _number(index)
+            if found_index is not None:
+                indices.setdefault(labelled, set()).add(found_index)
+            continue
+        for group in pcs.template.scaling_groups:
+            place = names.place_in_group(pcs.name, group.name, group.clique_names, item.name)
+            if place is not None:
+                indices.setdefault(place[0], set()).add(place[1])
     with_object = {item.name for item in clique_objects}
-    alone = [group[0] for name, group in pods.items() if name not in with_object]
-    for item in (*clique_objects, *alone):
-        group = item.labels.get(labels.SCALING_GROUP)
-        number = _number(item.labels.get(labels.SCALING_GROUP_REPLICA_INDEX))
-        if group is not None and number is not None:
-            indices.setdefault(group, set()).add(number)
+    for name, found in pods.items():
+        group_name = found[0].labels.get(labels.SCALING_GROUP)
+        number = _number(found[0].labels.get(labels.SCALING_GROUP_REPLICA_INDEX))
+        if name not in with_object and group_name is not None and number is not None:
+            indices.setdefault(group_name, set()).add(number)
     return indices
 
 
@@ -338,7 +359,10 @@ def _add_pods(clique: Clique, items: Sequence[Object], owner: str) -> None:
     hash_label, index_label, numbers = labels.POD_TEMPLATE_HASH, labels.POD_INDEX, _SMALL_NUMBERS
     for item in items:
         owners, status, item_labels = item.owners, item.status, item.labels
-        is_going = item.deleted_at is not None or not owner or (owners != () and owners[0].uid != owner)
+        is_dead = status.get("phase") in ENDED
+        is_going = (
+            is_dead or item.deleted_at is not None or not owner or (owners != () and owners[0].uid != owner)
+        )
         is_bound = "nodeName" in item.spec or status.get("scheduled") is True
         ready = status.get("ready")
         is_available = is_bound and not is_going and (ready is True or (ready is None and is_ready(status)))
@@ -346,7 +370,7 @@ def _add_pods(clique: Clique, items: Sequence[Object], owner: str) -> None:
         index = numbers.get(item_labels.get(index_label, ""), -1)
         if index < 0:
             index = _index_of(item)
-        add(Pod(item, index, is_going, is_bound, is_available, template_hash))
+        add(Pod(item, index, is_going, is_bound, is_available, template_hash, is_dead))
         if not is_going:
             live += 1
             bound += is_bound
@@ -363,6 +387,9 @@ def is_ready(status: Mapping[str, Any]) -> bool:
         for condition in status.get("conditions") or ()
     )
 
+
+ENDED = ("Failed", "Succeeded")
+"""The phases of a pod that never runs again: evicted, preempted, rejected by its node, or simply over."""
 
 NO_INDEX = 1 << 30
 """A pod without a readable index is one too many."""

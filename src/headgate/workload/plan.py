@@ -9,10 +9,13 @@ from typing import Any, Literal
 
 import msgspec
 
+from headgate.kernel import instants
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, Create, Object, UpdateStatus
 from headgate.workload import (
+    children,
+    collisions,
     history,
     memory,
     model,
@@ -26,7 +29,7 @@ from headgate.workload import (
     uses,
 )
 from headgate.workload.memory import Memory
-from headgate.workload.situation import ABORT, Situation, Writes
+from headgate.workload.situation import ABORT, Event, Situation, Writes
 from headgate.workload.stuck import Stuck
 
 
@@ -43,13 +46,25 @@ class Plan(msgspec.Struct, frozen=True):
     next_look: Instant | None = None
     stuck: tuple[Stuck, ...] = ()
     budgets: tuple[BudgetUse, ...] = ()
+    events: tuple[Event, ...] = ()
 
 
-def plan(pcs: Object, observed: Sequence[Object], now: Instant, ids: IdSource) -> Plan:
-    """`observed`: every object that carries the set's label, those on their way out included."""
+def plan(
+    pcs: Object,
+    observed: Sequence[Object],
+    now: Instant,
+    ids: IdSource,
+    sets: Sequence[Object] = (),
+    remembered: children.Memory | None = None,
+) -> Plan:
+    """`observed`: every object that carries the set's label, those on their way out included. `sets`: the other sets
+    of its namespace. `remembered` makes a pass quick and changes nothing."""
     if pcs.deleted_at is not None:
         return _farewell(pcs, observed)
-    situation = understood(pcs, observed, now, ids)
+    refusal = _refused(pcs, now, sets)
+    if refusal is not None:
+        return refusal
+    situation = understood(pcs, observed, now, ids, remembered)
     termination.plan(situation)
     units = replicas.plan(situation)
     history.prune(situation)
@@ -65,10 +80,35 @@ def plan(pcs: Object, observed: Sequence[Object], now: Instant, ids: IdSource) -
         next_look=min(situation.looks, default=None),
         stuck=found,
         budgets=tuple(BudgetUse(*use) for use in uses.of(situation, units)),
+        events=tuple(situation.events),
     )
 
 
-def understood(pcs: Object, items: Sequence[Object], now: Instant, ids: IdSource) -> Situation:
+def _refused(pcs: Object, now: Instant, sets: Sequence[Object]) -> Plan | None:
+    """A set that got past the webhook and wants names of an older one builds nothing."""
+    older = [other for other in sets if collisions.is_before(other, pcs)]
+    taken = collisions.first_taken(model.read(pcs), older) if older else None
+    if taken is None:
+        return None
+    found = Stuck(
+        f"set {pcs.name}",
+        "NameTaken",
+        pcs.created_at,
+        collisions.sentence(*taken),
+        "give the set another name, or delete the other one first",
+    )
+    status = set_status.refused(pcs, found, now)
+    actions = () if status == pcs.status else (UpdateStatus(pcs.key, pcs.uid, status),)
+    return Plan(actions, status, next_look=now + instants.seconds(60), stuck=(found,))
+
+
+def understood(
+    pcs: Object,
+    items: Sequence[Object],
+    now: Instant,
+    ids: IdSource,
+    remembered: children.Memory | None = None,
+) -> Situation:
     """The situation before anything is decided in it."""
     wanted = model.read(pcs)
     tree = observed.read(wanted, items)
@@ -81,6 +121,7 @@ def understood(pcs: Object, items: Sequence[Object], now: Instant, ids: IdSource
     _turn_back(situation, known)
     _pass_by_abort(situation, known)
     replicas.adopt(situation)
+    children.restore(situation, remembered or children.Memory())
     progress.judge(situation)
     return situation
 

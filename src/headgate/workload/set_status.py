@@ -3,6 +3,8 @@
 from typing import Any
 
 from headgate.kernel import instants
+from headgate.kernel.instants import Instant
+from headgate.kernel.objects import Object
 from headgate.workload import conditions, memory, progress
 from headgate.workload.conditions import Truth
 from headgate.workload.situation import Situation
@@ -38,6 +40,14 @@ def of(situation: Situation, stuck: tuple[Stuck, ...]) -> dict[str, Any]:
     ]
     status["replicaRevisions"] = memory.write_records(known.records)
     return status
+
+
+def refused(item: Object, why: Stuck, now: Instant) -> dict[str, Any]:
+    """Of a set that cannot be built at all."""
+    progressing = conditions.stated(
+        item.status, conditions.PROGRESSING, "False", why.reason, f"{why.message}; {why.help}", now
+    )
+    return {**item.status, "observedGeneration": item.generation, "conditions": [progressing]}
 
 
 def _available(available: int, replicas: int) -> tuple[Truth, str, str]:

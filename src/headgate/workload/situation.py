@@ -1,13 +1,13 @@
 """One pass of the planner: what it goes by, what it means to remember, and what it wants written."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
-from headgate.kernel.objects import Action, Create, Delete, Object, Update, UpdateStatus
+from headgate.kernel.objects import Action, Create, Delete, Key, Object, Update, UpdateStatus
 from headgate.workload import observed
 from headgate.workload.memory import Memory, Record
 from headgate.workload.model import PodCliqueSet
@@ -28,11 +28,20 @@ SCHEDULED_AT = "headgate.dev/scheduled-at"
 """Annotation of a base gang: that it once stood, so that its scaled gangs need not wait when an update takes it apart."""
 
 
+class Event(msgspec.Struct, frozen=True):
+    """Something that the people behind a set should be told, about one of its objects."""
+
+    object: Key
+    message: str
+    reason: Literal["PutBack"] = "PutBack"
+
+
 class Writes(msgspec.Struct):
     """In the order in which they are carried out: intents and names first, then what is added, at last what is taken."""
 
     revisions: list[Action] = []
-    updates: list[Action] = []
+    updates: dict[Key, Action] = {}
+    """One for each object: what is put back may be moved on in the same pass."""
     statuses: list[Action] = []
     creates: list[Action] = []
     gangs: list[Action] = []
@@ -58,7 +67,7 @@ class Writes(msgspec.Struct):
             self.delete(pod.object, reason)
 
     def update(self, item: Object) -> None:
-        self.updates.append(Update(item))
+        self.updates[item.key] = Update(item)
 
     def status(self, item: Object, status: dict[str, Any]) -> None:
         if item.status != status:
@@ -68,7 +77,7 @@ class Writes(msgspec.Struct):
         return (
             *self.revisions,
             *first,
-            *self.updates,
+            *self.updates.values(),
             *self.statuses,
             *self.creates,
             *self.gangs,
@@ -91,6 +100,7 @@ class Situation(msgspec.Struct):
     writes: Writes
     looks: list[Instant] = []
     """Moments at which something is due even if nobody writes anything."""
+    events: list[Event] = []
 
     @property
     def strategy(self) -> str:

@@ -18,14 +18,20 @@ Reason = Literal[
     "UnitBreached",
     "NoCapacity",
     "Terminating",
+    "NodeGone",
     "BudgetSpent",
 ]
+Refusal = Literal["NameTaken"]
+"""Why a set is not built at all."""
 MOST_LISTED = 50
+DEFAULT_GRACE_SECONDS = 30
+PATIENCE_SECONDS = 60
+"""How long after its grace a deleted pod is given to go, before its node is taken for gone."""
 
 
 class Stuck(msgspec.Struct, frozen=True):
     unit: str
-    reason: Reason
+    reason: Reason | Refusal
     since: Instant
     message: str
     help: str
@@ -45,7 +51,7 @@ def _all(situation: Situation) -> Iterator[Stuck]:
             continue
         is_surge = index >= situation.pcs.replicas
         if situation.record(index).is_torn_down:
-            yield _going(situation, f"replica {index}", replica.all_cliques())
+            yield from _going(situation, f"replica {index}", replica.all_cliques())
         elif is_whole and is_surge:
             if not replica.is_available:
                 yield _waiting(f"surge replica {index}", list(replica.all_cliques()), situation, True)
@@ -59,33 +65,37 @@ def _in_replica(situation: Situation, replica: observed.Replica) -> Iterator[Stu
     for group in replica.groups.values():
         item = group.live_object
         if item is None:
-            yield _going(situation, f"group {group.name}", _cliques_of(group))
+            yield from _going(situation, f"group {group.name}", _cliques_of(group))
             continue
         wanted = int(item.spec.get("replicas", 0))
         for member in group.replicas.values():
             name = f"replica {member.index} of group {group.name}"
             if member.is_going:
-                yield _going(situation, name, member.cliques.values())
+                yield from _going(situation, name, member.cliques.values())
             elif member.is_available:
                 for clique in member.cliques.values():
                     yield from _in_clique(situation, clique)
             else:
                 is_surge = member.index >= wanted
                 shown = f"surge {name}" if is_surge else name
+                for clique in member.cliques.values():
+                    yield from (
+                        stuck for pod in clique.pods if (stuck := _overdue(situation, pod)) is not None
+                    )
                 yield _waiting(shown, list(member.cliques.values()), situation, is_surge)
 
 
 def _in_clique(situation: Situation, clique: observed.Clique) -> Iterator[Stuck]:
     item = clique.live_object
     if item is None:
-        yield _going(situation, f"clique {clique.name}", [clique])
+        yield from _going(situation, f"clique {clique.name}", [clique])
         return
     wanted = int(item.spec.get("replicas", 0))
     if clique.available == len(clique.pods) == wanted:
         return
     for pod in clique.pods:
         if pod.is_going:
-            yield _going(situation, f"pod {pod.object.name}", [clique])
+            yield _overdue(situation, pod) or _terminating(situation, f"pod {pod.object.name}", [pod])
         elif not pod.is_available:
             yield _pod(pod, pod.index >= wanted)
     if len(clique.pods) < wanted or clique.live > wanted:
@@ -147,7 +157,34 @@ def _said(shown: str, is_bound: bool, is_gated: bool, is_surge: bool, since: Ins
     return Stuck(shown, "NoCapacity", since, "not scheduled", "add capacity or uncordon nodes, or scale in")
 
 
-def _going(situation: Situation, shown: str, cliques: Iterable[observed.Clique]) -> Stuck:
-    pods = [pod for clique in cliques for pod in clique.pods if pod.object.deleted_at is not None]
+def _going(situation: Situation, shown: str, cliques: Iterable[observed.Clique]) -> Iterator[Stuck]:
+    """What is late is named pod by pod; the rest is on its way out as one."""
+    pods = [pod for clique in cliques for pod in clique.pods]
+    late = [stuck for pod in pods if (stuck := _overdue(situation, pod)) is not None]
+    yield from late or [_terminating(situation, shown, pods)]
+
+
+def _terminating(situation: Situation, shown: str, pods: Iterable[observed.Pod]) -> Stuck:
     since = min((pod.object.deleted_at or situation.now for pod in pods), default=situation.now)
     return Stuck(shown, "Terminating", since, "on its way out", "its index is used again when it is gone")
+
+
+def _overdue(situation: Situation, pod: observed.Pod) -> Stuck | None:
+    """A pod that was deleted and is still there long after its grace: nobody on its node ends it."""
+    item = pod.object
+    if item.deleted_at is None or not pod.is_bound:
+        return None
+    grace = item.spec.get("terminationGracePeriodSeconds", DEFAULT_GRACE_SECONDS)
+    seconds = (grace if isinstance(grace, int) else DEFAULT_GRACE_SECONDS) + PATIENCE_SECONDS
+    due = item.deleted_at + instants.seconds(seconds)
+    if situation.now < due:
+        situation.look_at(due)
+        return None
+    node = item.spec.get("nodeName", "its node")
+    return Stuck(
+        f"pod {item.name}",
+        "NodeGone",
+        item.deleted_at,
+        f"deleted and not ended by {node}, which seems to be gone",
+        f"bring {node} back, or remove it from the cluster, or delete the pod by force; its index is used again then",
+    )

@@ -3,14 +3,14 @@
 The command line, the API and the admission webhook all ask here, so that none of them accepts what another refuses.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
 from headgate.kernel import documents
 from headgate.kernel.objects import Object
 from headgate.kernel.problems import Problem, Rejected
-from headgate.workload import changes, defaults, model
+from headgate.workload import changes, collisions, defaults, model
 from headgate.workload.checks import (
     claims,
     cliques,
@@ -38,8 +38,9 @@ class Checked(msgspec.Struct, frozen=True):
         return self.object
 
 
-def check(item: Object, old: Object | None = None) -> Checked:
-    """`old` is the stored object that this one would replace; without it the object is new."""
+def check(item: Object, old: Object | None = None, others: Iterable[Object] = ()) -> Checked:
+    """`old` is the stored object that this one would replace; without it the object is new. `others` are the sets that
+    there are: a new one must leave them their names."""
     defaulted = defaults.apply(item, old)
     seen = view.of(defaulted, is_new=old is None)
     _check_kind(seen, item)
@@ -50,7 +51,15 @@ def check(item: Object, old: Object | None = None) -> Checked:
         _check_rules(seen, defaulted)
     if old is not None:
         changes.check(seen, item, defaults.apply(old))
+    elif not seen.problems:
+        _check_names(seen, defaulted, others)
     return Checked(tuple(dict.fromkeys(seen.problems)), tuple(dict.fromkeys(seen.warnings)), defaulted)
+
+
+def _check_names(seen: view.View, item: Object, others: Iterable[Object]) -> None:
+    taken = collisions.first_taken(model.read(item), others)
+    if taken is not None:
+        seen.refuse("metadata.name", f'is "{item.name}"; {collisions.sentence(*taken)}')
 
 
 def _check_kind(seen: view.View, item: Object) -> None:

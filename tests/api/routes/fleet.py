@@ -17,6 +17,11 @@ def make(client: Client, *, nodes: int = 2, agent: str = "pull", **deployment: A
         put(client, "resources", f"node-{number}", kind="Node")
 
 
+def plain(answered: Any) -> Any:
+    """The object that was answered, without whom the change concerns."""
+    return {key: value for key, value in answered.items() if key != "concerns"}
+
+
 def put(client: Client, collection: str, name: str, **fields: Any) -> Any:
     response = client.put(f"/v1/{collection}/{segment(name)}", fields)
     assert response.status in (200, 201), response.body

@@ -52,7 +52,7 @@ class Server:
         self.worker.after_commit = lambda workspace, outcome: self.desk.committed(
             workspace, outcome.newest_event
         )
-        self.service = Service(self.desk, self.store, self.clock)
+        self.service = Service(self.desk, self.store, self.clock, health=self.worker.health)
         self.app = create_app(self.service, ALL, _admit)
         self.worker.start()
         until(lambda: any(lease.name == "engine/default" for lease, _ in self.store.leases()))
@@ -121,7 +121,8 @@ class Client:
         return response
 
     def items(self, path: str, **query: Any) -> list[Any]:
-        found: list[Any] = self.get(path, **query).json["items"]
+        """A page; events that are not asked for as JSON are a stream, and it has no end."""
+        found: list[Any] = self.get(path, {"Accept": "application/json"}, **query).json["items"]
         return found
 
 

@@ -10,6 +10,9 @@ import pytest
 from api.machinery import Response
 from api.routes import fleet
 from api.routes.server import Client, Server, until
+from headgate.api.calls import Line
+from headgate.api.routes import claims
+from headgate.store.port import UnavailableError
 
 
 @pytest.fixture
@@ -37,7 +40,17 @@ def test_a_claim_hands_over_all_that_is_needed(agent: Client, client: Client) ->
     assert claimed["job"]["resource"] == "node-1"
     assert claimed["config"] == {"image": "v1"}
     assert claimed["agent"] == {"name": "runner", "type": "pull"}
-    assert client.items("/v1/jobs")[0]["status"] == "inProgress"
+
+
+def test_a_job_is_in_progress_from_the_first_word_of_whoever_claimed_it(
+    agent: Client, client: Client
+) -> None:
+    claimed = _claim(agent, holder="machine-1")[0]
+    job = client.items("/v1/jobs")[0]
+    assert (job["status"], job["message"]) == ("queued", "handed to machine-1")
+    agent.post(f"/v1/jobs/{claimed['job']['id']}/heartbeat", {"token": 1})
+    job = client.items("/v1/jobs")[0]
+    assert (job["status"], job["startedAt"]) == ("inProgress", "2026-03-01T09:00:00Z")
 
 
 def test_a_claimed_job_is_not_handed_out_again(agent: Client) -> None:
@@ -84,33 +97,204 @@ def test_a_claim_that_ran_out_but_that_nobody_took_can_still_report(agent: Clien
     assert agent.post(path, {"token": 1, "status": "successful"}).json["status"] == "successful"
 
 
+def _beat(agent: Client, claimed: Any) -> Response:
+    return agent.post(f"/v1/jobs/{claimed['job']['id']}/heartbeat", {"token": claimed["claim"]["token"]})
+
+
 def test_a_job_whose_claims_are_lost_each_time_fails(agent: Client, client: Client, server: Server) -> None:
     for _ in range(3):
-        assert len(_claim(agent)) == 1
+        _beat(agent, _claim(agent, holder="machine-1")[0])
         _lose(server)
     assert _claim(agent) == []
     job = client.items("/v1/jobs")[0]
-    assert (job["status"], job["message"]) == ("failure", "claimed 3 times and lost each time")
+    assert job["status"] == "failure"
+    assert job["message"] == (
+        "claimed 3 times and lost each time; machine-1 was last heard of at 2026-03-01T09:02:02Z"
+    )
 
 
 def test_the_agent_says_how_often_a_job_is_offered(client: Client, server: Server) -> None:
-    fleet.make(client, nodes=1, jobAgentConfig={"maxAttempts": 1})
+    fleet.make(client, nodes=1)
+    fleet.put(client, "job-agents", "runner", type="pull", config={"maxAttempts": 1})
     fleet.publish(client, "v1")
     fleet.jobs(client)
-    assert len(_claim(client)) == 1
+    _beat(client, _claim(client)[0])
     _lose(server)
     assert _claim(client) == []
     assert client.items("/v1/jobs")[0]["status"] == "failure"
 
 
+def test_claims_that_nobody_received_never_fail_a_job(agent: Client, client: Client, server: Server) -> None:
+    for number in range(1, 6):
+        assert _claim(agent)[0]["claim"]["token"] == number
+        _lose(server)
+    _beat(agent, _claim(agent)[0])
+    assert client.items("/v1/jobs")[0]["status"] == "inProgress"
+
+
+def test_a_lost_agent_is_told_by_the_job_and_by_an_event_without_anybody_asking(
+    agent: Client, client: Client, server: Server
+) -> None:
+    _beat(agent, _claim(agent, holder="machine-1")[0])
+    _lose(server)
+    job = until(lambda: next((job for job in client.items("/v1/jobs") if job["status"] == "queued"), None))
+    said = "machine-1 was last heard of at 2026-03-01T09:00:00Z; offered again, 1 of 3 attempts are used up"
+    assert job["message"] == said
+    events = server.store.events_after("default", 0, 1_000)
+    lost = [event.message for event in events if event.type == "agent.lost"]
+    assert lost == [f"agent machine-1 is lost with api/prod/node-1 v1: {said}"]
+
+
+def test_an_agent_that_comes_back_before_another_one_took_the_job_goes_on(
+    agent: Client, client: Client, server: Server
+) -> None:
+    claimed = _claim(agent, holder="machine-1")[0]
+    _beat(agent, claimed)
+    _lose(server)
+    until(lambda: client.items("/v1/jobs")[0]["status"] == "queued" or None)
+    assert _beat(agent, claimed).status == 200
+    assert client.items("/v1/jobs")[0]["status"] == "inProgress"
+    assert _claim(agent) == []
+
+
+def test_a_claim_that_could_not_be_written_down_is_given_back(
+    agent: Client, client: Client, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise UnavailableError("the disk is full")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(claims, "_report_all", broken)
+        assert agent.post("/v1/job-agents/runner/claim", {}).status == 503
+    order = server.store.order("default", client.items("/v1/jobs")[0]["id"])
+    assert order is not None
+    assert (order.claims, order.claimed_by) == (0, None)
+    assert len(_claim(agent)) == 1
+
+
+@pytest.mark.parametrize("status", ["inProgress", "successful", "failure"])
+def test_a_report_without_the_token_of_its_claim_is_refused(
+    agent: Client, client: Client, status: str
+) -> None:
+    claimed = _claim(agent)[0]
+    answer = agent.post(f"/v1/jobs/{claimed['job']['id']}/report", {"status": status})
+    assert answer.status == 409
+    assert "needs `token`" in answer.json["detail"]
+    assert client.items("/v1/jobs")[0]["status"] == "queued"
+
+
+def test_before_anybody_claimed_a_job_no_token_is_good(agent: Client, client: Client) -> None:
+    job = client.items("/v1/jobs")[0]["id"]
+    for token in (0, 1, -1):
+        answer = agent.post(f"/v1/jobs/{job}/report", {"token": token, "status": "successful"})
+        assert answer.status == 409, token
+        assert agent.post(f"/v1/jobs/{job}/heartbeat", {"token": token}).status == 409
+
+
+def test_a_deployer_does_not_report_for_whoever_claimed_the_job(
+    agent: Client, client: Client, server: Server
+) -> None:
+    claimed = _claim(agent, holder="machine-1")[0]
+    deployer = server.client("dee:deployer@default")
+    answer = deployer.patch(f"/v1/jobs/{claimed['job']['id']}", {"status": "successful"})
+    assert answer.status == 409
+    assert "machine-1 has claimed" in answer.json["detail"]
+    assert fleet.finish(client, claimed["job"])["status"] == "successful"
+
+
+def test_a_client_that_hangs_up_while_it_waits_is_given_nothing(client: Client, server: Server) -> None:
+    fleet.make(client, nodes=1)
+
+    async def scene() -> None:
+        answers: list[Any] = []
+        hung_up = asyncio.Event()
+        incoming = [{"type": "http.request", "body": b'{"waitSeconds": 20}', "more_body": False}]
+
+        async def receive() -> Any:
+            if incoming:
+                return incoming.pop()
+            await hung_up.wait()
+            return {"type": "http.disconnect"}
+
+        async def collect(message: Any) -> None:
+            answers.append(message)
+
+        headers = [
+            (b"authorization", f"Bearer {client.who}".encode()),
+            (b"content-type", b"application/json"),
+        ]
+        path = "/v1/job-agents/runner/claim"
+        scope = {
+            "type": "http",
+            "method": "POST",
+            "path": path,
+            "raw_path": path.encode(),
+            "headers": headers,
+        }
+        waiting = asyncio.create_task(client.app(scope, receive, collect))
+        await asyncio.sleep(0.1)
+        hung_up.set()
+        await client.sending("POST", "/v1/deployments/api/versions", {"tag": "v1"})
+        await waiting
+        assert answers == []
+
+    asyncio.run(scene())
+    job = fleet.jobs(client)[0]
+    order = server.store.order("default", job["id"])
+    assert order is not None
+    assert (job["status"], order.claims, order.claimed_by) == ("pending", 0, None)
+
+
+def test_a_claim_that_was_made_for_one_who_hung_up_is_given_back_and_does_not_count(
+    client: Client, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The connection breaks between the store's answer and ours."""
+    fleet.make(client, nodes=1)
+    fleet.publish(client, "v1")
+    job = fleet.jobs(client)[0]["id"]
+    looks = iter([False, True])
+    with monkeypatch.context() as patched:
+        patched.setattr(Line, "is_cut", property(lambda _: next(looks, True)))
+        with pytest.raises(ValueError, match="not enough values"):
+            client.post("/v1/job-agents/runner/claim", {})
+    order = server.store.order("default", job)
+    assert order is not None
+    assert (order.claims, order.token, order.claimed_by, order.claimed_until) == (0, 2, None, None)
+    assert client.post(f"/v1/jobs/{job}/heartbeat", {"token": 1}).status == 409
+    assert _claim(client)[0]["claim"]["token"] == 3
+
+
 def test_reports_are_idempotent(agent: Client) -> None:
     claimed = _claim(agent)[0]
     path = f"/v1/jobs/{claimed['job']['id']}/report"
-    body = {"token": 1, "status": "successful", "message": "ok", "externalId": "x", "links": {"a": "b"}}
+    body = {
+        "token": 1,
+        "status": "successful",
+        "message": "ok",
+        "externalId": "x",
+        "links": {"a": "https://b"},
+    }
     first = agent.post(path, body)
     assert first.json["status"] == "successful"
     assert agent.post(path, body).json == first.json
-    assert agent.post(path, {"status": "failure"}).json == first.json
+    assert agent.post(path, {"status": "successful"}).json == first.json
+
+
+def test_another_end_than_the_one_that_was_taken_comes_too_late(agent: Client, client: Client) -> None:
+    claimed = _claim(agent)[0]
+    path = f"/v1/jobs/{claimed['job']['id']}/report"
+    agent.post(path, {"token": 1, "status": "successful"})
+    answer = agent.post(path, {"token": 1, "status": "failure"})
+    assert answer.status == 409
+    assert "has ended as successful" in answer.json["detail"]
+    assert client.items("/v1/jobs")[0]["status"] == "successful"
+
+
+def test_a_very_long_message_is_cut_and_the_end_is_taken(agent: Client) -> None:
+    claimed = _claim(agent)[0]
+    body = {"token": 1, "status": "failure", "message": "x" * 1_000_000}
+    answer = agent.post(f"/v1/jobs/{claimed['job']['id']}/report", body)
+    assert (answer.json["status"], len(answer.json["message"])) == ("failure", 2_000)
 
 
 def test_a_heartbeat_of_a_job_that_has_ended_loses_the_claim(agent: Client, client: Client) -> None:

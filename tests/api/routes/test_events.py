@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -70,10 +71,37 @@ def test_a_stream_goes_on_after_the_last_event_that_came(server: Server, client:
     assert asyncio.run(scene(_call(server, {"Last-Event-ID": "2"}, after=0))) == ["c"]
 
 
+def test_streams_that_catch_up_keep_nobody_else_waiting(
+    server: Server, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More of them than there are threads for everything else, all held up by the store."""
+    fleet.put(client, "resources", "a")
+    events_after, may_go = server.service.store.events_after, threading.Event()
+
+    def slowly(*wanted: Any) -> list[Event]:
+        may_go.wait(60)
+        return events_after(*wanted)
+
+    monkeypatch.setattr(server.service.store, "events_after", slowly)
+
+    async def scene() -> tuple[int, list[bytes]]:
+        streams = [await _open(_call(server, after=0)) for _ in range(50)]
+        catching_up = [asyncio.ensure_future(anext(stream)) for stream in streams]
+        try:
+            answer = await asyncio.wait_for(client.sending("PUT", "/v1/resources/b", {}), 20)
+        finally:
+            may_go.set()
+        return answer.status, await asyncio.gather(*catching_up)
+
+    status, told = asyncio.run(scene())
+    assert status == 201
+    assert {_parsed(text)[0]["data"]["name"] for text in told} == {"a"}
+
+
 def test_events_that_are_gone_leave_a_gap(server: Server, client: Client) -> None:
     for name in ("a", "b"):
         fleet.put(client, "resources", name)
-    server.store.prune(keys_before=0, history_before=server.clock() + 1)
+    server.store.prune("default", "events", before=server.clock() + 1, keep=0, limit=1_000)
     fleet.put(client, "resources", "c")
 
     async def scene() -> list[dict[str, Any]]:
@@ -86,7 +114,7 @@ def test_events_that_are_gone_leave_a_gap(server: Server, client: Client) -> Non
 
 def test_a_gap_without_any_event_behind_it_is_told_at_once(server: Server, client: Client) -> None:
     fleet.put(client, "resources", "a")
-    server.store.prune(keys_before=0, history_before=server.clock() + 1)
+    server.store.prune("default", "events", before=server.clock() + 1, keep=0, limit=1_000)
 
     async def scene() -> list[dict[str, Any]]:
         return _parsed(await anext(await _open(_call(server, after=0))))

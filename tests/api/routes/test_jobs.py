@@ -37,6 +37,7 @@ def test_a_job_tells_what_it_runs_where(client: Client) -> None:
         "links": {},
         "verification": "none",
         "verifiedAt": None,
+        "metrics": [],
     }
     assert client.get(f"/v1/jobs/{job['id']}").json == job
 
@@ -118,3 +119,15 @@ def test_reports_need_the_permission(client: Client, server: Server) -> None:
     job = fleet.jobs(client)[0]
     response = server.client("vic:viewer@default").patch(f"/v1/jobs/{job['id']}", {"status": "failure"})
     assert response.status == 403
+
+
+def test_a_report_for_a_job_that_only_this_process_misses_is_taken_and_never_lost(
+    server: Server, client: Client
+) -> None:
+    """It is loaded anew first: an unknown job is not one that has ended."""
+    job = fleet.jobs(client)[0]
+    server.worker.ask("default", lambda view: view.engine.state.jobs.clear()).result(60)
+    answer = client.patch(f"/v1/jobs/{job['id']}", {"status": "successful"})
+    assert (answer.status, answer.json["status"]) == (200, "successful")
+    assert client.get(f"/v1/jobs/{job['id']}").json["status"] == "successful"
+    assert server.worker.health.counts() == {("divergence", "default"): 1}

@@ -20,9 +20,15 @@ def test_a_provider_has_exactly_what_it_handed_in(client: Client) -> None:
     first = _set(client, {"name": "a"}, {"name": "b", "kind": "Node"})
     second = _set(client, {"name": "b", "kind": "Server"}, {"name": "c"}, {"name": "d"})
     third = _set(client, {"name": "c"}, {"name": "d"}, {"name": "b", "kind": "Server"})
-    assert first == {"created": ["a", "b"], "updated": [], "deleted": [], "unchanged": []}
-    assert second == {"created": ["c", "d"], "updated": ["b"], "deleted": ["a"], "unchanged": []}
-    assert third == {"created": [], "updated": [], "deleted": [], "unchanged": ["b", "c", "d"]}
+    assert first == {"created": ["a", "b"], "updated": [], "deleted": [], "unchanged": [], "adopted": []}
+    assert second == {
+        "created": ["c", "d"],
+        "updated": ["b"],
+        "deleted": ["a"],
+        "unchanged": [],
+        "adopted": [],
+    }
+    assert third == {"created": [], "updated": [], "deleted": [], "unchanged": ["b", "c", "d"], "adopted": []}
     assert [item["name"] for item in client.items("/v1/resources")] == ["b", "by-hand", "c", "d"]
     assert client.get("/v1/resources/b").json["metadata"] == {"headgate/provider": "cloud"}
 

@@ -7,8 +7,13 @@ from typing import Any
 import pytest
 
 from api.routes import fleet
-from api.routes.server import Client, Server
+from api.routes.server import Client, Server, until
 from headgate.api.authentication import Authenticator
+from headgate.api.metering import MetricsMeter
+from headgate.api.metrics import Metrics
+from headgate.runtime.worker import Settings, Worker
+from headgate.store import UnavailableError, Workspace, open_store
+from headgate.store.sql_transaction import SqlTransaction
 
 
 def test_a_workspace_is_created_found_and_deleted(client: Client) -> None:
@@ -188,3 +193,39 @@ def test_the_audit_log_is_searched_and_paged(client: Client, server: Server) -> 
 def test_the_audit_log_needs_the_permission(server: Server) -> None:
     assert server.client("dee:deployer@default").get("/v1/audit").status == 403
     assert server.client("opa:operator@default").get("/v1/audit").status == 200
+
+
+def test_a_workspace_and_its_key_are_stored_together_or_not_at_all(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server that dies in between would have made a workspace that the same request is then refused for."""
+    client, headers = server.client(), {"Idempotency-Key": "once"}
+
+    def dies(*_: object) -> None:
+        raise UnavailableError("the line went dead")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SqlTransaction, "remember", dies)
+        assert client.post("/v1/workspaces", {"name": "team"}, headers).status == 503
+    assert client.get("/v1/workspaces/team").status == 404
+    made = client.post("/v1/workspaces", {"name": "team"}, headers)
+    assert made.status == 201
+    assert client.post("/v1/workspaces", {"name": "team"}, headers).json == made.json
+    assert client.post("/v1/workspaces", {"name": "team"}).status == 409
+
+
+def test_figures_of_a_removed_workspace_go_with_it() -> None:
+    store, metrics = open_store("memory:"), Metrics()
+    store.migrate()
+    store.add_workspace(Workspace("00000000-0000-0000-0000-000000000001", "team", "", 0))
+    worker = Worker(store, Settings("test", poll_seconds=0.02), meter=MetricsMeter(metrics))
+    worker.health.wrong("clock", "a day ahead", "team")
+    worker.start()
+    try:
+        until(lambda: b'workspace="team"' in metrics.render())
+        store.remove_workspace("team")
+        until(lambda: b'workspace="team"' not in metrics.render())
+        assert worker.health.troubles() == []
+    finally:
+        worker.stop()
+        store.close()

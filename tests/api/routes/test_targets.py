@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from api.routes import fleet
-from api.routes.server import Client, Server, segment
+from api.routes.server import Client, Server, segment, until
 
 ONE = "/v1/release-targets/api%2Fprod%2Fnode-1"
 
@@ -18,8 +20,10 @@ def test_targets_show_where_they_are(client: Client) -> None:
     job = fleet.jobs(client, resource="node-1")[0]
     fleet.finish(client, job)
     other = fleet.jobs(client, resource="node-2")[0]
+    unasked = {"desired": None, "message": None, "nextEvaluationTime": None}
     assert client.items("/v1/release-targets") == [
         {
+            **unasked,
             "name": "api/prod/node-1",
             "deployment": "api",
             "environment": "prod",
@@ -29,6 +33,7 @@ def test_targets_show_where_they_are(client: Client) -> None:
             "job": None,
         },
         {
+            **unasked,
             "name": "api/prod/node-2",
             "deployment": "api",
             "environment": "prod",
@@ -169,3 +174,133 @@ def test_what_was_rolled_back_from_may_be_tried_again(client: Client, server: Se
 
 def test_acting_on_a_target_needs_the_permission(server: Server) -> None:
     assert server.client("dee:deployer@default").post(f"{ONE}/retry").status == 403
+
+
+def test_a_list_gives_reasons_where_they_are_asked_for(client: Client) -> None:
+    fleet.put(client, "resources", "node-1")
+    fleet.put(client, "environments", "prod", resourceSelector="true")
+    fleet.put(client, "deployments", "api", resourceSelector="true")
+    fleet.put(client, "policies", "votes", rules=[{"approval": {"minApprovals": 1}}])
+    client.post("/v1/deployments/api/versions", {"tag": "v1"})
+    bare = client.items("/v1/release-targets")[0]
+    assert (bare["desired"], bare["message"], bare["nextEvaluationTime"]) == (None, None, None)
+    told = client.items("/v1/release-targets", reasons="true")[0]
+    assert told["message"] == client.get("/v1/release-targets/api/prod/node-1").json["message"]
+    assert "waits for 1 approval" in told["message"]
+
+
+def test_a_deployment_is_explained_by_reason(client: Client, server: Server) -> None:
+    fleet.make(client, nodes=7)
+    fleet.put(client, "environments", "qa", resourceSelector="resource.name == 'node-1'")
+    fleet.put(client, "policies", "careful", selector="environment.name == 'prod'", rules=[{"approval": {}}])
+    fleet.publish(client, "v1")
+    fleet.finish(client, fleet.jobs(client, 1)[0])
+    found = client.get("/v1/deployments/api/explain").json
+    assert (found["deployment"], found["targets"]) == ("api", 8)
+    waiting, done = found["reasons"]
+    assert (waiting["state"], waiting["count"], waiting["blocked"], waiting["type"]) == (
+        "waiting",
+        7,
+        7,
+        "approval",
+    )
+    assert waiting["targets"] == [f"api/prod/node-{number}" for number in range(1, 6)]
+    assert waiting["actions"][0]["command"] == "headgate approve api v1 -e prod"
+    assert waiting["actions"][0]["roles"] == ["approver", "admin"]
+    assert (done["state"], done["count"], done["environment"]) == ("upToDate", 1, "qa")
+    narrowed = client.get("/v1/deployments/api/explain", environment="qa").json
+    assert [group["environment"] for group in narrowed["reasons"]] == ["qa"]
+    assert client.get("/v1/deployments/nothing/explain").status == 404
+
+
+def test_explain_begins_with_what_changes_it_and_ends_with_what_one_can_do(client: Client) -> None:
+    fleet.publish(client, "v1")
+    fleet.finish(
+        client,
+        fleet.jobs(client, 1, resource="node-1")[0],
+        "failure",
+        message="disk full",
+        links={"log": "https://ci.example/1"},
+    )
+    found = client.get("/v1/release-targets/api%2Fprod%2Fnode-1/explain").json
+    assert (found["state"], found["blocked"]) == ("failed", True)
+    assert found["changes"] == "when a person decides: see what you can do"
+    assert "disk full" in found["message"]
+    job = found["job"]
+    assert (job["status"], job["attempt"], job["agent"], job["message"]) == (
+        "failure",
+        1,
+        "runner",
+        "disk full",
+    )
+    assert job["links"] == {"log": "https://ci.example/1"}
+    assert [(action["command"], action["roles"]) for action in found["actions"]] == [
+        ("headgate retry api/prod/node-1", ["operator", "admin"]),
+        ("headgate reject-version api v1 --reason ...", ["operator", "admin"]),
+    ]
+
+
+def test_what_is_marked_as_bad_is_not_offered_to_be_marked_again(client: Client) -> None:
+    fleet.publish(client, "v1")
+    fleet.finish(client, fleet.jobs(client, 1, resource="node-1")[0], "failure")
+    assert client.post("/v1/deployments/api/versions/v1/reject", {"reason": "leaks"}).status == 200
+    found = client.get("/v1/release-targets/api%2Fprod%2Fnode-1/explain").json
+    assert not [action for action in found["actions"] if "reject-version" in action["command"]]
+
+
+def test_after_a_bad_version_failed_the_way_back_is_offered_and_no_retry(client: Client) -> None:
+    fleet.publish(client, "v1")
+    fleet.finish(client, fleet.jobs(client, 1, resource="node-1")[0])
+    fleet.publish(client, "v2", createdAt="2999-01-01T00:00:00Z")
+    second = fleet.jobs(client, resource="node-1", cel="job.version == 'v2'")[0]
+    fleet.finish(client, second, "failure")
+    assert client.post("/v1/deployments/api/versions/v2/reject", {"reason": "leaks"}).status == 200
+    found = client.get("/v1/release-targets/api%2Fprod%2Fnode-1/explain").json
+    assert found["state"] == "failed"
+    assert "it is rejected and not tried again" in found["message"]
+    assert [action["command"] for action in found["actions"]] == ["headgate rollback api/prod/node-1"]
+    assert client.post(f"{ONE}/retry").status == 409
+    assert client.post(f"{ONE}/rollback").status == 200
+
+
+def test_the_one_that_changes_first_speaks_for_those_that_wait_for_the_same(client: Client) -> None:
+    fleet.make(client, nodes=7)
+    slowly = {"gradualRollout": {"rolloutType": "linear", "timeScaleInterval": 60}}
+    fleet.put(client, "policies", "careful", rules=[slowly])
+    fleet.publish(client, "v1")
+    waiting = next(
+        group for group in client.get("/v1/deployments/api/explain").json["reasons"] if group["count"] == 6
+    )
+    alone = [
+        client.get(f"/v1/release-targets/{segment(f'api/prod/node-{number}')}/explain").json
+        for number in range(1, 8)
+    ]
+    first = min(
+        (one for one in alone if one["state"] == "waiting"), key=lambda one: str(one["nextEvaluationTime"])
+    )
+    assert (waiting["changes"], waiting["message"]) == (first["changes"], first["message"])
+    assert (waiting["targets"][0], len(waiting["targets"])) == (first["target"], 5)
+
+
+def test_who_queues_behind_a_failed_cycle_waits_for_a_person(client: Client) -> None:
+    fleet.make(client, nodes=1)
+    bracket = {"deploymentSelector": "true", "readinessMode": "immediate"}
+    fleet.put(client, "policies", "cycle", rules=[{"deploymentBracket": bracket}])
+    fleet.put(client, "deployments", "web", resourceSelector="true")
+    fleet.publish(client, "v1")
+    fleet.finish(client, fleet.jobs(client, resource="node-1")[0], "failure")
+    client.post("/v1/deployments/web/versions", {"tag": "v1"})
+    failed = client.items("/v1/groups", status="failed")[0]["id"]
+    found = until(lambda: _explained_as_blocked(client, "web/prod/node-1"))
+    assert (found["state"], found["changes"]) == ("waiting", "when a person decides: see what you can do")
+    assert f"group {failed} is failed" in found["message"]
+    assert [action["command"] for action in found["actions"]] == [
+        f"headgate retry --group {failed}",
+        f"headgate skip-member {failed} api",
+        f"headgate abort {failed}",
+    ]
+
+
+def _explained_as_blocked(client: Client, target: str) -> Any:
+    found = client.get(f"/v1/release-targets/{target.replace('/', '%2F')}/explain").json
+    return found if found["blocked"] else None

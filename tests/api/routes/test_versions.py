@@ -26,7 +26,7 @@ def test_a_version_is_found_by_id_by_tag_and_by_deployment_and_tag(client: Clien
         f"/v1/deployments/api/versions/{segment('release/1')}",
         f"/v1/deployments/api/versions/{version['id']}",
     ):
-        assert client.get(path).json == version
+        assert client.get(path).json == fleet.plain(version)
 
 
 def test_a_tag_is_published_once(client: Client) -> None:
@@ -158,3 +158,55 @@ def test_rules_of_a_policy_are_read_one_by_one(client: Client) -> None:
     for reference in ("two", "0", policy["rules"][0]["id"].upper()):
         assert client.get(f"/v1/policies/careful/rules/{reference}").json == policy["rules"][0]
     assert client.get("/v1/policies/careful/rules/three").status == 404
+
+
+def test_a_version_that_is_marked_as_bad_says_by_whom_and_why(client: Client) -> None:
+    fleet.publish(client, "v1")
+    answer = client.post("/v1/deployments/api/versions/v1/reject", {"reason": "leaks", "rollback": True})
+    assert answer.status == 200
+    rejection = answer.json["rejection"]
+    assert (answer.json["status"], rejection["reason"], rejection["rollback"]) == ("rejected", "leaks", True)
+    events = [event for event in client.items("/v1/events") if event["type"] == "version.rejected"]
+    assert [event["data"]["reason"] for event in events] == ["leaks"]
+    audit = client.items("/v1/audit", kind="Version")
+    assert ("reject", "api/v1") in [(entry["action"], entry["name"]) for entry in audit]
+
+
+def test_a_mark_without_a_reason_is_refused(client: Client) -> None:
+    version = fleet.publish(client, "v1")
+    refused = client.post(f"/v1/versions/{version['id']}/reject", {"reason": " "})
+    assert (refused.status, refused.json["errors"][0]["path"]) == (422, "reason")
+
+
+def test_a_mark_is_set_and_lifted_by_who_may(client: Client, server: Server) -> None:
+    deployer = server.client("dee:deployer@default")
+    fleet.publish(client, "v1")
+    path = "/v1/deployments/api/versions/v1"
+    assert deployer.post(f"{path}/reject", {"reason": "leaks"}).status == 403
+    client.post(f"{path}/reject", {"reason": "leaks"})
+    refused = deployer.patch(path, {"status": "ready"})
+    assert (refused.status, "version:reject" in refused.json["detail"]) == (403, True)
+    lifted = client.patch(path, {"status": "ready", "message": "it was the network"})
+    assert (lifted.json["status"], lifted.json["rejection"]) == ("ready", None)
+
+
+def test_a_mark_is_not_lifted_by_publishing_the_version_anew(client: Client, server: Server) -> None:
+    deployer = server.client("dee:deployer@default")
+    fleet.publish(client, "v1")
+    version = {
+        "apiVersion": "headgate.dev/v1",
+        "kind": "Version",
+        "metadata": {"name": "api-v2"},
+        "spec": {"deployment": "api", "tag": "v2"},
+    }
+    deployer.post("/v1/apply", {"manifests": [version], "set": "releases"})
+    path = "/v1/deployments/api/versions/v2"
+    client.post(f"{path}/reject", {"reason": "leaks"})
+    for refused in (
+        deployer.delete(path),
+        deployer.delete(f"{path}?dryRun=true"),
+        deployer.post("/v1/apply", {"manifests": [], "set": "releases", "prune": True}),
+    ):
+        assert (refused.status, "version:reject" in refused.json["detail"]) == (403, True)
+    assert client.get(path).json["rejection"]["reason"] == "leaks"
+    assert client.delete(path).status == 204

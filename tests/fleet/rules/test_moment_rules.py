@@ -57,7 +57,10 @@ def test_a_turn_that_has_not_come_is_announced_exactly() -> None:
     rule = GradualRollout(300)
     verdict = gradual_rollout.judge(rule, 1, 10, NINE, at(4))
     assert (verdict.outcome, verdict.next_evaluation_time) == ("pending", at(5))
-    assert verdict.message == "position 1 (0 to 9) has its turn at 09:05 (rollout started 09:00)"
+    assert (
+        verdict.message
+        == "position 1 (0 to 9) has its turn at 2026-03-02T09:05:00Z (rollout started 2026-03-02T09:00:00Z)"
+    )
     assert gradual_rollout.judge(rule, 1, 10, NINE, at(5)).satisfied_at == at(5)
 
 
@@ -73,13 +76,21 @@ WORK_HOURS = DeploymentWindow("FREQ=WEEKLY;BYDAY=MO,TU;BYHOUR=9", 60)
 def test_an_open_window_allows_until_its_end() -> None:
     verdict = deployment_window.judge(WORK_HOURS, at(30))
     assert (verdict.outcome, verdict.satisfied_at, verdict.next_evaluation_time) == ("allowed", NINE, at(60))
-    assert verdict.message == "the window is open since 09:00, until 10:00 UTC"
+    assert verdict.message == "the window is open since 2026-03-02T09:00:00Z, until 2026-03-02T10:00:00Z"
+
+
+def test_the_rules_zone_stands_beside_the_moment() -> None:
+    rule = deployment_window.DeploymentWindow(
+        "FREQ=DAILY;BYHOUR=9;BYMINUTE=0;BYSECOND=0", 60, timezone="Europe/Berlin"
+    )
+    verdict = deployment_window.judge(rule, instants.parse("2026-03-02T10:30:00Z"))
+    assert verdict.message == "the window is closed, it opens at 2026-03-03T08:00:00Z (09:00 Europe/Berlin)"
 
 
 def test_a_closed_window_says_when_it_opens() -> None:
     verdict = deployment_window.judge(WORK_HOURS, at(60))
     assert (verdict.outcome, verdict.next_evaluation_time) == ("pending", at(24 * 60))
-    assert verdict.message == "the window is closed, it opens at 2026-03-03 09:00 UTC"
+    assert verdict.message == "the window is closed, it opens at 2026-03-03T09:00:00Z"
 
 
 def test_a_window_that_is_over_is_denied() -> None:
@@ -224,7 +235,7 @@ def test_a_stopped_line_waits_for_a_person_and_names_the_failures() -> None:
     verdict = failure_budget.judge(rule, NINE, ["node-1", "node-4"], 10)
     assert (verdict.outcome, verdict.next_evaluation_time) == ("pending", None)
     assert verdict.message == (
-        "the line is stopped since 2026-03-02 09:00, until a person resumes it;"
+        "the line is stopped since 2026-03-02T09:00:00Z, until a person resumes it;"
         " 2 of 10 targets failed, allowed 1: node-1, node-4"
     )
 

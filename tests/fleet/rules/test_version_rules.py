@@ -33,7 +33,7 @@ def approve(rule: approval.Approval, *votes: model.Approval) -> Verdict:
 def test_approval_waits_for_people_and_says_since_when() -> None:
     verdict = approve(approval.Approval())
     assert verdict.outcome == "pending"
-    assert verdict.message == "v2 in prod waits for 1 approval since 2026-03-01 09:00"
+    assert verdict.message == "v2 in prod waits for 1 approval since 2026-03-01T09:00:00Z"
     assert verdict.next_evaluation_time is None
 
 
@@ -46,13 +46,16 @@ def test_approval_is_satisfied_at_the_moment_of_the_last_vote_needed() -> None:
 
 def test_a_missing_second_approval_names_who_has_approved() -> None:
     verdict = approve(approval.Approval(min_approvals=2), vote("ana", 1), vote("ana", 2))
-    assert verdict.message == "v2 in prod has 1 of 2 approvals (ana), waits for 1 more since 2026-03-01 09:00"
+    assert (
+        verdict.message
+        == "v2 in prod has 1 of 2 approvals (ana), waits for 1 more since 2026-03-01T09:00:00Z"
+    )
 
 
 def test_a_rejection_is_a_veto_with_name_and_reason() -> None:
     verdict = approve(approval.Approval(), vote("ana", 1), vote("ben", 2, "rejected"))
     assert verdict.outcome == "denied"
-    assert 'rejected by ben at 2026-03-01 09:02 ("breaks logins")' in verdict.message
+    assert 'rejected by ben at 2026-03-01T09:02:00Z ("breaks logins")' in verdict.message
 
 
 def test_a_later_approval_of_the_same_person_withdraws_the_rejection() -> None:
@@ -111,7 +114,7 @@ def test_a_fraction_of_a_percent_is_exact() -> None:
 def test_soak_ends_at_an_exact_time_counted_from_the_percentage() -> None:
     verdict = progress(20, staged(2, 1, 5), minimum_soak_time_minutes=30)
     assert (verdict.outcome, verdict.next_evaluation_time) == ("pending", at(35))
-    assert verdict.message == "staging: soaks since 09:05, until 09:35"
+    assert verdict.message == "staging: soaks since 2026-03-01T09:05:00Z, until 2026-03-01T09:35:00Z"
     done = progress(35, staged(2, 1, 5), minimum_soak_time_minutes=30)
     assert (done.outcome, done.satisfied_at) == ("allowed", at(35))
 
@@ -147,7 +150,7 @@ def test_cooldown_counts_from_the_end_of_the_last_deployment() -> None:
     assert version_cooldown.judge(rule, None, NINE).is_allowed
     waiting = version_cooldown.judge(rule, NINE, at(9))
     assert (waiting.outcome, waiting.next_evaluation_time) == ("pending", at(10))
-    assert "until 09:10" in waiting.message
+    assert "until 2026-03-01T09:10:00Z" in waiting.message
     assert version_cooldown.judge(rule, NINE, at(10)).is_allowed
 
 

@@ -8,17 +8,26 @@ import msgspec
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, Create, Delete, Object, Update, UpdateStatus
-from headgate.workload import expand, gangs, labels, model, names, revisions
+from headgate.workload import children, expand, gangs, labels, model, names, revisions
 from headgate.workload.model import PodCliqueSet
+from headgate.workload.situation import Event
 
 
 class Plan(msgspec.Struct, frozen=True):
     actions: tuple[Action, ...]
     next_look: Instant | None = None
     stuck: tuple[object, ...] = ()
+    events: tuple[Event, ...] = ()
 
 
-def plan(item: Object, observed: Sequence[Object], now: Instant, ids: IdSource) -> Plan:
+def plan(
+    item: Object,
+    observed: Sequence[Object],
+    now: Instant,
+    ids: IdSource,
+    sets: Sequence[Object] = (),
+    remembered: children.Memory | None = None,
+) -> Plan:
     pcs = model.read(item)
     there = {part.key: part for part in observed}
     status = UpdateStatus(item.key, item.uid, {"observedGeneration": item.generation})

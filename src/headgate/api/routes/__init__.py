@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from headgate.api.calls import Route
 from headgate.api.routes import (
     approvals,
     audit,
     budgets,
     callbacks,
+    checks,
     claims,
     events,
+    explanations,
     fleet_objects,
     groups,
     jobs,
     levels,
     manifests,
+    orders,
     plans,
     resource_sets,
     rules,
@@ -27,6 +32,7 @@ from headgate.api.routes import (
     versions,
     workspaces,
 )
+from headgate.api.schemas import Page
 
 _MODULES = (
     workspaces,
@@ -40,6 +46,8 @@ _MODULES = (
     claims,
     callbacks,
     targets,
+    orders,
+    explanations,
     groups,
     approvals,
     skips,
@@ -51,6 +59,14 @@ _MODULES = (
     audit,
     tokens,
     levels,
+    checks,
 )
 
-ALL: tuple[Route, ...] = tuple(route for module in _MODULES for route in module.ROUTES)
+
+def _in_its_lane(route: Route) -> Route:
+    """Every list can be filtered, and be long."""
+    is_list = route.method == "GET" and isinstance(route.answers.get(200), Page)
+    return msgspec.structs.replace(route, lane="lists") if is_list else route
+
+
+ALL: tuple[Route, ...] = tuple(_in_its_lane(route) for module in _MODULES for route in module.ROUTES)

@@ -6,6 +6,7 @@ from typing import Any
 
 from headgate.api import (
     bodies,
+    concerning,
     finding,
     kinds,
     lists,
@@ -16,8 +17,9 @@ from headgate.api import (
     rollout_shapes,
 )
 from headgate.api.calls import Answer, Call, Parameter, Route
+from headgate.api.schemas import Concerning
 from headgate.api.schemas import Page as PageSchema
-from headgate.fleet import model
+from headgate.fleet import concerns, model
 from headgate.fleet.changes import Vote
 from headgate.fleet.state import State
 from headgate.kernel import documents
@@ -77,7 +79,8 @@ async def vote(call: Call) -> Answer:
         context.apply(Vote(deployment, given.tag, environment, user, given.status, given.reason, roles))
         version = finding.version_of(state, deployment, given.tag)
         cast = state.approvals[(version.id, environment)][user]
-        return replies.reply(200, document(state, cast))
+        concern = concerns.of_vote(state, version, environment, roles)
+        return replies.reply(200, {**document(state, cast), "concerns": concerning.document(concern)})
 
     return await replies.submit(call, command)
 
@@ -112,7 +115,7 @@ ROUTES = (
     ),
     Route(
         "POST", "/v1/approvals", "vote", "Approve or reject a version in an environment",
-        vote, "approval:write", "approvals", {200: rollout_shapes.Approval},
+        vote, "approval:write", "approvals", {200: Concerning(rollout_shapes.Approval)},
         body=bodies.ApprovalInput, mutates=True,
         description="The vote is the caller's, and replaces an earlier one of the same caller.",
     ),

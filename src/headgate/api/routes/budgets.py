@@ -17,7 +17,7 @@ from headgate.api import (
 )
 from headgate.api.calls import Answer, Call, Route
 from headgate.api.schemas import Page as PageSchema
-from headgate.fleet import gates, references
+from headgate.fleet import gates, grouping, references
 from headgate.fleet.changes import ResumeBudget
 from headgate.fleet.rules import failure_budget
 from headgate.fleet.state import State
@@ -26,7 +26,7 @@ from headgate.kernel import documents
 from headgate.kernel.problems import Problem, Rejected
 from headgate.runtime.commands import Context, Reply
 
-FAILURES = "failureBudget"
+FAILURES, ROLLOUT = "failureBudget", "gradualRollout"
 
 
 async def list_budgets(call: Call) -> Answer:
@@ -42,13 +42,13 @@ def _name(budget: dict[str, Any]) -> str:
 
 
 def _budgets(state: State) -> Iterator[dict[str, Any]]:
-    for table in state.slots.values():
+    for table in state.slot_tables():
         rule = table.rule
         holders = [
             {"name": name, "since": objects.shown_or_none(table.held_since(name))}
             for name in sorted(table.holders)
         ]
-        yield _budget(rule, None, rule.spec.group_selector, table.limit, holders, None)
+        yield _budget(rule, None, table.scope, table.limit, holders, None)
     for policy in state.policies.values():
         for rule in policy.rules:
             if rule.kind == FAILURES:
@@ -67,7 +67,9 @@ def _failure_budgets(state: State, rule: BoundRule) -> Iterator[dict[str, Any]]:
         failed = sorted(latch.failed.items()) if latch is not None else []
         holders = [{"name": name, "since": objects.shown(since)} for name, since in failed]
         stopped_at = latch.stopped_at if latch is not None else None
-        yield _budget(rule, scope or None, None, limit, holders, stopped_at)
+        environment, separator, value = scope.partition("/")
+        shown = grouping.shown(value) if separator else None
+        yield _budget(rule, environment or None, shown, limit, holders, stopped_at)
 
 
 def _budget(
@@ -99,8 +101,9 @@ async def resume(call: Call) -> Answer:
         state = context.engine.state
         policy = None if given.policy is None else finding.name_or_same(state, kinds.POLICY, given.policy)
         rule = references.rule(state, policy, given.rule)
-        if rule.kind != FAILURES:
-            raise Rejected([Problem("rule", f"is {rule.label}, a {rule.kind}; allowed is a {FAILURES}")])
+        if rule.kind not in (FAILURES, ROLLOUT):
+            message = f"is {rule.label}, a {rule.kind}; allowed are a {FAILURES} and a {ROLLOUT}"
+            raise Rejected([Problem("rule", message)])
         context.apply(
             ResumeBudget(rule.id, rule.policy.name, _environment(state, given), context.caller.user)
         )

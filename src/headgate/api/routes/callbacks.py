@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from headgate.agents import credentials, signing
+from headgate.agents import signing
 from headgate.api import (
     bodies,
     replies,
@@ -16,7 +16,6 @@ from headgate.api import (
 from headgate.api.calls import Answer, Call, Refusal, Route
 from headgate.api.routes import jobs
 from headgate.fleet import records
-from headgate.fleet.changes import JobReported
 from headgate.kernel import documents
 from headgate.kernel.problems import Rejected
 from headgate.runtime.commands import View
@@ -39,7 +38,7 @@ async def take_callback(call: Call) -> Answer:
             "dots between, by the secret of the job's agent",
         )
     given = documents.read(bodies.ReportInput, call.body)
-    change = JobReported(job.id, given.status, given.message, given.external_id, given.links)
+    change = jobs.reported(job, given)
     return await replies.submit(call, partial(jobs.take_report, change, job))
 
 
@@ -60,9 +59,9 @@ async def _secret(call: Call, job: records.Job) -> str | None:
     order = await replies.in_thread(call.service.store.order, call.workspace, job.id)
     if order is not None:
         config = msgspec.json.decode(order.document, type=_Document).config
-        return _secret_in(config) if order.type == "http" else None
+        return _secret_in(call, config) if order.type == "http" else None
     config = await replies.ask(call, partial(_config_of_agent, job.agent or ""))
-    return _secret_in(config)
+    return _secret_in(call, config)
 
 
 def _config_of_agent(name: str, view: View) -> dict[str, Any]:
@@ -70,9 +69,9 @@ def _config_of_agent(name: str, view: View) -> dict[str, Any]:
     return agent.config if agent is not None and agent.type == "http" else {}
 
 
-def _secret_in(config: dict[str, Any]) -> str | None:
+def _secret_in(call: Call, config: dict[str, Any]) -> str | None:
     try:
-        given = credentials.find(config.get("secret"), config.get("secretEnv"), field="secret")
+        given = call.service.credentials.find(config.get("secret"), config.get("secretEnv"), field="secret")
     except Rejected:
         return None
     return given if isinstance(given, str) else None

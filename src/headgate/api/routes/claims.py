@@ -19,46 +19,41 @@ from headgate.api import (
     rollout_shapes,
 )
 from headgate.api.calls import Answer, Call, Refusal, Route
+from headgate.api.reading import ClientGoneError
 from headgate.api.routes import jobs
-from headgate.fleet import model
+from headgate.fleet import model, records
 from headgate.fleet.changes import JobReported
 from headgate.kernel import documents, instants
-from headgate.runtime.commands import Context
+from headgate.runtime import claims
+from headgate.runtime.commands import ENGINE, Context, Reply
 from headgate.store.port import Order
 
-PULL = "pull"
-DEFAULT_ATTEMPTS = 3
-DEFAULT_LEASE_SECONDS = 60
 NAP_SECONDS = 0.02
 """Events that bring no job must not make waiting agents ask all the time."""
 LONGEST_NAP_SECONDS = 1.0
 """Orders may come from another process, which tells only by writing."""
 
 
-class _State(msgspec.Struct, rename="camel"):
-    """What is remembered of a claim beside the order's own columns."""
-
-    lease_seconds: int = DEFAULT_LEASE_SECONDS
-
-
-class _Document(msgspec.Struct):
-    config: dict[str, Any] = {}
-
-
 async def claim_jobs(call: Call) -> Answer:
+    """Whoever hung up while it waited is given nothing."""
     wanted = documents.read(bodies.ClaimInput, call.body if call.body is not None else {})
     agent = await _pull_agent(call)
     ends = time.monotonic() + wanted.wait_seconds
     nap = 0.0
-    while True:
-        seen = await replies.in_thread(call.service.store.newest_event, call.workspace)
-        orders = await _claim(call, agent, wanted)
-        left = ends - time.monotonic()
-        if orders or left <= 0:
-            return Answer(200, {"jobs": [_handed_out(order) for order in orders]})
-        await call.service.desk.wait_for_events(call.workspace, seen, min(left, LONGEST_NAP_SECONDS))
-        await asyncio.sleep(nap)
-        nap = NAP_SECONDS
+    async with call.line as line:
+        while not line.is_cut:
+            seen = await replies.in_thread(call.service.store.newest_event, call.workspace)
+            orders = await _claim(call, agent, wanted)
+            if line.is_cut:
+                await _give_back(call, orders)
+                break
+            left = ends - time.monotonic()
+            if orders or left <= 0 or line.is_closing:
+                return await _hand_out(call, orders, wanted)
+            await call.service.desk.wait_for_events(call.workspace, seen, min(left, LONGEST_NAP_SECONDS))
+            await asyncio.sleep(nap)
+            nap = NAP_SECONDS
+    raise ClientGoneError
 
 
 async def _pull_agent(call: Call) -> str:
@@ -70,7 +65,7 @@ async def _pull_agent(call: Call) -> str:
     if call.principal.agents and found.name not in call.principal.agents:
         names = ", ".join(sorted(call.principal.agents))
         raise Refusal(403, "Not allowed", f"this token is for {names}, not for {found.name}")
-    if found.type != PULL:
+    if found.type != claims.PULL:
         raise refusals.conflict(
             "The agent is not polled", f"{found.name} is of type {found.type}; only agents of type pull claim"
         )
@@ -78,45 +73,55 @@ async def _pull_agent(call: Call) -> str:
 
 
 async def _claim(call: Call, agent: str, wanted: bodies.ClaimInput) -> list[Order]:
-    store = call.service.store
-    claimed = await replies.in_thread(
+    store, now = call.service.store, call.service.clock()
+    for workspace, lost in await replies.in_thread(partial(claims.end_lost, store, now)):
+        await call.service.desk.submit(workspace, partial(_report_all, [lost]), ENGINE)
+    return await replies.in_thread(
         partial(
             store.claim_orders,
-            types=(PULL,),
+            types=(claims.PULL,),
             workspace=call.workspace,
             agent=agent,
             holder=wanted.holder or call.principal.user,
-            now=call.service.clock(),
+            now=now,
             seconds=wanted.lease_seconds,
             limit=wanted.limit,
         )
     )
-    handed_out = [order for order in claimed if order.claims <= _most_claims(order)]
-    given_up = [order for order in claimed if order.claims > _most_claims(order)]
-    reports = [JobReported(order.job, "inProgress") for order in handed_out] + [
-        JobReported(order.job, "failure", f"claimed {order.claims - 1} times and lost each time")
-        for order in given_up
-    ]
-    for order in handed_out:
-        if wanted.lease_seconds != DEFAULT_LEASE_SECONDS:
-            order.state = msgspec.json.encode(_State(wanted.lease_seconds))
-            await replies.in_thread(store.save_order, order)
-    if reports:
+
+
+async def _give_back(call: Call, orders: list[Order]) -> None:
+    for order in orders:
+        await replies.in_thread(call.service.store.give_back_order, order)
+
+
+async def _hand_out(call: Call, orders: list[Order], wanted: bodies.ClaimInput) -> Answer:
+    """Whether anybody got them shows with the first heartbeat or report: until then they are queued."""
+    try:
+        await _note(call, orders, wanted)
+    except Exception:
+        await _give_back(call, orders)
+        raise
+    return Answer(200, {"jobs": [_handed_out(order) for order in orders]})
+
+
+async def _note(call: Call, orders: list[Order], wanted: bodies.ClaimInput) -> None:
+    for order in orders:
+        kept = claims.kept_of(order)
+        if kept.lease_seconds != wanted.lease_seconds:
+            kept.lease_seconds = wanted.lease_seconds
+            order.state = msgspec.json.encode(kept)
+            await replies.in_thread(call.service.store.save_order, order)
+    if orders:
+        reports = [JobReported(order.job, "queued", f"handed to {order.claimed_by}") for order in orders]
         await call.service.desk.submit(call.workspace, partial(_report_all, reports), call.caller)
-    return handed_out
 
 
 def _report_all(reports: list[JobReported], context: Context) -> None:
     for report in reports:
-        job = context.engine.state.jobs.get(report.job)
+        job = context.job(report.job)
         if job is not None and job.completed_at is None:
             context.apply(report)
-
-
-def _most_claims(order: Order) -> int:
-    config = msgspec.json.decode(order.document, type=_Document).config
-    given = config.get("maxAttempts", DEFAULT_ATTEMPTS)
-    return given if isinstance(given, int) and not isinstance(given, bool) else DEFAULT_ATTEMPTS
 
 
 def _handed_out(order: Order) -> dict[str, Any]:
@@ -134,7 +139,10 @@ async def heartbeat(call: Call) -> Answer:
         raise refusals.conflict("The claim is lost", f"job {job.id} is {job.status} and no longer handed out")
     _check_claim(call, order, given.token)
     if not order.cancelled:
-        until = call.service.clock() + instants.seconds(_lease_seconds(order))
+        if await _is_first_word(call, order):
+            begun = JobReported(order.job, "inProgress")
+            await call.service.desk.submit(call.workspace, partial(_report_all, [begun]), call.caller)
+        until = call.service.clock() + instants.seconds(claims.kept_of(order).lease_seconds)
         if not await replies.in_thread(call.service.store.renew_order, order, until):
             order = await _order(call)
             if order is None or not order.cancelled or order.token != given.token:
@@ -144,20 +152,35 @@ async def heartbeat(call: Call) -> Answer:
     )
 
 
-def _lease_seconds(order: Order) -> int:
-    return msgspec.json.decode(order.state, type=_State).lease_seconds
+async def _is_first_word(call: Call, order: Order) -> bool:
+    """With the first word of its holder a claim counts; one that was lost, and that nobody took, is taken up again."""
+    if claims.is_heard_of(order) and order.claimed_by is not None:
+        return False
+    if not claims.is_heard_of(order):
+        claims.take_note(order)
+    order.claimed_by = order.claimed_by or call.principal.user
+    if not await replies.in_thread(call.service.store.save_order, order):
+        raise _lost(order.job)
+    return True
 
 
 async def _order(call: Call) -> Order | None:
     order = await replies.in_thread(call.service.store.order, call.workspace, call.path["job"].lower())
-    return order if order is None or order.type == PULL else None
+    return order if order is None or order.type == claims.PULL else None
 
 
 def _check_claim(call: Call, order: Order, token: int | None) -> None:
     if call.principal.agents and order.agent not in call.principal.agents:
         names = ", ".join(sorted(call.principal.agents))
         raise Refusal(403, "Not allowed", f"the job is run by {order.agent}; this token is for {names}")
-    if token is not None and token != order.token:
+    if token is None:
+        raise refusals.conflict(
+            "The claim is not named",
+            f"job {order.job} was claimed: the report needs `token`, that of the claim",
+        )
+    if order.claims == 0:
+        raise refusals.conflict("The job is not claimed", f"nobody has claimed job {order.job} yet")
+    if token != order.token:
         raise _lost(order.job)
 
 
@@ -170,13 +193,28 @@ async def report(call: Call) -> Answer:
     job = await jobs.stored(call)
     jobs.check_agent(call, job)
     order = await _order(call)
-    if order is not None and job.completed_at is None:
+    if job.completed_at is None:
+        if order is None:
+            raise refusals.conflict("The job is not claimed", f"job {job.id} is not that of a pull agent")
         _check_claim(call, order, given.token)
-    change = JobReported(job.id, given.status, given.message, given.external_id, given.links)
+        if given.status in model.JOB_LIVE:
+            await _is_first_word(call, order)
+    change = jobs.reported(job, given)
+    if order is None or not order.cancelled:
+        return await replies.submit(call, partial(_take_from_holder, change, job))
     answer = await replies.submit(call, partial(jobs.take_report, change, job))
-    if order is not None and order.cancelled and given.status in model.JOB_TERMINAL:
+    if given.status in model.JOB_TERMINAL:
         await replies.in_thread(call.service.store.finish_order, call.workspace, order.job)
     return answer
+
+
+def _take_from_holder(change: JobReported, stored: records.Job, context: Context) -> Reply:
+    """Whoever says another end than the one that was taken has lost the claim, and is told so."""
+    job = context.job(change.job) or stored
+    if job.completed_at is not None and change.status in model.JOB_TERMINAL - {job.status}:
+        said = f"job {job.id} has ended as {job.status}; that it is {change.status} comes too late"
+        raise refusals.conflict("The claim is lost", said)
+    return jobs.take_report(change, stored, context)
 
 
 ROUTES = (
@@ -186,7 +224,8 @@ ROUTES = (
         body=bodies.ClaimInput, body_required=False, problems=(409,),
         description=(
             "Each job is handed to one caller, who keeps it with heartbeats until it reports. A claim that is not "
-            "kept up is offered again, at most maxAttempts times (config of the agent, 3 if it says nothing)."
+            "kept up is offered again, at most maxAttempts times (config of the agent, 3 if it says nothing). A claim "
+            "counts from its first heartbeat or report: whoever hangs up is given nothing."
         ),
     ),
     Route(
@@ -197,6 +236,7 @@ ROUTES = (
         "POST", "/v1/jobs/{job}/report", "reportJob", "Report how a claimed job is",
         report, "job:run", "jobs", {200: rollout_shapes.Job},
         body=bodies.ClaimedReportInput, mutates=True, problems=(409,),
-        description="With the token of a lost claim it is refused; a job that has ended stays as it is.",
+        description="Without the token of the claim, or with that of a lost one, it is refused; a job that has ended "
+        "stays as it is.",
     ),
 )  # fmt: skip

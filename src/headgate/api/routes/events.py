@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import msgspec
 
 from headgate.api import filters, objects, pages, replies, shapes
 from headgate.api.calls import Answer, Call, Parameter, Refusal, Route
+from headgate.api.filters import Condition
 from headgate.api.lists import LONGEST_SEARCH_SECONDS
 from headgate.runtime.commands import UnknownWorkspaceError
 from headgate.store.port import Event
@@ -18,6 +21,9 @@ HEARTBEAT_SECONDS = 15.0
 LONGEST_STREAM_SECONDS = 3_600.0
 """Then the client comes back with its token, which may have been taken away."""
 MOST_AT_ONCE = 500
+STREAMED_AT_ONCE = 100
+_READERS = ThreadPoolExecutor(2, thread_name_prefix="headgate-events")
+"""Few, and for nothing else: hundreds of streams that catch up keep each other waiting, and nobody else."""
 RETRY_MILLISECONDS = 2_000
 NEWEST_FIRST = "-seq"
 _LAST_EVENT_ID = "last-event-id"
@@ -70,16 +76,24 @@ async def _page(call: Call, position: int | None, newest: int) -> Answer:
     while True:
         read = _events_down_from if is_descending else _events_up_from
         events = await replies.in_thread(read, call, position, newest)
-        for event in events:
-            position = event.seq
-            item = document(event)
-            if condition is None or condition.holds(_seen(item)):
-                items.append(item)
-            if len(items) == limit:
-                break
+        if events:
+            position = await replies.in_thread(_take, events, condition, limit, items, ends)
         is_over = not events or position == (1 if is_descending else newest)
         if is_over or len(items) == limit or time.monotonic() > ends:
             return Answer(200, {"items": items, "next": None if is_over else str(position)})
+
+
+def _take(
+    events: list[Event], condition: Condition | None, limit: int, items: list[dict[str, Any]], ends: float
+) -> int:
+    """The number of the last one that it has looked at."""
+    for event in events:
+        item = document(event)
+        if condition is None or condition.holds(_seen(item)):
+            items.append(item)
+        if len(items) == limit or time.monotonic() > ends:
+            break
+    return event.seq
 
 
 def _events_up_from(call: Call, position: int | None, newest: int) -> list[Event]:
@@ -105,27 +119,32 @@ async def _stream(call: Call, position: int, asked: int | None) -> AsyncIterator
     spoke_at = time.monotonic()
     while time.monotonic() < ends:
         try:
-            newest, events = await replies.in_thread(_events_after, call, position)
-            if newest == position:
+            last, text = await asyncio.get_running_loop().run_in_executor(_READERS, _next, call, position)
+            if last == position:
                 await call.service.desk.wait_for_events(call.workspace, position, HEARTBEAT_SECONDS)
         except UnknownWorkspaceError:
             return
-        first = events[0].seq if events else newest + 1
-        text = _gap(position, first - 1) if first > position + 1 else b""
-        text += b"".join(_written(event) for event in events)
         if not text and time.monotonic() - spoke_at >= HEARTBEAT_SECONDS:
             text = b": still here\n\n"
         if text:
             yield text
             spoke_at = time.monotonic()
-        position = events[-1].seq if events else newest
+        position = last
 
 
-def _events_after(call: Call, position: int) -> tuple[int, list[Event]]:
-    """The newest number first: what was numbered up to it and is not found is no longer kept."""
+def _next(call: Call, position: int) -> tuple[int, bytes]:
+    """The last number that was looked at, and what there is to say of those up to it.
+
+    The newest number is asked for first: what was numbered up to it and is not found is no longer kept.
+    """
     store = call.service.store
-    newest = max(position, store.newest_event(call.workspace))
-    return newest, store.events_after(call.workspace, position, MOST_AT_ONCE) if newest > position else []
+    newest = store.newest_event(call.workspace)
+    if newest <= position:
+        return position, b""
+    events = store.events_after(call.workspace, position, STREAMED_AT_ONCE)
+    first = events[0].seq if events else newest + 1
+    text = _gap(position, first - 1) if first > position + 1 else b""
+    return events[-1].seq if events else newest, text + b"".join(map(_written, events))
 
 
 def _written(event: Event) -> bytes:
@@ -161,7 +180,7 @@ ROUTES = (
                 "Of a page; a stream has no end.",
             ),
         ),
-        media_type="text/event-stream", problems=(422,),
+        media_type="text/event-stream", problems=(422,), lane="lists", streams=True,
         description=(
             "Server-sent events: `id` is the event's number, `event` its type, `data` the event as JSON. With the header "
             "Last-Event-ID a stream goes on where it was left; `event: gap` says that events in between are gone. "

@@ -3,25 +3,49 @@ handlers for all of them."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from headgate.api import etags, finding, kinds, lists, merging, objects, orderings, pages, refusals, replies
+from headgate.api import (
+    concerning,
+    deletions,
+    etags,
+    fields,
+    finding,
+    kinds,
+    lists,
+    merging,
+    objects,
+    orderings,
+    pages,
+    refusals,
+    replies,
+    selecting,
+    settling,
+    shapes,
+)
 from headgate.api.calls import Answer, Call, Route
+from headgate.api.deletions import Deletion
 from headgate.api.kinds import Kind
 from headgate.api.lists import Listing
 from headgate.api.objects import Parsed
 from headgate.api.pages import Key, Page
+from headgate.api.schemas import Concerning, Patch
 from headgate.api.schemas import Page as PageSchema
-from headgate.api.schemas import Patch
-from headgate.fleet import changes, model
+from headgate.fleet import changes, hiding, model
 from headgate.fleet.changes import Object
+from headgate.fleet.state import State
 from headgate.kernel import documents, identifiers
 from headgate.kernel.problems import Problem, Rejected
 from headgate.runtime.commands import Context, Reply, View
 
 Handler = Callable[[Call], Awaitable[Answer]]
+
+MOST_IN_LIST = 1_000
+FORCED = (kinds.POLICY, kinds.FREEZE, kinds.VARIABLE_SET, kinds.ENVIRONMENT, kinds.DEPLOYMENT)
+"""Kinds with a selector that is refused if it leaves nobody, unless it is forced."""
 
 
 async def list_objects(kind: Kind, call: Call) -> Answer:
@@ -29,7 +53,32 @@ async def list_objects(kind: Kind, call: Call) -> Answer:
         return await replies.ask(call, partial(rows_after, kind, page, position, count))
 
     view = _view_of_resource if kind is kinds.RESOURCE else objects.view
-    return await lists.answer(call, Listing(kind.variable, fetch, objects.document, view))
+    return await lists.answer(
+        call,
+        Listing(
+            kind.variable,
+            fetch,
+            lambda thing: shown(call, thing, objects.document),
+            lambda thing: shown(call, thing, view),
+        ),
+    )
+
+
+def shown(call: Call, thing: Any, document: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+    """Whoever may not write an agent or a policy does not see its secrets, nor can find them out by a filter."""
+    if isinstance(thing, model.JobAgent) and not call.principal.allows("fleet:write", call.workspace):
+        return document(thing.without_secrets())
+    if isinstance(thing, model.Policy):
+        return rule_shown(call, document(thing))
+    return document(thing)
+
+
+def rule_shown(call: Call, written: dict[str, Any]) -> dict[str, Any]:
+    """A policy, or one of its rules."""
+    if call.principal.allows("policy:write", call.workspace):
+        return written
+    found: dict[str, Any] = hiding.without_headers(written)
+    return found
 
 
 def rows_after(
@@ -51,19 +100,75 @@ def _view_of_resource(resource: model.Resource) -> dict[str, Any]:
 async def get_object(kind: Kind, call: Call) -> Answer:
     reference = call.path[kind.path_parameter]
     found = await replies.ask(call, lambda view: finding.required(view.engine.state, kind, reference))
-    return replies.object_answer(objects.encode(found))
+    return replies.object_answer(shown(call, found, objects.document))
 
 
 async def create_object(kind: Kind, call: Call) -> Answer:
+    if kind is kinds.POLICY and isinstance(call.body, list):
+        return await _create_all(kind, call)
     parsed = await replies.in_thread(objects.parse, kind.name, call.body, call.workspace)
+    await selecting.check_body(call, call.body)
 
     def create(context: Context) -> Reply:
         name = parsed.object.name
         if kind.get(context.engine.state, name) is not None:
             raise refusals.exists(kind.singular, name)
-        return put(context, kind, parsed, call.caller.user)
+        return put(context, kind, parsed, call)
 
     return await replies.submit(call, create)
+
+
+async def _create_all(kind: Kind, call: Call) -> Answer:
+    """All of a list, or none: policies are often written as one."""
+    given = await replies.in_thread(_parse_list, kind, call.body, call.workspace)
+    for index, body in enumerate(call.body):
+        await selecting.check_body(call, body, f"{documents.item_path('', index)}.")
+
+    def create(context: Context) -> Reply:
+        problems = [
+            Problem(f"[{index}].name", f"there is a {kind.singular} {parsed.object.name!r} already")
+            for index, parsed in enumerate(given)
+            if kind.get(context.engine.state, parsed.object.name) is not None
+        ]
+        if problems:
+            raise Rejected(problems)
+        made = []
+        for index, parsed in enumerate(given):
+            with _at(documents.item_path("", index)):
+                made.append(put(context, kind, parsed, call))
+        return replies.reply(201, b"[" + b",".join(one.body for one in made) + b"]")
+
+    return await replies.submit(call, create, alone=True)
+
+
+@contextmanager
+def _at(place: str) -> Iterator[None]:
+    try:
+        yield
+    except Rejected as rejected:
+        raise Rejected(
+            Problem(f"{place}.{one.path}".rstrip("."), one.message) for one in rejected.problems
+        ) from None
+
+
+def _parse_list(kind: Kind, bodies: list[Any], workspace: str) -> list[Parsed]:
+    problems: list[Problem] = []
+    found: list[Parsed] = []
+    if len(bodies) > MOST_IN_LIST:
+        raise Rejected([Problem("", f"has {len(bodies)} items; allowed are {MOST_IN_LIST}")])
+    for index, body in enumerate(bodies):
+        place = documents.item_path("", index)
+        try:
+            with _at(place):
+                found.append(objects.parse(kind.name, body, workspace))
+        except Rejected as rejected:
+            problems.extend(rejected.problems)
+            continue
+        if found[-1].object.name in {one.object.name for one in found[:-1]}:
+            problems.append(Problem(f"{place}.name", "is there twice"))
+    if problems:
+        raise Rejected(problems)
+    return found
 
 
 async def put_object(kind: Kind, call: Call) -> Answer:
@@ -72,11 +177,12 @@ async def put_object(kind: Kind, call: Call) -> Answer:
     body = {"name": name, **call.body} if isinstance(call.body, dict) else call.body
     parsed = await replies.in_thread(objects.parse, kind.name, body, call.workspace)
     _check_name(parsed.object.name, name)
+    await selecting.check_body(call, body)
 
     def replace(context: Context) -> Reply:
         old = kind.get(context.engine.state, name)
         etags.check(call.if_match, None if old is None else objects.encode(old))
-        return put(context, kind, parsed, call.caller.user)
+        return put(context, kind, parsed, call)
 
     return await replies.submit(call, replace)
 
@@ -91,6 +197,7 @@ def _name_to_put(view: View, kind: Kind, reference: str) -> str:
 async def patch_object(kind: Kind, call: Call) -> Answer:
     reference = call.path[kind.path_parameter]
     merging.check_patch(call.body)
+    await selecting.check_body(call, call.body)
 
     def patch(context: Context) -> Reply:
         old = finding.required(context.engine.state, kind, reference)
@@ -98,7 +205,7 @@ async def patch_object(kind: Kind, call: Call) -> Answer:
         merged = merging.merged(objects.document(old), call.body)
         parsed = objects.parse(kind.name, merged, call.workspace)
         _check_name(parsed.object.name, old.name)
-        return put(context, kind, parsed, call.caller.user)
+        return put(context, kind, parsed, call)
 
     return await replies.submit(call, patch)
 
@@ -106,9 +213,18 @@ async def patch_object(kind: Kind, call: Call) -> Answer:
 async def delete_object(kind: Kind, call: Call) -> Answer:
     reference = call.path[kind.path_parameter]
 
+    def deletion(state: State) -> Deletion:
+        thing = finding.required(state, kind, reference)
+        return deletions.of(state, kind, thing, thing.name)
+
+    if call.query.get("dryRun"):
+        found = await replies.ask(call, lambda view: deletion(view.engine.state))
+        return Answer(200, found.document())
+
     def delete(context: Context) -> Reply:
         old = finding.required(context.engine.state, kind, reference)
         etags.check(call.if_match, objects.encode(old))
+        deletions.check(deletion(context.engine.state), confirm=bool(call.query.get("confirm")))
         with refusals.as_conflict(f"The {kind.singular} cannot be deleted"):
             context.apply(changes.Delete(kind.name, old.name))
         return replies.NOTHING
@@ -121,34 +237,25 @@ def _check_name(given: str, name: str) -> None:
         raise Rejected([Problem("name", f"is {documents.describe(given)}; the path says {name!r}")])
 
 
-def put(context: Context, kind: Kind, parsed: Parsed, user: str) -> Reply:
+def put(context: Context, kind: Kind, parsed: Parsed, call: Call) -> Reply:
     """Creates or replaces; what is the same already is left alone, so that nothing looks again for nothing."""
     state = context.engine.state
     old = kind.get(state, parsed.object.name)
-    thing = settled(context, kind, parsed, old, user)
+    fields.check(call, old, parsed.object)
+    thing = settling.settled(context, kind, parsed, old, call.caller.user)
+    concerning.check(state, old, thing, force=bool(call.query.get("force")))
     if old is None or kind is kinds.SIGNAL or not objects.is_same(old, thing):
         with objects.flat_paths():
             context.apply(changes.Put(thing))
     kept = kind.get(state, thing.name)
     assert kept is not None
-    return replies.object_reply(201 if old is None else 200, objects.encode(kept))
+    return concerning.reply(state, 201 if old is None else 200, kept)
 
 
-def settled(context: Context, kind: Kind, parsed: Parsed, old: Object | None, user: str) -> Object:
-    """With the id it keeps, and with who froze."""
-    thing = parsed.object
-    if old is not None:
-        if parsed.has_own_id and thing.id != old.id:
-            message = f"is {thing.id}, but {old.name} has the id {old.id}; leave it out"
-            raise Rejected([Problem("id", message)])
-        thing = objects.with_id(thing, old.id)
-    elif not parsed.has_own_id:
-        thing = objects.with_id(thing, objects.new_id(context.engine.state, kind.name, thing.name))
-    else:
-        other = finding.find(context.engine.state, kind, thing.id)
-        if other is not None:
-            raise Rejected([Problem("id", f"is {thing.id}, which is the id of {other.name}")])
-    return objects.signed(thing, old, user)
+def _one_or_list(kind: Kind, one: Any) -> Any:
+    if kind is not kinds.POLICY:
+        return one
+    return {"anyOf": [one, {"type": "array", "maxItems": MOST_IN_LIST, "items": one}]}
 
 
 def _routes(kind: Kind) -> tuple[Route, ...]:
@@ -156,6 +263,8 @@ def _routes(kind: Kind) -> tuple[Route, ...]:
     all_of_them = f"/v1/{kind.collection}"
     what, tag = kind.singular, kind.collection
     article = "an" if what[0] in "aeiou" else "a"
+    answer = Concerning(kind.model) if kind.model in concerning.SAID_OF else kind.model
+    forcing = (concerning.FORCE,) if kind in FORCED else ()
 
     def handler(function: Callable[[Kind, Call], Awaitable[Answer]]) -> Handler:
         return partial(function, kind)
@@ -168,8 +277,8 @@ def _routes(kind: Kind) -> tuple[Route, ...]:
         ),
         Route(
             "POST", all_of_them, f"create{kind.name}", f"Create {article} {what}",
-            handler(create_object), kind.permission, tag, {201: kind.model},
-            body=kind.model, mutates=True, problems=(409,),
+            handler(create_object), kind.permission, tag, {201: _one_or_list(kind, answer)}, query=forcing,
+            body=_one_or_list(kind, kind.model), mutates=True, problems=(409,),
         ),
         Route(
             "GET", one, f"get{kind.name}", f"Get {article} {what}",
@@ -177,17 +286,18 @@ def _routes(kind: Kind) -> tuple[Route, ...]:
         ),
         Route(
             "PUT", one, f"put{kind.name}", f"Create or replace {article} {what}",
-            handler(put_object), kind.permission, tag, {200: kind.model, 201: kind.model},
+            handler(put_object), kind.permission, tag, {200: answer, 201: answer}, query=forcing,
             body=kind.model, mutates=True, conditional=True,
         ),
         Route(
             "PATCH", one, f"patch{kind.name}", f"Change fields of {article} {what}",
-            handler(patch_object), kind.permission, tag, {200: kind.model},
+            handler(patch_object), kind.permission, tag, {200: answer}, query=forcing,
             body=Patch(kind.model), mutates=True, conditional=True,
         ),
         Route(
             "DELETE", one, f"delete{kind.name}", f"Delete {article} {what}",
-            handler(delete_object), kind.permission, tag, {204: None},
+            handler(delete_object), kind.permission, tag, {200: shapes.Deletion, 204: None},
+            query=(*((deletions.CONFIRM,) if kind in deletions.CONFIRMED else ()), deletions.DRY_RUN),
             mutates=True, conditional=True, problems=(409,),
         ),
     )  # fmt: skip

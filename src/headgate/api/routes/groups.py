@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import msgspec
 
@@ -36,11 +36,14 @@ from headgate.store.port import Row
 Action = Literal["retry", "abort", "release", "skipMember"]
 Tags = Mapping[str, str]
 _DECODER = msgspec.json.Decoder(records.Group)
+_TEXT = {"type": "string"}
 _FILTERS = {
-    "status": "With this status.",
-    "environment": "In this environment, by id or name.",
-    "resource": "On this resource, by id or name.",
-    "policy": "Of this policy, by id or name.",
+    "status": Parameter(
+        "status", {**_TEXT, "enum": list(get_args(records.GroupStatus))}, "With this status."
+    ),
+    "environment": Parameter("environment", _TEXT, "In this environment, by id or name."),
+    "resource": Parameter("resource", _TEXT, "On this resource, by id or name."),
+    "policy": Parameter("policy", _TEXT, "Of this policy, by id or name."),
 }
 _KINDS = {"environment": kinds.ENVIRONMENT, "resource": kinds.RESOURCE, "policy": kinds.POLICY}
 
@@ -194,7 +197,7 @@ ROUTES: tuple[Route, ...] = (
         list_groups, "read", "groups", {200: PageSchema(rollout_shapes.Group)},
         query=(
             *pages.parameters("group", pages.NEWEST_FIRST, pages.NEWEST_FIRST[0]),
-            *(Parameter(name, {"type": "string"}, words) for name, words in _FILTERS.items()),
+            *_FILTERS.values(),
         ),
         problems=(422,),
     ),

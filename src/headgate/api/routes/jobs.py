@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
+from headgate.agents.port import shortened
 from headgate.api import (
     bodies,
+    evidence,
     filters,
     finding,
     kinds,
@@ -24,30 +26,33 @@ from headgate.api.calls import Answer, Call, Parameter, Refusal, Route
 from headgate.api.lists import Listing
 from headgate.api.pages import Key, Page
 from headgate.api.schemas import Page as PageSchema
-from headgate.fleet import records
+from headgate.fleet import model, records
 from headgate.fleet.changes import JobReported
 from headgate.fleet.state import State
 from headgate.kernel import documents
+from headgate.runtime import claims
 from headgate.runtime.commands import Context, Reply
 from headgate.store.port import Row
 
 HISTORY_STEP = 500
 _DECODER = msgspec.json.Decoder(records.Job)
+_TEXT = {"type": "string"}
 
 FILTERS = tuple(
-    Parameter(name, {"type": "string"}, description)
-    for name, description in (
-        ("deployment", "Of this deployment, by id or name."),
-        ("environment", "In this environment, by id or name."),
-        ("resource", "On this resource, by id or name."),
-        ("status", "With this status."),
-        ("agent", "Of this job agent."),
-        ("group", "Of this group."),
+    Parameter(name, schema, description)
+    for name, schema, description in (
+        ("deployment", _TEXT, "Of this deployment, by id or name."),
+        ("environment", _TEXT, "In this environment, by id or name."),
+        ("resource", _TEXT, "On this resource, by id or name."),
+        ("status", {"type": "string", "enum": list(get_args(model.JobStatus))}, "With this status."),
+        ("agent", _TEXT, "Of this job agent."),
+        ("group", _TEXT, "Of this group."),
     )
 )
 
 
-def document(job: records.Job) -> dict[str, Any]:
+def document(job: records.Job, *, whole: bool = False) -> dict[str, Any]:
+    """`whole`: with the providers' answers as far as they are kept."""
     shown, maybe = objects.shown, objects.shown_or_none
     return {
         "id": job.id,
@@ -71,6 +76,7 @@ def document(job: records.Job) -> dict[str, Any]:
         "links": job.links,
         "verification": job.verification,
         "verifiedAt": maybe(job.verified_at),
+        "metrics": evidence.of_job(job, whole=whole),
     }
 
 
@@ -109,6 +115,8 @@ def _columns(state: State, given: Mapping[str, str]) -> dict[str, str]:
 
 
 async def answer_list(call: Call, equal: Mapping[str, str]) -> Answer:
+    whole = evidence.sees_answers(call)
+
     async def fetch(page: Page, position: Key | None, count: int) -> Sequence[tuple[Key, Row]]:
         after = None if position is None else (position[0], position[1])
         rows = await replies.in_thread(call.service.store.jobs_before, call.workspace, after, count, equal)
@@ -117,7 +125,7 @@ async def answer_list(call: Call, equal: Mapping[str, str]) -> Answer:
     listing = Listing(
         "job",
         fetch,
-        lambda row: document(from_row(row)),
+        lambda row: document(from_row(row), whole=whole),
         lambda row: filters.with_times(document(from_row(row))),
         HISTORY_STEP,
         pages.NEWEST_FIRST[0],
@@ -126,7 +134,7 @@ async def answer_list(call: Call, equal: Mapping[str, str]) -> Answer:
 
 
 async def get_job(call: Call) -> Answer:
-    return replies.object_answer(document(await stored(call)))
+    return replies.object_answer(document(await stored(call), whole=evidence.sees_answers(call)))
 
 
 async def stored(call: Call) -> records.Job:
@@ -142,8 +150,22 @@ async def report_job(call: Call) -> Answer:
     given = documents.read(bodies.ReportInput, call.body)
     job = await stored(call)
     check_agent(call, job)
-    change = JobReported(job.id, given.status, given.message, given.external_id, given.links)
+    await _check_nobody_has_it(call, job)
+    change = reported(job, given)
     return await replies.submit(call, partial(take_report, change, job))
+
+
+async def _check_nobody_has_it(call: Call, job: records.Job) -> None:
+    """Of a claimed job its holder reports, with the token of the claim; a person who may act on targets decides."""
+    if job.completed_at is not None or call.principal.allows("target:act", call.workspace):
+        return
+    order = await replies.in_thread(call.service.store.order, call.workspace, job.id)
+    if order is not None and order.type == claims.PULL and order.claimed_by is not None:
+        raise refusals.conflict(
+            "The job is claimed",
+            f"{order.claimed_by} has claimed job {job.id} and reports it by POST /v1/jobs/{job.id}/report with the "
+            "token of its claim",
+        )
 
 
 def check_agent(call: Call, job: records.Job) -> None:
@@ -155,9 +177,15 @@ def check_agent(call: Call, job: records.Job) -> None:
         )
 
 
+def reported(job: records.Job, given: bodies.ReportInput | bodies.ClaimedReportInput) -> JobReported:
+    """What is said at great length is cut, and taken all the same: the end of a job must not get lost for that."""
+    message = None if given.message is None else shortened(given.message)
+    return JobReported(job.id, given.status, message, given.external_id, given.links)
+
+
 def take_report(change: JobReported, stored_job: records.Job, context: Context) -> Reply:
     """A job that the engine has put away has ended long ago: the report changes nothing."""
-    job = context.engine.state.jobs.get(change.job)
+    job = context.job(change.job)
     if job is None:
         return replies.object_reply(200, msgspec.json.encode(document(stored_job)))
     if job.completed_at is None:
@@ -175,7 +203,7 @@ ROUTES = (
     Route(
         "PATCH", "/v1/jobs/{job}", "patchJob", "Report how a job is",
         report_job, "job:report", "jobs", {200: rollout_shapes.Job},
-        body=bodies.ReportInput, mutates=True,
+        body=bodies.ReportInput, mutates=True, problems=(409,),
         description="What arrives after a terminal status changes nothing; the answer is the job as it is.",
     ),
 )  # fmt: skip

@@ -1,8 +1,10 @@
-"""Manifests in and out: apply (all or nothing), diff, export."""
+"""Manifests in and out: apply, diff, export."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import msgspec
 
@@ -10,57 +12,167 @@ from headgate.api import (
     applying,
     bodies,
     kinds,
+    large_bodies,
+    performing,
+    pruning,
     replies,
+    selecting,
     shapes,
+    stepping,
 )
-from headgate.api.calls import Answer, Call, Route
+from headgate.api.applying import Manifest
+from headgate.api.calls import Answer, Call, Refusal, Route
+from headgate.api.routes import fleet_objects
 from headgate.fleet import manifests
-from headgate.fleet.changes import Object
+from headgate.fleet.changes import Object, Put
+from headgate.fleet.differences import Difference
 from headgate.kernel import documents
+from headgate.kernel.problems import Rejected
+from headgate.runtime import entries
 from headgate.runtime.commands import Context, Reply, View
 
 MEDIA_TYPES = ("application/json", "application/yaml")
 
 
+PARSING, REHEARSING = "parseManifests", "rehearseManifests"
+MOST_AT_ONCE = 200
+"""Manifests that are applied in one transaction, all or nothing."""
+Given = bodies.ManifestsInput
+
+
 async def apply(call: Call) -> Answer:
-    dry_run = False
-    if call.body is not None:
-        dry_run = (await replies.in_thread(documents.read, bodies.ManifestsInput, call.body)).dry_run
-    parsed = await applying.parse(call)
+    given, parsed = await (_read_aside(call) if large_bodies.is_large(call) else read(call))
     applying.check_permissions(call, parsed)
-    if dry_run:
-        return Answer(200, await applying.rehearse(call, parsed))
-    return await replies.submit(call, partial(_apply, call, parsed), alone=True)
+    for one in parsed:
+        await selecting.check_object(call, one.object, one.path)
+    if given.dry_run:
+        return await _rehearsed(call, given, parsed)
+    if len(parsed) <= MOST_AT_ONCE:
+        return await replies.submit(call, partial(_apply, call, parsed, given), alone=True)
+    return replies.answer(await _apply_in_steps(call, given, parsed))
 
 
-def _apply(call: Call, parsed: list[applying.Manifest], context: Context) -> Reply:
+async def read(call: Call) -> tuple[Given, list[Manifest]]:
+    """What is asked beside the manifests, without them; and the manifests."""
+    given = Given(())
+    body = await replies.in_thread(large_bodies.decoded, call)
+    if body is not None:
+        given = await replies.in_thread(documents.read, Given, body)
+    parsed = await applying.parse(msgspec.structs.replace(call, body=body))
+    return msgspec.structs.replace(given, manifests=()), parsed
+
+
+async def _read_aside(call: Call) -> tuple[Given, list[Manifest]]:
+    given, *parts = [part async for part in large_bodies.parts(call, PARSING)]
+    found: list[Manifest] = []
+    for part in parts:
+        found += await replies.in_thread(_from_written, part)
+    return msgspec.json.decode(given, type=Given), found
+
+
+class _Written(msgspec.Struct):
+    path: str
+    change: msgspec.Raw
+    has_own_id: bool
+
+
+def written(given: Sequence[Manifest]) -> bytes:
+    """Manifests as they are handed from one process to another."""
+    return msgspec.json.encode(
+        [_Written(one.path, msgspec.Raw(entries.encode(Put(one.object))), one.has_own_id) for one in given]
+    )
+
+
+def _from_written(part: bytes) -> list[Manifest]:
+    found = []
+    for one in msgspec.json.decode(part, type=list[_Written]):
+        change = entries.decode(bytes(one.change))
+        assert isinstance(change, Put)
+        found.append(Manifest(one.path, change.object, one.has_own_id))
+    return found
+
+
+async def rehearse(call: Call) -> Answer:
+    """All of it on a copy, where it is read too."""
+    given, parsed = await read(call)
+    return Answer(200, msgspec.json.encode(await performing.rehearse(call, parsed, given)))
+
+
+async def _rehearsed(call: Call, given: Given, parsed: list[Manifest]) -> Answer:
+    if call.service.aside is None:
+        return Answer(200, await performing.rehearse(call, parsed, given))
+    return await call.service.aside.answer("plans", REHEARSING, call)
+
+
+async def _apply_in_steps(call: Call, given: Given, parsed: list[Manifest]) -> Reply:
+    """What would be refused is refused before anything is stored: all of it is tried on a copy first."""
+    known = await stepping.known_answer(call)
+    if known is not None:
+        return known
+    rehearsed = await _rehearsed(call, given, parsed)
+    if rehearsed.status != 200:
+        raise large_bodies.RefusedAside(rehearsed)
+    await replies.ask(call, partial(_check_prune, call, parsed, given))
+    done: dict[str, Any] = {}
+    checked = msgspec.structs.replace(given, force=True, prune=False)
+    try:
+        for some in stepping.steps(applying.in_order(parsed)):
+            command = partial(_apply, call, list(some), checked)
+            reply = await call.service.desk.submit(call.workspace, command, call.caller, alone=True)
+            results = msgspec.json.decode(reply.body)["results"]
+            done |= {one.path: result for one, result in zip(some, results, strict=True)}
+    except (Rejected, Refusal) as error:
+        raise stepping.interrupted(error, "manifests", len(done), len(parsed)) from None
+    results = [done[one.path] for one in parsed]
+    return await stepping.last(call, partial(_prune, call, parsed, given, results))
+
+
+def _check_prune(call: Call, parsed: list[Manifest], given: Given, view: View) -> None:
+    """Who has to be asked is asked before the first step."""
+    state = view.engine.state
+    removals = pruning.removals(state, given, [one.object for one in parsed])
+    pruning.check_removals(call, state, removals, confirm=given.confirm)
+
+
+def _prune(
+    call: Call, parsed: list[Manifest], given: Given, results: list[dict[str, Any]], context: Context
+) -> Reply:
+    """The last step of many: what the set no longer has."""
     state = context.engine.state
-    applying.check_scopes(call, state, parsed)
-    wanted = applying.settled(state, parsed, context.caller.user)
-    applying.check_references(state, wanted)
-    compared = applying.compare(state, wanted)
-    for change in applying.changes_of(compared):
-        with applying.at(change.manifest):
-            context.apply(change.change)
-    return replies.reply(200, applying.results(compared))
+    wanted = performing.Wanted([], pruning.removals(state, given, [one.object for one in parsed]))
+    pruning.check_removals(call, state, wanted.removals, confirm=given.confirm)
+    performing.apply_all(state, wanted, context.apply, force=True)
+    return replies.reply(200, {"results": results + performing.results(state, wanted)["results"]})
+
+
+def _apply(call: Call, parsed: list[Manifest], given: Given, context: Context) -> Reply:
+    state = context.engine.state
+    applying.check_fields(call, state, parsed)
+    applying.check_references(state, parsed)
+    wanted = performing.wanted(state, parsed, given, context.caller.user)
+    pruning.check_removals(call, state, wanted.removals, confirm=given.confirm)
+    performing.apply_all(state, wanted, context.apply, force=given.force)
+    return replies.reply(200, performing.results(state, wanted))
 
 
 async def diff(call: Call) -> Answer:
+    given = bodies.DiffInput()
     if call.body is not None:
-        await replies.in_thread(documents.read, bodies.DiffInput, call.body)
+        given = await replies.in_thread(documents.read, bodies.DiffInput, call.body)
     parsed = await applying.parse(call)
-    found = await replies.ask(call, partial(_compare, parsed, call.caller.user))
-    return Answer(200, {"differences": [one.difference.document() for one in found]})
+    found = await replies.ask(call, partial(_compare, parsed, given, call.caller.user))
+    return Answer(200, {"differences": [one.document() for one in found]})
 
 
-def _compare(parsed: list[applying.Manifest], user: str, view: View) -> list[applying.Compared]:
-    state = view.engine.state
-    return applying.compare(state, applying.settled(state, parsed, user))
+def _compare(
+    parsed: list[applying.Manifest], given: bodies.DiffInput, user: str, view: View
+) -> list[Difference]:
+    return performing.wanted(view.engine.state, parsed, given, user).differences()
 
 
 async def export(call: Call) -> Answer:
     things = await replies.ask(call, _objects)
-    return Answer(200, await replies.in_thread(_described, things))
+    return Answer(200, await replies.in_thread(_described, call, things))
 
 
 def _objects(view: View) -> list[Object]:
@@ -71,27 +183,31 @@ def _objects(view: View) -> list[Object]:
     ]
 
 
-def _described(things: list[Object]) -> bytes:
-    return msgspec.json.encode({"manifests": [manifests.describe(thing) for thing in things]})
+def _described(call: Call, things: list[Object]) -> bytes:
+    """To each as they see the objects one by one: secrets are for those who may write them."""
+    found = [fleet_objects.shown(call, thing, manifests.describe) for thing in things]
+    return msgspec.json.encode({"manifests": found})
 
 
 ROUTES = (
     Route(
-        "POST", "/v1/apply", "apply", "Create or change objects by their manifests, all or nothing",
+        "POST", "/v1/apply", "apply", "Create or change objects by their manifests",
         apply, "read", "manifests", {200: shapes.ApplyResult},
-        body=bodies.ManifestsInput, body_media_types=MEDIA_TYPES, mutates=True,
+        body=bodies.ManifestsInput, body_media_types=MEDIA_TYPES, mutates=True, reads_body=True, problems=(409,),
         description=(
+            f"Up to {MOST_AT_ONCE} manifests are applied all or nothing. More are tried on a copy first, and refused if one "
+            "of them would be; then they are applied in steps, between which others are served. "
             "Needs the permission to write each kind that is in it. With dryRun it says what would be done, and "
             "refuses what would be refused."
         ),
     ),
     Route(
         "POST", "/v1/diff", "diff", "Say what manifests would change, field by field",
-        diff, "read", "manifests", {200: shapes.Differences},
+        diff, "read", "manifests", {200: shapes.Differences}, lane="plans",
         body=bodies.DiffInput, body_media_types=MEDIA_TYPES,
     ),
     Route(
         "GET", "/v1/export", "export", "All objects as manifests",
-        export, "read", "manifests", {200: shapes.Manifests},
+        export, "read", "manifests", {200: shapes.Manifests}, lane="lists",
     ),
 )  # fmt: skip

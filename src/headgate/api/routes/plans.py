@@ -13,6 +13,7 @@ from headgate.api import (
     bodies,
     kinds,
     objects,
+    performing,
     rehearsing,
     replies,
     shapes,
@@ -20,6 +21,7 @@ from headgate.api import (
 from headgate.api.applying import Manifest
 from headgate.api.calls import Answer, Call, Route
 from headgate.fleet.changes import Change, Put
+from headgate.fleet.state import State
 from headgate.kernel import documents, instants
 from headgate.kernel.problems import Problem, Rejected
 from headgate.runtime.commands import View
@@ -37,8 +39,8 @@ async def plan(call: Call) -> Answer:
     until = _duration(given.until)
     parsed = await replies.in_thread(_parse, given, call.workspace)
     durations = await replies.in_thread(call.service.store.typical_durations, call.workspace)
-    prepared = await replies.ask(call, partial(_prepare, parsed, call.caller.user))
-    return Answer(200, await rehearsing.run(partial(_planned, prepared, durations, until)))
+    prepared = await replies.ask(call, partial(_prepare, parsed, given, call.caller.user))
+    return Answer(200, await rehearsing.run(partial(_planned, prepared, durations, until, given.assume)))
 
 
 def _duration(text: str | None) -> int | None:
@@ -70,14 +72,29 @@ class _Prepared(msgspec.Struct, frozen=True):
     changes: list[Change]
 
 
-def _prepare(parsed: list[Manifest], user: str, view: View) -> _Prepared:
-    state = view.engine.state
-    compared = applying.compare(state, applying.settled(state, parsed, user))
+def _prepare(parsed: list[Manifest], given: bodies.PlanInput, user: str, view: View) -> _Prepared:
+    wanted = performing.wanted(view.engine.state, parsed, given, user)
+    if not given.force:
+        _check_concerns(view.engine.state, wanted)
+    compared = wanted.compared
     changes: list[Change] = [
         one.change for one in applying.changes_of(compared) if one.manifest.path != VERSION
     ]
     changes += [_publishing(one.manifest) for one in compared if one.manifest.path == VERSION]
-    return _Prepared(rehearsing.taken(view), [one.difference.document() for one in compared], changes)
+    changes += [one.change() for one in wanted.removals if one.kept is None]
+    differences = [one.document() for one in wanted.differences()]
+    return _Prepared(rehearsing.taken(view), differences, changes)
+
+
+def _check_concerns(state: State, wanted: performing.Wanted) -> None:
+    """The version is written flat in the request."""
+    try:
+        performing.check_beforehand(state, wanted)
+    except Rejected as rejected:
+        raise Rejected(
+            Problem(one.path.replace(f"{VERSION}.spec.", f"{VERSION}."), one.message)
+            for one in rejected.problems
+        ) from None
 
 
 def _publishing(version: Manifest) -> Put:
@@ -85,7 +102,9 @@ def _publishing(version: Manifest) -> Put:
     return Put(version.object, create_only=True)
 
 
-def _planned(prepared: _Prepared, durations: dict[str, int], until: int | None) -> bytes:
+def _planned(
+    prepared: _Prepared, durations: dict[str, int], until: int | None, assume: tuple[str, ...]
+) -> bytes:
     copy = prepared.copy
     ends_at = None if until is None else copy.now + until
     patience = time.monotonic() + LONGEST_SECONDS
@@ -96,6 +115,7 @@ def _planned(prepared: _Prepared, durations: dict[str, int], until: int | None) 
         prepared.changes,
         durations,
         ends_at,
+        assume=assume,
         is_enough=lambda: time.monotonic() > patience,
     )
     return msgspec.json.encode({"differences": prepared.differences, **found.document()})
@@ -104,7 +124,7 @@ def _planned(prepared: _Prepared, durations: dict[str, int], until: int | None) 
 ROUTES = (
     Route(
         "POST", "/v1/plan", "plan", "Simulate what manifests or a new version would lead to",
-        plan, "read", "manifests", {200: shapes.PlanResult}, body=bodies.PlanInput,
+        plan, "read", "manifests", {200: shapes.PlanResult}, body=bodies.PlanInput, lane="plans",
         description=(
             "The production engine goes on in virtual time on a copy of the workspace. Jobs take as long as jobs of "
             "their deployment took before, else one minute, and succeed. Nothing is stored. A plan that takes long to make "

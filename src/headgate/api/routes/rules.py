@@ -1,36 +1,158 @@
-"""The rules of a policy, one by one. They are changed with their policy."""
+"""The rules of a policy, one by one: a collection of their own, in their order. A rule changes with its policy."""
 
 from __future__ import annotations
 
-from headgate.api import finding, kinds, lists, pages, refusals, replies
-from headgate.api.calls import Answer, Call, Route
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import msgspec
+
+from headgate.api import etags, finding, kinds, lists, objects, pages, refusals, replies
+from headgate.api.calls import Answer, Call, Parameter, Route
+from headgate.api.routes import fleet_objects
 from headgate.api.schemas import Page as PageSchema
-from headgate.fleet import model, rules
-from headgate.runtime.commands import View
+from headgate.fleet import model
+from headgate.fleet.state import State
+from headgate.kernel import identifiers
+from headgate.kernel.problems import Problem, Rejected
+from headgate.runtime.commands import Context, Reply, View
+
+Documents = list[dict[str, Any]]
+_PLACE = re.compile(r"rules\[\d+\]\.?(.*)", re.DOTALL)
 
 
 async def list_rules(call: Call) -> Answer:
     async def rows() -> list[tuple[str, int, dict[str, object]]]:
-        policy = await replies.ask(call, lambda view: _policy(view, call))
-        return [(f"{rule.index:06}", 0, rules.write_rule(rule)) for rule in policy.rules]
+        policy = await replies.ask(call, lambda view: _viewed(view, call))
+        return [
+            (f"{rule.index:06}", 0, fleet_objects.rule_shown(call, objects.rule_document(rule)))
+            for rule in policy.rules
+        ]
 
     return await lists.answer(call, lists.of_rows("rule", rows))
 
 
 async def get_rule(call: Call) -> Answer:
-    policy = await replies.ask(call, lambda view: _policy(view, call))
+    policy = await replies.ask(call, lambda view: _viewed(view, call))
+    return replies.object_answer(fleet_objects.rule_shown(call, objects.rule_document(_rule(policy, call))))
+
+
+async def create_rule(call: Call) -> Answer:
+    position = call.query.get("position")
+
+    def create(context: Context) -> Reply:
+        policy = _policy(context.engine.state, call)
+        place = len(policy.rules) if position is None else min(int(position), len(policy.rules))
+
+        def insert(documents: Documents) -> None:
+            documents.insert(place, _with_free_id(policy, call.body, place))
+
+        return _written(context, call, policy, insert, place, 201)
+
+    return await replies.submit(call, create)
+
+
+async def put_rule(call: Call) -> Answer:
+    def replace(context: Context) -> Reply:
+        policy = _policy(context.engine.state, call)
+        old = _rule(policy, call)
+        etags.check(call.if_match, msgspec.json.encode(objects.rule_document(old)))
+
+        def exchange(documents: Documents) -> None:
+            body = call.body
+            documents[old.index] = {"id": old.id, **body} if isinstance(body, dict) else body
+
+        return _written(context, call, policy, exchange, old.index, 200)
+
+    return await replies.submit(call, replace)
+
+
+async def delete_rule(call: Call) -> Answer:
+    def delete(context: Context) -> Reply:
+        policy = _policy(context.engine.state, call)
+        old = _rule(policy, call)
+        etags.check(call.if_match, msgspec.json.encode(objects.rule_document(old)))
+
+        def remove(documents: Documents) -> None:
+            del documents[old.index]
+
+        _put(context, call, policy, remove)
+        return replies.NOTHING
+
+    return await replies.submit(call, delete)
+
+
+def _written(
+    context: Context,
+    call: Call,
+    policy: model.Policy,
+    change: Callable[[Documents], None],
+    place: int,
+    status: int,
+) -> Reply:
+    _put(context, call, policy, change)
+    kept = _policy(context.engine.state, call).rules[place]
+    return replies.object_reply(status, msgspec.json.encode(objects.rule_document(kept)))
+
+
+def _put(context: Context, call: Call, policy: model.Policy, change: Callable[[Documents], None]) -> None:
+    """Every other rule keeps its id, whatever its place is now: skips, slots and groups know rules by their ids."""
+    document = objects.document(policy)
+    change(document["rules"])
+    with _named_as_in_the_body():
+        parsed = objects.parse(kinds.POLICY.name, document, call.workspace)
+        fleet_objects.put(context, kinds.POLICY, parsed, call)
+
+
+@contextmanager
+def _named_as_in_the_body() -> Iterator[None]:
+    try:
+        yield
+    except Rejected as rejected:
+        raise Rejected(Problem(_in_body(one.path), one.message) for one in rejected.problems) from None
+
+
+def _in_body(path: str) -> str:
+    match = _PLACE.fullmatch(path)
+    return match[1] if match is not None else path
+
+
+def _with_free_id(policy: model.Policy, body: Any, place: int) -> Any:
+    """The id of a rule without a name follows from its place, where another one may have stood before it moved."""
+    if not isinstance(body, dict) or body.get("id") is not None or body.get("name") is not None:
+        return body
+    taken = {rule.id for rule in policy.rules}
+    number = place
+    while identifiers.derive(policy.id, str(number)) in taken:
+        number += 1
+    return {"id": identifiers.derive(policy.id, str(number)), **body}
+
+
+def _viewed(view: View, call: Call) -> model.Policy:
+    return _policy(view.engine.state, call)
+
+
+def _policy(state: State, call: Call) -> model.Policy:
+    found = finding.required(state, kinds.POLICY, call.path["policy"])
+    assert isinstance(found, model.Policy)
+    return found
+
+
+def _rule(policy: model.Policy, call: Call) -> model.Rule:
     reference = call.path["rule"]
     found = policy.rule(reference.lower()) or policy.rule(reference)
     if found is None:
         raise refusals.not_found(f"rule of {policy.name}", reference, [one.label for one in policy.rules])
-    return replies.object_answer(rules.write_rule(found))
-
-
-def _policy(view: View, call: Call) -> model.Policy:
-    found = finding.required(view.engine.state, kinds.POLICY, call.path["policy"])
-    assert isinstance(found, model.Policy)
     return found
 
+
+_POSITION = Parameter(
+    "position",
+    {"type": "integer", "minimum": 0, "maximum": 1000},
+    "Where it is put; behind all others if absent.",
+)
 
 ROUTES = (
     Route(
@@ -39,7 +161,22 @@ ROUTES = (
         query=pages.parameters("rule", ()), problems=(422,),
     ),
     Route(
+        "POST", "/v1/policies/{policy}/rules", "createRule", "Add a rule to a policy",
+        create_rule, "policy:write", "policies", {201: model.Rule},
+        query=(_POSITION,), body=model.Rule, mutates=True,
+    ),
+    Route(
         "GET", "/v1/policies/{policy}/rules/{rule}", "getRule", "Get a rule by id, name or position",
         get_rule, "read", "policies", {200: model.Rule},
+    ),
+    Route(
+        "PUT", "/v1/policies/{policy}/rules/{rule}", "putRule", "Replace a rule of a policy",
+        put_rule, "policy:write", "policies", {200: model.Rule},
+        body=model.Rule, mutates=True, conditional=True,
+    ),
+    Route(
+        "DELETE", "/v1/policies/{policy}/rules/{rule}", "deleteRule", "Delete a rule of a policy",
+        delete_rule, "policy:write", "policies", {204: None},
+        mutates=True, conditional=True,
     ),
 )  # fmt: skip

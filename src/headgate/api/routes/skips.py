@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from headgate.api import (
     bodies,
+    concerning,
     etags,
     finding,
     kinds,
@@ -17,8 +20,10 @@ from headgate.api import (
     rollout_shapes,
 )
 from headgate.api.calls import Answer, Call, Route
+from headgate.api.routes import targets
+from headgate.api.schemas import Concerning
 from headgate.api.schemas import Page as PageSchema
-from headgate.fleet import model
+from headgate.fleet import concerns, model, skips
 from headgate.fleet.changes import DeleteSkip, PutSkip
 from headgate.fleet.state import State
 from headgate.kernel import documents
@@ -81,9 +86,14 @@ async def create_skip(call: Call) -> Answer:
 
     def create(context: Context) -> Reply:
         state = context.engine.state
-        context.apply(_change(state, given, call.caller.user))
+        change = _change(state, given, call.caller.user)
+        with targets.quietly(state):
+            concern = concerns.of_skip(state, skips.made(state, change, context.now), context.now)
+        context.apply(change)
         newest = next(reversed(state.skips))
-        return replies.object_reply(201, _encoded(state, newest))
+        etag = etags.of(_encoded(state, newest))
+        body = {**document(state, state.skips[newest]), "concerns": concerning.document(concern)}
+        return Reply(201, msgspec.json.encode(body), etag)
 
     return await replies.submit(call, create)
 
@@ -137,7 +147,7 @@ ROUTES = (
     ),
     Route(
         "POST", "/v1/skips", "createSkip", "Skip a rule for what the body names",
-        create_skip, "skip:write", "skips", {201: rollout_shapes.Skip}, body=bodies.SkipInput, mutates=True,
+        create_skip, "skip:write", "skips", {201: Concerning(rollout_shapes.Skip)}, body=bodies.SkipInput, mutates=True,
     ),
     Route("GET", "/v1/skips/{skip}", "getSkip", "Get a skip", get_skip, "read", "skips", {200: rollout_shapes.Skip}),
     Route(

@@ -17,12 +17,16 @@ from headgate.api import (
 )
 from headgate.api.calls import Answer, Call, Parameter, Route
 from headgate.api.routes.targets import quietly
-from headgate.fleet import explain, model
+from headgate.fleet import explain, model, promotion, target_states
+from headgate.fleet.brackets import hooks
 from headgate.fleet.state import State
-from headgate.fleet.units import DeploymentNode, Pair
+from headgate.fleet.units import DeploymentNode, Pair, Target, VersionNode
+from headgate.kernel.instants import Instant
 from headgate.runtime.commands import View
 
 MOST_WAITING_SHOWN = 3
+MOST_STUCK_SHOWN = 10
+_NOT_THERE = frozenset({"waiting", "frozen", "failed", "rolledBack"})
 SLICE_SECONDS = 0.02
 """How long one question may keep the engine from its work."""
 
@@ -39,44 +43,59 @@ class _Cell(msgspec.Struct):
     )
     waiting: list[dict[str, str]] = []
     newest: str | None = None
-    newest_successful: str | None = None
+    newest_successful: VersionNode | None = None
+    desired: int = 0
+    runs: int = 0
+    asks_for_stuck: bool = False
+    is_at_rest: bool = False
+    can_move: bool = False
+    stuck_count: int = 0
+    stuck: list[dict[str, str]] = []
 
 
 async def get_status(call: Call) -> Answer:
+    wants_stuck = call.query.get("stuck") is True
     cells = await replies.ask(
-        call, partial(_cells, call.query.get("deployment"), call.query.get("environment"))
+        call, partial(_cells, call.query.get("deployment"), call.query.get("environment"), wants_stuck)
     )
+    is_at_rest = await replies.ask(call, _is_at_rest)
+    for cell in cells:
+        cell.is_at_rest = is_at_rest
     done = 0
     while done < len(cells):
         done = await replies.ask(call, partial(_look, cells, done))
-    return Answer(200, _document(cells))
+    warnings = await replies.ask(call, lambda view: hooks.warnings(view.engine.state))
+    return Answer(200, _document(cells, is_at_rest, warnings))
 
 
-def _cells(deployment: str | None, environment: str | None, view: View) -> list[_Cell]:
+def _is_at_rest(view: View) -> bool:
+    """Nothing happens any more but by somebody from outside."""
+    state = view.engine.state
+    has_live_job = any(state.targets[name].record.job is not None for name in state.unfinished)
+    return not (has_live_job or state.measuring or state.waiting.dirty or view.engine.next_wake() is not None)
+
+
+def _cells(deployment: str | None, environment: str | None, wants_stuck: bool, view: View) -> list[_Cell]:
     state = view.engine.state
     wanted = None if deployment is None else finding.name(state, kinds.DEPLOYMENT, deployment)
     place = None if environment is None else finding.name(state, kinds.ENVIRONMENT, environment)
+    stages = [name for name in promotion.order(state) if place in (None, name)]
     return [
-        _cell(state, node, pair)
+        _cell(node, node.pairs[name], wants_stuck)
         for _, node in sorted(state.deployments.items())
         if wanted in (None, node.name)
-        for _, pair in sorted(node.pairs.items())
-        if place in (None, pair.environment.name)
+        for name in stages
+        if name in node.pairs
     ]
 
 
-def _cell(state: State, deployment: DeploymentNode, pair: Pair) -> _Cell:
-    environment = pair.environment.name
-    newest = next((one.tag for one in reversed(deployment.versions) if one.is_ready), None)
-    landed = (
-        one.tag for one in reversed(deployment.versions) if state.progress.get(one.id, {}).get(environment)
-    )
+def _cell(deployment: DeploymentNode, pair: Pair, wants_stuck: bool) -> _Cell:
     return _Cell(
         deployment.name,
-        environment,
+        pair.environment.name,
         [target.name for target in pair.targets.values()],
-        newest=newest,
-        newest_successful=next(landed, None),
+        newest=next((one.tag for one in reversed(deployment.versions) if one.is_ready), None),
+        asks_for_stuck=wants_stuck,
     )
 
 
@@ -96,18 +115,47 @@ def _finish(cell: _Cell, view: View, ends: float) -> bool:
         target = state.targets.get(name)
         cell.done += 1
         if target is not None:
-            found = explain.state_of(state, target, view.now)
-            cell.counts[found] += 1
-            if found in ("waiting", "frozen") and len(cell.waiting) < MOST_WAITING_SHOWN:
-                message = explain.of_target(state, name, view.now).message
-                cell.waiting.append({"target": name, "message": message})
+            _count(cell, state, target, view.now)
         if time.monotonic() > ends and cell.done < len(cell.names):
             return False
     return True
 
 
-def _document(cells: list[_Cell]) -> dict[str, Any]:
-    return {"deployments": list(_deployments(cells))}
+def _count(cell: _Cell, state: State, target: Target, now: Instant) -> None:
+    found = target_states.of_target(state, target, now)
+    cell.counts[found] += 1
+    _count_versions(cell, state, target, now)
+    if found in ("waiting", "frozen") and len(cell.waiting) < MOST_WAITING_SHOWN:
+        message = explain.of_target(state, target.name, now).message
+        cell.waiting.append({"target": target.name, "message": message})
+    if cell.asks_for_stuck and not cell.can_move and found in _NOT_THERE:
+        _look_whether_stuck(cell, state, target, now)
+
+
+def _count_versions(cell: _Cell, state: State, target: Target, now: Instant) -> None:
+    runs = state.version(target.record.deployed) if target.record.is_proven else None
+    if runs is not None and (cell.newest_successful is None or runs.order > cell.newest_successful.order):
+        cell.newest_successful = runs
+    newest = target.deployment.version(cell.newest) if cell.newest is not None else None
+    if newest is not None and target_states.is_asked_for(state, target, newest, now):
+        cell.desired += 1
+        cell.runs += runs is newest
+
+
+def _look_whether_stuck(cell: _Cell, state: State, target: Target, now: Instant) -> None:
+    """One that can move by itself is enough: then nobody need know about the others."""
+    explanation = explain.of_target(state, target.name, now)
+    if not explanation.blocked and not cell.is_at_rest:
+        cell.can_move = True
+    elif not target_states.is_back_by_order(state, target, now):
+        cell.stuck_count += 1
+        if len(cell.stuck) < MOST_STUCK_SHOWN:
+            found = {"target": target.name, "state": explanation.state, "message": explanation.message}
+            cell.stuck.append(found)
+
+
+def _document(cells: list[_Cell], is_at_rest: bool, warnings: list[str]) -> dict[str, Any]:
+    return {"atRest": is_at_rest, "warnings": warnings, "deployments": list(_deployments(cells))}
 
 
 def _deployments(cells: list[_Cell]) -> Iterator[dict[str, Any]]:
@@ -119,22 +167,39 @@ def _deployments(cells: list[_Cell]) -> Iterator[dict[str, Any]]:
 
 
 def _environment(cell: _Cell) -> dict[str, Any]:
+    successful = cell.newest_successful
     return {
         "name": cell.environment,
         "newest": cell.newest,
-        "newestSuccessful": cell.newest_successful,
+        "newestSuccessful": successful.tag if successful is not None else None,
+        "rollout": {
+            "version": cell.newest,
+            "desired": cell.desired,
+            "running": cell.runs,
+            "verifying": cell.counts["verifying"],
+            "rolledBack": cell.counts["rolledBack"],
+            "failed": cell.counts["failed"],
+        },
         "counts": cell.counts,
         "waiting": cell.waiting,
+        "canMove": cell.can_move if cell.asks_for_stuck else None,
+        "stuckCount": cell.stuck_count if cell.asks_for_stuck else None,
+        "stuck": cell.stuck,
     }
 
 
 ROUTES = (
     Route(
         "GET", "/v1/status", "getStatus", "The matrix of deployments and environments",
-        get_status, "read", "status", {200: rollout_shapes.Status},
+        get_status, "read", "status", {200: rollout_shapes.Status}, lane="lists",
         query=(
             Parameter("deployment", {"type": "string"}, "This deployment only, by id or name."),
             Parameter("environment", {"type": "string"}, "This environment only, by id or name."),
+            Parameter(
+                "stuck",
+                {"type": "boolean", "default": False},
+                "Also say who does not run what was asked for and can only be changed by a person.",
+            ),
         ),
     ),
 )  # fmt: skip

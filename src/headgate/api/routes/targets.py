@@ -1,23 +1,21 @@
-"""Release targets: where each of them is, why it has not changed yet, and what operators order for one."""
+"""Release targets: where each of them is, and why it has not changed yet."""
 
 from __future__ import annotations
 
 import bisect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, Literal, get_args
-
-import msgspec
+from typing import Any, get_args
 
 from headgate.api import (
+    evidence,
     finding,
     kinds,
     lists,
     objects,
     orderings,
     pages,
-    refusals,
     replies,
     rollout_shapes,
 )
@@ -26,15 +24,16 @@ from headgate.api.lists import Listing
 from headgate.api.pages import Key, Page
 from headgate.api.routes import jobs
 from headgate.api.schemas import Page as PageSchema
-from headgate.fleet import changes, explain, model
+from headgate.fleet import explain, model, target_states
 from headgate.fleet.state import State
 from headgate.fleet.units import Target
 from headgate.kernel.instants import Instant
-from headgate.runtime.commands import Context, Reply, View
+from headgate.runtime.commands import View
 
-Action = Literal["retry", "rollback", "redeploy"]
 JUDGED_STEP = 300
 """Targets whose state is found out in one go: each takes some time in the engine's thread."""
+EXPLAINED_STEP = 30
+"""The same with reasons, which take longer."""
 
 Row = tuple[Key, dict[str, Any] | None]
 
@@ -58,10 +57,21 @@ def document(state: State, target: Target, now: Instant) -> dict[str, Any]:
         "deployment": target.deployment.name,
         "environment": target.environment.name,
         "resource": target.resource.name,
-        "state": explain.state_of(state, target, now),
+        "state": target_states.of_target(state, target, now),
         "current": None if current is None else current.tag,
         "job": None if job is None else {"id": job.id, "status": job.status},
     }
+
+
+def _with_reason(view: View, row: dict[str, Any], is_asked: bool) -> dict[str, Any]:
+    """What is up to date has no reason, and nothing next: most are, and need not be explained."""
+    if not is_asked:
+        return {**row, "desired": None, "message": None, "nextEvaluationTime": None}
+    if row["state"] == "upToDate":
+        return {**row, "desired": row["current"], "message": "", "nextEvaluationTime": None}
+    found = explain.of_target(view.engine.state, row["name"], view.now)
+    at = objects.shown_or_none(found.next_evaluation_time)
+    return {**row, "desired": found.desired, "message": found.message, "nextEvaluationTime": at}
 
 
 async def list_targets(call: Call) -> Answer:
@@ -69,10 +79,12 @@ async def list_targets(call: Call) -> Answer:
     state_wanted = call.query.get("state")
 
     async def fetch(page: Page, position: Key | None, count: int) -> Sequence[Row]:
-        return await replies.ask(call, partial(_rows, wanted, state_wanted, page, position, count))
+        return await replies.ask(call, partial(_rows, wanted, state_wanted, reasons, page, position, count))
 
+    reasons = bool(call.query.get("reasons"))
     is_sparse = state_wanted is not None
-    listing = Listing("target", fetch, _same, _same, JUDGED_STEP, is_sparse=is_sparse)
+    step = EXPLAINED_STEP if reasons else JUDGED_STEP
+    listing = Listing("target", fetch, _same, _same, step, is_sparse=is_sparse)
     return await lists.answer(call, listing)
 
 
@@ -81,7 +93,13 @@ def _same(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _rows(
-    wanted: dict[str, str], state_wanted: str | None, page: Page, position: Key | None, count: int, view: View
+    wanted: dict[str, str],
+    state_wanted: str | None,
+    reasons: bool,
+    page: Page,
+    position: Key | None,
+    count: int,
+    view: View,
 ) -> list[Row]:
     state = view.engine.state
     names = {name: finding.name_or_same(state, _FILTERED[name], value) for name, value in wanted.items()}
@@ -93,7 +111,8 @@ def _rows(
             if not _matches(target, names):
                 continue
             row = document(state, target, view.now)
-            rows.append((key, row if state_wanted in (None, row["state"]) else None))
+            is_wanted = state_wanted in (None, row["state"])
+            rows.append((key, _with_reason(view, row, reasons) if is_wanted else None))
             if len(rows) == count:
                 break
     return rows
@@ -127,14 +146,14 @@ _FILTERED = {
 }
 
 
-def _reference(call: Call) -> str:
+def reference(call: Call) -> str:
     if "target" in call.path:
         return call.path["target"]
     return "/".join(call.path[name] for name in _FILTERED)
 
 
 async def get_target(call: Call) -> Answer:
-    return replies.object_answer(await replies.ask(call, lambda view: _detail(view, _reference(call))))
+    return replies.object_answer(await replies.ask(call, lambda view: _detail(view, reference(call))))
 
 
 def _detail(view: View, reference: str) -> dict[str, Any]:
@@ -154,64 +173,22 @@ def _detail(view: View, reference: str) -> dict[str, Any]:
 
 
 async def explain_target(call: Call) -> Answer:
-    return Answer(200, await replies.ask(call, lambda view: _explained(view, _reference(call))))
+    whole = evidence.sees_answers(call)
+    return Answer(200, await replies.ask(call, lambda view: _explained(view, reference(call), whole)))
 
 
-def _explained(view: View, reference: str) -> dict[str, Any]:
+def _explained(view: View, reference: str, whole: bool) -> dict[str, Any]:
     target = finding.target(view.engine.state, reference)
-    explanation = view.engine.explain(target.name, view.now)
-    found: dict[str, Any] = msgspec.to_builtins(explanation)
-    for part in (found, *found["rules"]):
-        for key in ("satisfiedAt", "nextEvaluationTime"):
-            if key in part:
-                part[key] = objects.shown_or_none(part[key])
+    found = evidence.explained(view.engine.explain(target.name, view.now), whole=whole)
+    if view.warning is not None:
+        found["warnings"] = [view.warning, *found["warnings"]]
     return found
 
 
 async def list_jobs_of_target(call: Call) -> Answer:
-    target = await replies.ask(call, lambda view: finding.target(view.engine.state, _reference(call)))
+    target = await replies.ask(call, lambda view: finding.target(view.engine.state, reference(call)))
     names = (target.deployment.name, target.environment.name, target.resource.name)
     return await jobs.answer_list(call, dict(zip(_FILTERED, names)))
-
-
-async def act(action: Action, call: Call) -> Answer:
-    def command(context: Context) -> Reply:
-        state = context.engine.state
-        target = finding.target(state, _reference(call))
-        if action == "retry" and not _has_failed(state, target, context.now):
-            raise refusals.conflict(
-                "The target cannot be tried again", f"{target.name} has nothing that failed or was put back"
-            )
-        with refusals.as_conflict(f"The target cannot {_WORDS[action]}"):
-            context.apply(changes.TargetAction(action, target.name, call.caller.user))
-        with quietly(state):
-            return replies.reply(200, document(state, target, context.now))
-
-    return await replies.submit(call, command)
-
-
-def _has_failed(state: State, target: Target, now: Instant) -> bool:
-    """Also what an aborted group will not run by itself any more: the newest that was locked, but does not run."""
-    record = target.record
-    if record.job is not None:
-        return True
-    floor = target.place.record.floors.get(target.deployment.name) if target.place is not None else None
-    if record.failures or record.spent or record.retry_at is not None or floor not in (None, record.deployed):
-        return True
-    with quietly(state):
-        return explain.state_of(state, target, now) == "failed"
-
-
-_WORDS: dict[Action, str] = {
-    "retry": "be tried again",
-    "rollback": "be rolled back",
-    "redeploy": "be deployed again",
-}
-_SUMMARIES: dict[Action, str] = {
-    "retry": "Try again what failed on a target",
-    "rollback": "Go back to the version before",
-    "redeploy": "Deploy the version that runs once more",
-}
 
 
 def _routes(path: str, suffix: str) -> tuple[Route, ...]:
@@ -219,41 +196,33 @@ def _routes(path: str, suffix: str) -> tuple[Route, ...]:
     return (
         Route(
             "GET", path, f"getTarget{suffix}", "Get a release target",
-            get_target, "read", tag, {200: rollout_shapes.TargetDetail},
+            get_target, "read", tag, {200: rollout_shapes.TargetDetail}, lane="lists",
         ),
         Route(
             "GET", f"{path}/explain", f"explainTarget{suffix}", "Say why a target has not changed yet",
-            explain_target, "read", tag, {200: rollout_shapes.Explanation},
+            explain_target, "read", tag, {200: rollout_shapes.Explanation}, lane="lists",
         ),
         Route(
             "GET", f"{path}/jobs", f"listTargetJobs{suffix}", "List the jobs of a target, newest first",
             list_jobs_of_target, "read", tag, {200: PageSchema(rollout_shapes.Job)},
             query=pages.parameters("job", pages.NEWEST_FIRST, pages.NEWEST_FIRST[0]), problems=(422,),
         ),
-        *(
-            Route(
-                "POST", f"{path}/{action}", f"{action}Target{suffix}", _SUMMARIES[action],
-                _acting(action), "target:act", tag, {200: rollout_shapes.Target}, mutates=True, problems=(409,),
-            )
-            for action in _WORDS
-        ),
     )  # fmt: skip
-
-
-def _acting(action: Action) -> Callable[[Call], Any]:
-    return partial(act, action)
 
 
 ROUTES: tuple[Route, ...] = (
     Route(
         "GET", "/v1/release-targets", "listTargets", "List release targets",
-        list_targets, "read", "release-targets", {200: PageSchema(rollout_shapes.Target)},
+        list_targets, "read", "release-targets", {200: PageSchema(rollout_shapes.ListedTarget)},
         query=(
             *pages.parameters("target", ("name", "-name")),
             Parameter("deployment", {"type": "string"}, "Of this deployment, by id or name."),
             Parameter("environment", {"type": "string"}, "In this environment, by id or name."),
             Parameter("resource", {"type": "string"}, "On this resource, by id or name."),
             Parameter("state", {"type": "string", "enum": list(get_args(model.TargetState))}, "In this state."),
+            Parameter(
+                "reasons", {"type": "boolean"}, "With the version that is next, why it waits, and until when at least."
+            ),
         ),
         problems=(422,),
     ),

@@ -90,6 +90,9 @@ def _check(call: Call, given: bodies.TokenInput) -> None:
         for index, one in enumerate(given.permissions)
         if one not in permissions.ALL
     ]
+    flaw = tokens.name_flaw(given.name)
+    if flaw is not None:
+        problems.append(Problem("name", flaw))
     if given.role is None and not given.permissions:
         problems.append(Problem("role", "is required unless permissions are given"))
     if given.expires_at is not None and given.expires_at <= call.service.clock():
@@ -129,13 +132,19 @@ def _check_lifetime(call: Call, given: bodies.TokenInput) -> None:
 
 
 def _store(token: Token, reply: Reply, call: Call, transaction: Transaction) -> tuple[Reply, AuditEntry]:
-    if any(one.name == token.name for one in _visible(call, transaction.tokens())):
+    named = tokens.sounds_like(token.name)
+    if any(tokens.sounds_like(one.name) == named and _meet(one, token) for one in transaction.tokens()):
         raise refusals.conflict(
             "The token exists already", f"there is a token {token.name!r} already; its secret was shown once"
         )
     transaction.add_token(token)
     after = msgspec.json.encode(document(token))
     return reply, recording.entry(call, "created", KIND, token.name, None, after)
+
+
+def _meet(one: Token, other: Token) -> bool:
+    """Whether the two can act in the same workspace."""
+    return one.workspace is None or other.workspace is None or one.workspace == other.workspace
 
 
 async def delete_token(call: Call) -> Answer:

@@ -7,13 +7,31 @@ from functools import partial
 
 import msgspec
 
-from headgate.api import etags, finding, kinds, lists, merging, objects, orderings, pages, refusals, replies
+from headgate.api import (
+    bodies,
+    concerning,
+    deletions,
+    etags,
+    fields,
+    finding,
+    kinds,
+    lists,
+    merging,
+    objects,
+    orderings,
+    pages,
+    pruning,
+    refusals,
+    replies,
+    selecting,
+    shapes,
+)
 from headgate.api.calls import Answer, Call, Route
 from headgate.api.lists import Listing
 from headgate.api.objects import Parsed
 from headgate.api.pages import Key, Page
+from headgate.api.schemas import Concerning, Patch
 from headgate.api.schemas import Page as PageSchema
-from headgate.api.schemas import Patch
 from headgate.fleet import changes, model
 from headgate.fleet.state import State
 from headgate.fleet.units import VersionNode
@@ -90,8 +108,9 @@ async def create_version(call: Call) -> Answer:
     parsed = await replies.in_thread(
         objects.parse, kinds.VERSION.name, body, call.workspace, {"deployment": deployment}
     )
-    _check_scope(call, parsed)
-    return await replies.submit(call, partial(_publish, parsed))
+    fields.check(call, None, parsed.object)
+    await selecting.check_body(call, body)
+    return await replies.submit(call, partial(_publish, parsed, bool(call.query.get("force"))))
 
 
 def _naming(body: object, reference: str, deployment: str) -> object:
@@ -101,7 +120,7 @@ def _naming(body: object, reference: str, deployment: str) -> object:
     return body
 
 
-def _publish(parsed: Parsed, context: Context) -> Reply:
+def _publish(parsed: Parsed, force: bool, context: Context) -> Reply:
     version = parsed.object
     assert isinstance(version, model.Version)
     state = context.engine.state
@@ -117,20 +136,15 @@ def _publish(parsed: Parsed, context: Context) -> Reply:
         version = msgspec.structs.replace(version, id=id_)
     elif version.id in state.versions:
         raise Rejected([Problem("id", f"is {version.id}, which is the id of another version")])
+    concerning.check(state, None, version, force=force)
     with objects.flat_paths():
         context.apply(changes.Put(version, create_only=True))
-    return replies.object_reply(201, objects.encode(state.versions[version.id].object))
-
-
-def _check_scope(call: Call, parsed: Parsed) -> None:
-    if isinstance(parsed.object, model.Version) and parsed.object.target_selector is not None:
-        refusals.require(call, "version:scope", "a version with a targetSelector")
+    return concerning.reply(state, 201, state.versions[version.id].object)
 
 
 async def patch_version(find: Callable[[Call], Find], call: Call) -> Answer:
     merging.check_patch(call.body)
-    if "targetSelector" in call.body:
-        refusals.require(call, "version:scope", "changing the targetSelector of a version")
+    await selecting.check_body(call, call.body)
 
     def patch(context: Context) -> Reply:
         state = context.engine.state
@@ -138,13 +152,16 @@ async def patch_version(find: Callable[[Call], Find], call: Call) -> Answer:
         etags.check(call.if_match, objects.encode(old))
         merged = merging.merged(objects.document(old), call.body)
         parsed = objects.parse(kinds.VERSION.name, merged, call.workspace)
-        _change(context, old, parsed, only_status=call.body.keys() <= {"status", "message"})
-        return replies.object_reply(200, objects.encode(state.versions[old.id].object))
+        fields.check(call, old, parsed.object)
+        parsed = msgspec.structs.replace(parsed, object=pruning.in_set(parsed.object, old, None))
+        concerning.check(state, old, parsed.object, force=bool(call.query.get("force")))
+        _change(call, context, old, parsed, only_status=call.body.keys() <= {"status", "message"})
+        return concerning.reply(state, 200, state.versions[old.id].object)
 
     return await replies.submit(call, patch)
 
 
-def _change(context: Context, old: model.Version, parsed: Parsed, *, only_status: bool) -> None:
+def _change(call: Call, context: Context, old: model.Version, parsed: Parsed, *, only_status: bool) -> None:
     new = parsed.object
     assert isinstance(new, model.Version)
     problems = [
@@ -160,16 +177,43 @@ def _change(context: Context, old: model.Version, parsed: Parsed, *, only_status
         raise Rejected(problems)
     if objects.is_same(old, new):
         return
+    lifts_rejection = old.rejection is not None and new.status != old.status
+    if lifts_rejection:
+        refusals.require(call, "version:reject", "lifting the rejection of a version")
     with objects.flat_paths():
         if only_status and (new.message is not None or old.message is None):
             context.apply(changes.SetVersionStatus(old.deployment, old.tag, new.status, new.message))
         else:
+            if lifts_rejection:
+                context.apply(changes.SetVersionStatus(old.deployment, old.tag, new.status))
             context.apply(changes.Put(new))
 
 
+async def reject_version(find: Callable[[Call], Find], call: Call) -> Answer:
+    given = documents.read(bodies.RejectInput, call.body)
+
+    def reject(context: Context) -> Reply:
+        state = context.engine.state
+        old = find(call)(state).object
+        user = context.caller.user
+        context.apply(changes.RejectVersion(old.deployment, old.tag, given.reason, given.rollback, user))
+        return concerning.reply(state, 200, state.versions[old.id].object)
+
+    return await replies.submit(call, reject)
+
+
 async def delete_version(find: Callable[[Call], Find], call: Call) -> Answer:
+    def deletion(view: View) -> deletions.Deletion:
+        old = find(call)(view.engine.state).object
+        deletions.check_permission(call, kinds.VERSION, old)
+        return deletions.of(view.engine.state, kinds.VERSION, old, f"{old.deployment}/{old.tag}")
+
+    if call.query.get("dryRun"):
+        return Answer(200, (await replies.ask(call, deletion)).document())
+
     def delete(context: Context) -> Reply:
         old = find(call)(context.engine.state).object
+        deletions.check_permission(call, kinds.VERSION, old)
         etags.check(call.if_match, objects.encode(old))
         with refusals.as_conflict("The version is in use"):
             context.apply(changes.Delete(kinds.VERSION.name, f"{old.deployment}/{old.tag}"))
@@ -180,6 +224,7 @@ async def delete_version(find: Callable[[Call], Find], call: Call) -> Answer:
 
 _OF_DEPLOYMENT = "/v1/deployments/{deployment}/versions"
 _TAG = "versions"
+_ASKED_BY_FIELD = "targetSelector needs the permission version:scope too, jobAgentConfig needs job:config, createdAt version:import."
 
 
 def _routes_for_one(path: str, suffix: str, find: Callable[[Call], Find]) -> tuple[Route, ...]:
@@ -190,14 +235,22 @@ def _routes_for_one(path: str, suffix: str, find: Callable[[Call], Find]) -> tup
         ),
         Route(
             "PATCH", path, f"patchVersion{suffix}", "Change the status of a version, or other fields",
-            partial(patch_version, find), "version:write", _TAG, {200: model.Version},
+            partial(patch_version, find), "version:write", _TAG, {200: Concerning(model.Version)}, query=(concerning.FORCE,),
             body=Patch(model.Version), mutates=True, conditional=True,
-            description="To change targetSelector, the permission version:scope is needed too.",
+            description=_ASKED_BY_FIELD,
         ),
         Route(
             "DELETE", path, f"deleteVersion{suffix}", "Delete a version that runs nowhere",
-            partial(delete_version, find), "version:write", _TAG, {204: None},
+            partial(delete_version, find), "version:write", _TAG, {200: shapes.Deletion, 204: None},
+            query=(deletions.DRY_RUN,),
             mutates=True, conditional=True, problems=(409,),
+            description="One that was rejected needs the permission version:reject too: it could be published anew.",
+        ),
+        Route(
+            "POST", f"{path}/reject", f"rejectVersion{suffix}", "Mark a version as bad",
+            partial(reject_version, find), "version:reject", _TAG, {200: Concerning(model.Version)},
+            body=bodies.RejectInput, mutates=True,
+            description="It starts nowhere any more; with rollback it goes back where it runs. Its status set to ready lifts that.",
         ),
     )  # fmt: skip
 
@@ -215,9 +268,9 @@ ROUTES: tuple[Route, ...] = (
     ),
     Route(
         "POST", _OF_DEPLOYMENT, "createVersion", "Publish a version",
-        create_version, "version:write", _TAG, {201: model.Version},
+        create_version, "version:write", _TAG, {201: Concerning(model.Version)}, query=(concerning.FORCE,),
         body=model.Version, mutates=True, problems=(409,),
-        description="With a targetSelector, the permission version:scope is needed too.",
+        description=_ASKED_BY_FIELD,
     ),
     *_routes_for_one("/v1/versions/{version}", "", _by_reference),
     *_routes_for_one(f"{_OF_DEPLOYMENT}/{{version}}", "OfDeployment", _by_tag),

@@ -21,7 +21,9 @@ from headgate.api.calls import Answer, Call, Route
 from headgate.api.schemas import Page as PageSchema
 from headgate.kernel import documents
 from headgate.kernel.problems import Problem, Rejected
-from headgate.runtime.commands import Reply
+from headgate.runtime import retention
+from headgate.runtime.commands import Context, Reply
+from headgate.runtime.retention import Retention
 from headgate.store.port import AuditEntry, Transaction, Workspace
 
 _EVERYWHERE = "*"
@@ -71,21 +73,20 @@ async def create_workspace(call: Call) -> Answer:
 
 
 def _create(call: Call, given: bodies.WorkspaceInput) -> Reply:
-    """It has to be there before anything can be written about it."""
     store = call.service.store
     workspace = Workspace(str(uuid.uuid4()), given.name, given.description, call.service.clock())
-    is_new = store.add_workspace(workspace)
+    with store.begin_with(workspace) as (transaction, is_new):
 
-    def act(transaction: Transaction) -> tuple[Reply, AuditEntry]:
-        if not is_new:
-            raise refusals.conflict(
-                "The workspace exists already", f"there is a workspace {given.name!r} already"
-            )
-        body = msgspec.json.encode(document(workspace))
-        entry = recording.entry(call, "created", "Workspace", given.name, None, body)
-        return replies.object_reply(201, body), entry
+        def act(_: Transaction) -> tuple[Reply, AuditEntry]:
+            if not is_new:
+                raise refusals.conflict(
+                    "The workspace exists already", f"there is a workspace {given.name!r} already"
+                )
+            body = msgspec.json.encode(document(workspace))
+            entry = recording.entry(call, "created", "Workspace", given.name, None, body)
+            return replies.object_reply(201, body), entry
 
-    reply = recording.once(call, given.name, act)
+        reply = recording.once_in(transaction, call, act)
     store.hint()
     return reply
 
@@ -93,10 +94,53 @@ def _create(call: Call, given: bodies.WorkspaceInput) -> Reply:
 async def delete_workspace(call: Call) -> Answer:
     """Its audit log goes with it."""
     workspace = await _find(call)
+    if (await replies.in_thread(retention.of, call.service.store, workspace.name)).legal_hold:
+        raise refusals.conflict(
+            "The workspace is under a legal hold",
+            f"take legalHold from the retention of {workspace.name} first",
+        )
     if not await replies.in_thread(call.service.store.remove_workspace, workspace.name):
         raise refusals.not_found("workspace", workspace.name)
     call.service.store.hint()
     return Answer(204)
+
+
+async def get_retention(call: Call) -> Answer:
+    workspace = await _find(call)
+    return replies.object_answer(
+        msgspec.json.encode(await replies.in_thread(retention.of, call.service.store, workspace.name))
+    )
+
+
+async def put_retention(call: Call) -> Answer:
+    workspace = await _find(call)
+    given = documents.read(Retention, call.body)
+    return replies.answer(await replies.in_thread(_put_retention, call, workspace.name, given))
+
+
+def _put_retention(call: Call, workspace: str, given: Retention) -> Reply:
+    body = msgspec.json.encode(given)
+
+    def act(transaction: Transaction) -> tuple[Reply, AuditEntry]:
+        before = transaction.documents(retention.KIND).get(retention.KIND)
+        transaction.put("service_document", [(workspace, retention.KIND, retention.KIND, body)])
+        entry = recording.entry(call, "put", "Retention", workspace, before, body)
+        return replies.object_reply(200, body), entry
+
+    return recording.once(call, workspace, act)
+
+
+async def repair_clock(call: Call) -> Answer:
+    workspace = await _find(call)
+    reply = await call.service.desk.submit_once(
+        workspace.name, _take_time_back, call.caller, call.idempotency, alone=True
+    )
+    return replies.answer(reply)
+
+
+def _take_time_back(context: Context) -> Reply:
+    was, now = context.take_time_back()
+    return replies.reply(200, {"was": objects.shown(was), "now": objects.shown(now)})
 
 
 _ALL, _ONE = "/v1/workspaces", "/v1/workspaces/{workspace}"
@@ -117,7 +161,28 @@ ROUTES = (
     ),
     Route(
         "DELETE", _ONE, "deleteWorkspace", "Delete a workspace with everything in it",
-        delete_workspace, "workspace:admin", "workspaces", {204: None}, scope="service", mutates=True,
+        delete_workspace, "workspace:admin", "workspaces", {204: None}, scope="service", mutates=True, problems=(409,),
         description="Its Idempotency-Keys go with it: the same request again finds no workspace.",
+    ),
+    Route(
+        "GET", f"{_ONE}/retention", "getRetention", "Say how long history is kept",
+        get_retention, "read", "workspaces", {200: Retention}, scope="service",
+    ),
+    Route(
+        "PUT", f"{_ONE}/retention", "putRetention", "Set how long history is kept",
+        put_retention, "workspace:admin", "workspaces", {200: Retention},
+        body=Retention, scope="service", mutates=True, problems=(422,),
+        description=(
+            "By age and by number, for jobs, groups, audit, events and the log; what is left out has its default. With "
+            "legalHold nothing is forgotten."
+        ),
+    ),
+    Route(
+        "POST", f"{_ONE}/repair-clock", "repairClock", "Take the time of a workspace back to the clock's",
+        repair_clock, "workspace:admin", "workspaces", {200: shapes.ClockRepair}, scope="service", mutates=True, problems=(422,),
+        description=(
+            "For a workspace that a wrong clock has taken ahead. Moments that lie in the future are moved to now, in "
+            "their order; what is due keeps the time that is left; moments that people wrote stay."
+        ),
     ),
 )  # fmt: skip

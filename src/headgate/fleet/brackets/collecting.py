@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from headgate.fleet import candidates, gates
-from headgate.fleet.brackets import shape
+from headgate.fleet import candidates, gates, variables
+from headgate.fleet.brackets import hooks, shape
 from headgate.fleet.records import Group
 from headgate.fleet.state import State
-from headgate.fleet.targets import Hindrance
+from headgate.fleet.targets import Hindrance, has_failed
 from headgate.fleet.units import Place, Target, VersionNode
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
@@ -27,40 +27,58 @@ def fresh_versions(state: State, place: Place, now: Instant) -> Fresh:
 
 
 def _new_for(state: State, place: Place, target: Target, now: Instant) -> list[VersionNode]:
-    """In scope, newer than what is deployed and than what any group here has locked, and not put back here.
+    """What may be locked and is newer than what any group here has locked.
 
-    When what runs was rejected, the newest remaining version is new again: that is the way back.
+    When what runs was rejected, the newest remaining version is new again: that is the way back. When what was locked last
+    was rejected, what is left below it is new too, unless a group gave it up.
     """
-    newest = target.deployment.versions[-1]
     floor = state.version(place.record.floors.get(target.deployment.name))
-    if floor is newest and target.record.deployed == newest.id and newest.is_ready:
+    lockable = lockable_versions(state, target, now)
+    deployed = candidates.deployed_version(state, target)
+    if floor is not None and floor.object.status == "rejected":
+        floor = None
+        lockable = [version for version in lockable if version.id not in target.record.given_up]
+    if deployed is not None and deployed.object.goes_back:
+        return [version for version in lockable if _is_new_way_back(place, target, deployed, version, floor)]
+    return [version for version in lockable if floor is None or version.order > floor.order]
+
+
+def lockable_versions(state: State, target: Target, now: Instant) -> list[VersionNode]:
+    """In scope and newer than what runs, down to one that failed for good or was put back here; newest first.
+
+    What a group gave up before it ran is among them: it opens no window, but the next close locks it again.
+    """
+    newest = target.deployment.versions[-1] if target.deployment.versions else None
+    if newest is None or (target.record.deployed == newest.id and newest.is_ready):
         return []
     deployed = candidates.deployed_version(state, target)
-    if deployed is not None and deployed.object.status == "rejected":
-        return _way_back(state, place, target, deployed, now)
-    orders = [node.order for node in (deployed, floor) if node is not None]
-    newest_known = max(orders, default=None)
+    goes_back = deployed is not None and deployed.object.goes_back
     found = []
     for version in candidates.newest_first(state, target, now):
-        if (newest_known is not None and version.order <= newest_known) or version.id in target.record.spent:
+        is_no_news = deployed is not None and not goes_back and version.order <= deployed.order
+        if is_no_news or is_barred(state, target, version):
             break
         found.append(version)
+        if goes_back:
+            break
     return found
 
 
-def _way_back(
-    state: State, place: Place, target: Target, deployed: VersionNode, now: Instant
-) -> list[VersionNode]:
+def is_barred(state: State, target: Target, version: VersionNode) -> bool:
+    """It failed for good here, or was put back: only an operator's retry lets it be tried again."""
+    record = target.record
+    if version.id in record.spent:
+        return True
+    return version.id in record.failures and has_failed(target, version, variables.resolve(state, target))
+
+
+def _is_new_way_back(
+    place: Place, target: Target, deployed: VersionNode, version: VersionNode, floor: VersionNode | None
+) -> bool:
     """Taken once: what was locked as the way back is not new again, whatever becomes of it."""
-    version = next(candidates.newest_first(state, target, now), None)
-    name = target.deployment.name
-    if version is None or version.id in target.record.spent:
-        return []
-    taken = place.record.backs.get(name) == (deployed.id, version.id)
-    is_newer_than_locked = (
-        floor := state.version(place.record.floors.get(name))
-    ) is None or version.order > floor.order
-    return [] if taken or (version.order > deployed.order and not is_newer_than_locked) else [version]
+    if place.record.backs.get(target.deployment.name) == (deployed.id, version.id):
+        return False
+    return version.order < deployed.order or floor is None or version.order > floor.order
 
 
 def opening(state: State, place: Place, fresh: Fresh, now: Instant, hindrance: Hindrance) -> Instant | None:
@@ -102,6 +120,7 @@ def open_group(state: State, place: Place, opened_at: Instant, now: Instant) -> 
         collection_started_at=opened_at,
         collection_ends_at=opened_at + window,
         created_at=now,
+        hooks=hooks.of_open_group(place),
     )
     state.groups[group.id] = group
     place.collecting = group

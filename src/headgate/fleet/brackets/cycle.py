@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 
-from headgate.fleet import gates, holds, jobs
-from headgate.fleet.brackets import finishing, locking, ordering, putting_back, readiness, running
+from headgate.fleet import evidence, gates, holds, jobs
+from headgate.fleet.brackets import finishing, leaving, locking, ordering, putting_back, readiness, running
 from headgate.fleet.records import MEMBER_SETTLED, Group, Job, Member
 from headgate.fleet.state import Judged, State
 from headgate.fleet.targets import Hindrance
@@ -27,7 +27,7 @@ def start(state: State, place: Place, group: Group, judged: tuple[Judged, ...], 
             target = place.members.get(member.deployment)
             member.left = target is None
             if target is not None:
-                member.previous = target.record.deployed
+                member.previous = target.record.proven
         state.group_changed(group, "executing", now)
         state.waiting.happened(("site", *place.site))
     group.slot_released = False
@@ -42,20 +42,47 @@ def advance(
     hindrance: Hindrance,
     judged: tuple[Judged, ...] = (),
 ) -> None:
-    """Starts whatever may start now, and ends the group when nothing is left."""
+    """Starts whatever may start now, and ends the group when nothing is left; a phase that begins goes on at once."""
+    _take_in_ended_jobs(state, group, now)
     locking.drop_withdrawn(state, place, group, now, hindrance)
+    _reconsider_retries(state, place, group, now)
+    if group.status == "failed":
+        return
     if group.phase == "rollingBack" and not putting_back.advance(state, place, group, now, hindrance):
         return
+    if group.phase == "forward" and leaving.is_broken_off(group):
+        leaving.break_off(state, place, group, now)
     if group.phase == "finishing":
         finishing.finish(state, place, group, now, hindrance)
         return
     for member in _in_order(group):
-        if member.state == "retrying" and not _may_still_retry(state, place, member):
-            _give_up(state, place, group, member, state.jobs[member.attempts[-1]], now)
-        elif member.state == "waiting" or running.is_due(member, now, hindrance):
+        if member.state == "waiting" or running.is_due(member, now, hindrance):
             _start_member(state, place, group, member, now, hindrance, judged)
+        if _take_in_ended_jobs(state, group, now):
+            return
     if all(member.state in MEMBER_SETTLED for member in group.members):
         finishing.end(state, place, group, group.outcome or "completed", now)
+
+
+def _take_in_ended_jobs(state: State, group: Group, now: Instant) -> bool:
+    """Whether a job had ended at its very start, as one does that no agent serves; the place is then looked at again."""
+    found = False
+    for member in group.members:
+        job = state.jobs.get(member.job or "") if member.state in ("running", "rollingBack") else None
+        if job is not None and job.completed_at is not None and job.verification != "running":
+            job_ended(state, job, now)
+            found = True
+    return found
+
+
+def _reconsider_retries(state: State, place: Place, group: Group, now: Instant) -> None:
+    """Retry rules may have changed while the next attempt was waited for."""
+    for member in _in_order(group):
+        target = place.members.get(member.deployment)
+        if member.state != "retrying" or target is None:
+            continue
+        if not jobs.retry_plan(state, target, member.attempts).retry:
+            _give_up(state, place, group, member, state.jobs[member.attempts[-1]], now)
 
 
 def _in_order(group: Group) -> list[Member]:
@@ -81,9 +108,7 @@ def _start_member(
             hindrance.add(one)
             return
         passed.append(one)
-    job = running.run(state, place, group, member, now, tuple(passed))
-    if job is not None and job.completed_at is not None:
-        job_ended(state, job, now)
+    running.run(state, place, group, member, now, tuple(passed))
 
 
 def job_ended(state: State, job: Job, now: Instant) -> None:
@@ -100,7 +125,7 @@ def job_ended(state: State, job: Job, now: Instant) -> None:
     if job.id not in member.attempts:
         member.attempts.append(job.id)
     if job.status == "successful" and job.verification != "failed":
-        _member_succeeded(member, job, now)
+        _member_succeeded(state, place, group, member, job, now)
     elif job.kind == "rollback":
         running.settle(member, "failed", now)
         fail(state, place, group, now, f"putting back {member.deployment} failed")
@@ -108,9 +133,11 @@ def job_ended(state: State, job: Job, now: Instant) -> None:
         _member_ended_without_success(state, place, group, member, job, now)
 
 
-def _member_succeeded(member: Member, job: Job, now: Instant) -> None:
+def _member_succeeded(
+    state: State, place: Place, group: Group, member: Member, job: Job, now: Instant
+) -> None:
     if job.kind == "rollback":
-        running.settle(member, "rolledBack", now)
+        putting_back.put_back(state, place, group, member, now)
     elif member.next_version is not None:
         _take_next(member)
     else:
@@ -129,16 +156,7 @@ def _take_next(member: Member) -> None:
 def _member_ended_without_success(
     state: State, place: Place, group: Group, member: Member, job: Job, now: Instant
 ) -> None:
-    target = place.members.get(member.deployment)
-    if target is None and member.role == "preHook":
-        running.settle(member, "failed", now)
-        fail(
-            state, place, group, now, f"{member.deployment} is no longer a target here, its job was cancelled"
-        )
-        return
-    if target is None:
-        running.settle(member, "dropped", now)
-        return
+    target = place.members[member.deployment]
     if member.next_version is not None and group.phase == "forward":
         _take_next(member)
         return
@@ -147,17 +165,12 @@ def _member_ended_without_success(
         job.kind == "hook" and job.status in UNKNOWN_OUTCOMES and not place.rule.spec.hooks_idempotent
     )
     plan = jobs.retry_plan(state, target, member.attempts)
-    if may_retry and plan.retry and group.phase == "forward":
+    is_wanted = group.phase == "forward" or (group.phase == "finishing" and member.role == "postHook")
+    if may_retry and plan.retry and is_wanted:
         member.state = "retrying"
         member.retry_at = plan.at
         return
     _give_up(state, place, group, member, job, now)
-
-
-def _may_still_retry(state: State, place: Place, member: Member) -> bool:
-    """Retry rules may have changed while the next attempt was waited for."""
-    target = place.members.get(member.deployment)
-    return target is None or jobs.retry_plan(state, target, member.attempts).retry
 
 
 def _give_up(state: State, place: Place, group: Group, member: Member, job: Job, now: Instant) -> None:
@@ -168,11 +181,26 @@ def _give_up(state: State, place: Place, group: Group, member: Member, job: Job,
     jobs.given_up(state, target, job, now)
     state.target_changed(target)
     fires = jobs.fires_rollback(target, job.status, verification_failed=verification_failed)
-    if fires and group.phase == "forward" and putting_back.begin(state, place, group, member):
+    if _goes_on_regardless(place, group, member, fires):
         return
-    tag = state.tag(member.version)
-    what = "verification" if verification_failed else f"job {job.status}"
-    fail(state, place, group, now, f"{member.deployment} {tag}: {what}")
+    if (
+        fires
+        and group.phase == "forward"
+        and group.status != "failed"
+        and putting_back.begin(state, place, group, member, evidence.cause_of_rollback(job), now)
+    ):
+        return
+    fail(state, place, group, now, f"{member.deployment} {evidence.of_job(job)}")
+
+
+def _goes_on_regardless(place: Place, group: Group, member: Member, fires: bool) -> bool:
+    """A sibling that fails while the cycle is ended or put back already changes nothing about that."""
+    if group.phase == "finishing":
+        return member.role != "postHook"
+    if group.phase == "rollingBack":
+        strategy = place.rule.spec.rollback_strategy
+        return strategy == "all_members" or (fires and member.role == "member")
+    return False
 
 
 def fail(state: State, place: Place, group: Group, now: Instant, reason: str) -> None:
@@ -194,6 +222,16 @@ def watch_failed(state: State, place: Place, group: Group, now: Instant, hindran
         hindrance.look_again(stuck_at)
         return
     group.stuck = True
+    since = instants.show_to_the_second(group.failed_at)
+    state.notify(
+        "group.stuck",
+        "Group",
+        group.id,
+        f"{group.policy} on {group.environment}/{group.resource} is stuck, failed since {since}: {group.reason}",
+        policy=group.policy,
+        environment=group.environment,
+        resource=group.resource,
+    )
     state.journal.changed("group", group.id)
     if place.rule.spec.on_stuck == "release":
         release_slot(state, place, group)
@@ -201,8 +239,8 @@ def watch_failed(state: State, place: Place, group: Group, now: Instant, hindran
 
 def release_slot(state: State, place: Place, group: Group) -> None:
     group.slot_released = True
+    holds.give_back(state, group)
     group.slots = []
-    holds.give_back(state, place.resource.name, group.id)
     state.journal.changed("group", group.id)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from headgate.fleet import gates, holds, placing
-from headgate.fleet.brackets import ordering, running
+from typing import Literal
+
+from headgate.fleet import catalog, gates, holds
+from headgate.fleet.brackets import giving_up, ordering, running
 from headgate.fleet.records import MEMBER_SETTLED, Group, GroupStatus, Member
 from headgate.fleet.state import State
 from headgate.fleet.targets import Hindrance
@@ -38,28 +40,46 @@ def _earlier_post_hooks_done(state: State, place: Place, group: Group, member: M
     return all((other := group.member(name)) is None or other.state in MEMBER_SETTLED for name in before)
 
 
-def finish_with(group: Group, outcome: GroupStatus, *, post_hooks: bool) -> None:
-    """Nothing further starts but, if wanted, the post-hooks."""
+def finish_with(
+    state: State,
+    place: Place,
+    group: Group,
+    outcome: Literal["aborted", "rolledBack"],
+    now: Instant,
+    *,
+    post_hooks: bool,
+) -> None:
+    """Nothing further starts but, if wanted, the post-hooks. What was locked and has not run is given up."""
     group.phase = "finishing"
     group.outcome = outcome
     group.run_post_hooks = post_hooks
     for member in group.members:
         if member.role != "postHook" and member.state in ("waiting", "retrying"):
-            member.state = "dropped"
+            giving_up.note(state, place, group, member, outcome, group.reason, now)
+            running.settle(member, "dropped", now)
+        elif member.next_version is not None:
+            giving_up.note_next(state, place, group, member, outcome, group.reason, now)
         elif member.role == "postHook" and member.state == "failed" and post_hooks:
             member.state = "waiting"
 
 
+def has_lost_members(group: Group) -> bool:
+    return any(member.left_at is not None for member in group.members)
+
+
 def end(state: State, place: Place, group: Group, status: GroupStatus, now: Instant) -> None:
+    """A group that members left before they were done is never complete."""
+    if has_lost_members(group):
+        status = "aborted"
     group.completed_at = now
     place.executing = None
     place.resource.upstreams.clear()
     state.sites.pop(place.site, None)
     state.groups.pop(group.id, None)
     state.group_changed(group, status, now)
-    holds.give_back(state, place.resource.name, group.id)
+    holds.give_back(state, group)
     _forget_jobs(state, group)
-    placing.release_members(state, place)
+    catalog.release_members(state, place)
     state.waiting.touch(place)
     state.waiting.happened(("site", *place.site))
 
@@ -67,7 +87,7 @@ def end(state: State, place: Place, group: Group, status: GroupStatus, now: Inst
 def _forget_jobs(state: State, group: Group) -> None:
     """Ended jobs that no target counts as attempts any more are history, which a store keeps."""
     for member in group.members:
-        target = state.targets.get(f"{member.deployment}/{group.environment}/{group.resource}")
+        target = state.target_named(f"{member.deployment}/{group.environment}/{group.resource}")
         kept = target.record.attempts if target is not None else []
         for job_id in member.attempts:
             if job_id not in kept:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from headgate.fleet import candidates, gates, variables
-from headgate.fleet.brackets import collecting, shape
+from headgate.fleet import candidates, gates, jobs, variables
+from headgate.fleet.brackets import collecting, giving_up, shape
 from headgate.fleet.records import Group, GroupStatus, JobKind, Member
 from headgate.fleet.state import State
 from headgate.fleet.targets import Hindrance, has_failed
@@ -18,17 +18,37 @@ OwnCycle = dict[str, tuple[str, JobKind]]
 def allowed_locks(
     state: State, place: Place, fresh: collecting.Fresh, now: Instant, hindrance: Hindrance
 ) -> tuple[Locks, Instant]:
-    """For each member the newest version that its gates allow now, and when the last of those gates was satisfied."""
+    """For each member the newest version that its gates allow now, and when the last of those gates was satisfied.
+
+    Without a new version among them there are none: what was given up before opens no cycle by itself.
+    """
     locks: Locks = {}
     satisfied_at = 0
-    for name, versions in fresh.items():
-        for version in versions:
-            since = collecting.eligible_since(state, place.members[name], version, now, hindrance)
+    for name in shape.of_place(place).others:
+        target = place.members[name]
+        if not place.is_home_of(target):
+            continue
+        for version in collecting.lockable_versions(state, target, now):
+            if _is_on_its_way(place, name, version):
+                break
+            since = collecting.eligible_since(state, target, version, now, hindrance)
             if since is not None:
                 locks[name] = version
                 satisfied_at = max(satisfied_at, since)
                 break
+    if not any(locks.get(name) in versions for name, versions in fresh.items()):
+        return {}, 0
     return locks, satisfied_at
+
+
+def _is_on_its_way(place: Place, deployment: str, version: VersionNode) -> bool:
+    """The executing group runs it, or is about to."""
+    member = place.executing.member(deployment) if place.executing is not None else None
+    return (
+        member is not None
+        and member.state in ("waiting", "retrying", "running")
+        and version.id in (member.version, member.next_version)
+    )
 
 
 def hook_locks(
@@ -40,6 +60,8 @@ def hook_locks(
     satisfied_at = 0
     for name in shape.of_place(place).hooks:
         target = place.members[name]
+        if not place.is_home_of(target):
+            continue
         version = _newest_allowed(state, target, now, hindrance)
         if version is None:
             missing.append(name)
@@ -78,7 +100,9 @@ def lock(
     superseded = place.waiting
     ready_at = now
     group.members = [
-        _member(place, name, locks, hooks, now, own_cycle or {}) for name in sorted(place.members)
+        _member(place, name, locks, hooks, now, own_cycle or {})
+        for name, target in sorted(place.members.items())
+        if place.is_home_of(target)
     ]
     if superseded is not None:
         _carry_over(state, superseded, group)
@@ -88,8 +112,9 @@ def lock(
     for name, version in locks.items():
         member = group.member(name)
         assert member is not None
-        member.floor_before = place.record.floors.get(name)
+        member.floor_before = _floor_before(place, name, superseded)
         _note_lock(state, place, name, version)
+        giving_up.taken_up(state, place, name, version.id)
     group.locked_at = now
     group.ready_at = ready_at
     group.clock_start = clock_start
@@ -101,13 +126,20 @@ def lock(
     state.group_changed(group, "ready", now)
 
 
+def _floor_before(place: Place, name: str, superseded: Group | None) -> str | None:
+    """What counts as locked here if this lock is dropped: a lock that the group before it never came to run does not."""
+    floor = place.record.floors.get(name)
+    old = superseded.member(name) if superseded is not None else None
+    return old.floor_before if old is not None and old.version == floor else floor
+
+
 def _note_lock(state: State, place: Place, name: str, version: VersionNode) -> None:
     """From here on the version is not new in this place."""
     deployed = candidates.deployed_version(state, place.members[name])
-    if deployed is not None and deployed.object.status == "rejected":
+    if deployed is not None and deployed.object.goes_back:
         place.record.backs[name] = (deployed.id, version.id)
     floor = state.version(place.record.floors.get(name))
-    if floor is None or version.order > floor.order:
+    if floor is None or floor.object.status == "rejected" or version.order > floor.order:
         place.record.floors[name] = version.id
 
 
@@ -148,6 +180,7 @@ def _carry_over(state: State, superseded: Group, group: Group) -> None:
         if member.state == "unchanged" or member.kind in ("redeploy", "variable"):
             member.version = old.version
             member.locked_at = old.locked_at
+            member.floor_before = old.floor_before
             member.state = "waiting"
             member.kind = old.kind
 
@@ -169,34 +202,55 @@ def end_unstarted(
 
 
 def drop_withdrawn(state: State, place: Place, group: Group, now: Instant, hindrance: Hindrance) -> None:
-    """A locked version that was rejected or vetoed before its job started leaves the group.
+    """A locked version that was rejected or vetoed before its job started, or whose scope the target has left, leaves the
+    group, and so does one that is older than what has come to run while the group waited for its start.
 
     A hook runs in every cycle: it takes its newest allowed version instead, and is waited for if it has none.
     """
     for member in group.members:
-        if member.state not in ("waiting", "retrying"):
+        is_going_back = group.phase == "rollingBack" and member.ran
+        if member.state not in ("waiting", "retrying") or is_going_back:
             continue
         target = place.members.get(member.deployment)
         if target is None:
             _drop(state, place, group, member, f"{member.deployment} is no longer a member here", now)
             continue
         version = state.version(member.version)
-        if member.role != "member" and (version is None or not version.is_ready):
+        is_meant = member.kind not in ("deploy", "hook") or (
+            version is not None and candidates.in_scope(state, version, target)
+        )
+        if member.role != "member" and (version is None or not version.is_ready or not is_meant):
             _take_newest_hook(state, target, group, member, now, hindrance)
         elif version is None or version.object.status in ("rejected", "failed"):
             status = "deleted" if version is None else version.object.status
             _drop(state, place, group, member, f"its version was {status}", now)
+        elif not is_meant:
+            _drop(state, place, group, member, f"{version.tag} is no longer for this target", now)
         elif member.kind == "deploy" and _is_vetoed(state, target, version):
             _drop(state, place, group, member, f"{version.tag} was vetoed", now)
+        elif group.started_at is None and _is_older_than_what_runs(state, target, member, version):
+            if member.role != "member":
+                _take_newest_hook(state, target, group, member, now, hindrance)
+            else:
+                runs = state.tag(target.record.deployed)
+                _drop(state, place, group, member, f"{version.tag} is older than {runs}, which runs now", now)
+
+
+def _is_older_than_what_runs(state: State, target: Target, member: Member, version: VersionNode) -> bool:
+    """Something newer has run while the group waited: nothing goes back by itself, hooks included."""
+    floor = candidates.floor_of(state, target)
+    return member.kind in ("deploy", "hook") and floor is not None and version.order < floor
 
 
 def _take_newest_hook(
     state: State, target: Target, group: Group, member: Member, now: Instant, hindrance: Hindrance
 ) -> None:
     version = _newest_allowed(state, target, now, hindrance)
-    member.version = version.id if version is not None else None
-    member.locked_at = now if version is not None else None
-    state.journal.changed("group", group.id)
+    found = version.id if version is not None else None
+    if found != member.version:
+        member.version = found
+        member.locked_at = now if version is not None else None
+        state.journal.changed("group", group.id)
     if version is None:
         hindrance.reasons.append(("versions", member.deployment))
 
@@ -223,16 +277,22 @@ def _is_vetoed(state: State, target: Target, version: VersionNode) -> bool:
 def _drop(state: State, place: Place, group: Group, member: Member, note: str, now: Instant) -> None:
     """The version may become new here again, if what was held against it is taken back; and so may an older one."""
     state.waiting.touch(place)
-    if member.version is not None and place.record.floors.get(member.deployment) == member.version:
-        if member.floor_before is None:
-            del place.record.floors[member.deployment]
-        else:
-            place.record.floors[member.deployment] = member.floor_before
-        state.journal.changed("place", *place.key)
+    unlock(state, place, member)
     member.state = "dropped"
     member.note = note
     member.settled_at = now
     state.journal.changed("group", group.id)
+
+
+def unlock(state: State, place: Place, member: Member) -> None:
+    """As if the member's version had not been locked here: it counts as new again, where a window can open."""
+    if member.version is None or place.record.floors.get(member.deployment) != member.version:
+        return
+    if member.floor_before is None:
+        del place.record.floors[member.deployment]
+    else:
+        place.record.floors[member.deployment] = member.floor_before
+    state.journal.changed("place", *place.key)
 
 
 def mark_unchanged(state: State, place: Place, group: Group) -> None:
@@ -273,6 +333,7 @@ def due_without_a_window(state: State, place: Place) -> OwnCycle:
         record = target.record
         if record.deployed is None or record.job is not None or not place.is_home_of(target):
             continue
+        jobs.reconsider_orders(state, target)
         if record.rollback_to is not None:
             found[name] = (record.rollback_to, "rollback")
         elif record.ordered == "redeploy":

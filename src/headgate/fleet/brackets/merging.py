@@ -19,12 +19,12 @@ def try_to_join(state: State, place: Place, group: Group, now: Instant, hindranc
         return False
     if not is_prepared(host):
         return False
-    for one in readiness.moment_verdicts(state, place, readiness.runners(state, place, group), now):
+    for one in readiness.moment_verdicts(state, group, readiness.runners(state, place, group), now):
         if not one.is_allowed and one.kind != "freeze":
             hindrance.add(one)
             return False
     tables = readiness.tables_of(state, place, group)
-    missing = holds.lacking(state, tables, readiness.active_targets(place, group), now)
+    missing = holds.lacking(state, tables, place.resource.name, readiness.runners(state, place, group), now)
     if missing:
         hindrance.reasons.extend(("slots", table.rule.id) for table in missing)
         return False
@@ -60,6 +60,8 @@ def _join(state: State, place: Place, host: Group, newcomer: Member) -> None:
         target = place.members.get(newcomer.deployment)
         member.previous = target.record.deployed if target is not None else None
         host.members.append(member)
+    if _is_older(state, newcomer, member):
+        return
     if newcomer.kind in ("variable", "redeploy") and member.version is not None:
         _run_once_more(member, newcomer)
         return
@@ -70,6 +72,19 @@ def _join(state: State, place: Place, host: Group, newcomer: Member) -> None:
     if member.state == "retrying" and newcomer.version == member.version:
         return
     _lock_anew(member, newcomer, newcomer.version)
+
+
+def _is_older(state: State, newcomer: Member, member: Member) -> bool:
+    """What the host has locked meanwhile is newer: it stays. What runs in it may be left for something older only if it
+    goes back, what has not run also if it is withdrawn."""
+    theirs, ours = state.version(newcomer.version), state.version(member.version)
+    following = state.version(member.next_version)
+    if newcomer.kind != "deploy" or theirs is None:
+        return False
+    has_run = member.state in ("running", "succeeded")
+    if ours is not None and theirs.order < ours.order:
+        return not ours.object.goes_back if has_run else ours.is_ready
+    return following is not None and following.is_ready and theirs.order < following.order
 
 
 def _run_once_more(member: Member, newcomer: Member) -> None:

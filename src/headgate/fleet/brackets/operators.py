@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from headgate.fleet.brackets import collecting, cycle, finishing, locking
+from headgate.fleet.brackets import collecting, cycle, finishing, giving_up, locking, running
 from headgate.fleet.changes import GroupAction
-from headgate.fleet.records import Group, Member
+from headgate.fleet.records import Group
 from headgate.fleet.state import State
 from headgate.fleet.units import Place
 from headgate.kernel.instants import Instant
@@ -17,7 +17,7 @@ def act(state: State, change: GroupAction, now: Instant) -> None:
         case "retry":
             _retry(state, group, change)
         case "skipMember":
-            _skip_member(state, group, change, now)
+            _skip_member(state, place, group, change, now)
         case "abort":
             _abort(state, place, group, change, now)
         case "release":
@@ -57,7 +57,9 @@ def _retry(state: State, group: Group, change: GroupAction) -> None:
     failed = [
         m
         for m in group.members
-        if m.state in ("failed", "retrying") and change.member in (None, m.deployment)
+        if m.state in ("failed", "retrying")
+        and change.member in (None, m.deployment)
+        and (group.phase != "finishing" or m.role == "postHook")
     ]
     if not failed:
         raise _refused("action", "retry is for a group with a failed member; this one has none")
@@ -67,42 +69,45 @@ def _retry(state: State, group: Group, change: GroupAction) -> None:
         member.attempts = member.attempts[-1:]
 
 
-def _skip_member(state: State, group: Group, change: GroupAction, now: Instant) -> None:
+def _skip_member(state: State, place: Place, group: Group, change: GroupAction, now: Instant) -> None:
     member = group.member(change.member or "")
     if member is None:
         names = ", ".join(sorted(m.deployment for m in group.members)) or "none before the window closes"
         raise _refused("member", f"is {change.member!r}; allowed are the group's members: {names}")
     if member.state in ("running", "rollingBack"):
         raise _refused("member", f"{member.deployment} is running; wait for its job to end")
-    _skip(member, now)
-
-
-def _skip(member: Member, now: Instant) -> None:
-    member.state = "skipped"
-    member.settled_at = now
+    if member.state in ("waiting", "retrying"):
+        giving_up.note(state, place, group, member, "skipped", _by("skipped", change), now)
+    running.settle(member, "skipped", now)
     member.next_version = None
 
 
+def _by(what: str, change: GroupAction) -> str:
+    return f"{what} by {change.user or 'an operator'}"
+
+
 def _abort(state: State, place: Place, group: Group, change: GroupAction, now: Instant) -> None:
-    group.reason = f"aborted by {change.user}" if change.user else "aborted by an operator"
+    group.reason = _by("aborted", change)
     if group.started_at is not None:
-        finishing.finish_with(group, "aborted", post_hooks=change.post_hooks)
+        finishing.finish_with(state, place, group, "aborted", now, post_hooks=change.post_hooks)
         return
     for member in group.members:
+        giving_up.note(state, place, group, member, "aborted", group.reason, now)
         if member.role == "member" and member.version is not None:
             place.record.floors.setdefault(member.deployment, member.version)
     if place.waiting is group:
         place.waiting = None
     if place.collecting is group:
-        _give_up_collecting(state, place, now)
+        _give_up_collecting(state, place, group, now)
         place.collecting = None
     locking.end_unstarted(state, group, "aborted", group.reason, now)
 
 
-def _give_up_collecting(state: State, place: Place, now: Instant) -> None:
-    """What was collected is not collected again: only newer versions open the next window."""
+def _give_up_collecting(state: State, place: Place, group: Group, now: Instant) -> None:
+    """What was collected opens no window again: only newer versions open the next one."""
     for name, versions in collecting.fresh_versions(state, place, now).items():
         place.record.floors[name] = versions[0].id
+        giving_up.note_version(state, place, group, name, versions[0].id, "aborted", group.reason, now)
     state.journal.changed("place", *place.key)
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headgate.fleet import dependencies, gates
+from headgate.fleet.brackets import shape
 from headgate.fleet.records import Group, Member
 from headgate.fleet.rules import deployment_dependency
 from headgate.fleet.rules.deployment_dependency import Upstream
 from headgate.fleet.state import Judged, State
-from headgate.fleet.units import Place, Target
+from headgate.fleet.units import Place, Target, VersionNode
 from headgate.kernel import instants, verdicts
 from headgate.kernel.instants import Instant
 
@@ -28,19 +29,43 @@ def verdicts_of(state: State, place: Place, group: Group, member: Member, now: I
             yield skip
             continue
         matched = dependencies.upstream_targets(rule, target)
+        inside = [other for other in matched if _inside(place, group, other) is not None]
         upstreams = [
             _upstream(state, place, group, other)
-            for other in matched
+            for other in inside
             if _may_precede(group, member, place, other)
         ]
-        if matched and not upstreams:
+        if upstreams:
+            verdict = deployment_dependency.judge(rule.spec, upstreams)
+        elif matched or rule.is_upstream(target) or shape.covers_upstream(place, rule):
             continue
-        yield Judged(
-            rule,
-            rule.kind,
-            deployment_dependency.judge(rule.spec, upstreams),
-            (("resource", target.resource.name),),
-        )
+        else:
+            verdict = deployment_dependency.matches_nothing(rule.spec, "of this bracket")
+        yield Judged(rule, rule.kind, verdict, (("resource", target.resource.name),))
+
+
+def verdicts_outside(
+    state: State, place: Place, group: Group, target: Target, version: VersionNode, now: Instant
+) -> Iterator[Judged]:
+    """Upstreams that are not in the group: judged before it starts, never inside it."""
+    for rule in target.rules.of("deploymentDependency"):
+        outside = [
+            dependencies.newest_release(state, other)
+            for other in dependencies.upstream_targets(rule, target)
+            if _inside(place, group, other) is None
+        ]
+        if outside:
+            skip = gates.skipped(state, rule, version, target, now)
+            yield (
+                skip
+                if skip is not None
+                else Judged(
+                    rule,
+                    rule.kind,
+                    deployment_dependency.judge(rule.spec, outside),
+                    (("resource", target.resource.name),),
+                )
+            )
 
 
 def _hooks_verdict(state: State, place: Place, group: Group, member: Member) -> Judged | None:
@@ -65,20 +90,23 @@ def _hooks_verdict(state: State, place: Place, group: Group, member: Member) -> 
     return Judged(place.rule, "deploymentBracket", verdict, (("resource", place.resource.name),))
 
 
+def _inside(place: Place, group: Group, other: Target) -> Member | None:
+    return group.member(other.deployment.name) if other.place is place else None
+
+
 def _may_precede(group: Group, member: Member, place: Place, other: Target) -> bool:
     """Rules that would put a hook on the wrong side of the others are overruled by its role."""
-    upstream = group.member(other.deployment.name) if other.place is place else None
+    upstream = _inside(place, group, other)
     if upstream is None:
-        return member.role != "preHook"
+        return False
     if member.role == "preHook":
         return upstream.role == "preHook"
     return not (upstream.role == "postHook" and member.role != "postHook")
 
 
 def _upstream(state: State, place: Place, group: Group, other: Target) -> Upstream:
-    member = group.member(other.deployment.name) if other.place is place else None
-    if member is None:
-        return dependencies.newest_release(state, other)
+    member = _inside(place, group, other)
+    assert member is not None
     if is_done(state, place, group, member):
         return Upstream(member.deployment, True, "succeeded in this group", member.settled_at)
     return Upstream(member.deployment, False, status_of(state, member))
@@ -101,7 +129,7 @@ def is_done(
             return False
     for rule in target.rules.of("deploymentDependency"):
         for upstream in dependencies.upstream_targets(rule, target):
-            inside = group.member(upstream.deployment.name) if upstream.place is place else None
+            inside = _inside(place, group, upstream)
             if (
                 inside is not None
                 and inside.role == "member"
@@ -115,12 +143,12 @@ def status_of(state: State, member: Member) -> str:
     job = state.jobs.get(member.job or "")
     if job is not None and member.state == "running":
         if job.completed_at is not None:
-            return f"verification running since {instants.show_clock(job.completed_at)}"
-        return f"job {job.status} since {instants.show_clock(job.started_at or job.created_at)}"
+            return f"verification running since {instants.show_to_the_second(job.completed_at)}"
+        return f"job {job.status} since {instants.show_to_the_second(job.started_at or job.created_at)}"
     if member.state == "retrying" and member.retry_at is not None:
-        return f"failed, retried at {instants.show_clock(member.retry_at)}"
+        return f"failed, retried at {instants.show_to_the_second(member.retry_at)}"
     if member.state == "failed" and member.settled_at is not None:
-        return f"failed at {instants.show_clock(member.settled_at)}"
+        return f"failed at {instants.show_to_the_second(member.settled_at)}"
     return "not started" if member.state == "waiting" else member.state
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headgate.fleet import placing, variables
-from headgate.fleet.brackets import collecting, cycle, finishing, locking, merging, readiness
+from headgate.fleet.brackets import collecting, cycle, finishing, locking, merging, overruling, readiness
 from headgate.fleet.brackets.readiness import GroupStart
 from headgate.fleet.records import Group, GroupStatus
 from headgate.fleet.state import State
@@ -21,6 +21,7 @@ def look(state: State, place: Place, now: Instant) -> tuple[GroupStart | None, H
     When the executing one has ended, members may have left with it: the place is looked at afresh.
     """
     hindrance = Hindrance()
+    _take_over_retries(state, place)
     if _is_retired(place):
         going_on = _executing(state, place, now, hindrance)
         _abandon(state, place, now)
@@ -40,6 +41,19 @@ def look(state: State, place: Place, now: Instant) -> tuple[GroupStart | None, H
     return going_on or _start_of_waiting_group(state, place, now, hindrance), hindrance
 
 
+def _look_afresh(state: State, place: Place) -> None:
+    """An open group kept the hooks that it was opened with; without it another form of the bracket may hold."""
+    state.waiting.touch(place)
+
+
+def _take_over_retries(state: State, place: Place) -> None:
+    """What failed on its own before the bracket came has its next attempt in a cycle, not beside it."""
+    for target in place.members.values():
+        if target.record.retry_at is not None:
+            target.record.retry_at = None
+            state.target_changed(target)
+
+
 def _is_retired(place: Place) -> bool:
     """No rule makes this place any more; members are left only until a cycle has ended."""
     return not any(place.is_home_of(target) for target in place.members.values())
@@ -51,6 +65,8 @@ def _executing(state: State, place: Place, now: Instant, hindrance: Hindrance) -
         return None
     hindrance.reasons.append(("resource", place.resource.name))
     if group.status == "failed":
+        overruling.let_dependents_go_on(state, place, group, now, hindrance)
+    if group.status == "failed":
         cycle.watch_failed(state, place, group, now, hindrance)
         return None
     if group.slot_released and not cycle.holds_what_it_needs(state, place, group):
@@ -60,7 +76,11 @@ def _executing(state: State, place: Place, now: Instant, hindrance: Hindrance) -
 
 
 def _abandon(state: State, place: Place, now: Instant) -> None:
-    """Nothing is to be locked or started here any more."""
+    """Nothing is to be locked or started here any more. If the bracket comes back, what was locked and not started is new
+    again."""
+    if place.waiting is not None:
+        for member in place.waiting.members:
+            locking.unlock(state, place, member)
     for group in (place.collecting, place.waiting):
         if group is not None:
             locking.end_unstarted(state, group, "aborted", "the bracket no longer applies here", now)
@@ -79,6 +99,7 @@ def _collect(state: State, place: Place, now: Instant, hindrance: Hindrance) -> 
         if group is not None:
             place.collecting = None
             locking.end_unstarted(state, group, "aborted", "every new version was withdrawn", now)
+            _look_afresh(state, place)
         return False
     if group is None:
         opened_at = collecting.opening(state, place, fresh, now, hindrance)
@@ -157,6 +178,7 @@ def _tidy_waiting_group(state: State, place: Place, now: Instant, hindrance: Hin
         status: GroupStatus = "aborted" if withdrawn else "completed"
         reason = "every locked version was withdrawn" if withdrawn else "nothing is left to change"
         locking.end_unstarted(state, group, status, reason, now)
+        _look_afresh(state, place)
         return
     hindrance.reasons.append(("site", *place.site))
     if place.site in state.sites:

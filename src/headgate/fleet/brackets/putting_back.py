@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headgate.fleet import gates
-from headgate.fleet.brackets import finishing, ordering, running
+from headgate.fleet.brackets import finishing, giving_up, ordering, running
 from headgate.fleet.records import Group, Member
 from headgate.fleet.state import State
 from headgate.fleet.targets import Hindrance
@@ -11,7 +11,7 @@ from headgate.fleet.units import Place
 from headgate.kernel.instants import Instant
 
 
-def begin(state: State, place: Place, group: Group, failed: Member) -> bool:
+def begin(state: State, place: Place, group: Group, failed: Member, cause: str, now: Instant) -> bool:
     """Whether the strategy puts anything back; if not, the group has failed and waits for a person."""
     strategy = place.rule.spec.rollback_strategy
     if strategy == "halt_and_notify" or failed.role == "postHook":
@@ -20,7 +20,9 @@ def begin(state: State, place: Place, group: Group, failed: Member) -> bool:
         return False
     group.phase = "rollingBack"
     group.outcome = "rolledBack"
-    group.reason = f"{failed.deployment} {state.tag(failed.version)} failed"
+    group.reason = f"{failed.deployment} {cause}"
+    for member in group.members:
+        giving_up.note_next(state, place, group, member, "rolledBack", group.reason, now)
     return True
 
 
@@ -28,7 +30,8 @@ def advance(state: State, place: Place, group: Group, now: Instant, hindrance: H
     """Whether everything is put back and the rest of the cycle goes on forward."""
     if any(member.state == "running" for member in group.members):
         return False
-    left = [member for member in affected(state, place, group) if member.state != "rolledBack"]
+    done = ("rolledBack", "skipped", "dropped")
+    left = [member for member in affected(state, place, group) if member.state not in done]
     after = ordering.downstream_first(state, place, group, [member.deployment for member in left])
     for member in left:
         if member.state == "rollingBack" or after[member.deployment]:
@@ -37,14 +40,15 @@ def advance(state: State, place: Place, group: Group, now: Instant, hindrance: H
         if not one.is_allowed:
             hindrance.add(one)
             continue
-        place.members[member.deployment].record.spent[member.version or ""] = "rolledBack"
+        if member.state == "failed":
+            place.members[member.deployment].record.spent[member.version or ""] = group.reason
         running.run(state, place, group, member, now, (one,), version_id=member.previous, rolling_back=True)
     if left:
         return False
     if place.rule.spec.rollback_strategy == "individual":
         _go_on(group, now)
         return True
-    finishing.finish_with(group, "rolledBack", post_hooks=True)
+    finishing.finish_with(state, place, group, "rolledBack", now, post_hooks=True)
     finishing.finish(state, place, group, now, hindrance)
     return False
 
@@ -57,11 +61,21 @@ def affected(state: State, place: Place, group: Group) -> list[Member]:
         for member in group.members
         if member.role == "member"
         and member.ran
-        and member.previous is not None
-        and member.previous in state.versions
+        and (previous := state.version(member.previous)) is not None
+        and previous.object.status != "rejected"
         and member.deployment in place.members
         and (not only_failed or member.state in ("failed", "rollingBack", "rolledBack"))
     ]
+
+
+def put_back(state: State, place: Place, group: Group, member: Member, now: Instant) -> None:
+    """Only the version that failed is barred; a sibling that was put back with it is a candidate of the next group."""
+    running.settle(member, "rolledBack", now)
+    target = place.members.get(member.deployment)
+    if target is not None and member.version is not None and member.version not in target.record.spent:
+        giving_up.note_version(
+            state, place, group, member.deployment, member.version, "rolledBack", group.reason, now
+        )
 
 
 def _go_on(group: Group, now: Instant) -> None:

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 import msgspec
 
 from headgate.fleet import gates, holds, rollouts
-from headgate.fleet.brackets import ordering, shape
-from headgate.fleet.records import Group
+from headgate.fleet.brackets import ordering
+from headgate.fleet.records import Group, Member
 from headgate.fleet.rules import gradual_rollout
 from headgate.fleet.slots import SlotTable
 from headgate.fleet.state import Judged, State
 from headgate.fleet.targets import Hindrance, turn_reasons, windows_for
-from headgate.fleet.units import BoundRule, Place, StartKey, Target, VersionNode
+from headgate.fleet.units import NEW, REPAIR, BoundRule, Place, StartKey, Target, VersionNode
+from headgate.kernel import instants, verdicts
 from headgate.kernel.instants import Instant
 
 Runner = tuple[Target, VersionNode]
@@ -55,41 +56,72 @@ def start_of(
 def _someone_can_begin(state: State, place: Place, group: Group, now: Instant, hindrance: Hindrance) -> bool:
     """A group starts with its first job: if every member waits for another, it does not take its slots."""
     held_back: list[Judged] = []
-    for member in group.members:
-        if member.state != "waiting" or member.version is None:
-            continue
-        first = next(
-            (o for o in ordering.verdicts_of(state, place, group, member, now) if not o.is_allowed), None
-        )
-        if first is None:
+    for member in _to_run(place, group):
+        refused = [o for o in ordering.verdicts_of(state, place, group, member, now) if not o.is_allowed]
+        if not refused:
             return True
-        held_back.append(first)
+        held_back += refused
     for one in held_back:
         hindrance.add(one)
     return False
 
 
+def _to_run(place: Place, group: Group) -> list[Member]:
+    """Without those whose target has left since the group was looked at last: whoever asks now may come first."""
+    return [
+        member
+        for member in group.members
+        if member.state == "waiting" and member.version is not None and member.deployment in place.members
+    ]
+
+
 def verdicts_of(state: State, place: Place, group: Group, now: Instant) -> Iterator[Judged]:
-    """Every gate of the start but the slots; a rule that several members share is asked once."""
+    """Every gate of the start but the slots: each member that will run is asked for itself."""
     running = runners(state, place, group)
+    yield from _own_jobs(state, place, group)
+    yield from _denied_members(state, place, group, now)
     if not group.without_window:
         yield from rollout_verdicts(state, place, group, running, now)
-    yield from moment_verdicts(state, place, running, now)
+    yield from moment_verdicts(state, group, running, now)
+    for target, version in running:
+        yield from ordering.verdicts_outside(state, place, group, target, version, now)
 
 
-def moment_verdicts(state: State, place: Place, running: list[Runner], now: Instant) -> Iterator[Judged]:
-    """Gates are not asked about hooks: a hook changes with its next cycle, whatever the rollout is about."""
-    asked: set[str] = set()
-    hooks = shape.of_place(place).hooks
+def _own_jobs(state: State, place: Place, group: Group) -> Iterator[Judged]:
+    """Jobs from before the bracket, or of other cycles: nothing is prepared beside them."""
+    for member in group.members:
+        target = place.members.get(member.deployment)
+        job = state.jobs.get(target.record.job or "") if target is not None else None
+        if job is not None and job.group != group.id:
+            since = instants.show_clock(job.started_at or job.created_at)
+            verdict = verdicts.pending(
+                f"waits for {job.deployment} {job.tag}, whose own job is {job.status} since {since}"
+            )
+            yield Judged(place.rule, "deploymentBracket", verdict, (("resource", place.resource.name),))
+
+
+def _denied_members(state: State, place: Place, group: Group, now: Instant) -> Iterator[Judged]:
+    """Nothing is prepared that cannot be finished: what denies one member keeps all of them."""
+    for member in _to_run(place, group):
+        for one in ordering.verdicts_of(state, place, group, member, now):
+            if one.verdict.outcome == "denied":
+                said = f"nothing is prepared as long as {member.deployment} is denied: {one.verdict.message}"
+                yield Judged(one.rule, one.kind, verdicts.denied(said), one.reasons)
+
+
+def moment_verdicts(state: State, group: Group, running: list[Runner], now: Instant) -> Iterator[Judged]:
+    """Every member that will run must pass; what several are told alike is said once.
+
+    Gates are not asked about hooks: a hook changes with its next cycle, whatever the rollout is about.
+    """
+    said: set[tuple[str, str]] = set()
     for target, version in running:
         for one in gates.of_moment(state, target, version, now):
-            if one.kind == "gate" and target.deployment.name in hooks:
+            if one is gates.NOT_FROZEN or (one.kind == "gate" and _is_hook(group, target)):
                 continue
-            if one.rule is not None and one.kind in ("deploymentWindow", "failureBudget"):
-                if one.rule.id in asked:
-                    continue
-                asked.add(one.rule.id)
-            if one is not gates.NOT_FROZEN:
+            key = (one.rule.id if one.rule is not None else one.kind, one.verdict.message)
+            if one.kind == "gate" or key not in said:
+                said.add(key)
                 yield one
 
 
@@ -104,23 +136,32 @@ def rollout_verdicts(
     for target, version in running:
         for rule in target.rules.of("gradualRollout"):
             shared = rollouts.is_shared_by_bracket(rule, place)
-            if rule.id in asked or (not shared and group.member(target.deployment.name) is None):
-                continue
-            if shared:
-                asked.add(rule.id)
-            elif _is_hook(group, target):
+            if not shared and _is_hook(group, target):
                 continue
             skip = gates.skipped(state, rule, version, target, now)
             if skip is not None:
                 yield skip
                 continue
+            if shared and rule.id in asked:
+                continue
+            asked.add(rule.id)
+            stopped = gates.rollout_stopped(state, rule, version)
+            if stopped is not None:
+                yield stopped
             position, total = (
-                place_position(state, place, group)
+                place_position(state, place, group, rule.spec.group_by)
                 if shared
-                else rollouts.position_of_target(state, target, version)
+                else rollouts.position_of_target(state, target, version, rule.spec.group_by)
             )
-            verdict = gradual_rollout.judge(rule.spec, position, total, clock, now, None)
-            yield Judged(rule, rule.kind, verdict, turn_reasons(*(target for target, _ in running)))
+            behind = (
+                rollouts.place_behind(state, place, _locked(state, group), rule, position, total)
+                if shared
+                else rollouts.target_behind(state, target, version, rule, position, total)
+            )
+            verdict = gradual_rollout.judge(rule.spec, position, total, clock, now, None, behind)
+            members = [target for target, _ in running]
+            reasons = (*turn_reasons(*members), *rollouts.success_reasons(rule, *members))
+            yield Judged(rule, rule.kind, verdict, reasons)
 
 
 def _is_hook(group: Group, target: Target) -> bool:
@@ -136,15 +177,31 @@ def _windows(state: State, running: list[Runner], now: Instant) -> tuple[BoundRu
     return tuple(found.values())
 
 
-def place_position(state: State, place: Place, group: Group) -> tuple[int, int]:
-    versions = [
+def place_position(state: State, place: Place, group: Group, group_by: str | None = None) -> tuple[int, int]:
+    return rollouts.position_of_place(state, place, _locked(state, group), group_by)
+
+
+def _locked(state: State, group: Group) -> list[VersionNode]:
+    """Versions of members, hooks aside, that are still to run."""
+    return [
         version
         for member in group.members
         if member.role == "member"
         and member.state == "waiting"
         and (version := state.version(member.version)) is not None
     ]
-    return rollouts.position_of_place(state, place, versions)
+
+
+def is_repair(place: Place, group: Group) -> bool:
+    """A cycle that goes on after its slot was released, or that goes back or deploys again: as ordered, or because what
+    runs was rejected."""
+    if group.started_at is not None:
+        return True
+    ways_back = {to for _, to in place.record.backs.values()}
+    return any(
+        (member.kind in ("rollback", "redeploy") and group.without_window) or member.version in ways_back
+        for member in group.members
+    )
 
 
 def start_key(state: State, place: Place, group: Group) -> StartKey:
@@ -155,7 +212,8 @@ def start_key(state: State, place: Place, group: Group) -> StartKey:
         for rule in target.rules.of("gradualRollout")
     ):
         position, _ = place_position(state, place, group)
-    return (position, group.ready_at or group.created_at, place.resource.name, place.order)
+    rank = REPAIR if is_repair(place, group) else NEW
+    return (rank, position, group.ready_at or group.created_at, place.resource.name, place.order)
 
 
 def active_targets(place: Place, group: Group) -> list[Target]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headgate.fleet import jobs, variables
-from headgate.fleet.records import Group, Job, Member, MemberState
+from headgate.fleet.records import Group, Job, Member, MemberState, TargetRecord
 from headgate.fleet.state import Judged, State
 from headgate.fleet.targets import Hindrance
 from headgate.fleet.units import Place
@@ -50,10 +50,16 @@ def run(
         variables=variables.resolve(state, target),
         group=group.id,
         judged=judged,
+        reason=group.reason if rolling_back else _reason(target.record, member),
     )
     member.job = job.id
     state.journal.changed("group", group.id)
     return job
+
+
+def _reason(record: TargetRecord, member: Member) -> str:
+    """A cycle of its own that goes back says what made it."""
+    return record.rollback_cause if member.kind == "rollback" else ""
 
 
 def settle(member: Member, state: MemberState, now: Instant) -> None:

@@ -94,11 +94,11 @@ def kind_of(key: str) -> str:
     return KIND_ALIASES.get(key, key)
 
 
-def write_rule(rule: model.Rule) -> dict[str, object]:
+def write_rule(rule: model.Rule, *, omit_defaults: bool = True) -> dict[str, object]:
     document: dict[str, object] = {"id": rule.id}
-    if rule.name is not None:
+    if rule.name is not None or not omit_defaults:
         document["name"] = rule.name
-    document[rule.kind] = documents.write(rule.spec)
+    document[rule.kind] = documents.write(rule.spec, omit_defaults=omit_defaults)
     return document
 
 

@@ -62,7 +62,7 @@ def last_votes(
 
 def _said(vote: model.Approval) -> str:
     reason = f' ("{vote.reason}")' if vote.reason else ""
-    return f"{vote.user} at {instants.show_clock(vote.at, with_date=True)}{reason}"
+    return f"{vote.user} at {instants.show_to_the_second(vote.at)}{reason}"
 
 
 def _names(users: Sequence[str]) -> str:
@@ -71,7 +71,7 @@ def _names(users: Sequence[str]) -> str:
 
 def _waiting(rule: Approval, what: str, users: Sequence[str], published_at: Instant) -> str:
     who = f" from {' or '.join(rule.roles)}" if rule.roles else ""
-    since = instants.show_clock(published_at, with_date=True)
+    since = instants.show_to_the_second(published_at)
     if not users:
         noun = "approval" if rule.min_approvals == 1 else "approvals"
         return f"{what} waits for {rule.min_approvals} {noun}{who} since {since}"

@@ -35,9 +35,7 @@ class Upstream(msgspec.Struct, frozen=True):
 def judge(rule: DeploymentDependency, upstreams: Sequence[Upstream]) -> Verdict:
     """All of them, not any: a node is not drained because one of two drains has run."""
     if not upstreams:
-        return verdicts.denied(
-            f"no deployment on this resource matches dependsOn: {rule.depends_on}", dependsOn=rule.depends_on
-        )
+        return matches_nothing(rule, "on this resource")
     missing = [upstream for upstream in upstreams if not upstream.satisfied]
     if missing:
         waits = ", ".join(f"{upstream.deployment} ({upstream.status})" for upstream in missing)
@@ -45,6 +43,12 @@ def judge(rule: DeploymentDependency, upstreams: Sequence[Upstream]) -> Verdict:
     names = ", ".join(upstream.deployment for upstream in upstreams)
     moments = [upstream.satisfied_at for upstream in upstreams if upstream.satisfied_at is not None]
     return verdicts.allowed(f"{names} succeeded on this resource", satisfied_at=max(moments, default=None))
+
+
+def matches_nothing(rule: DeploymentDependency, where: str) -> Verdict:
+    return verdicts.denied(
+        f"no deployment {where} matches dependsOn: {rule.depends_on}", dependsOn=rule.depends_on
+    )
 
 
 def find_cycle(

@@ -1,6 +1,7 @@
 """Hours in which a change may start, or must not. An open window gates the start only: what runs, runs on."""
 
 from typing import Annotated, Literal
+from zoneinfo import ZoneInfo
 
 import msgspec
 
@@ -66,7 +67,7 @@ def _judge_allowing(
     if span is not None:
         start, end = span
         return verdicts.allowed(
-            f"the window is open since {_clock(start, now)}, until {_clock(end, now)} UTC",
+            f"the window is open since {_moment(rule, start)}, until {_moment(rule, end)}",
             satisfied_at=start,
             next_evaluation_time=end,
             timezone=rule.timezone,
@@ -77,7 +78,7 @@ def _judge_allowing(
             "the window is over and does not open again; the owner of the policy can change it"
         )
     return verdicts.pending(
-        f"the window is closed, it opens at {_clock(opens_at, now)} UTC",
+        f"the window is closed, it opens at {_moment(rule, opens_at)}",
         next_evaluation_time=opens_at,
         timezone=rule.timezone,
     )
@@ -92,12 +93,12 @@ def _judge_denying(
     if span is not None:
         start, end = span
         return verdicts.pending(
-            f"nothing starts in this window, which is open since {_clock(start, now)}, until {_clock(end, now)} UTC",
+            f"nothing starts in this window, which is open since {_moment(rule, start)}, until {_moment(rule, end)}",
             next_evaluation_time=end,
             timezone=rule.timezone,
         )
     closes_at = windows.next_start(now)
-    until = f" until {_clock(closes_at, now)} UTC" if closes_at is not None else ""
+    until = f" until {_moment(rule, closes_at)}" if closes_at is not None else ""
     return verdicts.allowed(
         f"outside of the window in which nothing starts{until}",
         next_evaluation_time=closes_at,
@@ -122,5 +123,10 @@ def _windows(rule: DeploymentWindow) -> recurrence.Recurrence:
     return recurrence.of(rule.rrule, rule.timezone, rule.duration_minutes)
 
 
-def _clock(instant: Instant, now: Instant) -> str:
-    return instants.show_clock(instant, near=now)
+def _moment(rule: DeploymentWindow, instant: Instant) -> str:
+    """In UTC, and beside it on the clock of the rule's zone."""
+    shown = instants.show_to_the_second(instant)
+    if rule.timezone in ("UTC", "Etc/UTC"):
+        return shown
+    there = instants.to_datetime(instant).astimezone(ZoneInfo(rule.timezone))
+    return f"{shown} ({there.strftime('%H:%M')} {rule.timezone})"

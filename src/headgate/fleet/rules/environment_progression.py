@@ -19,7 +19,7 @@ class EnvironmentProgression(msgspec.Struct, frozen=True, rename="camel"):
     minimum_success_percentage: Annotated[float, msgspec.Meta(ge=0, le=100)] = 100.0
     minimum_soak_time_minutes: Annotated[int, msgspec.Meta(ge=0, le=366 * 1440)] = 0
     maximum_age_hours: Annotated[float, msgspec.Meta(gt=0, le=100 * 8784)] | None = None
-    require_verification_passed: bool = False
+    require_verification_passed: bool = True
     require: Literal["all", "any"] = "all"
     scoped_versions: Literal["enforce", "exempt"] = "enforce"
 
@@ -43,11 +43,9 @@ class Stage(msgspec.Struct, frozen=True):
     succeeded_at: tuple[Instant, ...] = ()
 
 
-def judge(
-    rule: EnvironmentProgression, stages: Sequence[Stage], now: Instant, *, selector_text: str | None = None
-) -> Verdict:
+def judge(rule: EnvironmentProgression, stages: Sequence[Stage], now: Instant) -> Verdict:
     if not stages:
-        text = selector_text or rule.depends_on_environment_selector
+        text = rule.depends_on_environment_selector
         return verdicts.denied(f"no environment matches {text}", selector=text)
     judged = [_judge_stage(rule, stage, now) for stage in sorted(stages, key=lambda stage: stage.environment)]
     return _any_of(judged) if rule.require == "any" else _all_of(judged)
@@ -72,8 +70,8 @@ def _judge_stage(rule: EnvironmentProgression, stage: Stage, now: Instant) -> Ve
     soaked_at = reached_at + instants.minutes(rule.minimum_soak_time_minutes)
     if now < soaked_at:
         return verdicts.pending(
-            f"{stage.environment}: soaks since {instants.show_clock(reached_at, near=now)},"
-            f" until {instants.show_clock(soaked_at, near=now)}",
+            f"{stage.environment}: soaks since {instants.show_to_the_second(reached_at)},"
+            f" until {instants.show_to_the_second(soaked_at)}",
             next_evaluation_time=soaked_at,
         )
     return _judge_age(rule, stage, soaked_at, now)
@@ -87,7 +85,7 @@ def _judge_age(rule: EnvironmentProgression, stage: Stage, soaked_at: Instant, n
     too_old_at = last + instants.hours(rule.maximum_age_hours)
     if now > too_old_at:
         return verdicts.denied(
-            f"{stage.environment}: the last success at {instants.show_clock(last, with_date=True)} is older than"
+            f"{stage.environment}: the last success at {instants.show_to_the_second(last)} is older than"
             f" {rule.maximum_age_hours:g} hours; deploy the version there again or publish a newer one"
         )
     return verdicts.allowed(succeeded, satisfied_at=soaked_at, next_evaluation_time=too_old_at + 1)

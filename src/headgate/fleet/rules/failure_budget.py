@@ -5,6 +5,7 @@ from typing import Literal
 
 import msgspec
 
+from headgate.fleet import expressions
 from headgate.kernel import instants, verdicts
 from headgate.kernel.instants import Instant
 from headgate.kernel.quantities import Quantity
@@ -16,6 +17,7 @@ LONGEST_LIST = 10
 class FailureBudget(msgspec.Struct, frozen=True, rename="camel"):
     max_failed: Quantity
     per: Literal["environment", "policy"] = "environment"
+    group_by: expressions.GroupByText | None = None
 
 
 def allowance(rule: FailureBudget, total: int) -> int:
@@ -27,18 +29,21 @@ def exceeded(rule: FailureBudget, failed: int, total: int) -> bool:
     return failed > allowance(rule, total)
 
 
+def named(failed_names: Sequence[str]) -> str:
+    more = f" and {len(failed_names) - LONGEST_LIST} more" if len(failed_names) > LONGEST_LIST else ""
+    return ", ".join(failed_names[:LONGEST_LIST]) + more
+
+
 def judge(
     rule: FailureBudget, stopped_at: Instant | None, failed_names: Sequence[str], total: int
 ) -> Verdict:
     """`stopped_at` stays set until a person resumes, whatever has become of the failures."""
     share = f" ({rule.max_failed})" if rule.max_failed.is_percentage else ""
     budget = f"{len(failed_names)} of {total} targets failed, allowed {allowance(rule, total)}{share}"
-    names = ", ".join(failed_names[:LONGEST_LIST])
-    more = f" and {len(failed_names) - LONGEST_LIST} more" if len(failed_names) > LONGEST_LIST else ""
-    which = f": {names}{more}" if failed_names else ""
+    which = f": {named(failed_names)}" if failed_names else ""
     if stopped_at is None:
         return verdicts.allowed(f"{budget}{which}", failed=list(failed_names))
-    since = instants.show_clock(stopped_at, with_date=True)
+    since = instants.show_to_the_second(stopped_at)
     return verdicts.pending(
         f"the line is stopped since {since}, until a person resumes it; {budget}{which}",
         failed=list(failed_names),

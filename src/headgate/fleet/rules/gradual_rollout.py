@@ -1,9 +1,12 @@
 """Targets take turns by a place in line that their ids decide; the rule says how far apart the turns are."""
 
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 import msgspec
 
+from headgate.fleet import expressions
+from headgate.fleet.rules import failure_budget
 from headgate.kernel import instants, verdicts, waves
 from headgate.kernel.documents import Aliases
 from headgate.kernel.instants import Instant
@@ -16,11 +19,15 @@ RolloutType = Annotated[
 
 
 class GradualRollout(msgspec.Struct, frozen=True, rename="camel"):
-    """With `bracket_aware` and a bracket on the same policy, all members on a resource share one place."""
+    """With `bracket_aware` and a bracket on the same policy, all members on a resource share one place. With `group_by`
+    there is one line for each value. With `advance_on` success a turn also waits for those before it. After `stop_after_failures` targets failed with a version it starts no further."""
 
     time_scale_interval: Annotated[int, msgspec.Meta(ge=0, le=366 * 86_400)]
     rollout_type: RolloutType = "linear"
     bracket_aware: bool = True
+    group_by: expressions.GroupByText | None = None
+    advance_on: Literal["time", "success"] = "time"
+    stop_after_failures: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] | None = None
 
 
 def offset(rule: GradualRollout, position: int, total: int) -> int:
@@ -31,6 +38,17 @@ def offset(rule: GradualRollout, position: int, total: int) -> int:
     return instants.seconds(waves.exponential_wave_of(position) * rule.time_scale_interval)
 
 
+def stopped(failed_names: Sequence[str], stopped_at: Instant) -> Verdict:
+    """Whatever becomes of the failures: a person decides, or a newer version comes."""
+    since = instants.show_to_the_second(stopped_at)
+    return verdicts.denied(
+        f"the rollout of this version is stopped since {since}, after it failed on {failure_budget.named(failed_names)};"
+        " it goes on when a person resumes this rule, or ends when the version is rejected or a newer one comes",
+        failed=list(failed_names),
+        stoppedAt=instants.show(stopped_at),
+    )
+
+
 def judge(
     rule: GradualRollout,
     position: int,
@@ -38,8 +56,10 @@ def judge(
     clock_start: Instant | None,
     now: Instant,
     waiting_for: str | None = None,
+    behind: str | None = None,
 ) -> Verdict:
-    """`clock_start` is None while something (`waiting_for`) keeps the rollout from starting."""
+    """`clock_start` is None while something (`waiting_for`) keeps the rollout from starting; `behind` is who stands before
+    this one and has not succeeded."""
     place = f"position {position} (0 to {max(total - 1, 0)})"
     if clock_start is None:
         reason = f": waits for {waiting_for}" if waiting_for else ""
@@ -47,17 +67,24 @@ def judge(
             f"the rollout has not started{reason} ({place})", position=position, total=total
         )
     turn = clock_start + offset(rule, position, total)
-    start = instants.show_clock(clock_start, near=now)
+    start = instants.show_to_the_second(clock_start)
+    if behind is not None and now >= turn:
+        return verdicts.pending(
+            f"{place} waits until those before it have succeeded: {behind} has not (rollout started {start})",
+            position=position,
+            total=total,
+            rolloutStartTime=instants.show(clock_start),
+        )
     if now >= turn:
         return verdicts.allowed(
-            f"{place} has its turn since {instants.show_clock(turn, near=now)} (rollout started {start})",
+            f"{place} has its turn since {instants.show_to_the_second(turn)} (rollout started {start})",
             satisfied_at=turn,
             position=position,
             total=total,
             rolloutStartTime=instants.show(clock_start),
         )
     return verdicts.pending(
-        f"{place} has its turn at {instants.show_clock(turn, near=now)} (rollout started {start})",
+        f"{place} has its turn at {instants.show_to_the_second(turn)} (rollout started {start})",
         next_evaluation_time=turn,
         position=position,
         total=total,

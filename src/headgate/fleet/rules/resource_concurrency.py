@@ -13,9 +13,14 @@ LONGEST_LIST = 10
 
 
 class ResourceConcurrency(msgspec.Struct, frozen=True, rename="camel"):
+    """With `group_by` there is one group, and one limit, for each value that it gives. A slot is held until the
+    verification of what was deployed has ended, unless `hold_through_verification` is false."""
+
     group_selector: expressions.SelectorText
     limit_type: Literal["percentage", "count"]
     limit_value: Annotated[int, msgspec.Meta(ge=1, le=2**31 - 1)]
+    group_by: expressions.GroupByText | None = None
+    hold_through_verification: bool = True
 
     @staticmethod
     def check_document(given: dict[str, object], path: str, problems: list[Problem]) -> None:
@@ -32,9 +37,10 @@ def limit(rule: ResourceConcurrency, total: int) -> int:
     return amount.resolve(total, "up")
 
 
-def sentence(active: Sequence[tuple[str, str]], total: int, limit: int) -> str:
-    """`active` are the resources that hold a slot, each with what it does."""
+def sentence(active: Sequence[tuple[str, str]], total: int, limit: int, value: str | None = None) -> str:
+    """`active` are the resources that hold a slot, each with what it does; `value` is that of the group."""
     shown = ", ".join(f"{resource} ({what})" for resource, what in active[:LONGEST_LIST])
     more = f" and {len(active) - LONGEST_LIST} more" if len(active) > LONGEST_LIST else ""
     holders = f": {shown}{more}" if active else ""
-    return f"{len(active)} of {total} resources active, limit {limit}{holders}"
+    group = f"{value}: " if value is not None else ""
+    return f"{group}{len(active)} of {total} resources active, limit {limit}{holders}"

@@ -63,7 +63,7 @@ class RetryPlan(msgspec.Struct, frozen=True):
 def judge(rules: Sequence[Retry], attempts: Sequence[Attempt]) -> RetryPlan:
     """`attempts` of one release in order, all ended, the last without success. Every rule must allow another."""
     last = attempts[-1]
-    ended = f"attempt {len(attempts)} ended {last.status} at {instants.show_clock(last.completed_at)}"
+    ended = f"attempt {len(attempts)} ended {last.status} at {instants.show_to_the_second(last.completed_at)}"
     if not rules:
         return RetryPlan(False, None, f"{ended}; no retry rule applies")
     for rule in rules:
@@ -74,7 +74,7 @@ def judge(rules: Sequence[Retry], attempts: Sequence[Attempt]) -> RetryPlan:
             return RetryPlan(False, None, f"{ended}; no retry is left of {rule.max_retries}")
     at = last.completed_at + max(backoff(rule, len(attempts)) for rule in rules)
     of = min(rule.max_retries for rule in rules)
-    return RetryPlan(True, at, f"{ended}; retry {len(attempts)} of {of} at {instants.show_clock(at)}")
+    return RetryPlan(True, at, f"{ended}; retry {len(attempts)} of {of} at {instants.show_to_the_second(at)}")
 
 
 def backoff(rule: Retry, retry_number: int) -> int:

@@ -1,5 +1,7 @@
 """When a failure sends a target back to what it ran before."""
 
+from typing import Annotated
+
 import msgspec
 
 from headgate.fleet.rules.retry import DEFAULT_STATUSES, UnsuccessfulStatus
@@ -10,10 +12,13 @@ class Rollback(msgspec.Struct, frozen=True, rename="camel"):
 
     Who names one of the two causes means that one: the other is then off unless it is named too. A cancelled job is
     never a default cause, because a person has decided something else.
+
+    With `reject_after`, a version for which it has fired on that many targets is marked as bad.
     """
 
     on_job_statuses: tuple[UnsuccessfulStatus, ...] | None = None
     on_verification_failure: bool | None = None
+    reject_after: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] | None = None
 
 
 def fires(rule: Rollback, job_status: str, verification_failed: bool) -> bool:

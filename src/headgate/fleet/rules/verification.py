@@ -1,12 +1,14 @@
 """Measurements after a job that say whether the change is good."""
 
+import re
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
 import msgspec
 
 from headgate import cel
-from headgate.fleet import expressions, model
+from headgate.fleet import careful_addresses, expressions, model
+from headgate.fleet.agent_fields import HIDDEN
 from headgate.kernel import instants
 from headgate.kernel.documents import Checked
 from headgate.kernel.instants import Instant
@@ -14,6 +16,14 @@ from headgate.kernel.problems import Problem
 
 Status = Literal["running", "passed", "failed"]
 Finding = Literal["passed", "failed", "inconclusive"]
+
+
+class Found(msgspec.Struct, frozen=True):
+    """What one measurement says, by which condition, in a sentence."""
+
+    finding: Finding
+    message: str
+    condition: str = ""
 
 
 def _check_address(text: str, path: str, problems: list[Problem]) -> None:
@@ -24,15 +34,44 @@ def _check_address(text: str, path: str, problems: list[Problem]) -> None:
         )
 
 
+_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
+_OF_THE_CONNECTION = frozenset(
+    {"host", "content-length", "transfer-encoding", "connection", "upgrade", "te", "trailer"}
+)
+
+
+def check_headers(headers: dict[str, str], path: str, problems: list[Problem]) -> None:
+    """What would make another request of it, or several."""
+    for name, value in headers.items():
+        if value.startswith(HIDDEN):
+            message = f'is "{HIDDEN}", which stands for a value that was not shown; allowed is the value'
+            problems.append(Problem(f"{path}[{name!r}]", message))
+        if not _HEADER_NAME.fullmatch(name) or name.lower() in _OF_THE_CONNECTION:
+            shown = ", ".join(sorted(_OF_THE_CONNECTION))
+            allowed = f"names of headers other than {shown}"
+            problems.append(Problem(f"{path}[{name!r}]", f"is not allowed; allowed are {allowed}"))
+        if any((ord(character) < 32 and character != "\t") or ord(character) == 127 for character in value):
+            problems.append(
+                Problem(f"{path}[{name!r}]", "has a control character; allowed is one line of text")
+            )
+
+
 Address = Annotated[str, Checked(_check_address)]
 
 
 class Http(msgspec.Struct, frozen=True, rename="camel", tag="http", tag_field="type"):
     url: Address
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"] = "GET"
-    headers: dict[str, str] = {}
+    headers: Annotated[dict[str, str], Checked(check_headers)] = {}
     body: str | None = None
     timeout_seconds: Annotated[int, msgspec.Meta(ge=1, le=300)] = 30
+
+    @staticmethod
+    def check_document(given: dict[str, object], path: str, problems: list[Problem]) -> None:
+        """Headers may hold a credential, so with them nobody else may say where the request goes."""
+        url = given.get("url")
+        if isinstance(url, str) and given.get("headers"):
+            careful_addresses.check(url, f"{path}.url", problems)
 
 
 class Prometheus(msgspec.Struct, frozen=True, rename="camel", tag="prometheus", tag_field="type"):
@@ -108,32 +147,37 @@ class MetricState(msgspec.Struct, frozen=True):
 
 def measure(metric: Metric, state: MetricState, result: object, now: Instant) -> MetricState:
     """The state after one more measurement; `result` is what the provider gave, or a ProviderError."""
+    return after(metric, state, find(metric, result), now)
+
+
+def after(metric: Metric, state: MetricState, found: Found, now: Instant) -> MetricState:
     if status(metric, state) != "running":
         return state
-    finding, message = _find(metric, result)
+    finding = found.finding
     return MetricState(
         passed=state.passed + (finding == "passed"),
         failed=state.failed + (finding == "failed"),
         inconclusive=state.inconclusive + (finding == "inconclusive"),
         passed_in_a_row=state.passed_in_a_row + 1 if finding == "passed" else 0,
         last_measured_at=now,
-        message=message,
+        message=found.message,
     )
 
 
-def _find(metric: Metric, result: object) -> tuple[Finding, str]:
+def find(metric: Metric, result: object) -> Found:
+    success, failure = metric.success_condition or "", metric.failure_condition
     if isinstance(result, ProviderError):
-        return "inconclusive", f"{metric.name}: no result: {result.message}"
+        return Found("inconclusive", f"{metric.name}: no result: {result.message}", success)
     try:
-        if metric.failure_condition is not None and _holds(metric.failure_condition, result):
-            return "failed", f"{metric.name}: {metric.failure_condition} is true"
-        if _holds(metric.success_condition or "true", result):
-            return "passed", f"{metric.name}: {metric.success_condition or 'waited'}"
+        if failure is not None and _holds(failure, result):
+            return Found("failed", f"{metric.name}: {failure} is true", failure)
+        if _holds(success or "true", result):
+            return Found("passed", f"{metric.name}: {success or 'waited'}", success)
     except cel.EvaluationError as error:
-        return "inconclusive", f"{metric.name}: {error}"
-    if metric.failure_condition is not None:
-        return "inconclusive", f"{metric.name}: neither condition is true"
-    return "failed", f"{metric.name}: {metric.success_condition} is false"
+        return Found("inconclusive", f"{metric.name}: {error}", success)
+    if failure is not None:
+        return Found("inconclusive", f"{metric.name}: neither condition is true", success)
+    return Found("failed", f"{metric.name}: {success} is false", success)
 
 
 def _holds(condition: str, result: object) -> bool:

@@ -13,13 +13,19 @@ class VersionCooldown(msgspec.Struct, frozen=True, rename="camel"):
     interval_seconds: Annotated[int, msgspec.Meta(ge=0, le=366 * 86_400)]
 
 
-def judge(rule: VersionCooldown, last_finished_at: Instant | None, now: Instant) -> Verdict:
-    """Counts from the end of the target's last deployment, not from the creation of its version."""
+def judge(
+    rule: VersionCooldown, last_finished_at: Instant | None, now: Instant, *, is_being_verified: bool = False
+) -> Verdict:
+    """Counts from the end of the target's last deployment and its verification, not from the creation of its version."""
+    if is_being_verified:
+        return verdicts.pending(
+            "the last deployment is being verified; the cooldown begins when that has ended"
+        )
     if last_finished_at is None:
         return verdicts.allowed("nothing was deployed here before, there is nothing to cool down from")
     over_at = last_finished_at + instants.seconds(rule.interval_seconds)
     span = instants.show_duration(instants.seconds(rule.interval_seconds))
-    finished = instants.show_clock(last_finished_at, near=now)
+    finished = instants.show_to_the_second(last_finished_at)
     if now >= over_at:
         return verdicts.allowed(
             f"cooldown of {span} since {finished} is over",
@@ -28,7 +34,7 @@ def judge(rule: VersionCooldown, last_finished_at: Instant | None, now: Instant)
         )
     return verdicts.pending(
         f"cools down for {span} since the last deployment finished at {finished},"
-        f" until {instants.show_clock(over_at, near=now)}",
+        f" until {instants.show_to_the_second(over_at)}",
         next_evaluation_time=over_at,
         lastFinishedAt=instants.show(last_finished_at),
     )

@@ -73,7 +73,7 @@ class Statuses:
         elif change.is_spec_write:
             self._agenda.cancel(self._timers.pop(item.uid, None))
             behavior = self._behaviors.of_object(item)
-            if behavior.status is not None and behavior.never is None:
+            if behavior.status is not None and behavior.never != "ready":
                 self._timers[item.uid] = self._agenda.add(
                     change.at + behavior.status.after.microseconds,
                     lambda now: self._set(item, behavior, now),

@@ -1,15 +1,17 @@
-"""Runs bound pods: waits for the cliques they start after, starts them, lets them crash, and ends those deleted."""
+"""Runs bound pods: waits for the cliques they start after, starts them, lets them crash, ends those that are deleted and
+those that it cannot keep."""
 
 import msgspec
 
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
-from headgate.kernel.objects import Key
+from headgate.kernel.objects import Key, Object
 from headgate.simulate.cluster.agenda import Agenda, Timer
 from headgate.simulate.cluster.behaviors import Behaviors
 from headgate.simulate.cluster.pods import Pod, Pods
 from headgate.simulate.cluster.store import Change, Store
 from headgate.simulate.scenario import Behavior
+from headgate.workload.observed import ENDED
 
 RESTARTS_THAT_TEACH = 3
 """After so many restarts a pod that crashes shows nothing new any more."""
@@ -34,6 +36,8 @@ class Kubelet:
         self._terminate = terminate
         self._running: dict[str, _Running] = {}
         self._ready_counts: dict[tuple[str, str], int] = {}
+        self._endings: dict[tuple[str, str, int | None], int] = {}
+        """How many pods were ended so far, by namespace, clique and index."""
         self._held_back: dict[tuple[str, str], dict[str, Pod]] = {}
         """Pods that wait for a clique, by namespace and name of that clique."""
         store.listen(self._changed)
@@ -50,9 +54,12 @@ class Kubelet:
             self._stop(item.uid)
             return
         pod = self._pods[item.uid]
+        self._count(pod, _is_ready(item) - _is_ready(change.old), change.at)
         if item.deleted_at is not None:
             if change.old is not None and change.old.deleted_at is None:
-                self._end(pod, bool(change.old.status.get("ready")), change.at)
+                self._terminate_pod(pod, change.at)
+        elif item.status.get("phase") in ENDED:
+            self._stop(item.uid)
         elif item.spec.get("nodeName") and item.uid not in self._running:
             self._begin(pod, change.at)
 
@@ -62,7 +69,26 @@ class Kubelet:
         running.waits_for = tuple(clique.spec.get("startsAfter") or ()) if clique is not None else ()
         for name in running.waits_for:
             self._held_back.setdefault((pod.key.namespace, name), {})[pod.uid] = pod
-        self._start_if_allowed(pod, running, now)
+        if not self._is_to_end(pod, running, "bound", now):
+            self._start_if_allowed(pod, running, now)
+
+    def _is_to_end(self, pod: Pod, running: _Running, since: str, now: Instant) -> bool:
+        """Only so many pods of one place come to this end, so that a run has one."""
+        ends = running.behavior.ends
+        place = (pod.key.namespace, pod.clique_object, pod.index)
+        if ends is None or ends.since != since or self._endings.get(place, 0) >= ends.times:
+            return False
+        self._endings[place] = self._endings.get(place, 0) + 1
+        phase, reason = ends.phase, ends.reason
+        self._agenda.cancel(running.timer)
+        running.timer = self._agenda.add(
+            now + ends.after.microseconds, lambda moment: self.end(pod, phase, reason, moment)
+        )
+        return True
+
+    def end(self, pod: Pod, phase: str, reason: str, now: Instant) -> None:
+        """Nothing of it runs any more; the object stays until somebody deletes it."""
+        self._write(pod, {"phase": phase, "reason": reason, "ready": False}, now)
 
     def _start_if_allowed(self, pod: Pod, running: _Running, now: Instant) -> None:
         if any(not self._is_up(pod.key.namespace, name) for name in running.waits_for):
@@ -90,7 +116,8 @@ class Kubelet:
 
     def _become_ready(self, pod: Pod, running: _Running, now: Instant) -> None:
         self._write(pod, {"phase": "Running", "ready": True, "readyAt": instants.show(now)}, now)
-        self._count(pod, +1, now)
+        if self._is_to_end(pod, running, "ready", now):
+            return
         if running.behavior.crash_after is not None:
             running.timer = self._agenda.add(
                 now + running.behavior.crash_after.microseconds,
@@ -101,7 +128,6 @@ class Kubelet:
     def _crash(self, pod: Pod, running: _Running, now: Instant) -> None:
         running.restarts += 1
         self._write(pod, {"phase": "Running", "ready": False, "restarts": running.restarts}, now)
-        self._count(pod, -1, now)
         self._start_timer(pod, running, now)
 
     def _write(self, pod: Pod, changed: dict[str, object], now: Instant) -> None:
@@ -113,19 +139,24 @@ class Kubelet:
             self._store.update_status(pod.key, pod.uid, status, now, "kubelet")
 
     def _count(self, pod: Pod, difference: int, now: Instant) -> None:
+        if not difference:
+            return
         place = (pod.key.namespace, pod.clique_object)
         self._ready_counts[place] = self._ready_counts.get(place, 0) + difference
         if difference > 0:
             for other in list(self._held_back.get(place, {}).values()):
                 self._start_if_allowed(other, self._running[other.uid], now)
 
-    def _end(self, pod: Pod, was_ready: bool, now: Instant) -> None:
+    def _terminate_pod(self, pod: Pod, now: Instant) -> None:
+        is_stranded = self.behavior_of(pod).never == "gone"
         self._stop(pod.uid)
-        if was_ready:
-            self._count(pod, -1, now)
-        self._agenda.add(
-            now + self._terminate, lambda moment: self._store.remove(pod.key, pod.uid, moment, "kubelet")
-        )
+        if not is_stranded:
+            self._agenda.add(now + self._terminate, lambda moment: self._remove(pod, moment))
+
+    def _remove(self, pod: Pod, now: Instant) -> None:
+        item = self._store.get(pod.key)
+        if item is not None and item.uid == pod.uid:
+            self._store.remove(pod.key, pod.uid, now, "kubelet")
 
     def _stop(self, uid: str) -> None:
         running = self._running.pop(uid, None)
@@ -134,6 +165,15 @@ class Kubelet:
         self._agenda.cancel(running.timer)
         for held in self._held_back.values() if running.waits_for else ():
             held.pop(uid, None)
+
+
+def _is_ready(item: Object | None) -> bool:
+    return (
+        item is not None
+        and item.deleted_at is None
+        and item.status.get("ready") is True
+        and item.status.get("phase") not in ENDED
+    )
 
 
 def _clique_key(namespace: str, name: str) -> Key:

@@ -66,13 +66,16 @@ class Ending:
     def _faults(self, request: Request) -> list[str]:
         found: dict[str, None] = {}
         for pod in self._pods:
-            if (pod.key.namespace, pod.pcs) != request or pod.deleted_at is not None:
+            if (pod.key.namespace, pod.pcs) != request:
                 continue
             behavior = self._kubelet.behavior_of(pod)
-            if pod.scheduled_at is None:
+            if pod.deleted_at is not None:
+                if behavior.never == "gone":
+                    found[f"{pod.name} is on a node that is gone"] = None
+            elif pod.scheduled_at is None:
                 if self._scheduler.is_unschedulable(pod):
                     found[f"{pod.name} is unschedulable"] = None
-            elif behavior.never is not None:
+            elif behavior.never == "ready":
                 found[f"{pod.name} never becomes ready"] = None
             elif behavior.crash_after is not None:
                 found[f"{pod.name} crashes"] = None

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from headgate.fleet import manifests
+from headgate.fleet.state import Notice
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Object
@@ -27,6 +28,7 @@ from headgate.simulate.result import Explained, Result, Warned
 from headgate.simulate.scenario import Cluster
 from headgate.simulate.watch import MOST_VIOLATIONS, Violation
 from headgate.workload import plan
+from headgate.workload.situation import Event
 
 _USER = "user"
 _NOT_SIMULATED = ("kro.run/",)
@@ -34,11 +36,12 @@ MOST_WARNINGS = 200
 
 
 class ClusterPart:
-    step_kinds = frozenset({"patch", "killPod", "cordon", "uncordon", "workload"})
+    step_kinds = frozenset({"patch", "killPod", "endPod", "cordon", "uncordon", "workload"})
 
     def __init__(self, cluster: Cluster, ids: IdSource, seed: int = 1, planner: Planner = plan.plan) -> None:
         self._now: Instant = 0
         self._warnings: list[Warned] = []
+        self._notices: list[tuple[Instant, Notice]] = []
         self._violations: list[Violation] = []
         self._numbers = RevisionNumbers()
         self.agenda = Agenda()
@@ -46,7 +49,7 @@ class ClusterPart:
         self.nodes = Nodes(cluster.nodes, cluster.pods_per_node)
         behaviors = Behaviors(cluster.behaviors)
         self.pods = Pods(self.store, self._numbers.note)
-        self.workloads = Workloads(self.store, self.pods, planner, ids, self._broken)
+        self.workloads = Workloads(self.store, self.pods, planner, ids, self._broken, self._tell)
         self.scheduler = Scheduler(
             self.store, self.agenda, self.pods, self.nodes, behaviors, cluster.schedule.microseconds
         )
@@ -77,6 +80,10 @@ class ClusterPart:
         if len(self._violations) < MOST_VIOLATIONS:
             self._violations.append(Violation(promise, at, message))
 
+    def _tell(self, now: Instant, event: Event) -> None:
+        about = event.object
+        self._notices.append((now, Notice(event.reason, about.kind, about.name, event.message)))
+
     def _warn(self, now: Instant, target: str, message: str) -> None:
         warning = Warned(now, target, "", message)
         if len(self._warnings) < MOST_WARNINGS and warning not in self._warnings[-20:]:
@@ -104,7 +111,7 @@ class ClusterPart:
     def _accepted(self, given: Object, old: Object | None, now: Instant) -> Object:
         if not workloads.is_set(given):
             return given
-        item, warnings = workloads.checked(given, old)
+        item, warnings = workloads.checked(given, old, self.store)
         for warning in warnings:
             self._warn(now, f"{item.kind} {item.name}", warning)
         self._numbers.note(item.namespace, item.name, workloads.revision_hash(item))
@@ -131,7 +138,14 @@ class ClusterPart:
                 found = self.find(payload.kind, payload.name, payload.api_version, payload.namespace)
                 self.store.delete(found.key, found.uid, now, _USER)
             case "killPod":
-                self._kill(payload, now)
+                for pod in self._chosen(payload, is_forced=payload.force):
+                    if payload.force:
+                        self.store.remove(pod.key, pod.uid, now, _USER)
+                    else:
+                        self.store.delete(pod.key, pod.uid, now, _USER)
+            case "endPod":
+                for pod in self._chosen(payload):
+                    self.kubelet.end(pod, payload.phase, payload.reason, now)
             case "cordon":
                 self.nodes.cordon(payload.nodes)
                 self.scheduler.look_again(now)
@@ -183,11 +197,12 @@ class ClusterPart:
     def _find_set(self, name: str, namespace: str | None) -> Object:
         return self.find("PodCliqueSet", name, None, namespace)
 
-    def _kill(self, payload: steps.KillPod, now: Instant) -> None:
-        """Of those that match, the oldest; of equal age by name."""
+    def _chosen(self, payload: steps.KillPod | steps.EndPod, *, is_forced: bool = False) -> list[Pod]:
+        """Of those that match, the oldest; of equal age by name. Only force reaches what is on its way out."""
         selector = matching.pod_selector(payload.match, "match")
         candidates = sorted(
-            (pod for pod in self.pods if pod.deleted_at is None), key=lambda pod: (pod.created_at, pod.name)
+            (pod for pod in self.pods if pod.deleted_at is None or is_forced),
+            key=lambda pod: (pod.created_at, pod.name),
         )
         chosen: list[Pod] = []
         for pod in candidates:
@@ -198,8 +213,7 @@ class ClusterPart:
                 chosen.append(pod)
         if not chosen:
             raise Rejected([Problem("match", f"no pod matches {payload.match}")])
-        for pod in chosen:
-            self.store.delete(pod.key, pod.uid, now, _USER)
+        return chosen
 
     def next_event(self) -> Instant | None:
         if self.runner.has_work:
@@ -282,6 +296,7 @@ class ClusterPart:
         for at, target, message in self._statuses.failures:
             self._warn(at, target, message)
         result.warnings.extend(self._warnings)
+        result.notices.extend(self._notices)
         result.violations.extend(self._violations)
         result.waiting.extend(
             results.Waiting(item.name, "held" if item.is_held else "updating", "; ".join(item.reasons))

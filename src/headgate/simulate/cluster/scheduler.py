@@ -20,6 +20,7 @@ from headgate.simulate.cluster.nodes import Nodes
 from headgate.simulate.cluster.pods import Pod, Pods
 from headgate.simulate.cluster.store import Change, Store
 from headgate.workload import labels
+from headgate.workload.observed import ENDED
 
 _GANG_GROUP = "scheduler.grove.io"
 _GANG_KIND = "PodGang"
@@ -64,6 +65,8 @@ class Scheduler:
         self._bound_in_gang: dict[Key, int] = {}
         self._had_minimum: set[str] = set()
         """The uids of gangs whose every group had its minimum at some moment."""
+        self._on_nodes: set[str] = set()
+        """The uids of pods that take room."""
         self._passes: set[Instant] = set()
         self._lacking_room: dict[Key, None] = {}
         store.listen(self._changed)
@@ -100,22 +103,24 @@ class Scheduler:
     def _pod_changed(self, change: Change) -> None:
         item = change.object
         node = item.spec.get("nodeName")
+        was_over = change.old is not None and _is_over(change.old)
+        if node and (change.kind == "deleted" or _has_ended(item)) and item.uid in self._on_nodes:
+            self._on_nodes.discard(item.uid)
+            self._nodes.release(node)
+            self.look_again(change.at)
         if change.kind == "deleted":
-            if node:
-                self._nodes.release(node)
-                self.look_again(change.at)
-            if change.old is not None and change.old.deleted_at is None:
+            if not was_over:
                 self._left(item)
             self._unschedulable.discard(item.uid)
-        elif item.deleted_at is not None:
-            if change.old is not None and change.old.deleted_at is None:
+        elif _is_over(item):
+            if change.old is not None and not was_over:
                 self._left(item)
         elif not node and not item.spec.get("schedulingGates") and item.uid not in self._queued:
             self._queued.add(item.uid)
             self._agenda.add(change.at + self._delay, lambda now: self._enter(item, now))
 
     def _left(self, item: Object) -> None:
-        """A pod that terminates is bound no more in the eyes of its gang, though it still takes its room."""
+        """A pod that terminates is bound no more in the eyes of its gang, though it takes its room until it has ended."""
         gang = _gang_of(item)
         self._queued.discard(item.uid)
         waiting = self._waiting.get(gang)
@@ -241,6 +246,7 @@ class Scheduler:
             del self._waiting[key]
         self._bound[key, pod.clique_object] = self._bound.get((key, pod.clique_object), 0) + 1
         self._bound_in_gang[key] = self._bound_in_gang.get(key, 0) + 1
+        self._on_nodes.add(pod.uid)
         status = {"phase": "Pending", "scheduled": True, "ready": False, "scheduledAt": instants.show(now)}
         self._store.bind(pod.key, pod.uid, self._nodes.take(), status, now)
 
@@ -268,6 +274,14 @@ class Scheduler:
             status = {**current.status, "conditions": [*others, condition]}
             self._store.update_status(key, gang.uid, status, now, "scheduler")
         self.look_again(now)
+
+
+def _has_ended(item: Object) -> bool:
+    return item.status.get("phase") in ENDED
+
+
+def _is_over(item: Object) -> bool:
+    return item.deleted_at is not None or _has_ended(item)
 
 
 def _gang_of(item: Object) -> Key:

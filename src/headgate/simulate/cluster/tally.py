@@ -6,7 +6,7 @@ The planner has its own count; this one is what the promises and the result go b
 from typing import NamedTuple
 
 from headgate.kernel.objects import Object
-from headgate.workload import labels, names
+from headgate.workload import labels, names, observed
 from headgate.workload.model import PodCliqueSet
 
 Place = tuple[str, str]
@@ -48,22 +48,23 @@ class Tally:
             else:
                 held.pop(place, None)
             own = item.labels
-            index = own.get(labels.PCS_REPLICA_INDEX)
+            index = _number(own.get(labels.PCS_REPLICA_INDEX))
             if index is not None:
                 pcs = (item.namespace, own.get(labels.PART_OF, ""))
-                _count(self._objects_of_replica.setdefault(pcs, {}), int(index), sign)
+                _count(self._objects_of_replica.setdefault(pcs, {}), index, sign)
             group = own.get(labels.SCALING_GROUP)
-            if group is not None:
-                replica = int(own[labels.SCALING_GROUP_REPLICA_INDEX])
+            replica = _number(own.get(labels.SCALING_GROUP_REPLICA_INDEX))
+            if group is not None and replica is not None:
                 _count(self._cliques_of_group.setdefault((item.namespace, group), {}), replica, sign)
 
     def _add_pod(self, item: Object, sign: int) -> None:
         place = (item.namespace, item.labels.get(labels.POD_CLIQUE, ""))
         pods = self.pods.setdefault(place, {})
-        is_available = bool(item.status.get("scheduled") and item.status.get("ready"))
+        has_ended = item.status.get("phase") in observed.ENDED
+        is_available = bool(item.status.get("scheduled") and item.status.get("ready")) and not has_ended
         if sign > 0:
             pods[item.name] = PodState(
-                int(item.labels.get(labels.POD_INDEX, 0)),
+                _number(item.labels.get(labels.POD_INDEX)) or 0,
                 item.labels.get(labels.POD_TEMPLATE_HASH, ""),
                 is_available,
             )
@@ -113,6 +114,11 @@ class Tally:
     def available_set_replicas(self, pcs: PodCliqueSet) -> int:
         indices = self.set_replicas((pcs.namespace, pcs.name))
         return sum(self.is_set_replica_up(pcs, index) for index in indices)
+
+
+def _number(text: str | None) -> int | None:
+    """Labels are what anybody wrote."""
+    return int(text) if text is not None and text.isascii() and text.isdigit() else None
 
 
 def _count(counts: dict[int, int], index: int, sign: int) -> None:

@@ -13,9 +13,12 @@ Request = tuple[str, str]
 
 
 def request_of(item: Object) -> Request | None:
-    """The set that an object is, or is part of."""
+    """The set that an object is, or is part of: what it owns stays its part even without the label."""
     if item.kind == "PodCliqueSet":
         return item.namespace, item.name
+    for owner in item.owners:
+        if owner.kind == "PodCliqueSet":
+            return item.namespace, owner.name
     pcs = item.labels.get(labels.PART_OF)
     return (item.namespace, pcs) if pcs is not None else None
 
@@ -25,6 +28,7 @@ class View:
 
     def __init__(self, items: Iterable[Object] = ()) -> None:
         self._objects: dict[Key, Object] = {}
+        self._sets: dict[Key, Object] = {}
         self._parts: dict[Request, dict[Key, Object]] = {}
         self._gone_versions: dict[Key, int] = {}
         self._listeners: list[Listener] = []
@@ -45,6 +49,9 @@ class View:
 
     def set_of(self, request: Request) -> Object | None:
         return self._objects.get(Key("grove.io", "PodCliqueSet", *request))
+
+    def sets_in(self, namespace: str) -> list[Object]:
+        return [item for item in self._sets.values() if item.namespace == namespace]
 
     def parts_of(self, request: Request) -> Iterable[Object]:
         return self._parts.get(request, {}).values()
@@ -78,9 +85,9 @@ class View:
     def _place(self, old: Object | None, key: Key, new: Object | None) -> None:
         item = new or old
         request = request_of(item) if item is not None else None
-        if request is None or (item is not None and item.kind == "PodCliqueSet"):
+        if request is None or item is None:
             return
-        parts = self._parts.setdefault(request, {})
+        parts = self._sets if item.kind == "PodCliqueSet" else self._parts.setdefault(request, {})
         if new is not None:
             parts[key] = new
         else:

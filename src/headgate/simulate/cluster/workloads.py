@@ -11,8 +11,8 @@ from headgate.simulate.cluster.controllers import Outcome
 from headgate.simulate.cluster.pods import Pod, Pods
 from headgate.simulate.cluster.store import Change, Store
 from headgate.simulate.cluster.tally import Tally
-from headgate.simulate.cluster.view import Request, View
-from headgate.workload import labels, model, names, revisions, situation, validate
+from headgate.simulate.cluster.view import Request, View, request_of
+from headgate.workload import children, labels, model, names, revisions, situation, validate
 from headgate.workload.model import PodCliqueSet
 
 
@@ -25,9 +25,13 @@ class Planned(Protocol):
     def next_look(self) -> Instant | None: ...
     @property
     def stuck(self) -> Sequence[Any]: ...
+    @property
+    def events(self) -> Sequence[situation.Event]: ...
 
 
-Planner = Callable[[Object, Sequence[Object], Instant, IdSource], Planned]
+Planner = Callable[[Object, Sequence[Object], Instant, IdSource, Sequence[Object], children.Memory], Planned]
+Told = Callable[[Instant, situation.Event], None]
+"""Takes the events of a plan, each with its moment."""
 
 
 class RevisionNumbers:
@@ -58,14 +62,22 @@ class Workloads:
     """The controller of all sets. What it keeps between two decisions is for the result, not for the planner."""
 
     def __init__(
-        self, store: Store, pods: Pods, planner: Planner, ids: IdSource, broken: promises.Broken
+        self,
+        store: Store,
+        pods: Pods,
+        planner: Planner,
+        ids: IdSource,
+        broken: promises.Broken,
+        tell: Told,
     ) -> None:
         self._store = store
         self._pods = pods
         self._planner = planner
         self._ids = ids
+        self._tell = tell
         self._sets = Sets()
         self._sets_seen = Sets()
+        self._remembered = children.Memory()
         self._view = View()
         self._seen = Tally()
         """Counted from what the planner sees."""
@@ -101,6 +113,7 @@ class Workloads:
         self._view = view
         self._seen = Tally()
         self._sets_seen = Sets()
+        self._remembered = children.Memory()
         self._pending = None
         view.listen(self._seen.changed)
 
@@ -111,8 +124,12 @@ class Workloads:
             return Outcome(())
         pcs = self._sets_seen.read(item)
         self.watch.decides_on(request, pcs)
-        plan = self._planner(item, tuple(self._view.parts_of(request)), now, self._ids)
+        others = self._view.sets_in(item.namespace)
+        parts = tuple(self._view.parts_of(request))
+        plan = self._planner(item, parts, now, self._ids, others, self._remembered)
         self._plans[request] = plan
+        for event in plan.events:
+            self._tell(now, event)
         if not plan.actions and not plan.stuck and plan.next_look is None:
             self._silent[request] = None
         deleted = promises.deleted_objects(plan.actions, self._view.get)
@@ -143,12 +160,7 @@ class Workloads:
         return self._store.get(Key(model.GROUP, model.KIND, *request))
 
     def parts_of(self, request: Request) -> tuple[Object, ...]:
-        namespace, name = request
-        return tuple(
-            item
-            for item in self._store
-            if item.namespace == namespace and item.labels.get(labels.PART_OF) == name
-        )
+        return tuple(item for item in self._store if request_of(item) == request and not is_set(item))
 
     def holds(self, item: Object) -> Iterator[str]:
         """Why somebody wants the set to stay as it is."""
@@ -256,9 +268,9 @@ def is_set(item: Object) -> bool:
     return item.kind == model.KIND and item.api_version == model.API_VERSION
 
 
-def checked(item: Object, old: Object | None) -> tuple[Object, tuple[str, ...]]:
+def checked(item: Object, old: Object | None, store: Store) -> tuple[Object, tuple[str, ...]]:
     """The object to store, and warnings. Raises Rejected."""
-    verdict = validate.check(item, old)
+    verdict = validate.check(item, old, filter(is_set, store))
     return verdict.accepted(), verdict.warnings
 
 

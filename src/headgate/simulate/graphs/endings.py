@@ -55,7 +55,7 @@ def _instance(plan: InstancePlan) -> Unfinished:
     answers = [unit.answer for unit in look.units if unit.answer is not None]
     is_held = look.is_paused or any(answer.outcome != "pass" for answer in answers)
     is_held = is_held or any(state.resolved.state == "failed" for state in look.states)
-    waits = any((unit.grant is not None and not unit.is_ready) for unit in look.units) or any(
+    waits = any((unit.stands and not unit.is_ready) for unit in look.units) or any(
         state.resolved.state == "waiting" for state in look.states
     )
     waits = waits or _has_leftovers(look)

@@ -6,6 +6,8 @@ from typing import Any
 
 from headgate import cel
 from headgate.graph import definition, labels, names, nodes, revisions
+from headgate.graph.compile import compile_definition
+from headgate.graph.compiled import CompiledGraph, CompiledNode
 from headgate.graph.instances import Look
 from headgate.graph.items import Item
 from headgate.graph.nodes import NodeState, Unit
@@ -46,8 +48,9 @@ class Watch:
         """What the planner was told; a pause is acknowledged when it knows."""
         self._broken = broken
         self._signals = signals
-        self._known: dict[Key, tuple[str, int]] = {}
-        """What was written last of each object, gone or not: for which instance, and at which revision."""
+        self._known: dict[Key, tuple[str, int, str]] = {}
+        """What was written last of each object, gone or not: for which instance, at which revision, and what."""
+        self._compiled: tuple[tuple[str, int], CompiledGraph] | None = None
         store.listen(self._changed)
 
     def broken(self, promise: str, now: Instant, fact: str) -> None:
@@ -59,19 +62,21 @@ class Watch:
             return
         owner = item.labels.get(labels.INSTANCE_ID, "")
         number = int(item.annotations.get(labels.REVISION) or 0)
+        written = (owner, number, item.annotations.get(labels.CONTENT, ""))
         before = self._known.get(item.key)
         if not change.is_spec_write:
-            self._known[item.key] = (owner, number)
+            self._known[item.key] = written
             return
         was_here = before is not None and before[0] == owner
         if was_here and before is not None and number < before[1]:
             fact = f"{item.kind} {item.name} goes from revision {before[1]} to {number}"
             self.broken("NoStaleWrite", change.at, fact)
-        if (not was_here or (before is not None and number > before[1])) and self._is_paused(item):
+        is_new = before is None or (number > before[1] and written[2] != before[2])
+        if (not was_here or is_new) and self._is_paused(item):
             self.broken(
                 "StopIsAbsolute", change.at, f"{item.kind} {item.name} starts towards revision {number}"
             )
-        self._known[item.key] = (owner, number)
+        self._known[item.key] = written
 
     def _is_paused(self, item: Object) -> bool:
         found, view = item.labels, self._seen()
@@ -144,8 +149,9 @@ class Watch:
 
     def _check_gates(self, look: Look, state: NodeState, granted: list[Unit], now: Instant) -> None:
         """Asked again one by one, with counts taken anew for each."""
-        gates = self._gates(look, state)
-        members = _plain(state.units)
+        newest = self._newest(look, state)
+        gates = newest.propagate_when
+        members = _plain(state.units, newest)
         for item, unit in zip(members, state.units):
             found = self._store.get(unit.key)
             at = found.annotations.get(labels.REVISION) if found is not None else None
@@ -169,21 +175,15 @@ class Watch:
             item.is_current = item.is_changed = True
             item.set_ready(False)
 
-    def _gates(self, look: Look, state: NodeState) -> Iterable[Any] | None:
+    def _newest(self, look: Look, state: NodeState) -> CompiledNode:
+        """The node as the definition has it now, which is where its gates and readyWhen are read from."""
         top = self._store.get(Key("kro.run", definition.KIND, "", look.graph.name))
         if top is None:
-            return state.node.propagate_when
-        return self._newest(top, state)
-
-    def _newest(self, top: Object, state: NodeState) -> Iterable[Any] | None:
-        from headgate.graph.compile import compile_definition
-
+            return state.node
         key = (top.uid, top.generation)
-        if getattr(self, "_compiled_key", None) != key:
-            self._compiled_key = key
-            self._compiled = compile_definition(top)
-        found = [node for node in self._compiled.nodes if node.id == state.id]
-        return found[0].propagate_when if found else state.node.propagate_when
+        if self._compiled is None or self._compiled[0] != key:
+            self._compiled = (key, compile_definition(top))
+        return next((node for node in self._compiled[1].nodes if node.id == state.id), state.node)
 
     def _holds(
         self, gate: Any, look: Look, state: NodeState, members: "Plain", item: Item, now: Instant
@@ -237,8 +237,8 @@ class Plain(list[Item]):
         return waves.may_go(self.rank_among_not_updated(item), landed, self.in_flight_count(), limit)
 
 
-def _plain(units: list[Unit]) -> Plain:
-    items = [_before(unit) for unit in units]
+def _plain(units: list[Unit], newest: CompiledNode) -> Plain:
+    items = [_before(unit, newest) for unit in units]
     older = [
         item
         for item, unit in zip(items, units)
@@ -250,13 +250,17 @@ def _plain(units: list[Unit]) -> Plain:
     return Plain(items, older)
 
 
-def _before(unit: Unit) -> Item:
+def _before(unit: Unit, newest: CompiledNode) -> Item:
+    """An item that is let go in the plan was, until then, as ready as its object showed it to be."""
     was = unit.item
     is_new = unit.is_granted_now
+    own_names = nodes.names_of_item(newest)
     return Item(
         was.object,
         was.is_current and not is_new,
-        False if is_new else was.is_ready(),
+        (lambda own: nodes.readiness(own.object, newest.ready_when, own_names, nodes.ReadyMemory(), own))
+        if is_new
+        else was.is_ready(),
         is_changed=was.is_changed and not is_new,
         is_member=was.is_member,
         value=was.value,

@@ -10,6 +10,7 @@ from headgate.simulate.promises.monotone_progress import MonotoneProgress
 from headgate.simulate.promises.no_double_effect import NoDoubleEffect
 from headgate.simulate.promises.no_gate_skipped import NoGateSkipped
 from headgate.simulate.promises.no_lost_event import NoLostEvent
+from headgate.simulate.promises.no_silent_downgrade import NoSilentDowngrade
 from headgate.simulate.promises.no_stale_write import NoStaleWrite
 from headgate.simulate.promises.no_stuck_without_reason import NoStuckWithoutReason
 from headgate.simulate.promises.one_job_per_target import OneJobPerTarget
@@ -26,6 +27,7 @@ ALL: tuple[type[Promise], ...] = (
     StopIsAbsolute,
     MonotoneProgress,
     NoStuckWithoutReason,
+    NoSilentDowngrade,
     ReplayEqualsDecision,
 )
 

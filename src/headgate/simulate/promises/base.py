@@ -23,6 +23,8 @@ class Unconverged(msgspec.Struct, frozen=True):
     wakes: str
     verdicts: tuple[tuple[str, str], ...] = ()
     """(verdict, message) of each rule."""
+    is_woken: bool = True
+    """Whether it stands on the list of everything that is said to wake it."""
 
 
 class Ending(msgspec.Struct, frozen=True):
@@ -67,6 +69,9 @@ class Promise:
 
     def compared(self, survivor: bytes, reloaded: bytes, now: Instant) -> None:
         """Decisions after a crash: those of an engine that went on, and of the one that came back."""
+
+    def looked_afresh(self, found: Sequence[str], now: Instant) -> None:
+        """What an engine that looks at everything would do at once, after this one has decided."""
 
     def ended(self, ending: Ending) -> None: ...
 

@@ -7,7 +7,7 @@ active while there is no room for it is.
 from collections.abc import Sequence
 from typing import Any
 
-from headgate.fleet import changes, model, records
+from headgate.fleet import changes, expressions, model, records
 from headgate.kernel.instants import Instant
 from headgate.simulate.mirror import Mirror, matches
 from headgate.simulate.promises.base import Broken, Promise
@@ -16,11 +16,13 @@ Place = tuple[str, str, str]
 
 
 class Budget:
-    """One resourceConcurrency rule: who it covers, and who is active under it for which reasons."""
+    """One group of a resourceConcurrency rule: who it covers, and who is active under it for which reasons."""
 
-    def __init__(self, policy: model.Policy, rule: model.Rule) -> None:
+    def __init__(self, policy: model.Policy, rule: model.Rule, value: str | None) -> None:
         self.policy = policy
         self.rule = rule
+        self.value = value
+        """What `groupBy` gives for its resources; None without one."""
         self.members: set[str] = set()
         self.holders: dict[str, set[str]] = {}
         self._covered: dict[Place, bool] = {}
@@ -32,9 +34,15 @@ class Budget:
             return int(spec.limit_value)
         return -(-len(self.members) * int(spec.limit_value) // 100)
 
-    def admits(self, mirror: Mirror, resource: str) -> bool:
-        view = mirror.view("Resource", resource)
-        return view is not None and matches(self.rule.spec.group_selector, {"resource": view})
+    @property
+    def scope(self) -> str:
+        if self.value is None:
+            return str(self.rule.spec.group_selector)
+        return self.value or "(no value)"
+
+    @property
+    def holds_through_verification(self) -> bool:
+        return bool(self.rule.spec.hold_through_verification)
 
     def covers(self, mirror: Mirror, place: Place) -> bool:
         if place[2] not in self.members:
@@ -51,8 +59,11 @@ class Budgets:
     def __init__(self, mirror: Mirror) -> None:
         self._mirror = mirror
         self._budgets: list[Budget] = []
+        self._by_resource: dict[tuple[str, str], Budget] = {}
         self._is_stale = True
         self._reasons: dict[str, set[Place]] = {}
+        self._verified: set[str] = set()
+        """Reasons that are kept only by budgets that hold through verification."""
 
     def changed(self, change: changes.Change) -> None:
         match change:
@@ -73,18 +84,39 @@ class Budgets:
     def _rebuild(self) -> None:
         self._is_stale = False
         self._budgets = [
-            Budget(policy, rule)
+            budget
             for policy in self._mirror.policies.values()
             if policy.enabled
             for rule in policy.rules
             if rule.kind == "resourceConcurrency"
+            for budget in self._groups_of(policy, rule)
         ]
+        self._by_resource = {(b.rule.id, name): b for b in self._budgets for name in b.members}
         for budget in self._budgets:
-            budget.members = {name for name in self._mirror.resources if budget.admits(self._mirror, name)}
             for reason, places in self._reasons.items():
+                if reason in self._verified and not budget.holds_through_verification:
+                    continue
                 for place in places:
                     if budget.covers(self._mirror, place):
                         budget.holders.setdefault(place[2], set()).add(reason)
+
+    def _groups_of(self, policy: model.Policy, rule: model.Rule) -> list[Budget]:
+        group_by = rule.spec.group_by
+        groups: dict[str | None, Budget] = {}
+        if group_by is None:
+            groups[None] = Budget(policy, rule, None)
+        for name in self._mirror.resources:
+            view = self._mirror.view("Resource", name)
+            if view is None or not matches(rule.spec.group_selector, {"resource": view}):
+                continue
+            value = expressions.group_value(group_by, view) if group_by is not None else None
+            groups.setdefault(value, Budget(policy, rule, value)).members.add(name)
+        return [groups[value] for value in sorted(groups, key=str)]
+
+    def of(self, rule: str, resource: str) -> Budget | None:
+        """The group of the rule that the resource is in."""
+        self.current()
+        return self._by_resource.get((rule, resource))
 
     def take(self, reason: str, place: Place) -> list[Budget]:
         """The budgets in which this made the resource active."""
@@ -99,11 +131,22 @@ class Budgets:
                 reasons.add(reason)
         return taken
 
-    def free(self, reason: str) -> None:
-        places = self._reasons.pop(reason, None)
-        if places is None or self._is_stale:
+    def verifying(self, reason: str) -> None:
+        """The work is done, what it did is being verified."""
+        if reason in self._verified:
             return
-        for budget in self._budgets:
+        self._verified.add(reason)
+        self._leave(reason, [b for b in self.current() if not b.holds_through_verification])
+
+    def free(self, reason: str) -> None:
+        self._verified.discard(reason)
+        if not self._is_stale:
+            self._leave(reason, self._budgets)
+        self._reasons.pop(reason, None)
+
+    def _leave(self, reason: str, budgets: list[Budget]) -> None:
+        places = self._reasons.get(reason, set())
+        for budget in budgets:
             for place in places:
                 reasons = budget.holders.get(place[2])
                 if reasons is not None:
@@ -120,6 +163,9 @@ class BudgetNeverExceeded(Promise):
         super().__init__(mirror, broken)
         self._books = Budgets(mirror)
         self._skips: list[changes.PutSkip] = []
+        self._ended: set[str] = set()
+        """Jobs that have ended and may still be verified."""
+        self._newest: dict[Place, str] = {}
 
     def changed(self, change: changes.Change, now: Instant) -> None:
         self._books.changed(change)
@@ -127,13 +173,19 @@ class BudgetNeverExceeded(Promise):
             self._skips.append(change)
 
     def job_created(self, job: records.Job, verdicts: Sequence[Any], now: Instant) -> None:
-        """A further attempt and a rollback go on with the slot that the resource has kept since the first."""
+        """A further attempt goes on with the slot that the resource has kept since the first."""
+        self._free_verified()
         place = (job.deployment, job.environment, job.resource)
+        before = self.mirror.jobs.get(self._newest.get(place, ""))
+        self._newest[place] = job.id
         taken = self._books.take(job.group or job.id, place)
-        if job.attempt > 1 or job.kind == "rollback":
+        if before is not None and before.id in self._ended:
+            self._ended.discard(before.id)
+            self._books.free(before.id)
+        if job.attempt > 1:
             return
         for budget in taken:
-            if self._is_skipped(budget, job, now):
+            if self._is_skipped(budget, job, now) or self._has_kept_its_slot(budget, job, before):
                 continue
             if len(budget.holders) > budget.limit:
                 self._free_released()
@@ -157,9 +209,28 @@ class BudgetNeverExceeded(Promise):
             for skip in self._skips
         )
 
+    def _has_kept_its_slot(self, budget: Budget, job: records.Job, before: records.Job | None) -> bool:
+        """A rollback that a rule fired goes on with the slot of what it undoes, but where that was let go before."""
+        if job.kind != "rollback" or before is None or before.group != job.group:
+            return False
+        if before.status == "successful":
+            return before.verification == "failed" and budget.holds_through_verification
+        return True
+
     def job_changed(self, job: records.Job, old_status: str, now: Instant) -> None:
         if job.group is None and job.status not in model.JOB_LIVE:
-            self._books.free(job.id)
+            self._ended.add(job.id)
+
+    def decided(self, now: Instant) -> None:
+        self._free_verified()
+
+    def _free_verified(self) -> None:
+        for job_id in list(self._ended):
+            if self.mirror.jobs[job_id].verification == "running":
+                self._books.verifying(job_id)
+            else:
+                self._ended.discard(job_id)
+                self._books.free(job_id)
 
     def group_changed(self, group: records.Group, now: Instant) -> None:
         if group.status in records.GROUP_ENDED:

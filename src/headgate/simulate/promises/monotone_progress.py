@@ -1,11 +1,26 @@
-"""Looked at when nothing more can happen: work that is left must be held back by a fault or by a gate."""
+"""Looked at when nothing more can happen: work that is left must be held back by a fault or by a gate.
 
+And in between, from time to time: an engine that has decided has nothing left to do that a fresh look would find.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from headgate.fleet import model, records
+from headgate.kernel.instants import Instant
+from headgate.simulate.mirror import matches
 from headgate.simulate.promises.base import Ending, Promise
+
+_UNDER_WAY = frozenset({"waiting", "retrying", "running", "rollingBack"})
+_PUT_BACK = frozenset({"rolledBack", "skipped", "dropped"})
 
 
 class MonotoneProgress(Promise):
     name = "MonotoneProgress"
     sentence = "with faults over and gates open, the remaining work falls to zero"
+
+    def looked_afresh(self, found: Sequence[str], now: Instant) -> None:
+        if found:
+            self.broken(now, f"nobody looks again, and a fresh look finds work: {found[0]}")
 
     def ended(self, ending: Ending) -> None:
         if ending.converged or ending.was_cut or ending.next_wake is not None:
@@ -18,3 +33,33 @@ class MonotoneProgress(Promise):
                 )
         if not ending.unconverged:
             self.broken(ending.at, "the fleet has not converged, and no target says that it is the one")
+        denied = {unit.target for unit in ending.unconverged if any(v == "denied" for v, _ in unit.verdicts)}
+        for group in self.mirror.groups.values():
+            if group.status == "executing" and not self._is_held(group, denied):
+                left = ", ".join(f"{one.deployment} {one.state}" for one in group.members)
+                self.broken(ending.at, f"group {group.id} on {group.resource} goes on with nothing: {left}")
+
+    def _is_held(self, group: records.Group, denied: set[str]) -> bool:
+        """A job of it never ends, or what is left is frozen, denied, waits for a version or for a slot."""
+        if group.slot_released or any(job.status in model.JOB_LIVE for job in self._jobs(group)):
+            return True
+        for member in group.members:
+            if not _is_left(group, member):
+                continue
+            place = (member.deployment, group.environment, group.resource)
+            if member.version is None or "/".join(place) in denied or self._is_frozen(place):
+                return True
+        return False
+
+    def _jobs(self, group: records.Group) -> Iterator[records.Job]:
+        return (job for job in self.mirror.jobs.values() if job.group == group.id)
+
+    def _is_frozen(self, place: tuple[str, str, str]) -> bool:
+        bindings = self.mirror.bindings(*place)
+        return any(matches(freeze.selector, bindings) for freeze in self.mirror.freezes.values())
+
+
+def _is_left(group: records.Group, member: records.Member) -> bool:
+    """What has run in a group that goes back is still to be put back, whatever became of it."""
+    is_to_go_back = group.phase == "rollingBack" and member.ran and member.state not in _PUT_BACK
+    return member.state in _UNDER_WAY or is_to_go_back

@@ -25,6 +25,8 @@ class NoDoubleEffect(Promise):
         """A person may ask for the same again."""
         if isinstance(change, changes.TargetAction):
             self._deployed.pop(change.target, None)
+        elif isinstance(change, changes.TargetsAction):
+            self._forget("Deployment", change.deployment)
         elif isinstance(change, changes.GroupAction):
             self._deployed.clear()
         elif isinstance(change, changes.Delete):

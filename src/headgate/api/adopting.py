@@ -1,0 +1,95 @@
+"""What resources run when their provider hands them in: recorded with them, before anything is decided about them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from headgate.api import finding, kinds
+from headgate.fleet import changes
+from headgate.fleet.state import State
+from headgate.fleet.units import Target
+from headgate.kernel import documents
+from headgate.kernel.problems import Problem, Rejected
+from headgate.runtime.commands import Context
+
+CURRENT = "current"
+
+
+class Running(msgspec.Struct, frozen=True):
+    """One entry of a `current`: a resource, and the version of a deployment that it runs."""
+
+    path: str
+    resource: str
+    deployment: str
+    version: str
+
+
+def split(resources: Sequence[Any]) -> tuple[list[Any], list[Running]]:
+    """The resources as documents of their kind, and what they run. Raises Rejected."""
+    plain: list[Any] = []
+    found: list[Running] = []
+    problems: list[Problem] = []
+    for index, body in enumerate(resources):
+        if not isinstance(body, dict) or CURRENT not in body:
+            plain.append(body)
+            continue
+        plain.append({key: value for key, value in body.items() if key != CURRENT})
+        path = f"{documents.item_path('resources', index)}.{CURRENT}"
+        current = documents.read_into(dict[str, str], body[CURRENT], path, problems)
+        if isinstance(current, dict):
+            name = str(body.get("name", ""))
+            found += [
+                Running(documents.field_path(path, deployment), name, deployment, version)
+                for deployment, version in current.items()
+            ]
+    if problems:
+        raise Rejected(problems[: documents.MOST_PROBLEMS])
+    return plain, found
+
+
+def carry_out(context: Context, running: Sequence[Running]) -> list[str]:
+    """The targets that were adopted: those of which nothing was known. An inventory is often behind what was deployed
+    since, so that what it says later is passed over."""
+    state = context.engine.state
+    problems: list[Problem] = []
+    wanted: dict[tuple[str, str, str], list[str]] = {}
+    for one in running:
+        try:
+            for target in _targets(state, one):
+                if target.record.deployed is None and target.record.job is None:
+                    key = (target.deployment.name, target.environment.name, one.version)
+                    wanted.setdefault(key, []).append(one.resource)
+        except Rejected as rejected:
+            problems += rejected.problems
+    if problems:
+        raise Rejected(problems[: documents.MOST_PROBLEMS])
+    user = context.caller.user
+    for (deployment, environment, version), resources in wanted.items():
+        context.apply(
+            changes.TargetsAction(
+                "adopt", deployment, environment, to=version, user=user, resources=tuple(sorted(resources))
+            )
+        )
+    return sorted(
+        f"{deployment}/{environment}/{name}"
+        for (deployment, environment, _), names in wanted.items()
+        for name in names
+    )
+
+
+def _targets(state: State, one: Running) -> list[Target]:
+    owner = finding.find(state, kinds.DEPLOYMENT, one.deployment)
+    if owner is None:
+        raise Rejected([Problem(one.path, f"there is no deployment {one.deployment!r}")])
+    deployment = state.deployments[owner.name]
+    if deployment.version(one.version) is None:
+        raise Rejected([Problem(one.path, f"{deployment.name} has no version {one.version!r}")])
+    found = [
+        target for target in state.resources[one.resource].targets.values() if target.deployment is deployment
+    ]
+    if not found:
+        raise Rejected([Problem(one.path, f"{one.resource} is no release target of {deployment.name}")])
+    return found

@@ -1,0 +1,54 @@
+"""Pieces of work that are no route of their own: what a route does aside before it goes on where changes are made."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from headgate.api import large_bodies, sets
+from headgate.api.calls import Answer, Call
+from headgate.api.routes import manifests, resource_sets
+
+Send = Callable[[bytes], Awaitable[None]]
+Piece = Callable[[Call, Send], Awaitable[Answer]]
+
+
+async def parse_set(call: Call, send: Send) -> Answer:
+    """The provider, then the items."""
+    found = await asyncio.to_thread(_read_set, call)
+    await send(msgspec.json.encode(found.provider))
+    for some in _in_parts(found.items):
+        await send(await asyncio.to_thread(msgspec.json.encode, some))
+    return Answer(200, b"")
+
+
+def _read_set(call: Call) -> sets.Set:
+    return sets.read(large_bodies.decoded(call), call.workspace)
+
+
+async def parse_manifests(call: Call, send: Send) -> Answer:
+    """What is asked beside them, then the manifests."""
+    given, found = await manifests.read(call)
+    await send(msgspec.json.encode(given))
+    for some in _in_parts(found):
+        await send(await asyncio.to_thread(manifests.written, some))
+    return Answer(200, b"")
+
+
+async def rehearse(call: Call, send: Send) -> Answer:
+    return await manifests.rehearse(call)
+
+
+def _in_parts(things: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    for first in range(0, len(things), large_bodies.PART):
+        yield things[first : first + large_bodies.PART]
+
+
+ALL: dict[str, Piece] = {
+    resource_sets.PARSING: parse_set,
+    manifests.PARSING: parse_manifests,
+    manifests.REHEARSING: rehearse,
+}

@@ -1,0 +1,142 @@
+"""The process itself: a store and a worker that only follows, and the same handlers as everywhere.
+
+`python -m headgate.api.aside.process DESCRIPTOR`; the database is named in the environment, where others do not see it.
+It ends when the server that began it does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import socket
+import sys
+from functools import partial
+from typing import Any
+
+from headgate.api import problems, reading, responding
+from headgate.api.aside import frames, pieces
+from headgate.api.calls import Answer, Call, Principal, Route, Service
+from headgate.api.reading import Limits
+from headgate.api.routes import ALL
+from headgate.runtime import holders
+from headgate.runtime.desk import Desk
+from headgate.runtime.worker import Settings, Worker, wall_clock
+from headgate.store import open_store
+
+DATABASE = "HEADGATE_ASIDE_DATABASE"
+NICENESS = 5
+"""What is decided and stored comes before what is asked."""
+_log = logging.getLogger("headgate.aside")
+
+
+class Answering:
+    def __init__(self, service: Service, writer: asyncio.StreamWriter) -> None:
+        self._service = service
+        self._writer = writer
+        self._routes: dict[str, Route] = {route.operation: route for route in ALL}
+        self._limits = Limits()
+        self._door = asyncio.Lock()
+
+    async def answer(self, question: frames.Question) -> None:
+        try:
+            if question.work in pieces.ALL:
+                send = partial(self._send_part, question.id)
+                answer = await pieces.ALL[question.work](_call(self._service, question, None), send)
+            else:
+                answer = await self._asked(question)
+        except Exception as error:
+            refusal = problems.refusal_for(error)
+            if refusal is None:
+                _log.exception("%s failed, request %s", question.work, question.request_id)
+                refusal = problems.unexpected(question.request_id)
+            answer = responding.of_refusal(refusal, question.request_id)
+        await self._send(
+            frames.Part(question.id, answer.status, answer.document, answer.headers, answer.media_type)
+        )
+
+    async def _send_part(self, id_: int, body: bytes) -> None:
+        await self._send(frames.Part(id_, 200, body, is_last=False))
+
+    async def _send(self, part: frames.Part) -> None:
+        async with self._door:
+            await frames.write(self._writer, part)
+
+    async def _asked(self, question: frames.Question) -> Answer:
+        route = self._routes[question.work]
+        body = None
+        if question.raw_body and not route.reads_body and reading.is_json(_media_type(question)):
+            body = await asyncio.to_thread(reading.parse_document, question.raw_body, self._limits)
+        answer = await route.handler(_call(self._service, question, body))
+        return await asyncio.to_thread(responding.encoded, answer)
+
+
+class _OnlyLooking(Desk):
+    """Whatever is asked of this process, it changes nothing."""
+
+    async def submit(self, *given: Any, **named: Any) -> Any:
+        raise AssertionError("changes are made by the server, not beside it")
+
+    submit_once = submit
+
+
+def _media_type(question: frames.Question) -> str:
+    """The server has checked it."""
+    return question.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def _call(service: Service, question: frames.Question, body: object) -> Call:
+    grants = {workspace: frozenset(granted) for workspace, granted in question.grants.items()}
+    principal = Principal(question.user, grants, frozenset(question.agents), frozenset(question.roles))
+    return Call(
+        service=service,
+        principal=principal,
+        workspace=question.workspace,
+        path=question.path,
+        query=question.query,
+        body=body,
+        headers=question.headers,
+        request_id=question.request_id,
+        raw_body=question.raw_body,
+    )
+
+
+async def serve(descriptor: int, database: str) -> None:
+    reader, writer = await asyncio.open_connection(sock=socket.socket(fileno=descriptor))
+    store = open_store(database)
+    worker = Worker(store, Settings(f"{holders.this_process()}-aside", decides=False))
+    worker.start()
+    answering = Answering(Service(desk=_OnlyLooking(worker), store=store, clock=wall_clock), writer)
+    tasks: dict[int, asyncio.Task[None]] = {}
+    while (frame := await frames.read(reader)) is not None:
+        question = frames.read_question(frame)
+        if question.work == frames.NEVER_MIND:
+            if question.id in tasks:
+                tasks[question.id].cancel()
+            continue
+        task = tasks[question.id] = asyncio.create_task(answering.answer(question))
+        task.add_done_callback(partial(_forget, tasks, question.id))
+
+
+def _forget(tasks: dict[int, asyncio.Task[None]], id_: int, task: asyncio.Task[None]) -> None:
+    del tasks[id_]
+
+
+def main(descriptor: str) -> None:
+    """Whatever it is doing when nobody listens any more is not worth finishing."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with contextlib.suppress(OSError):
+        os.nice(NICENESS)
+    logging.basicConfig(level="WARNING", format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    asyncio.run(_until_alone(int(descriptor), os.environ.pop(DATABASE)))
+
+
+async def _until_alone(descriptor: int, database: str) -> None:
+    await serve(descriptor, database)
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

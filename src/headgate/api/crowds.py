@@ -1,0 +1,34 @@
+"""How many requests and streams one caller may have open at once: the rest is asked to come back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from headgate.api.problems import busy
+
+REQUESTS_EACH = 100
+STREAMS_EACH = 500
+
+
+class Crowd:
+    def __init__(self, what: str, most_each: int) -> None:
+        self._what = what
+        self._most_each = most_each
+        self._here: Counter[str] = Counter()
+
+    def check(self, user: str) -> None:
+        if self._here[user] >= self._most_each:
+            raise busy(f"{user} has {self._most_each} {self._what} open already")
+
+    @contextmanager
+    def one_of(self, user: str) -> Iterator[None]:
+        self.check(user)
+        self._here[user] += 1
+        try:
+            yield
+        finally:
+            self._here[user] -= 1
+            if not self._here[user]:
+                del self._here[user]

@@ -1,0 +1,91 @@
+"""What a deletion would end, said before it is done; and what asks for a confirmation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from headgate.api import concerning, kinds, refusals
+from headgate.api.calls import Call, Parameter, Refusal
+from headgate.api.kinds import Kind
+from headgate.fleet import concerns, deleting, model
+from headgate.fleet.changes import Object
+from headgate.fleet.concerns import Concern
+from headgate.fleet.state import State
+
+CONFIRMED = (kinds.ENVIRONMENT, kinds.DEPLOYMENT, kinds.POLICY)
+"""Kinds that are not deleted by the way while they have release targets."""
+
+CONFIRM = Parameter(
+    "confirm",
+    {"type": "boolean", "default": False},
+    "Delete an environment, a deployment or a policy although it has release targets.",
+)
+DRY_RUN = Parameter(
+    "dryRun", {"type": "boolean", "default": False}, "Only say what the deletion would end, with status 200."
+)
+
+
+class Deletion(msgspec.Struct, frozen=True):
+    """`needed_by` is why it cannot be; `concern` are the targets that it has or guards."""
+
+    kind: Kind
+    name: str
+    concern: Concern
+    needed_by: str | None
+
+    @property
+    def asks(self) -> str | None:
+        """The sentence that somebody has to say yes to."""
+        if self.kind not in CONFIRMED or not self.concern.targets:
+            return None
+        count = self.concern.targets
+        names = ", ".join(self.concern.sample)
+        more = f" and {count - len(self.concern.sample)} more" if count > len(self.concern.sample) else ""
+        what = "is for" if self.kind is kinds.POLICY else "has"
+        targets = "release target" if count == 1 else "release targets"
+        return f"{self.kind.singular} {self.name} {what} {count} {targets}: {names}{more}"
+
+    def document(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind.name,
+            "name": self.name,
+            "concerns": concerning.document(self.concern),
+            "needsConfirm": self.asks is not None,
+            "neededBy": self.needed_by,
+        }
+
+
+def of(state: State, kind: Kind, thing: Object, name: str) -> Deletion:
+    found = concerning.of_object(state, thing)
+    if found is None and kind is kinds.RESOURCE:
+        found = concerns.of(list(state.resources[thing.name].targets))
+    return Deletion(kind, name, found or concerns.of(()), _needed_by(state, kind, thing))
+
+
+def _needed_by(state: State, kind: Kind, thing: Object) -> str | None:
+    if kind is kinds.JOB_AGENT:
+        return deleting.users_of_agent(state, thing.name)
+    if kind is kinds.DEPLOYMENT:
+        return deleting.dependents(state, state.deployments[thing.name])
+    if kind is kinds.VERSION:
+        return deleting.users_of_version(state, state.versions[thing.id])
+    return None
+
+
+def check_permission(call: Call, kind: Kind, thing: Object) -> None:
+    """A version that is deleted can be published anew: to delete one that was rejected is to lift that."""
+    refusals.require(call, kind.permission, f"deleting a {kind.singular}")
+    if isinstance(thing, model.Version) and thing.rejection is not None:
+        refusals.require(call, "version:reject", f"deleting {thing.name}, which was rejected,")
+
+
+def check(deletion: Deletion, *, confirm: bool) -> None:
+    if deletion.asks is not None and not confirm:
+        raise unconfirmed(deletion.asks)
+
+
+def unconfirmed(sentence: str) -> Refusal:
+    message = f"{sentence}; if that is meant, give confirm"
+    return Refusal(409, "The deletion needs a confirmation", message, (("confirm", message),))

@@ -1,0 +1,76 @@
+"""Fields that ask for a permission of their own, wherever they can be written: in an object, a set, a manifest, a patch.
+
+Whoever may write an object may not for that reason write all of it: these fields reach further than their object does.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from headgate.api import kinds, objects, refusals
+from headgate.api.calls import Call
+from headgate.fleet.changes import Object
+
+_CANONICAL = msgspec.json.Encoder(order="deterministic")
+CREATED_AT, USER = "createdAt", "user"
+
+
+class Guard(msgspec.Struct, frozen=True):
+    """`reaches` says what the field can do beyond its object, for the table in the documentation."""
+
+    kind: str
+    field: str
+    permission: str
+    reaches: str
+
+    @property
+    def why(self) -> str:
+        return f"{self.field} of a {kinds.BY_NAME[self.kind].singular}"
+
+
+GUARDS: tuple[Guard, ...] = (
+    Guard("Version", CREATED_AT, "version:import", "the order of versions: which of them is the newest"),
+    Guard("Version", "targetSelector", "version:scope", "which targets a version is for"),
+    Guard("Version", "jobAgentConfig", "job:config", "what jobs of the version are given"),
+    Guard("Deployment", "jobAgentConfig", "job:config", "what jobs of the deployment are given"),
+    Guard("Deployment", "variables", "variable:write", "releases of all its targets"),
+    Guard("Resource", "variables", "variable:write", "releases on the resource"),
+    Guard("Freeze", USER, "fleet:write", "whose doing it seems to be"),
+    Guard("VariableSet", "variables", "variable:write", "releases of all targets that it selects"),
+    *(
+        Guard(kind.name, CREATED_AT, "fleet:write", "how old it seems, to selectors and to people")
+        for kind in kinds.SIMPLE
+    ),
+)
+_BY_KIND = {kind: tuple(one for one in GUARDS if one.kind == kind) for kind in kinds.BY_NAME}
+
+
+def check(call: Call, old: Object | None, new: Object) -> None:
+    """Only what changes is asked about: an object can be read and put again as it was."""
+    for guard in _BY_KIND[type(new).__name__]:
+        if guard.field == USER and getattr(new, USER) in ("", call.caller.user):
+            continue
+        if _is_written(guard, old, new):
+            refusals.require(call, guard.permission, guard.why)
+
+
+def _is_written(guard: Guard, old: Object | None, new: Object) -> bool:
+    """When something was made never changes afterwards, whatever is said; 0 is what nobody said."""
+    if guard.field == CREATED_AT:
+        return old is None and new.created_at != 0
+    return _value(old, guard.field, type(new)) != _value(new, guard.field, type(new))
+
+
+def _value(thing: Object | None, field: str, kind: type[Any]) -> bytes:
+    """Written out, because 1 and true are not the same here."""
+    for declared in msgspec.structs.fields(kind):
+        if declared.encode_name == field:
+            value = getattr(thing, declared.name) if thing is not None else _default(declared)
+            return _CANONICAL.encode(objects.written(value))
+    raise KeyError(field)
+
+
+def _default(declared: msgspec.structs.FieldInfo) -> object:
+    return declared.default if declared.default is not msgspec.NODEFAULT else declared.default_factory()

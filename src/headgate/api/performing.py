@@ -1,0 +1,143 @@
+"""What a request for manifests comes to on the state that there is, and doing it: all of it, or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+
+from headgate.api import applying, bodies, concerning, pruning, refusals, rehearsing
+from headgate.api.calls import Call
+from headgate.fleet import model
+from headgate.fleet.changes import Change, Object
+from headgate.fleet.concerns import Concern
+from headgate.fleet.differences import Difference
+from headgate.fleet.state import State
+from headgate.kernel.problems import Problem, Rejected
+
+MOST_CONCERNS = 100
+
+
+class Reached(msgspec.Struct, frozen=True):
+    """A manifest whose selector is asked about, with what was there before: the object, and how many targets it had."""
+
+    manifest: applying.Manifest
+    old: Object | None
+    targets: int
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """What a request comes to on the state that there is."""
+
+    compared: list[applying.Compared]
+    removals: list[pruning.Removal]
+
+    def differences(self) -> list[Difference]:
+        return [*(one.difference for one in self.compared), *(one.difference() for one in self.removals)]
+
+
+def wanted(state: State, parsed: Sequence[applying.Manifest], given: bodies.Wish, user: str) -> Wanted:
+    pruning.check(given)
+    ready = applying.settled(state, parsed, user, given.set)
+    removals = pruning.removals(state, given, [one.object for one in ready])
+    return Wanted(applying.compare(state, ready), removals)
+
+
+def apply_all(state: State, found: Wanted, apply: Callable[[Change], None], *, force: bool) -> None:
+    """All changes, removals last, and the check whom they concern: by the fleet that all of them make, before anything is applied where
+    none of them moves a target, because going back is costly."""
+    asked = applying.changes_of(found.compared)
+    going = [one.change() for one in found.removals if one.kept is None]
+    reached = [] if force else [_reached(state, one.manifest) for one in asked]
+    makes_the_fleet = bool(going) or any(isinstance(one.change.object, _FLEET) for one in asked)
+    if not makes_the_fleet:
+        _check_concerns(state, reached)
+    for one in asked:
+        with applying.at(one.manifest):
+            apply(one.change)
+    for deletion in going:
+        with refusals.as_conflict(f"{deletion.kind} {deletion.name} cannot be deleted"):
+            apply(deletion)
+    if makes_the_fleet:
+        _check_concerns(state, reached)
+
+
+_FLEET = (model.Resource, model.Environment, model.Deployment)
+
+
+def check_beforehand(state: State, found: Wanted) -> None:
+    """For a plan: what would be refused because it concerns nobody, as far as the fleet stays as it is."""
+    asked = applying.changes_of(found.compared)
+    if not found.removals and not any(isinstance(one.change.object, _FLEET) for one in asked):
+        _check_concerns(state, [_reached(state, one.manifest) for one in asked])
+
+
+def _reached(state: State, manifest: applying.Manifest) -> Reached:
+    thing = manifest.object
+    old = applying.held(state, thing)
+    concern = concerning.of_object(state, old) if old is not None and isinstance(thing, _FLEET) else None
+    return Reached(manifest, old, concern.targets if concern is not None else 0)
+
+
+def _check_concerns(state: State, reached: Sequence[Reached]) -> None:
+    problems: list[Problem] = []
+    for one in reached:
+        path, thing = one.manifest.path, one.manifest.object
+        try:
+            concerning.check(state, one.old, thing, force=False)
+        except Rejected as rejected:
+            problems += (Problem(f"{path}.spec.{flaw.path}", flaw.message) for flaw in rejected.problems)
+        concern = concerning.of_object(state, thing) if one.targets else None
+        if concern is not None and not concern.targets:
+            message = f"leaves none of the {one.targets} release targets of {thing.name}; if that is meant, give force"
+            problems.append(Problem(f"{path}.spec.resourceSelector", message))
+    if problems:
+        raise Rejected(problems)
+
+
+def results(state: State, wanted: Wanted) -> dict[str, Any]:
+    """In the order of the request, removals last. Whom it concerns is said of what changed, up to a bound."""
+    left = MOST_CONCERNS
+    found = []
+    for one in wanted.compared:
+        concern = None
+        if (
+            one.difference.action != "unchanged"
+            and isinstance(one.manifest.object, concerning.SAID_OF)
+            and left
+        ):
+            left -= 1
+            concern = concerning.of_object(
+                state, applying.held(state, one.manifest.object) or one.manifest.object
+            )
+        found.append(_result(one.difference, concern))
+    found += [_result(one.difference(), None) for one in wanted.removals]
+    return {"results": found}
+
+
+def _result(difference: Difference, concern: Concern | None) -> dict[str, Any]:
+    return {
+        "kind": difference.kind,
+        "name": difference.name,
+        "action": difference.action,
+        "note": difference.note,
+        "concerns": concerning.document(concern) if concern is not None else None,
+    }
+
+
+async def rehearse(
+    call: Call, parsed: Sequence[applying.Manifest], given: bodies.ManifestsInput
+) -> dict[str, Any]:
+    """Applies everything to a copy of the workspace and forgets it."""
+    copy = await rehearsing.copy_of(call)
+
+    def try_out() -> dict[str, Any]:
+        engine = copy.load()
+        applying.check_fields(call, engine.state, parsed)
+        found = wanted(engine.state, parsed, given, call.caller.user)
+        pruning.check_removals(call, engine.state, found.removals, confirm=True)
+        apply_all(engine.state, found, lambda change: engine.apply(change, copy.now), force=given.force)
+        return results(engine.state, found)
+
+    return await rehearsing.run(try_out)

@@ -1,0 +1,56 @@
+"""What the process that answers finds wrong with itself: what `headgate doctor` prints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headgate.api import objects, replies, shapes
+from headgate.api.calls import Answer, Call, Route
+from headgate.runtime.health import ADVICE, CHECKS, Check, Trouble
+from headgate.store.port import UnavailableError
+
+
+async def get_checks(call: Call) -> Answer:
+    try:
+        await replies.in_thread(call.service.store.ping)
+    except UnavailableError as error:
+        call.service.health.say_of_store(error)
+    seen = [
+        trouble
+        for trouble in call.service.health.troubles()
+        if not trouble.workspace or call.principal.sees(trouble.workspace)
+    ]
+    return Answer(200, {"checks": [_shown(call, check, seen) for check in CHECKS]})
+
+
+def _shown(call: Call, check: Check, seen: list[Trouble]) -> dict[str, Any]:
+    found = [trouble for trouble in seen if trouble.check == check]
+    counts = call.service.health.counts()
+    return {
+        "name": check,
+        "description": CHECKS[check],
+        "status": "problem" if found else "ok",
+        "problems": [
+            {
+                "workspace": trouble.workspace or None,
+                "message": trouble.message,
+                "since": objects.shown(trouble.since),
+            }
+            for trouble in found
+        ],
+        "advice": ADVICE[check],
+        "count": sum(
+            number
+            for (name, workspace), number in counts.items()
+            if name == check and (not workspace or call.principal.sees(workspace))
+        ),
+    }
+
+
+ROUTES = (
+    Route(
+        "GET", "/v1/checks", "getChecks", "Say what is wrong with the process that answers",
+        get_checks, "read", "service", {200: shapes.Checks}, scope="service",
+        description="`count` says how often a check began to find something wrong since the process started.",
+    ),
+)  # fmt: skip

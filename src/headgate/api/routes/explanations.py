@@ -1,0 +1,73 @@
+"""Why the targets of a deployment are where they are, grouped by reason."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from headgate.api import evidence, finding, kinds, replies, rollout_shapes
+from headgate.api.calls import Answer, Call, Parameter, Route
+from headgate.api.routes.status import SLICE_SECONDS
+from headgate.api.routes.targets import quietly
+from headgate.fleet import explain
+from headgate.fleet.explain_deployment import Reasons
+from headgate.runtime.commands import View
+
+
+async def explain_deployment(call: Call) -> Answer:
+    reference, environment = call.path["deployment"], call.query.get("environment")
+    name, targets = await replies.ask(call, partial(_targets, reference, environment))
+    reasons = Reasons()
+    done = 0
+    while done < len(targets):
+        done = await replies.ask(call, partial(_look, targets, done, reasons))
+    return Answer(200, _document(name, len(targets), reasons))
+
+
+def _targets(reference: str, environment: str | None, view: View) -> tuple[str, list[str]]:
+    state = view.engine.state
+    name = finding.name(state, kinds.DEPLOYMENT, reference)
+    place = None if environment is None else finding.name(state, kinds.ENVIRONMENT, environment)
+    pairs = state.deployments[name].pairs
+    found = (
+        target.name
+        for stage, pair in pairs.items()
+        if place in (None, stage)
+        for target in pair.targets.values()
+    )
+    return name, sorted(found)
+
+
+def _look(targets: list[str], first: int, reasons: Reasons, view: View) -> int:
+    """Goes on where the last question stopped, for as long as one question may keep the engine from its work."""
+    ends = time.monotonic() + SLICE_SECONDS
+    state = view.engine.state
+    with quietly(state):
+        for number, name in enumerate(targets[first:], first):
+            target = state.targets.get(name)
+            if target is not None:
+                reasons.add(target.environment.name, explain.of_target(state, name, view.now))
+            if time.monotonic() > ends:
+                return number + 1
+    return len(targets)
+
+
+def _document(deployment: str, total: int, reasons: Reasons) -> dict[str, Any]:
+    groups: list[dict[str, Any]] = msgspec.to_builtins(reasons.sorted())
+    for group in groups:
+        for action in group["actions"]:
+            action["roles"] = evidence.roles_with(action["permission"])
+    return {"deployment": deployment, "targets": total, "reasons": groups}
+
+
+ROUTES = (
+    Route(
+        "GET", "/v1/deployments/{deployment}/explain", "explainDeployment",
+        "Say why the targets of a deployment are where they are, grouped by reason",
+        explain_deployment, "read", "deployments", {200: rollout_shapes.DeploymentExplanation},
+        query=(Parameter("environment", {"type": "string"}, "In this environment only, by id or name."),),
+    ),
+)  # fmt: skip

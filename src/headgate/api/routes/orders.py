@@ -1,0 +1,167 @@
+"""What people order for release targets, one or many: try again, go back, deploy again, take over what runs."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any
+
+from headgate.api import bodies, finding, kinds, refusals, replies, rollout_shapes, selecting
+from headgate.api.calls import Answer, Call, Route
+from headgate.api.routes import targets
+from headgate.fleet import changes, orders
+from headgate.fleet.changes import Order
+from headgate.fleet.orders import Prospect
+from headgate.fleet.state import State
+from headgate.kernel import documents
+from headgate.runtime.commands import Context, Reply, View
+
+MOST_LISTED = 500
+"""Targets that an answer names; `count` and `refusedCount` are of all of them."""
+
+_WORDS: dict[Order, str] = {
+    "retry": "be tried again",
+    "rollback": "be rolled back",
+    "redeploy": "be deployed again",
+    "adopt": "be adopted",
+}
+_SUMMARIES: dict[Order, tuple[str, str]] = {
+    "retry": ("Try again what failed on a target", "Try again what failed on the targets of a deployment"),
+    "rollback": (
+        "Go back to the version before, or to another that ran there",
+        "Take the targets of a deployment back",
+    ),
+    "redeploy": (
+        "Deploy the version that runs once more",
+        "Deploy once more what runs on the targets of a deployment",
+    ),
+    "adopt": (
+        "Record which version runs on a target, without a job",
+        "Record which version runs on the targets of a deployment, without jobs",
+    ),
+}
+
+
+async def act(action: Order, call: Call) -> Answer:
+    to = _wanted(action, call.body)
+
+    def command(context: Context) -> Reply:
+        state = context.engine.state
+        target = finding.target(state, targets.reference(call))
+        with refusals.as_conflict(f"The target cannot {_WORDS[action]}"):
+            context.apply(changes.TargetAction(action, target.name, call.caller.user, to))
+        with targets.quietly(state):
+            return replies.reply(200, targets.document(state, target, context.now))
+
+    return await replies.submit(call, command)
+
+
+def _wanted(action: Order, body: Any) -> str | None:
+    if action == "adopt":
+        return documents.read(bodies.AdoptInput, body).version
+    return documents.read(bodies.TargetOrderInput, body if body is not None else {}).to
+
+
+async def act_on_many(action: Order, call: Call) -> Answer:
+    if action == "adopt":
+        adoption = documents.read(bodies.AdoptManyInput, call.body)
+        given = bodies.TargetsOrderInput(
+            adoption.environment, adoption.selector, adoption.version, adoption.dry_run
+        )
+    else:
+        given = documents.read(bodies.TargetsOrderInput, call.body)
+    await selecting.check_body(call, call.body)
+    if given.dry_run:
+        found = await replies.ask(call, lambda view: _preview(view, call, action, given))
+        return Answer(200, found)
+    return await replies.submit(call, partial(_act_on_many, call, action, given))
+
+
+def _preview(view: View, call: Call, action: Order, given: bodies.TargetsOrderInput) -> dict[str, Any]:
+    change = _change(view.engine.state, call, action, given)
+    return _document(change, orders.prospects(view.engine.state, change), given.dry_run)
+
+
+def _act_on_many(call: Call, action: Order, given: bodies.TargetsOrderInput, context: Context) -> Reply:
+    state = context.engine.state
+    change = _change(state, call, action, given)
+    found = orders.prospects(state, change)
+    answer = _document(change, found, given.dry_run)
+    if all(one.flaw is not None for one in found):
+        with refusals.as_conflict(f"No target can {_WORDS[action]}"):
+            context.apply(change)
+    else:
+        context.apply(change)
+    return replies.reply(200, answer)
+
+
+def _change(
+    state: State, call: Call, action: Order, given: bodies.TargetsOrderInput
+) -> changes.TargetsAction:
+    """Names, so that the change reads the same whatever ids were used."""
+    deployment = finding.name(state, kinds.DEPLOYMENT, call.path["deployment"])
+    environment = finding.name_or_same(state, kinds.ENVIRONMENT, given.environment)
+    return changes.TargetsAction(action, deployment, environment, given.selector, given.to, call.caller.user)
+
+
+def _document(change: changes.TargetsAction, found: list[Prospect], dry_run: bool) -> dict[str, Any]:
+    able = [one for one in found if one.flaw is None]
+    refused = [one for one in found if one.flaw is not None]
+    return {
+        "action": change.action,
+        "deployment": change.deployment,
+        "environment": change.environment,
+        "dryRun": dry_run,
+        "count": len(able),
+        "targets": [_moved(one) for one in able[:MOST_LISTED]],
+        "refusedCount": len(refused),
+        "refused": [{"name": one.target.name, "reason": one.flaw} for one in refused[:MOST_LISTED]],
+    }
+
+
+def _moved(one: Prospect) -> dict[str, Any]:
+    return {
+        "name": one.target.name,
+        "from": one.before.tag if one.before is not None else None,
+        "to": one.after.tag if one.after is not None else None,
+    }
+
+
+def _handler(function: Callable[[Order, Call], Awaitable[Answer]], action: Order) -> Callable[[Call], Any]:
+    return partial(function, action)
+
+
+def _permission(action: Order) -> str:
+    return "target:adopt" if action == "adopt" else "target:act"
+
+
+def _routes_for_one(path: str, suffix: str) -> tuple[Route, ...]:
+    return tuple(
+        Route(
+            "POST", f"{path}/{action}", f"{action}Target{suffix}", one,
+            _handler(act, action), _permission(action), "release-targets", {200: rollout_shapes.Target},
+            body=bodies.AdoptInput if action == "adopt" else bodies.TargetOrderInput,
+            body_required=action == "adopt", mutates=True, problems=(409,),
+        )
+        for action, (one, _) in _SUMMARIES.items()
+    )  # fmt: skip
+
+
+ROUTES: tuple[Route, ...] = (
+    *_routes_for_one("/v1/release-targets/{target}", ""),
+    *_routes_for_one("/v1/release-targets/{deployment}/{environment}/{resource}", "ByParts"),
+    *(
+        Route(
+            "POST", f"/v1/deployments/{{deployment}}/{action}", f"{action}Targets", many,
+            _handler(act_on_many, action), _permission(action), "release-targets",
+            {200: rollout_shapes.TargetsOrder},
+            body=bodies.AdoptManyInput if action == "adopt" else bodies.TargetsOrderInput,
+            mutates=True, problems=(409,),
+            description=(
+                "Of those in the environment that the selector matches. Targets that cannot are left as they are, each "
+                "with the reason. With dryRun it says what would be done, and does nothing."
+            ),
+        )
+        for action, (_, many) in _SUMMARIES.items()
+    ),
+)  # fmt: skip

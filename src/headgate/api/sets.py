@@ -1,0 +1,343 @@
+"""Sets of a provider's resources: read and checked whole, then put in steps that hold nobody up.
+
+A set of a few is put in one transaction. A larger one is put step by step: what it brings first, what it no longer has
+last, so that nothing is missing for a moment that stays. Whoever is interrupted puts the same set again.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from headgate.api import (
+    adopting,
+    bodies,
+    fields,
+    finding,
+    kinds,
+    objects,
+    problems,
+    refusals,
+    replies,
+    settling,
+    shapes,
+    stepping,
+)
+from headgate.api.adopting import Running
+from headgate.api.calls import Call, Refusal
+from headgate.api.objects import Parsed
+from headgate.fleet import changes, model
+from headgate.fleet.state import State
+from headgate.kernel import documents
+from headgate.kernel.problems import Problem, Rejected
+from headgate.runtime import holders
+from headgate.runtime.commands import Context, Reply, View
+from headgate.store.port import Lease, Store
+
+PROVIDER_KEY = "headgate/provider"
+CHECKED_STEP = 1_000
+LEASE_SECONDS = 30.0
+STEPS_BETWEEN_FREEZES = 20
+"""Resources live long: a garbage collector that walked those that came so far, again and again, would stop everybody."""
+Result = shapes.ResourceSetResult
+
+
+class Item(msgspec.Struct, frozen=True):
+    """One of the set, under the path that problems name it by, with what it runs already."""
+
+    path: str
+    resource: model.Resource
+    has_own_id: bool
+    running: tuple[Running, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.resource.name
+
+
+class Set(msgspec.Struct, frozen=True):
+    provider: str
+    items: list[Item]
+
+
+def read(body: object, workspace: str) -> Set:
+    """Every problem of every resource at once."""
+    given = documents.read(bodies.ResourceSetInput, body)
+    plain, running = adopting.split(given.resources)
+    by_name: dict[str, list[Running]] = {}
+    for one in running:
+        by_name.setdefault(one.resource, []).append(one)
+    flaws: list[Problem] = []
+    found: dict[str, Item] = {}
+    for index, document in enumerate(plain):
+        if len(flaws) >= documents.MOST_PROBLEMS:
+            break
+        path = documents.item_path("resources", index)
+        try:
+            parsed = objects.parse(kinds.RESOURCE.name, document, workspace)
+        except Rejected as rejected:
+            flaws.extend(Problem(_below(path, one.path), one.message) for one in rejected.problems)
+            continue
+        assert isinstance(parsed.object, model.Resource)
+        name = parsed.object.name
+        if name in found:
+            flaws.append(Problem(f"{path}.name", f"is {name!r}, as in an item before"))
+        owned = _owned(parsed.object, given.provider)
+        found[name] = Item(path, owned, parsed.has_own_id, tuple(by_name.get(name, ())))
+    if flaws:
+        raise Rejected(flaws)
+    return Set(given.provider, list(found.values()))
+
+
+def _owned(resource: model.Resource, provider: str) -> model.Resource:
+    return msgspec.structs.replace(resource, metadata={**resource.metadata, PROVIDER_KEY: provider})
+
+
+def _below(path: str, rest: str) -> str:
+    return f"{path}{rest}" if not rest or rest.startswith("[") else f"{path}.{rest}"
+
+
+@contextmanager
+def _at(path: str) -> Iterator[None]:
+    try:
+        yield
+    except Rejected as rejected:
+        raise Rejected(Problem(_below(path, one.path), one.message) for one in rejected.problems) from None
+
+
+async def put(call: Call, wanted: Set) -> Reply:
+    """In one transaction if it is small; else in steps, after all of it was checked."""
+    async with _alone(call, wanted.provider) as held:
+        names = frozenset(item.name for item in wanted.items)
+        gone = await replies.ask(call, partial(_gone, wanted.provider, names))
+        if len(wanted.items) + len(gone) <= stepping.STEP:
+            return await stepping.last(call, partial(_replace, call, wanted))
+        known = await stepping.known_answer(call)
+        if known is not None:
+            return known
+        await _check(call, wanted, frozenset(gone))
+        result = await _put_in_steps(call, wanted, gone, held)
+        return await stepping.last(call, lambda context: _reply(result))
+
+
+def _gone(provider: str, wanted: frozenset[str], view: View) -> list[str]:
+    return [
+        name
+        for name, node in view.engine.state.resources.items()
+        if node.object.metadata.get(PROVIDER_KEY) == provider and name not in wanted
+    ]
+
+
+def _reply(result: Result) -> Reply:
+    return replies.reply(200, {key: sorted(names) for key, names in msgspec.structs.asdict(result).items()})
+
+
+def _replace(call: Call, wanted: Set, context: Context) -> Reply:
+    """Deletes first, so that an identifier can move to a resource of another name."""
+    names = frozenset(item.name for item in wanted.items)
+    flaws = list(_owner_flaws(context.engine.state, wanted.provider, wanted.items))
+    if flaws:
+        raise Rejected(flaws)
+    result = Result([], [], [], [], [])
+    for name in _gone(wanted.provider, names, context):
+        context.apply(changes.Delete(kinds.RESOURCE.name, name))
+        result.deleted.append(name)
+    for item in wanted.items:
+        _put(call, context, item, result)
+    result.adopted = adopting.carry_out(context, [one for item in wanted.items for one in item.running])
+    return _reply(result)
+
+
+def _owner_flaws(state: State, provider: str, items: Sequence[Item]) -> Iterator[Problem]:
+    for item in items:
+        old = kinds.RESOURCE.get(state, item.name)
+        owner = old.metadata.get(PROVIDER_KEY) if old is not None else None
+        if owner not in (None, provider):
+            yield Problem(f"{item.path}.name", f"is {item.name!r}, which belongs to the provider {owner}")
+
+
+def _put(call: Call, context: Context, item: Item, result: Result) -> None:
+    old = kinds.RESOURCE.get(context.engine.state, item.name)
+    fields.check(call, old, item.resource)
+    with _at(item.path):
+        parsed = Parsed(item.resource, item.has_own_id)
+        thing = settling.settled(context, kinds.RESOURCE, parsed, old, "")
+        if old is not None and objects.is_same(old, thing):
+            result.unchanged.append(item.name)
+            return
+        with objects.flat_paths():
+            context.apply(changes.Put(thing))
+    (result.created if old is None else result.updated).append(item.name)
+
+
+async def _check(call: Call, wanted: Set, gone: frozenset[str]) -> None:
+    """All that a step could be refused for, before the first of them."""
+    before = _Before()
+    flaws: list[Problem] = []
+    for some in stepping.steps(wanted.items, CHECKED_STEP):
+        looking = partial(_flaws, call, wanted.provider, some, gone, before)
+        flaws += await replies.ask(call, looking)
+        if len(flaws) >= documents.MOST_PROBLEMS:
+            break
+    if flaws:
+        raise Rejected(flaws[: documents.MOST_PROBLEMS])
+
+
+def _flaws(
+    call: Call,
+    provider: str,
+    items: Sequence[Item],
+    gone: frozenset[str],
+    before: _Before,
+    view: View,
+) -> list[Problem]:
+    state = view.engine.state
+    found = list(_owner_flaws(state, provider, items))
+    for item in items:
+        old = kinds.RESOURCE.get(state, item.name)
+        fields.check(call, old, item.resource)
+        found += _id_flaws(state, item, old)
+        found += _identifier_flaws(state, item, gone, before)
+        for one in item.running:
+            owner = finding.find(state, kinds.DEPLOYMENT, one.deployment)
+            if owner is None:
+                found.append(Problem(one.path, f"there is no deployment {one.deployment!r}"))
+            elif state.deployments[owner.name].version(one.version) is None:
+                found.append(Problem(one.path, f"{owner.name} has no version {one.version!r}"))
+    return found
+
+
+def _id_flaws(state: State, item: Item, old: Any) -> Iterator[Problem]:
+    if not item.has_own_id:
+        return
+    id_ = item.resource.id
+    if old is not None and id_ != old.id:
+        yield Problem(f"{item.path}.id", f"is {id_}, but {old.name} has the id {old.id}; leave it out")
+    other = finding.find(state, kinds.RESOURCE, id_) if old is None else None
+    if other is not None:
+        yield Problem(f"{item.path}.id", f"is {id_}, which is the id of {other.name}")
+
+
+class _Before(msgspec.Struct):
+    """The items that were looked at, and the identifiers that they take."""
+
+    names: set[str] = set()
+    identifiers: dict[str, str] = {}
+
+
+def _identifier_flaws(state: State, item: Item, gone: frozenset[str], before: _Before) -> Iterator[Problem]:
+    """Whoever has it may leave, or take another one first."""
+    identifier = item.resource.identifier or item.name
+    taken = before.identifiers.setdefault(identifier, item.name)
+    owner = state.identifiers.get(identifier, item.name)
+    if taken != item.name or (owner != item.name and owner not in gone and owner not in before.names):
+        other = taken if taken != item.name else owner
+        yield Problem(f"{item.path}.identifier", f"{identifier!r} is the identifier of {other} already")
+    before.names.add(item.name)
+
+
+async def _put_in_steps(call: Call, wanted: Set, gone: Sequence[str], held: _Held) -> Result:
+    result = Result([], [], [], [], [])
+    leaving = frozenset(gone)
+    try:
+        for number, some in enumerate(stepping.steps(wanted.items)):
+            if number % STEPS_BETWEEN_FREEZES == 0:
+                gc.freeze()
+            await held.keep()
+            _add(result, await _step(call, partial(_put_some, call, wanted.provider, some, leaving)))
+        for names in stepping.steps(gone):
+            await held.keep()
+            _add(result, await _step(call, partial(_delete_some, wanted.provider, names)))
+    except (Rejected, Refusal) as error:
+        done = len(result.created) + len(result.updated) + len(result.unchanged)
+        raise stepping.interrupted(error, "resources", done, len(wanted.items)) from None
+    return result
+
+
+async def _step(call: Call, command: Any) -> Result:
+    found: Result = await call.service.desk.submit(call.workspace, command, call.caller, alone=True)
+    return found
+
+
+def _put_some(
+    call: Call, provider: str, items: Sequence[Item], leaving: frozenset[str], context: Context
+) -> Result:
+    """What leaves and has an identifier that is needed leaves now."""
+    state = context.engine.state
+    result = Result([], [], [], [], [])
+    for item in items:
+        owner = state.identifiers.get(item.resource.identifier or item.name, item.name)
+        if owner != item.name and owner in leaving:
+            context.apply(changes.Delete(kinds.RESOURCE.name, owner))
+            result.deleted.append(owner)
+        _put(call, context, item, result)
+    result.adopted = adopting.carry_out(context, [one for item in items for one in item.running])
+    return result
+
+
+def _delete_some(provider: str, names: Sequence[str], context: Context) -> Result:
+    """Whatever has become of them meanwhile stays as it is."""
+    result = Result([], [], [], [], [])
+    for name in names:
+        old = kinds.RESOURCE.get(context.engine.state, name)
+        if old is not None and old.metadata.get(PROVIDER_KEY) == provider:
+            context.apply(changes.Delete(kinds.RESOURCE.name, name))
+            result.deleted.append(name)
+    return result
+
+
+def _add(result: Result, part: Result) -> None:
+    for key, names in msgspec.structs.asdict(part).items():
+        getattr(result, key).extend(names)
+
+
+class _Held:
+    """The right to put a set of this provider, which a crash gives back by itself."""
+
+    def __init__(self, store: Store, lease: Lease) -> None:
+        self._store = store
+        self._lease = lease
+
+    async def keep(self) -> None:
+        if not await replies.in_thread(self._store.renew_lease, self._lease, LEASE_SECONDS):
+            raise problems.unavailable("another server puts a set of this provider now")
+
+
+_HERE: set[str] = set()
+"""What is put in this process; the lease tells processes apart."""
+
+
+@asynccontextmanager
+async def _alone(call: Call, provider: str) -> AsyncIterator[_Held]:
+    """Two sets of one provider at once would end as neither of them."""
+    store, name = call.service.store, f"set/{call.workspace}/{provider}"
+    lease = None
+    if name not in _HERE:
+        _HERE.add(name)
+        try:
+            lease = await replies.in_thread(_taken, store, name)
+            if lease is not None:
+                yield _Held(store, lease)
+        finally:
+            _HERE.discard(name)
+            if lease is not None:
+                await replies.in_thread(store.release_lease, lease)
+    if lease is None:
+        raise problems.unavailable(f"a set of the provider {provider} is being put; try again in a moment")
+
+
+def _taken(store: Store, name: str) -> Lease | None:
+    for lease, _ in store.leases():
+        if lease.name == name and holders.has_ended(lease.holder):
+            store.release_lease(lease)
+    return store.take_lease(name, holders.this_process(), LEASE_SECONDS)
+
+
+def check_permissions(call: Call, wanted: Set) -> None:
+    if any(item.running for item in wanted.items):
+        refusals.require(call, "target:adopt", "saying what resources run")

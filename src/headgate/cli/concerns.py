@@ -1,0 +1,28 @@
+"""Whom an act concerns, as a sentence below what it did."""
+
+from typing import Any
+
+import click
+
+from headgate.cli import tables
+
+FORCE = click.option(
+    "--force", is_flag=True, help="Also with a selector that matches no target, or fails on all of them."
+)
+
+
+def said(sentence: str, answer: dict[str, Any]) -> str:
+    """The sentence, and below it whom it concerns if the server says so."""
+    return "\n".join([sentence, *lines(answer.get("concerns"))])
+
+
+def lines(concerns: dict[str, Any] | None) -> list[str]:
+    if concerns is None:
+        return []
+    count, sample, note = concerns["targets"], concerns["sample"], concerns["note"]
+    names = ", ".join(sample)
+    more = f" and {count - len(sample)} more" if count > len(sample) else ""
+    found = [f"concerns {count} target{'' if count == 1 else 's'}: {names}{more}"] if count else []
+    if not count and note is None:
+        found.append("concerns no target")
+    return [tables.printable(line) for line in [*found, *([note] if note else [])]]

@@ -1,0 +1,68 @@
+"""When it will be over, and who is next: the server plays the future of the fleet as it is, beside what is watched."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import msgspec
+
+from headgate.cli import failures
+from headgate.cli.client import Client, path
+from headgate.kernel import instants
+from headgate.kernel.instants import Instant
+
+MOST_TARGETS = 2_000
+"""A larger fleet is not played for somebody who only watches."""
+LEAST_BETWEEN_PLANS_SECONDS = 20.0
+_TIMEOUT_SECONDS = 60.0
+
+Place = tuple[str, str]
+"""Environment and resource."""
+
+
+class Forecast(msgspec.Struct, frozen=True):
+    """If nothing else changes and every job takes its usual time. `finish_at` is None where somebody is waited for."""
+
+    finish_at: Instant | None = None
+    starts: dict[Place, Instant] = {}
+
+
+def read(document: dict[str, Any]) -> Forecast:
+    finish = document["finish"]
+    starts: dict[Place, Instant] = {}
+    for job in document["jobs"]:
+        if job["createdAt"] >= document["start"]:
+            starts.setdefault((job["environment"], job["resource"]), instants.parse(job["createdAt"]))
+    is_sure = finish["converged"] and not finish["wasCut"] and finish["at"] is not None
+    return Forecast(instants.parse(finish["at"]) if is_sure else None, starts)
+
+
+class Forecaster:
+    """Asks in the background, never more than one question at a time; a server that does not answer costs nothing."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._latest = Forecast()
+        self._asked_at = -LEAST_BETWEEN_PLANS_SECONDS
+        self._thread: threading.Thread | None = None
+
+    def latest(self, targets: int, unfinished: int) -> Forecast:
+        """What is known now; a fresh one is asked for if it is time."""
+        if not unfinished or targets > MOST_TARGETS:
+            return Forecast()
+        is_free = self._thread is None or not self._thread.is_alive()
+        if is_free and time.monotonic() - self._asked_at >= LEAST_BETWEEN_PLANS_SECONDS:
+            self._asked_at = time.monotonic()
+            self._thread = threading.Thread(target=self._ask, daemon=True)
+            self._thread.start()
+        return self._latest
+
+    def _ask(self) -> None:
+        try:
+            with Client(self._client.connection, attempts=1) as client:
+                answer = client.send("POST", path("plan"), {}, timeout_seconds=_TIMEOUT_SECONDS)
+            self._latest = read(answer)
+        except (failures.Failure, KeyError, TypeError, ValueError):
+            self._latest = Forecast()

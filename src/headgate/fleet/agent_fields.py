@@ -1,0 +1,149 @@
+"""Who may fill which field of a job's config.
+
+The agent's owner writes addresses, credentials and commands, and nobody else: whoever may publish a version must not be
+able to have the agent's token sent to an address of their own. Deployments and versions fill what the agent opens.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from headgate.kernel.documents import field_path
+from headgate.kernel.problems import Problem
+
+HIDDEN = "***"
+_ALWAYS = ("timeoutSeconds",)
+OPEN_BY_DEFAULT: Mapping[str, tuple[str, ...]] = {
+    "exec": ("parameters", *_ALWAYS),
+    "http": ("parameters", *_ALWAYS),
+    "github": ("ref", "inputs", *_ALWAYS),
+    "argocd": ("revision", *_ALWAYS),
+}
+"""By type of agent: what a change is about, and never where it goes or what it runs."""
+OPEN_FOR_OTHERS = ("ref", "inputs", "image", "parameters", *_ALWAYS)
+
+_ADDRESSES = {
+    "address",
+    "addresses",
+    "endpoint",
+    "endpoints",
+    "host",
+    "hostname",
+    "hosts",
+    "proxy",
+    "server",
+    "servers",
+}
+_ADDRESSES |= {"uri", "url", "urls", "webhook"}
+_CREDENTIALS = {
+    "apikey",
+    "auth",
+    "authorization",
+    "cookie",
+    "cookies",
+    "credential",
+    "credentials",
+    "header",
+    "headers",
+}
+_CREDENTIALS |= {"kubeconfig", "passwd", "password", "privatekey", "secret", "secrets", "token", "tokens"}
+_TRUST = {"ca", "cert", "certificate", "certificates", "insecure", "ssl", "tls", "unsafe", "verify"}
+_COMMANDS = {
+    "args",
+    "arguments",
+    "command",
+    "commands",
+    "directory",
+    "entrypoint",
+    "env",
+    "executable",
+    "script",
+    "shell",
+}
+_OWNERS_WORDS = frozenset(_ADDRESSES | _CREDENTIALS | _TRUST | _COMMANDS)
+_SECRET_ENDINGS = ("token", "secret", "password", "headers")
+_OWNERS_ENDINGS = ("url", "uri", "token", "secret", "password", "header", "headers", "command")
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+
+
+def is_owners(field: str) -> bool:
+    """An address, a header, a credential, a name of an environment variable, an option of TLS or a command.
+
+    Told by the words of its name, so that it holds for fields that an agent of somebody else's making reads.
+    """
+    if not field.isascii():
+        return True
+    words = [word.lower() for word in _WORD.findall(field)]
+    return field.lower().endswith(_OWNERS_ENDINGS) or any(
+        word in _OWNERS_WORDS for word in (field.lower(), *words)
+    )
+
+
+def is_secret(field: str) -> bool:
+    """A credential itself, not the name of the variable that holds it."""
+    words = [word.lower() for word in _WORD.findall(field)]
+    is_credential = field.lower().endswith(_SECRET_ENDINGS) or any(word in _CREDENTIALS for word in words)
+    return is_credential and words[-1:] != ["env"]
+
+
+def without_secrets(config: Mapping[str, object]) -> dict[str, object]:
+    """As those may see it who may not write it."""
+    return {field: _hidden(value) if is_secret(field) else value for field, value in config.items()}
+
+
+def _hidden(value: object) -> object:
+    if isinstance(value, Mapping):
+        return {key: _hidden(item) for key, item in value.items()}
+    return HIDDEN if value is not None else None
+
+
+def check_hidden(config: Mapping[str, object], path: str, problems: list[Problem]) -> None:
+    """What was read without its secrets is not written back over them."""
+    for field, value in config.items():
+        values = value.values() if isinstance(value, Mapping) else (value,)
+        if is_secret(field) and any(isinstance(one, str) and one.startswith(HIDDEN) for one in values):
+            message = f'has "{HIDDEN}", which stands for a secret that was not shown; allowed is the secret, or its variable'
+            problems.append(Problem(field_path(path, field), message))
+
+
+def check_overridable(fields: Iterable[str], path: str, problems: list[Problem]) -> None:
+    for index, field in enumerate(fields):
+        if is_owners(field):
+            problems.append(
+                Problem(
+                    f"{path}[{index}]",
+                    f'is "{field}"; addresses, headers, credentials, environment variables, TLS options and commands '
+                    "are the agent's own and cannot be opened; allowed are inputs such as ref, inputs, image, parameters",
+                )
+            )
+
+
+def open_fields(agent_type: str, overridable: tuple[str, ...] | None) -> tuple[str, ...]:
+    if overridable is None:
+        return OPEN_BY_DEFAULT.get(agent_type, OPEN_FOR_OTHERS)
+    return tuple(field for field in overridable if not is_owners(field))
+
+
+def closed_fields(config: Mapping[str, object], opened: Iterable[str] | None) -> list[str]:
+    """Of a deployment's or a version's config, what it must not set; `opened` is None while no agent is known."""
+    allowed = None if opened is None else frozenset(opened)
+    return [field for field in config if is_owners(field) or (allowed is not None and field not in allowed)]
+
+
+def closed_problems(
+    config: Mapping[str, object], opened: Iterable[str] | None, path: str = "spec.jobAgentConfig"
+) -> list[Problem]:
+    allowed = None if opened is None else sorted(opened)
+    return [
+        Problem(field_path(path, field), _closed(field, allowed)) for field in closed_fields(config, allowed)
+    ]
+
+
+def _closed(field: str, opened: list[str] | None) -> str:
+    whose = "is the job agent's own and is set in its config alone"
+    if opened is None:
+        return whose
+    if not is_owners(field):
+        whose = "is not open to deployments and versions"
+    return f"{whose}; allowed are {', '.join(opened) or 'no fields'} (overridable of the job agent)"

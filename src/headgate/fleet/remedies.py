@@ -1,0 +1,180 @@
+"""What can change a target's state, and what a person can do about it: commands, each with the permission it needs.
+
+A wait ends by time, by an event, or by a person. Where any gate that does not allow needs a person, nothing else can
+change the target: all gates must allow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+import msgspec
+
+from headgate.fleet import model, orders, references
+from headgate.fleet.records import Group
+from headgate.fleet.state import Judged, State
+from headgate.fleet.units import Target, VersionNode
+from headgate.kernel import instants
+from headgate.kernel.instants import Instant
+
+ChangedBy = Literal["time", "event", "person"]
+Verdict = tuple[VersionNode | None, Judged]
+
+_BY_A_PERSON = frozenset({"approval", "scopedVersion", "failureBudget", "retry", "rollback", "verification"})
+_NEVER_SKIPPED = references.NOT_SKIPPABLE | {"failureBudget", "deploymentBracket"}
+"""What a skip does not help, or what somebody had better resume, retry or abort."""
+_EVENTS = {
+    "resourceConcurrency": "a slot becomes free",
+    "deploymentDependency": "a deployment that it depends on has succeeded",
+    "dependencies": "a deployment that it depends on has succeeded",
+    "environmentProgression": "the version has succeeded in the environments before",
+    "gate": "a signal or another target changes",
+    "gradualRollout": "the rollout starts",
+    "deploymentBracket": "the group here goes on or ends",
+}
+
+
+class Action(msgspec.Struct, frozen=True, rename="camel"):
+    """`permission` is what the command needs; who has it, the service's roles say."""
+
+    command: str
+    permission: str
+    effect: str
+
+
+def changed_by(one: Judged, group: Group | None) -> ChangedBy:
+    """What ends the wait for one gate that does not allow."""
+    verdict = one.verdict
+    if verdict.outcome == "denied":
+        return "person"
+    if verdict.next_evaluation_time is not None:
+        return "time"
+    if one.kind in _BY_A_PERSON or one.kind == "freeze":
+        return "person"
+    if one.kind == "deploymentBracket" and (
+        "given_up" in verdict.details or "failed_group" in verdict.details or _has_failed(group)
+    ):
+        return "person"
+    return "event"
+
+
+def _has_failed(group: Group | None) -> bool:
+    return group is not None and group.status == "failed"
+
+
+def is_blocked(stance: model.TargetState, held_back: Sequence[Verdict], group: Group | None) -> bool:
+    """Whether nothing but a person can change it. What was measured holds nobody back who goes on or goes back."""
+    if stance in ("failed", "rolledBack"):
+        return True
+    return stance in ("waiting", "frozen") and any(
+        changed_by(one, group) == "person" for _, one in held_back if one.kind != "verification"
+    )
+
+
+def what_changes(
+    state: State, target: Target, stance: model.TargetState, held_back: Sequence[Verdict], group: Group | None
+) -> tuple[str, Instant | None]:
+    """The earliest time or the event that can change anything, in a sentence, and the time if it is one."""
+    job = state.jobs.get(target.record.job or "")
+    if job is not None:
+        return f"when job {job.id} ends", None
+    if stance == "upToDate":
+        return "when a newer version is published", None
+    if stance == "noVersion":
+        return "when a version in scope is published", None
+    if is_blocked(stance, held_back, group):
+        return "when a person decides: see what you can do", None
+    times = [one.verdict.next_evaluation_time for _, one in held_back]
+    earliest = min((at for at in times if at is not None), default=None)
+    if earliest is not None:
+        return f"at {instants.show_to_the_second(earliest)}", earliest
+    events = dict.fromkeys(_EVENTS[one.kind] for _, one in held_back if one.kind in _EVENTS)
+    return f"when {' and '.join(events) or 'the engine looks again'}", None
+
+
+def of_target(
+    state: State, target: Target, stance: model.TargetState, held_back: Sequence[Verdict], group: Group | None
+) -> tuple[Action, ...]:
+    """What a person can do, the nearest first, each once."""
+    found = [
+        *(action for version, one in held_back for action in _of_verdict(state, target, version, one, group)),
+        *_of_state(state, target, stance),
+    ]
+    if stance in ("failed", "rolledBack"):
+        found += _marking(target, next((version for version, _ in held_back if version is not None), None))
+    return tuple(dict.fromkeys(found))
+
+
+def _of_verdict(
+    state: State, target: Target, version: VersionNode | None, one: Judged, group: Group | None
+) -> Iterator[Action]:
+    environment = target.environment.name
+    if one.kind in ("approval", "scopedVersion") and version is not None and one.verdict.outcome == "pending":
+        command = (
+            f"headgate approve {_word(target.deployment.name)} {_word(version.tag)} -e {_word(environment)}"
+        )
+        yield Action(command, "approval:write", "approves it")
+    elif one.kind == "freeze":
+        yield Action(
+            f"headgate unfreeze {_word(str(one.verdict.details['freeze']))}",
+            "freeze:write",
+            "ends the freeze",
+        )
+    elif one.kind == "failureBudget" and one.rule is not None:
+        where = f" --environment {_word(environment)}" if one.rule.spec.per == "environment" else ""
+        command = f"headgate resume {_rule(one)}{where}"
+        yield Action(command, "budget:resume", "resumes the line; failures so far no longer count")
+    elif one.kind == "gradualRollout" and one.verdict.outcome == "denied":
+        command = f"headgate resume {_rule(one)}"
+        yield Action(command, "budget:resume", "goes on with this version; failures so far no longer count")
+        yield from _marking(target, version)
+    elif one.kind == "deploymentBracket" and "failed_group" in one.verdict.details:
+        yield from _of_failed_group(state.groups[str(one.verdict.details["failed_group"])])
+    elif one.kind == "deploymentBracket" and group is not None and group.status == "failed":
+        yield from _of_failed_group(group)
+    elif one.kind == "deploymentBracket" and "given_up" in one.verdict.details:
+        yield Action(f"headgate retry {_word(target.name)}", "target:act", "tries it again")
+    if one.rule is not None and version is not None and one.kind not in _NEVER_SKIPPED:
+        command = (
+            f"headgate skip {_rule(one)} --deployment {_word(target.deployment.name)} --tag {_word(version.tag)} "
+            f"--environment {_word(environment)} --resource {_word(target.resource.name)} --reason ..."
+        )
+        yield Action(command, "skip:write", "lets this target pass the rule")
+
+
+def _of_failed_group(group: Group) -> Iterator[Action]:
+    yield Action(f"headgate retry --group {group.id}", "group:act", "tries the failed member again")
+    for member in group.members:
+        if member.state == "failed":
+            command = f"headgate skip-member {group.id} {_word(member.deployment)}"
+            yield Action(command, "group:act", "goes on without it")
+    yield Action(f"headgate abort {group.id}", "group:act", "ends the cycle, post-hooks included")
+
+
+def _of_state(state: State, target: Target, stance: model.TargetState) -> Iterator[Action]:
+    """Only what would not be refused."""
+    name = _word(target.name)
+    if stance in ("failed", "rolledBack") and orders.prospect(state, target, "retry", None).flaw is None:
+        yield Action(f"headgate retry {name}", "target:act", "tries it again")
+    if stance in ("failed", "verifying") and orders.prospect(state, target, "rollback", None).flaw is None:
+        yield Action(f"headgate rollback {name}", "target:act", "goes back to the version before")
+
+
+def _marking(target: Target, version: VersionNode | None) -> Iterator[Action]:
+    """Where it failed for good it may fail elsewhere too; marked as bad, it is tried nowhere any more."""
+    if version is not None and version.object.status != "rejected":
+        command = f"headgate reject-version {_word(target.deployment.name)} {_word(version.tag)} --reason ..."
+        yield Action(command, "version:reject", "marks it as bad: it starts nowhere any more")
+
+
+def _rule(one: Judged) -> str:
+    assert one.rule is not None
+    rule = one.rule.rule
+    return f"{_word(rule.name or str(rule.index))} --policy {_word(one.rule.policy.name)}"
+
+
+def _word(text: str) -> str:
+    """As a shell takes it."""
+    is_plain = text and all(character.isalnum() or character in "-_./:@%+=," for character in text)
+    return text if is_plain else "'" + text.replace("'", "'\\''") + "'"

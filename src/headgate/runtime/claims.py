@@ -1,0 +1,78 @@
+"""Claims of pull agents: from the claim that is heard of again to the one that is lost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from headgate.fleet.changes import JobReported
+from headgate.kernel import instants
+from headgate.kernel.instants import Instant
+from headgate.store.port import Order, Store
+
+PULL = "pull"
+DEFAULT_ATTEMPTS = 3
+DEFAULT_LEASE_SECONDS = 60
+_MOST_AT_ONCE = 100
+
+
+class Kept(msgspec.Struct, rename="camel", omit_defaults=True):
+    """What is remembered of claims beside the order's own columns.
+
+    `received` counts claims whose holder was heard of, by a heartbeat or a report: only these are attempts. An answer
+    that nobody got is none.
+    """
+
+    lease_seconds: int = DEFAULT_LEASE_SECONDS
+    received: int = 0
+    heard_of: int = 0
+    """The token of the newest claim whose holder was heard of."""
+
+
+class _Document(msgspec.Struct):
+    config: dict[str, Any] = {}
+
+
+def kept_of(order: Order) -> Kept:
+    return msgspec.json.decode(order.state or b"{}", type=Kept)
+
+
+def is_heard_of(order: Order) -> bool:
+    return kept_of(order).heard_of == order.token
+
+
+def take_note(order: Order) -> None:
+    """Its holder was heard of: from now on the claim counts. The order has to be saved then."""
+    kept = kept_of(order)
+    kept.received += 1
+    kept.heard_of = order.token
+    order.state = msgspec.json.encode(kept)
+
+
+def end_lost(store: Store, now: Instant) -> list[tuple[str, JobReported]]:
+    """Gives back the claims that were not kept up, each to one caller; by workspace, what is to be said of the jobs.
+
+    This is the one place where an agent is found to be lost.
+    """
+    return [(order.workspace, _lost(order)) for order in store.end_lost_claims(PULL, now, _MOST_AT_ONCE)]
+
+
+def _lost(order: Order) -> JobReported:
+    kept, most = kept_of(order), _most_attempts(order)
+    since = instants.show((order.claimed_until or 0) - instants.seconds(kept.lease_seconds))
+    if kept.heard_of != order.token:
+        message = f"handed to {order.claimed_by} at {since}, who was not heard of; offered again"
+        return JobReported(order.job, "queued", message)
+    message = f"{order.claimed_by} was last heard of at {since}"
+    if kept.received >= most:
+        ended = f"claimed {kept.received} times and lost each time; {message}"
+        return JobReported(order.job, "failure", ended, lost=order.claimed_by or "")
+    again = f"{message}; offered again, {kept.received} of {most} attempts are used up"
+    return JobReported(order.job, "queued", again, lost=order.claimed_by or "")
+
+
+def _most_attempts(order: Order) -> int:
+    config = msgspec.json.decode(order.document, type=_Document).config
+    given = config.get("maxAttempts", DEFAULT_ATTEMPTS)
+    return given if isinstance(given, int) and not isinstance(given, bool) else DEFAULT_ATTEMPTS

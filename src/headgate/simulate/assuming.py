@@ -1,0 +1,53 @@
+"""What a plan may be asked to take for granted: votes that nobody has cast yet."""
+
+from collections.abc import Iterator
+
+from headgate.fleet import candidates
+from headgate.fleet.changes import Vote
+from headgate.fleet.state import State
+from headgate.fleet.units import BoundRule, Pair, VersionNode
+
+NEWEST_VERSIONS = 20
+"""Of each deployment; older ones have been decided on long ago."""
+REASON = "assumed by the plan"
+
+
+def approvals(state: State) -> Iterator[Vote]:
+    """As many as the rules ask for, of people with the roles they ask for, on every version that is still ahead somewhere.
+    A rejection stays one."""
+    for deployment in state.deployments.values():
+        for pair in deployment.pairs.values():
+            for version in deployment.versions[-NEWEST_VERSIONS:]:
+                yield from _votes_on(version, pair, _rules_asking(state, version, pair))
+
+
+def _rules_asking(state: State, version: VersionNode, pair: Pair) -> list[BoundRule]:
+    found: dict[str, BoundRule] = {}
+    seen: set[int] = set()
+    for target in candidates.scoped_targets(state, pair, version).values():
+        if target.record.deployed == version.id or id(target.rules) in seen:
+            continue
+        seen.add(id(target.rules))
+        asking = [*target.rules.of("approval"), *(target.rules.of("scopedVersion") if version.scope else ())]
+        found |= {rule.id: rule for rule in asking}
+    return list(found.values())
+
+
+def _votes_on(version: VersionNode, pair: Pair, rules: list[BoundRule]) -> Iterator[Vote]:
+    needed = max((_needed(rule) for rule in rules), default=0)
+    roles = {role for rule in rules for role in getattr(rule.spec, "roles", None) or ()}
+    for number in range(1, needed + 1):
+        yield Vote(
+            pair.deployment.name,
+            version.tag,
+            pair.environment.name,
+            f"somebody {number}",
+            "approved",
+            REASON,
+            tuple(sorted(roles)),
+        )
+
+
+def _needed(rule: BoundRule) -> int:
+    count: int = rule.spec.min_approvals if rule.kind == "approval" else rule.spec.require_approvals
+    return count

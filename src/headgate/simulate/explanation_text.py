@@ -1,0 +1,133 @@
+"""An explanation as people read it, of a live target and in a simulation: what can change it first, what one can do last.
+
+It is made of the API's document; what a simulation does not say (slots, actions, roles) is left out.
+"""
+
+import textwrap
+from collections.abc import Iterator
+from typing import Any
+
+from headgate.kernel import instants
+from headgate.kernel.instants import Instant
+
+WIDTH = 100
+_MARK = {"allowed": "ok", "pending": "wait", "denied": "NO"}
+_RULE_INDENT = 20
+
+
+def render(explanation: dict[str, Any], now: Instant, day: str = "") -> Iterator[str]:
+    """`day` is beside the moment in a simulation."""
+    moment = instants.show_to_the_second(now) + (f" ({day})" if day else "")
+    yield f"Explain {explanation['target']} at {moment}: {explanation['state']}"
+    if explanation.get("changes"):
+        yield from _wrapped(f"changes {explanation['changes']}", 2)
+    yield from _wrapped(explanation.get("message") or "", 2)
+    for rule in explanation.get("rules") or []:
+        yield from _rule(rule)
+    said = {(rule.get("policy"), rule.get("rule")) for rule in explanation.get("rules") or []}
+    for slot in explanation.get("slots") or []:
+        if (slot["policy"], slot["rule"]) in said:
+            continue
+        mark = "held" if slot.get("held") else "slot"
+        yield from _noted(f"  {mark}  {'':<10}  {slot['policy']}, {slot['rule']}", slot["message"])
+    group = explanation.get("group")
+    if group:
+        yield from _wrapped(f"group {group['id']}, {group['role']}: {group['message']}", 2)
+    for warning in explanation.get("warnings") or []:
+        yield from _wrapped(f"warning: {warning}", 2)
+    yield from _job(explanation.get("job"))
+    if "current" in explanation:
+        yield f"  {_versions(explanation)}"
+    yield from actions(explanation.get("actions") or [])
+
+
+def of_deployment(explanation: dict[str, Any], now: Instant) -> Iterator[str]:
+    """Reason by reason: how many, for example whom, the sentence of the first, and what one can do."""
+    total = explanation["targets"]
+    moment = instants.show_to_the_second(now)
+    yield f"Explain {explanation['deployment']} at {moment}: {total} {'target' if total == 1 else 'targets'}"
+    for reason in explanation["reasons"]:
+        yield ""
+        yield f"{reason['count']} {reason['state']} in {reason['environment']}: {_sample(reason)}"
+        yield from _wrapped(f"changes {reason['changes']}", 2)
+        yield from _wrapped(reason["message"], 2)
+        yield from actions(reason.get("actions") or [])
+
+
+def _sample(reason: dict[str, Any]) -> str:
+    names = ", ".join(name.rpartition("/")[2] for name in reason["targets"])
+    hidden = reason["count"] - len(reason["targets"])
+    return f"{names} and {hidden} more" if hidden > 0 else names
+
+
+def _job(job: dict[str, Any] | None) -> Iterator[str]:
+    if not job:
+        return
+    agent = f", agent {job['agent']}" if job.get("agent") else ""
+    said = f": {job['message']}" if job.get("message") else ""
+    reason = f" ({job['reason']})" if job.get("reason") else ""
+    yield from _wrapped(
+        f"job {job['id']} with {job['version']} {job['status']}, attempt {job['attempt']}{agent}{said}{reason}",
+        2,
+    )
+    for name, address in (job.get("links") or {}).items():
+        yield f"    {name}: {address}"
+    for metric in job.get("metrics") or []:
+        yield from measurements(metric)
+
+
+def measurements(metric: dict[str, Any], indent: int = 4) -> Iterator[str]:
+    """One line a measurement, oldest first, and how many are left out."""
+    spaces = " " * indent
+    yield f"{spaces}{metric['metric']}: {metric['status']}"
+    for one in metric.get("measurements") or []:
+        value = f" value {one['value']}," if one.get("value") is not None else ""
+        yield f"{spaces}  {one['at']} {one['verdict']}:{value} {one['message']}"
+    if metric.get("dropped"):
+        yield f"{spaces}  {metric['dropped']} measurements in between are no longer kept"
+
+
+def actions(found: list[dict[str, Any]]) -> Iterator[str]:
+    if found:
+        yield "  What you can do"
+    for action in found:
+        who = " or ".join(action.get("roles") or [])
+        yield f"    {action['command']}"
+        yield f"        {action['effect']} ({who})"
+
+
+def _versions(explanation: dict[str, Any]) -> str:
+    current, desired = explanation.get("current"), explanation.get("desired")
+    runs = f"runs {current}" if current else "runs nothing yet"
+    return runs if desired in (None, current) else f"{runs}, {desired} is next"
+
+
+def _rule(rule: dict[str, Any]) -> Iterator[str]:
+    looked_at = rule.get("nextEvaluationTime")
+    again = f"; looked at again at {_moment(looked_at)}" if looked_at else ""
+    whose = f"{rule['policy']}, {rule['rule']}" if rule.get("policy") else rule["type"]
+    mark = _MARK.get(rule["verdict"], rule["verdict"])
+    yield from _noted(f"  {mark:<4}  {rule.get('version') or '':<10}  {whose}", f"{rule['message']}{again}")
+
+
+def _moment(moment: str) -> str:
+    return instants.show_to_the_second(instants.parse(moment))
+
+
+def _noted(text: str, note: str) -> Iterator[str]:
+    """On the same line if it fits, else below it."""
+    text, note = text.rstrip(), note
+    if not note:
+        yield text
+    elif len(text) + 2 + len(note) <= WIDTH:
+        yield f"{text}  {note}"
+    else:
+        yield text
+        yield from _wrapped(note, _RULE_INDENT)
+
+
+def _wrapped(text: str, indent: int) -> Iterator[str]:
+    spaces = " " * indent
+    yield from textwrap.wrap(
+        text, WIDTH, initial_indent=spaces, subsequent_indent=spaces, break_on_hyphens=False
+    )

@@ -1,0 +1,71 @@
+"""Two sets of one namespace whose children would have the same names: the one that came first keeps them.
+
+Names follow from indices, and a set may be scaled at any time, so an index counts as every number.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from headgate.kernel.objects import Object
+from headgate.workload import model
+from headgate.workload.model import PodCliqueSet
+
+_ANY_INDEX = "#"
+Pattern = tuple[str, tuple[str, ...]]
+"""A kind, and the parts of a name between its dashes."""
+
+
+def first_taken(pcs: PodCliqueSet, others: Iterable[Object]) -> tuple[Object, str] | None:
+    """The other set that has a name which this one wants, and what would be the same of both."""
+    for other in others:
+        if other.namespace != pcs.namespace or not _may_meet(pcs.name, other.name):
+            continue
+        shared = _shared(pcs, model.read(other))
+        if shared is not None:
+            return other, shared
+    return None
+
+
+def is_before(other: Object, pcs: Object) -> bool:
+    return (other.created_at, other.name) < (pcs.created_at, pcs.name)
+
+
+def sentence(other: Object, shared: str) -> str:
+    return f"its {shared} would have the name of one of PodCliqueSet {other.name}"
+
+
+def _may_meet(one: str, two: str) -> bool:
+    """All names begin with that of the set, so one of them must be the beginning of the other."""
+    return one != two and (one.startswith(f"{two}-") or two.startswith(f"{one}-"))
+
+
+def _shared(one: PodCliqueSet, two: PodCliqueSet) -> str | None:
+    theirs = list(_patterns(two))
+    for kind, parts in _patterns(one):
+        if any(kind == other and _can_be_equal(parts, its) for other, its in theirs):
+            return f"{kind} {'-'.join('N' if part == _ANY_INDEX else part for part in parts)}"
+    return None
+
+
+def _patterns(pcs: PodCliqueSet) -> Iterator[Pattern]:
+    own = (*pcs.name.split("-"), _ANY_INDEX)
+    yield "Service", own
+    yield model.GANG_KIND, own
+    for clique in pcs.template.standalone_cliques:
+        yield model.CLIQUE_KIND, (*own, *clique.name.split("-"))
+    for group in pcs.template.scaling_groups:
+        in_group = (*own, *group.name.split("-"))
+        yield model.SCALING_GROUP_KIND, in_group
+        yield model.GANG_KIND, (*in_group, _ANY_INDEX)
+        for name in group.clique_names:
+            yield model.CLIQUE_KIND, (*in_group, _ANY_INDEX, *name.split("-"))
+
+
+def _can_be_equal(one: tuple[str, ...], two: tuple[str, ...]) -> bool:
+    return len(one) == len(two) and all(
+        a == b or (a == _ANY_INDEX and _is_index(b)) or (b == _ANY_INDEX and _is_index(a))
+        for a, b in zip(one, two)
+    )
+
+
+def _is_index(part: str) -> bool:
+    return part == "0" or (part.isascii() and part.isdigit() and not part.startswith("0"))
