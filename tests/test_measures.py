@@ -1,0 +1,54 @@
+"""The scripts that say how the code stands as a whole run, and see what they are meant to see."""
+
+import ast
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+MEASURE = runpy.run_path(str(ROOT / "scripts" / "measure"))
+
+
+def module(name: str, text: str) -> Any:
+    return MEASURE["Module"](MEASURE["PACKAGE"] / name, text, ast.parse(text))
+
+
+@pytest.mark.slow
+def test_every_figure_is_printed_on_a_line_of_its_own() -> None:
+    command = [sys.executable, str(ROOT / "scripts" / "measure")]
+    printed = subprocess.run(command, check=True, capture_output=True, text=True, timeout=300).stdout
+    figures = dict(re.findall(r"^(.+?): (\d+)", printed, re.MULTILINE))
+    assert len(figures) == len(printed.splitlines())
+    assert int(figures["functions of one publish"]) > 100
+    assert int(figures["files of one publish"]) > 20
+    assert int(figures["lines of fleet"]) < int(figures["lines"])
+
+
+def test_a_class_name_of_two_packages_is_found() -> None:
+    of = [
+        module("fleet/a.py", "class Plan: ..."),
+        module("fleet/b.py", "class Order: ...\nclass _Own: ..."),
+        module("fleet/c.py", "class Order: ..."),
+        module("graph/a.py", "class Plan: ...\nclass _Own: ..."),
+    ]
+    assert MEASURE["shared_class_names"](of) == {"Plan": ["fleet/a.py", "graph/a.py"]}
+
+
+def test_a_function_that_is_written_twice_is_found_under_its_other_name() -> None:
+    body = "    total = 0\n    for item in {0}:\n        total += item\n    return total\n"
+    of = [
+        module("fleet/a.py", "def sum_of(items):\n    'Adds.'\n" + body.format("items")),
+        module("graph/a.py", "def added(values):\n" + body.format("values")),
+        module("graph/b.py", "def multiplied(values):\n" + body.format("values").replace("+=", "*=")),
+    ]
+    assert MEASURE["written_twice"](of) == [["fleet/a.py:1 sum_of", "graph/a.py:1 added"]]
+
+
+def test_comments_for_tools_are_not_counted() -> None:
+    text = "import os  # noqa: F401\n# Why it is so.\nx: int = ''  # type: ignore[assignment]  # reason\n"
+    assert module("kernel/a.py", text).comments() == 1
