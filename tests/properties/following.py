@@ -13,7 +13,7 @@ from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Rejected
 from headgate.runtime import digests
 from headgate.store import rows
-from store.test_rows_follow_scenarios import RowKeeper
+from store.test_rows_follow_scenarios import RowKeeper, assert_stand_alike
 
 from . import running
 from .objects import Document
@@ -55,6 +55,7 @@ def followed(chance: Random, share: float) -> type[Engine]:
                 self._follower = rows.restore(
                     self.state.workspace, self._keeper.rows(self.state.sequence), self.state.ids
                 )
+                assert_stand_alike(self, self._follower)
             return made
 
     return Followed

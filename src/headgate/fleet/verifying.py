@@ -127,6 +127,7 @@ def drop_unruled(state: State, target: Target, now: Instant) -> Job | None:
     if len(kept) == len(job.metrics):
         return None
     job.metrics = kept
+    state.journal.changed("job", job.id)
     return job if _conclude(state, target, job, now) else None
 
 

@@ -17,7 +17,7 @@ def try_to_join(state: State, place: Place, group: Group, now: Instant, hindranc
     spec = place.rule.spec
     if host is None or spec.overlap_strategy != "merge" or not spec.prepared_state_persists:
         return False
-    if not is_prepared(host):
+    if not is_prepared(host) or not _has_the_same_hooks(host, group):
         return False
     for one in readiness.moment_verdicts(state, group, readiness.runners(state, place, group), now):
         if not one.is_allowed and one.kind != "freeze":
@@ -50,6 +50,13 @@ def is_prepared(host: Group) -> bool:
         if member.role == "postHook" and member.state != "waiting":
             return False
     return True
+
+
+def _has_the_same_hooks(host: Group, group: Group) -> bool:
+    """A bracket may have been edited since the host was locked: without the group's own hooks the resource is not
+    prepared for it, and what was a hook there has run in this cycle already."""
+    roles = {member.deployment: member.role for member in host.members}
+    return all(roles.get(member.deployment, "member") == member.role for member in group.members)
 
 
 def _join(state: State, place: Place, host: Group, newcomer: Member) -> None:
