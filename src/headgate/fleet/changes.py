@@ -150,6 +150,8 @@ class JobReported(msgspec.Struct, frozen=True):
     links: dict[str, str] = {}
     lost: str = ""
     """Who had the job and was not heard of any more; then the report is not an agent's."""
+    offered: bool = False
+    """Nobody has the job: it is offered again."""
 
 
 class Measured(msgspec.Struct, frozen=True):

@@ -99,6 +99,7 @@ def report(state: State, change: JobReported, now: Instant) -> None:
     job.message = change.message if change.message is not None else job.message
     job.external_id = change.external_id or job.external_id
     job.links = {**job.links, **change.links}
+    job.offered = change.offered
     state.journal.changed("job", job.id)
     if change.status in model.JOB_TERMINAL:
         end(state, job, change.status, now)
@@ -284,6 +285,20 @@ def cancel(state: State, job: Job, now: Instant, why: str) -> None:
     job.message = why
     state.journal.cancelled.append(job)
     end(state, job, "cancelled", now)
+
+
+def undo(state: State, job: Job, now: Instant, why: str) -> None:
+    """Cancels a job that never began: it is no attempt, nothing has failed with it, and what was there before it is what
+    is there."""
+    target = state.target_named(job.target)
+    if target is not None and target.record.job == job.id:
+        target.record.job = None
+        state.target_changed(target)
+        state.touch(target)
+        holds.settle_target(state, target)
+    cancel(state, job, now, why)
+    state.forget_job(job.id)
+    state.waiting.happened(("resource", job.resource))
 
 
 def forget_attempts(state: State, target: Target) -> None:

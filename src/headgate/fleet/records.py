@@ -98,10 +98,17 @@ class Job(msgspec.Struct, omit_defaults=True, eq=False, gc=False):
     verification: VerificationStatus = "none"
     verified_at: Instant | None = None
     metrics: list[MetricProgress] = []
+    offered: bool = False
+    """Who had it was lost, and nobody has it now."""
 
     @property
     def target(self) -> str:
         return f"{self.deployment}/{self.environment}/{self.resource}"
+
+    @property
+    def is_unclaimed(self) -> bool:
+        """No agent has it, so that it can be taken back."""
+        return self.status == "pending" or (self.offered and self.status == "queued")
 
 
 class Fault(msgspec.Struct, omit_defaults=True, gc=False):

@@ -20,6 +20,12 @@ def by_person(state: State, change: RejectVersion, now: Instant) -> None:
     reject(state, node, rejection, now)
 
 
+def sentence(version: VersionNode) -> str:
+    rejection = version.object.rejection
+    because = f" by {rejection.by}: {rejection.reason}" if rejection is not None else ""
+    return f"{version.tag} was rejected{because}"
+
+
 def reject(state: State, node: VersionNode, rejection: model.Rejection, now: Instant) -> None:
     """Whoever has to do with it looks again: candidates, locks that have not started, attempts that were ahead."""
     rejected = msgspec.structs.replace(node.object, status="rejected", rejection=rejection, updated_at=now)

@@ -6,7 +6,17 @@ from collections.abc import Iterator
 
 import msgspec
 
-from headgate.fleet import candidates, dependencies, gates, holds, jobs, rollouts, variables
+from headgate.fleet import (
+    candidates,
+    dependencies,
+    gates,
+    holds,
+    jobs,
+    rejecting,
+    rollouts,
+    variables,
+    withdrawing,
+)
 from headgate.fleet.records import JobKind, Variables
 from headgate.fleet.rules import gradual_rollout
 from headgate.fleet.state import Judged, State
@@ -47,6 +57,7 @@ class Hindrance(msgspec.Struct):
 def next_release(state: State, target: Target, now: Instant, hindrance: Hindrance) -> Release | None:
     """The release to start now, and what hinders it or a newer one (nothing, for a target that has converged)."""
     record = target.record
+    withdrawing.take_back(state, target, now)
     if record.job is not None or target.place is not None or target.rules.of("deploymentBracket"):
         return None
     jobs.reconsider_orders(state, target)
@@ -174,14 +185,8 @@ def _new_version(
         start_key(
             state, target, version, judged, is_repair=going_back or attempt > 1 or record.ordered == "retry"
         ),
-        _why_back(deployed) if going_back and deployed is not None else record.ordered or "",
+        rejecting.sentence(deployed) if going_back and deployed is not None else record.ordered or "",
     )
-
-
-def _why_back(rejected: VersionNode) -> str:
-    rejection = rejected.object.rejection
-    because = f" by {rejection.by}: {rejection.reason}" if rejection is not None else ""
-    return f"{rejected.tag} was rejected{because}"
 
 
 def _attempt(

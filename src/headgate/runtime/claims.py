@@ -63,13 +63,13 @@ def _lost(order: Order) -> JobReported:
     since = instants.show((order.claimed_until or 0) - instants.seconds(kept.lease_seconds))
     if kept.heard_of != order.token:
         message = f"handed to {order.claimed_by} at {since}, who was not heard of; offered again"
-        return JobReported(order.job, "queued", message)
+        return JobReported(order.job, "queued", message, offered=True)
     message = f"{order.claimed_by} was last heard of at {since}"
     if kept.received >= most:
         ended = f"claimed {kept.received} times and lost each time; {message}"
         return JobReported(order.job, "failure", ended, lost=order.claimed_by or "")
     again = f"{message}; offered again, {kept.received} of {most} attempts are used up"
-    return JobReported(order.job, "queued", again, lost=order.claimed_by or "")
+    return JobReported(order.job, "queued", again, lost=order.claimed_by or "", offered=True)
 
 
 def _most_attempts(order: Order) -> int:

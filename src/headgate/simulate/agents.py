@@ -40,11 +40,13 @@ _PLAUSIBLE: tuple[object, ...] = (
 
 
 class Ending(msgspec.Struct, frozen=True):
-    """How a job ends and after how long; `status` None: the agent never says."""
+    """How a job ends, how long after it began, and how long after its creation that is; `status` None: the agent never
+    says."""
 
     status: str | None
     after: int
     message: str | None = None
+    begins_after: int = 0
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -106,12 +108,14 @@ class Agents:
         entry = self.entry_for(job)
         outcome = entry.outcomes[min(max(job.attempt, 1), len(entry.outcomes)) - 1]
         timeout = entry.timeout.microseconds if entry.timeout is not None else None
-        duration = entry.duration.microseconds
+        duration, begins_after = entry.duration.microseconds, entry.claimed_after.microseconds
         if outcome != "never" and (timeout is None or duration <= timeout):
-            return Ending(outcome, duration, entry.message)
+            return Ending(outcome, duration, entry.message, begins_after)
         if timeout is None:
-            return Ending(None, 0)
-        return Ending("timedOut", timeout, f"no answer within {instants.show_duration(timeout)}")
+            return Ending(None, 0, begins_after=begins_after)
+        return Ending(
+            "timedOut", timeout, f"no answer within {instants.show_duration(timeout)}", begins_after
+        )
 
     def measure(self, job: records.Job, rule: str, metric: Any) -> Answer:
         """The n-th measurement of a metric on a job gets the n-th answer; the last one repeats."""

@@ -124,9 +124,14 @@ class Rollout:
 
     def start(self, job: records.Job, since: Instant, now: Instant) -> None:
         """The job's time counts from `since`; what should have ended before now ends now."""
-        if job.started_at is None:
-            self.apply(changes.JobReported(job.id, "inProgress"), now)
         ending = self._workers.ending(job)
+        if job.started_at is None:
+            since += ending.begins_after
+            begun = changes.JobReported(job.id, "inProgress")
+            if since > now:
+                self._schedule(since, begun)
+            else:
+                self.apply(begun, now)
         if ending.status is not None:
             at = max(now, since + ending.after)
             self._schedule(at, changes.JobReported(job.id, ending.status, ending.message))

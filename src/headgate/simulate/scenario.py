@@ -35,10 +35,12 @@ Outcome = Literal[
 
 
 class AgentEntry(msgspec.Struct, frozen=True, rename="camel"):
-    """How the jobs that `match` picks behave. `never` stands for a job that nobody hears of again."""
+    """How the jobs that `match` picks behave: so long after its creation an agent comes for a job, then its time counts.
+    `never` stands for a job that nobody hears of again."""
 
     match: str = "true"
     duration: Span = Span(instants.minutes(1))
+    claimed_after: Span = Span(0)
     outcomes: Annotated[tuple[Outcome, ...], Meta(min_length=1)] = ("successful",)
     timeout: Span | None = None
     message: str | None = None

@@ -363,3 +363,55 @@ def test_a_token_for_one_agent_does_not_claim_for_another(agent: Client, server:
 
 def test_claiming_needs_the_permission(agent: Client, server: Server) -> None:
     assert server.client("dee:deployer@default").post("/v1/job-agents/runner/claim", {}).status == 403
+
+
+def _reject(client: Client) -> None:
+    assert client.post("/v1/deployments/api/versions/v1/reject", {"reason": "leaks memory"}).status == 200
+
+
+def test_a_job_whose_version_is_marked_before_an_agent_comes_is_not_handed_out(
+    agent: Client, client: Client
+) -> None:
+    _reject(client)
+    job = client.items("/v1/jobs")[0]
+    assert (job["status"], job["startedAt"]) == ("cancelled", None)
+    assert job["message"].startswith("v1 was rejected by ")
+    assert job["message"].endswith(": leaks memory")
+    assert _claim(agent) == []
+    assert client.get("/v1/release-targets/api%2Fprod%2Fnode-1").json["state"] == "noVersion"
+
+
+def test_a_job_that_was_handed_out_goes_on_when_its_version_is_marked(agent: Client, client: Client) -> None:
+    claimed = _claim(agent)[0]
+    _reject(client)
+    assert _beat(agent, claimed).json["cancelled"] is False
+    assert client.items("/v1/jobs")[0]["status"] == "inProgress"
+
+
+def test_a_job_that_is_offered_again_ends_when_its_version_is_marked(
+    agent: Client, client: Client, server: Server
+) -> None:
+    claimed = _claim(agent, holder="machine-1")[0]
+    _beat(agent, claimed)
+    _lose(server)
+    until(lambda: client.items("/v1/jobs")[0]["status"] == "queued" or None)
+    _reject(client)
+    assert client.items("/v1/jobs")[0]["status"] == "cancelled"
+    assert _claim(agent) == []
+    assert _beat(agent, claimed).json["cancelled"] is True
+
+
+def test_a_job_that_is_taken_back_while_it_is_claimed_is_not_handed_out(
+    agent: Client, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mark comes between the claim in the store and the word to the engine."""
+    found = claims._claim
+
+    async def slow(call: Any, name: str, wanted: Any) -> list[Any]:
+        orders = await found(call, name, wanted)
+        await asyncio.to_thread(_reject, client)
+        return orders
+
+    monkeypatch.setattr(claims, "_claim", slow)
+    assert _claim(agent) == []
+    assert client.items("/v1/jobs")[0]["status"] == "cancelled"

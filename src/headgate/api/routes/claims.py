@@ -96,32 +96,39 @@ async def _give_back(call: Call, orders: list[Order]) -> None:
 
 
 async def _hand_out(call: Call, orders: list[Order], wanted: bodies.ClaimInput) -> Answer:
-    """Whether anybody got them shows with the first heartbeat or report: until then they are queued."""
+    """Whether anybody got them shows with the first heartbeat or report: until then they are queued. What was taken back
+    while it was being claimed is not handed out."""
     try:
-        await _note(call, orders, wanted)
+        taken = await _note(call, orders, wanted)
     except Exception:
         await _give_back(call, orders)
         raise
-    return Answer(200, {"jobs": [_handed_out(order) for order in orders]})
+    return Answer(200, {"jobs": [_handed_out(order) for order in orders if order.job in taken]})
 
 
-async def _note(call: Call, orders: list[Order], wanted: bodies.ClaimInput) -> None:
+async def _note(call: Call, orders: list[Order], wanted: bodies.ClaimInput) -> frozenset[str]:
+    """The jobs that are handed to the caller with this."""
     for order in orders:
         kept = claims.kept_of(order)
         if kept.lease_seconds != wanted.lease_seconds:
             kept.lease_seconds = wanted.lease_seconds
             order.state = msgspec.json.encode(kept)
             await replies.in_thread(call.service.store.save_order, order)
-    if orders:
-        reports = [JobReported(order.job, "queued", f"handed to {order.claimed_by}") for order in orders]
-        await call.service.desk.submit(call.workspace, partial(_report_all, reports), call.caller)
+    if not orders:
+        return frozenset()
+    reports = [JobReported(order.job, "queued", f"handed to {order.claimed_by}") for order in orders]
+    return await call.service.desk.submit(call.workspace, partial(_report_all, reports), call.caller)
 
 
-def _report_all(reports: list[JobReported], context: Context) -> None:
+def _report_all(reports: list[JobReported], context: Context) -> frozenset[str]:
+    """The jobs that had not ended, and took the report."""
+    taken = set()
     for report in reports:
         job = context.job(report.job)
         if job is not None and job.completed_at is None:
             context.apply(report)
+            taken.add(report.job)
+    return frozenset(taken)
 
 
 def _handed_out(order: Order) -> dict[str, Any]:

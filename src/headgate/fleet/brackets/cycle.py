@@ -139,12 +139,13 @@ def _member_succeeded(
     if job.kind == "rollback":
         putting_back.put_back(state, place, group, member, now)
     elif member.next_version is not None:
-        _take_next(member)
+        take_next(member)
     else:
         running.settle(member, "succeeded", now)
 
 
-def _take_next(member: Member) -> None:
+def take_next(member: Member) -> None:
+    """The newer lock that joined while the member ran is its lock now."""
     member.version = member.next_version
     member.locked_at = member.next_locked_at
     member.next_version = None
@@ -158,7 +159,7 @@ def _member_ended_without_success(
 ) -> None:
     target = place.members[member.deployment]
     if member.next_version is not None and group.phase == "forward":
-        _take_next(member)
+        take_next(member)
         return
     verification_failed = job.verification == "failed"
     may_retry = not verification_failed and not (

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from headgate.fleet import placing, variables
-from headgate.fleet.brackets import collecting, cycle, finishing, locking, merging, overruling, readiness
+from headgate.fleet.brackets import (
+    collecting,
+    cycle,
+    finishing,
+    locking,
+    merging,
+    overruling,
+    readiness,
+    unclaimed,
+)
 from headgate.fleet.brackets.readiness import GroupStart
 from headgate.fleet.records import Group, GroupStatus
 from headgate.fleet.state import State
@@ -21,6 +30,7 @@ def look(state: State, place: Place, now: Instant) -> tuple[GroupStart | None, H
     When the executing one has ended, members may have left with it: the place is looked at afresh.
     """
     hindrance = Hindrance()
+    unclaimed.take_back(state, place, now)
     _take_over_retries(state, place)
     if _is_retired(place):
         going_on = _executing(state, place, now, hindrance)

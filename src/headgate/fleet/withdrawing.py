@@ -1,0 +1,23 @@
+"""Jobs that no agent has come for when their version is marked as bad: they are taken back."""
+
+from __future__ import annotations
+
+from headgate.fleet import jobs, rejecting
+from headgate.fleet.records import Job
+from headgate.fleet.state import State
+from headgate.fleet.units import Target
+from headgate.kernel.instants import Instant
+
+
+def take_back(state: State, target: Target, now: Instant) -> Job | None:
+    """The job that was taken back. What an agent has goes on: nobody else knows how far it is."""
+    job = state.jobs.get(target.record.job or "")
+    version = state.version(job.version) if job is not None else None
+    if job is None or version is None or not job.is_unclaimed or version.object.status != "rejected":
+        return None
+    why = rejecting.sentence(version)
+    if job.started_at is None:
+        jobs.undo(state, job, now, why)
+    else:
+        jobs.cancel(state, job, now, why)
+    return job
