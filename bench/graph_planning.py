@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from headgate.graph import propagate
+from headgate.graph.controller import GraphController, GraphPlan
 from headgate.graph.memory import Memory
 from headgate.graph.scene import Listed
 from headgate.kernel import instants
@@ -16,8 +17,8 @@ from headgate.kernel.objects import Object
 from headgate.simulate import run as simulation
 from headgate.simulate import scenario
 from headgate.simulate.cluster.agenda import Agenda
+from headgate.simulate.cluster.driver import Driver, Unobserved
 from headgate.simulate.cluster.store import Store
-from headgate.simulate.graphs.runner import Runner
 
 NOW = instants.parse("2026-03-02T09:00:00Z")
 GATES: dict[str, list[str] | None] = {
@@ -73,23 +74,23 @@ def definition(gates: list[str] | None) -> Object:
 def _look(size: int, gates: list[str] | None) -> tuple[float, float, int]:
     """Half of the items have the change and are ready, a few are in flight, the rest waits."""
     store = Store(NamedIds())
-    runner = Runner(store, Agenda(), lambda now: {}, lambda plan, now: None)
+    driver: Driver[GraphPlan] = Driver(store, Agenda(), GraphController(lambda now: {}), Unobserved())
     store.create(definition([]), NOW, "user")
     pods = [f"pod-{index:05d}" for index in range(size)]
     pool = Object("example.com/v1", "Pool", "default", "pool", spec={"image": "one", "pods": pods})
     store.create(pool, NOW, "user")
-    while runner.has_work:
-        runner.decide(NOW)
+    while driver.has_work:
+        driver.decide(NOW)
     _become_ready(store)
-    while runner.has_work:
-        runner.decide(NOW)
+    while driver.has_work:
+        driver.decide(NOW)
     top = next(item for item in store if item.kind == "ResourceGraphDefinition")
     changed = definition(gates)
     store.update(_replaced(top, spec=changed.spec), NOW, "user")
     instance = next(item for item in store if item.kind == "Pool")
     store.update(_replaced(instance, spec={"image": "two", "pods": pods}), NOW, "user")
     for _ in range(12):
-        runner.decide(NOW)
+        driver.decide(NOW)
         _become_ready(store, most=size // 2)
     # A few more have become ready since the last look, so that this one has someone to let go.
     _become_ready(store, most=size * 5 // 8)

@@ -2,13 +2,14 @@
 
 from typing import Any
 
+from headgate.graph.controller import GraphController, GraphPlan
 from headgate.graph.propagate import InstancePlan
 from headgate.kernel import instants
 from headgate.kernel.identifiers import NamedIds
 from headgate.kernel.objects import Key, Object
 from headgate.simulate.cluster.agenda import Agenda
+from headgate.simulate.cluster.driver import Driver, Unobserved
 from headgate.simulate.cluster.store import Store, replace
-from headgate.simulate.graphs.runner import Planned, Runner
 
 NOW = instants.parse("2026-03-02T09:00:00Z")
 
@@ -20,8 +21,8 @@ class Bench:
         self.store = Store(NamedIds())
         self.signals: dict[str, object] = {}
         self.now = NOW
-        self.last: Planned | None = None
-        self.runner = Runner(self.store, Agenda(), lambda now: self.signals, self._planned)
+        self.controller = GraphController(lambda now: self.signals)
+        self.driver: Driver[GraphPlan] = Driver(self.store, Agenda(), self.controller, Unobserved())
         self.items = items if items is not None else [f"i{index:02d}" for index in range(count)]
         self.store.create(definition([]), NOW, "user")
         spec = {"release": "one", "items": self.items}
@@ -30,9 +31,6 @@ class Bench:
         self.become_ready(*self.items)
         self.settle()
         self.set_gates(gates)
-
-    def _planned(self, plan: Planned, now: int) -> None:
-        self.last = plan
 
     def set_gates(self, gates: list[str] | None) -> None:
         top = self.store.get(Key("kro.run", "ResourceGraphDefinition", "", "pool"))
@@ -47,8 +45,8 @@ class Bench:
         self.settle()
 
     def settle(self) -> None:
-        while self.runner.has_work:
-            self.runner.decide(self.now)
+        while self.driver.has_work:
+            self.driver.decide(self.now)
 
     def become_ready(self, *names: str) -> None:
         for name in names:
@@ -74,8 +72,8 @@ class Bench:
         return found
 
     def plan(self) -> InstancePlan:
-        plan = self.runner.plan_of(
-            Key("example.com", "Pool", "default", "pool"), self.now, self.runner.memory
+        plan = self.controller.plan_of(
+            Key("example.com", "Pool", "default", "pool"), self.now, self.controller.memory
         )
         assert isinstance(plan, InstancePlan)
         return plan

@@ -86,7 +86,7 @@ def test_a_gate_that_cannot_be_evaluated_blocks_and_is_shown() -> None:
     )
     assert "signals['go'] == true" in condition.message
     bench.signals = {"go": True}
-    bench.runner.mark_everything()
+    bench.controller.enqueue_everything()
     bench.settle()
     assert bench.in_flight() == ["i00", "i01"]
 

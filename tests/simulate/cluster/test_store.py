@@ -2,8 +2,9 @@
 
 import pytest
 
+from headgate.cluster.port import Conflict
 from headgate.kernel.objects import OwnerReference
-from headgate.simulate.cluster.store import Refused, replace
+from headgate.simulate.cluster.store import replace
 
 from .workbench import SECOND, Bench
 
@@ -24,7 +25,7 @@ def test_a_write_on_an_old_version_is_refused() -> None:
     bench = Bench()
     item = bench.put("apps/v1", "Deployment", "web", spec={"replicas": 1})
     bench.store.update_status(item.key, item.uid, {"replicas": 1}, 0, "test")
-    with pytest.raises(Refused, match="moved on"):
+    with pytest.raises(Conflict, match="moved on"):
         bench.store.update(replace(item, spec={"replicas": 2}), 0, "test")
 
 
@@ -39,7 +40,7 @@ def test_a_name_is_taken_until_its_holder_is_gone() -> None:
     bench = Bench()
     first = bench.pod("web-0")
     bench.delete(first)
-    with pytest.raises(Refused, match="still there"):
+    with pytest.raises(Conflict, match="still there"):
         bench.pod("web-0")
     bench.run_until(10)
     assert bench.pod("web-0").uid != first.uid
@@ -50,7 +51,7 @@ def test_a_deletion_never_hits_a_later_incarnation() -> None:
     first = bench.put("v1", "Service", "web")
     bench.delete(first)
     bench.put("v1", "Service", "web")
-    with pytest.raises(Refused):
+    with pytest.raises(Conflict):
         bench.delete(first)
 
 

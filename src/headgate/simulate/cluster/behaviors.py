@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 
 from headgate import cel
+from headgate.cluster.port import Change, Conflict
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Object
 from headgate.simulate.cluster import matching, object_documents
 from headgate.simulate.cluster.agenda import Agenda, Timer
 from headgate.simulate.cluster.pods import Pod
-from headgate.simulate.cluster.store import Change, Refused, Store
+from headgate.simulate.cluster.store import Store
 from headgate.simulate.scenario import Behavior
 
 ORDINARY = Behavior()
@@ -89,6 +90,6 @@ class Statuses:
         except cel.EvaluationError as error:
             self.failures.append((now, f"{item.kind} {item.name}", f"status.set: {error}"))
             return
-        except Refused:
+        except Conflict:
             return
         self.set_at.setdefault(item.uid, []).append(now)

@@ -1,9 +1,10 @@
 """Garbage collection: what every owner has left goes some time after them."""
 
+from headgate.cluster.port import Change, Conflict
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Key, Object
 from headgate.simulate.cluster.agenda import Agenda
-from headgate.simulate.cluster.store import Change, Refused, Store
+from headgate.simulate.cluster.store import Store
 
 
 class Collector:
@@ -35,5 +36,5 @@ class Collector:
             return
         try:
             self._store.delete(key, uid, now, "garbage collector")
-        except Refused:
+        except Conflict:
             return

@@ -3,13 +3,14 @@ those that it cannot keep."""
 
 import msgspec
 
+from headgate.cluster.port import Change
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Key, Object
 from headgate.simulate.cluster.agenda import Agenda, Timer
 from headgate.simulate.cluster.behaviors import Behaviors
 from headgate.simulate.cluster.pods import Pod, Pods
-from headgate.simulate.cluster.store import Change, Store
+from headgate.simulate.cluster.store import Store
 from headgate.simulate.scenario import Behavior
 from headgate.workload.observed import ENDED
 

@@ -4,12 +4,11 @@ from collections.abc import Sequence
 
 from headgate.kernel.identifiers import NamedIds
 from headgate.kernel.instants import Instant
-from headgate.kernel.objects import Object
+from headgate.kernel.objects import Key, Object
 from headgate.simulate.cluster.kubelet import Kubelet
 from headgate.simulate.cluster.pods import Pods
 from headgate.simulate.cluster.promises import Unfinished
 from headgate.simulate.cluster.scheduler import Scheduler
-from headgate.simulate.cluster.view import Request
 from headgate.simulate.cluster.workloads import Workloads
 from headgate.simulate.result import Explained, RuleLine
 from headgate.workload import defaults, explain, operate, plan
@@ -54,8 +53,8 @@ class Ending:
         convergence = self._workloads.convergence()
         return [self._judged(request, now) for request, is_done in convergence.items() if not is_done]
 
-    def _judged(self, request: Request, now: Instant) -> Unfinished:
-        name = shown(*request)
+    def _judged(self, request: Key, now: Instant) -> Unfinished:
+        name = shown(request.namespace, request.name)
         item = self._workloads.object_of(request)
         if item is None:
             return Unfinished(name, ("it is deleted, and what it had is on its way out",), False, ())
@@ -63,10 +62,11 @@ class Ending:
         reasons = self._workloads.reasons(request, now)
         return Unfinished(name, tuple(reasons), is_held, tuple(self._faults(request)))
 
-    def _faults(self, request: Request) -> list[str]:
+    def _faults(self, request: Key) -> list[str]:
         found: dict[str, None] = {}
+        place = (request.namespace, request.name)
         for pod in self._pods:
-            if (pod.key.namespace, pod.pcs) != request:
+            if (pod.key.namespace, pod.pcs) != place:
                 continue
             behavior = self._kubelet.behavior_of(pod)
             if pod.deleted_at is not None:
@@ -79,6 +79,6 @@ class Ending:
                 found[f"{pod.name} never becomes ready"] = None
             elif behavior.crash_after is not None:
                 found[f"{pod.name} crashes"] = None
-        if request in self._scheduler.lacking_room():
+        if place in self._scheduler.lacking_room():
             found["there is no room"] = None
         return list(found)

@@ -14,7 +14,7 @@ from headgate.simulate import steps
 from headgate.simulate.cluster import matching, object_documents, operations, promises, trees, workloads
 from headgate.simulate.cluster.agenda import Agenda
 from headgate.simulate.cluster.behaviors import Behaviors, Statuses
-from headgate.simulate.cluster.controllers import Runner
+from headgate.simulate.cluster.driver import Driver
 from headgate.simulate.cluster.garbage import Collector
 from headgate.simulate.cluster.kubelet import Kubelet
 from headgate.simulate.cluster.nodes import Nodes
@@ -22,12 +22,12 @@ from headgate.simulate.cluster.pods import Pod, Pods
 from headgate.simulate.cluster.record import Record
 from headgate.simulate.cluster.scheduler import Scheduler
 from headgate.simulate.cluster.store import Store, replace
-from headgate.simulate.cluster.view import Request
-from headgate.simulate.cluster.workloads import Planner, RevisionNumbers, Workloads
+from headgate.simulate.cluster.workloads import Planned, Planner, RevisionNumbers, Workloads
 from headgate.simulate.result import Explained, Result, Warned
 from headgate.simulate.scenario import Cluster
 from headgate.simulate.watch import MOST_VIOLATIONS, Violation
 from headgate.workload import plan
+from headgate.workload.controller import WorkloadController, is_set
 from headgate.workload.situation import Event
 
 _USER = "user"
@@ -49,7 +49,7 @@ class ClusterPart:
         self.nodes = Nodes(cluster.nodes, cluster.pods_per_node)
         behaviors = Behaviors(cluster.behaviors)
         self.pods = Pods(self.store, self._numbers.note)
-        self.workloads = Workloads(self.store, self.pods, planner, ids, self._broken, self._tell)
+        self.workloads = Workloads(self.store, self.pods, self._broken, self._tell)
         self.scheduler = Scheduler(
             self.store, self.agenda, self.pods, self.nodes, behaviors, cluster.schedule.microseconds
         )
@@ -67,9 +67,10 @@ class ClusterPart:
         self._ending = operations.Ending(self.workloads, self.pods, self.scheduler, self.kubelet)
         self._unfinished: list[promises.Unfinished] = []
         self._has_lag = cluster.lag.microseconds > 0
-        self.runner = Runner(
+        self.driver: Driver[Planned] = Driver(
             self.store,
             self.agenda,
+            WorkloadController(planner, ids),
             self.workloads,
             lag=cluster.lag.microseconds,
             seed=seed,
@@ -109,7 +110,7 @@ class ClusterPart:
             )
 
     def _accepted(self, given: Object, old: Object | None, now: Instant) -> Object:
-        if not workloads.is_set(given):
+        if not is_set(given):
             return given
         item, warnings = workloads.checked(given, old, self.store)
         for warning in warnings:
@@ -216,49 +217,49 @@ class ClusterPart:
         return chosen
 
     def next_event(self) -> Instant | None:
-        if self.runner.has_work:
+        if self.driver.has_work:
             return self._now
         upcoming = self.agenda.next_moment()
-        look = min(self.runner.looks().values(), default=None)
+        look = min(self.driver.requeues().values(), default=None)
         if look is None or (upcoming is not None and upcoming <= look):
             return upcoming
         return min((*self._wanted_looks(), *(() if upcoming is None else (upcoming,))), default=None)
 
     def _wanted_looks(self) -> list[Instant]:
         """A set that is done does not keep a run going."""
-        looks = self.runner.looks()
+        looks = self.driver.requeues()
         if not looks:
             return []
         convergence = self.workloads.convergence()
         return [max(at, self._now) for request, at in looks.items() if not convergence.get(request, True)]
 
     def is_repeating(self) -> bool:
-        return not (self.agenda.has_new_things or self.runner.has_work or self._wanted_looks())
+        return not (self.agenda.has_new_things or self.driver.has_work or self._wanted_looks())
 
     def advance(self, now: Instant) -> None:
         self._now = now
         self.agenda.run_due(now)
-        self.runner.wake(now)
+        self.driver.wake(now)
 
     def decide(self, now: Instant) -> None:
         self._now = now
-        refused_before = len(self.runner.refusals)
-        self.runner.decide(now)
+        conflicts_before = len(self.driver.conflicts)
+        self.driver.decide(now)
         if not self._has_lag:
             self.workloads.judge_silence(now)
-            for at, message in self.runner.refusals[refused_before:]:
+            for at, message in self.driver.conflicts[conflicts_before:]:
                 self._warn(at, "planner", f"a write was refused: {message}")
 
     def crash(self, now: Instant) -> None:
         self._now = now
-        self.runner.crash()
+        self.driver.crash()
 
     def is_converged(self, now: Instant) -> bool:
         return all(self.workloads.convergence().values())
 
     def explain(self, question: steps.Explain, now: Instant) -> Explained:
         item = self._find_set(question.workload or "", question.namespace)
-        return operations.explained(item, self.workloads.parts_of(_request(item)), now)
+        return operations.explained(item, self.workloads.parts_of(item.key), now)
 
     def snapshot(self, now: Instant) -> Iterable[dict[str, Any]]:
         for item in sorted(self.store, key=lambda item: (item.kind, item.namespace, item.name)):
@@ -303,7 +304,3 @@ class ClusterPart:
             for item in self._unfinished
         )
         result.workloads.extend(trees.of(self.pods.every))
-
-
-def _request(item: Object) -> Request:
-    return item.namespace, item.name

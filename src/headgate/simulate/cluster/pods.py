@@ -5,10 +5,11 @@ from typing import Any
 
 import msgspec
 
+from headgate.cluster.port import Change
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Key, Object
-from headgate.simulate.cluster.store import Change, Store
+from headgate.simulate.cluster.store import Store
 from headgate.workload import labels
 
 RevisionNumbers = Callable[[str, str, str], int | None]

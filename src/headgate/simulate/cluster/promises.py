@@ -8,18 +8,20 @@ from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
+from headgate.cluster.port import Change
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, Delete, Key, Object
 from headgate.simulate.cluster import budgets
-from headgate.simulate.cluster.store import Change, Store
+from headgate.simulate.cluster.store import Store
 from headgate.simulate.cluster.tally import Tally
-from headgate.simulate.cluster.view import Request
 from headgate.workload import labels, revisions
 from headgate.workload.model import PodCliqueSet
 
 _Content = tuple[str, str]
 """The clique of a pod and the hash of its template."""
 Broken = Callable[[str, Instant, str], None]
+Request = tuple[str, str]
+"""Namespace and name of a set."""
 
 SENTENCES = {
     "BudgetNeverExceeded": "units unavailable or added by our doing never exceed any budget that covers them",

@@ -4,10 +4,11 @@ from typing import Any
 
 import msgspec
 
+from headgate.cluster.port import Change
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.simulate.cluster.behaviors import Statuses, revision_of
-from headgate.simulate.cluster.store import Change, Store
+from headgate.simulate.cluster.store import Store
 
 INSTANCE_LABEL = "kro.run/instance-name"
 NODE_LABEL = "kro.run/node-id"

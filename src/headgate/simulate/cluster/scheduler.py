@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from headgate.cluster.port import Change
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Key, Object
@@ -18,7 +19,7 @@ from headgate.simulate.cluster.agenda import Agenda
 from headgate.simulate.cluster.behaviors import Behaviors
 from headgate.simulate.cluster.nodes import Nodes
 from headgate.simulate.cluster.pods import Pod, Pods
-from headgate.simulate.cluster.store import Change, Store
+from headgate.simulate.cluster.store import Store
 from headgate.workload import labels
 from headgate.workload.observed import ENDED
 

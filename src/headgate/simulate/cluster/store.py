@@ -4,39 +4,17 @@ An object in the store is never changed in place: every write puts a new one the
 still sees what was. Listeners are told of every write in its order.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Literal, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import msgspec
 
+from headgate.cluster.port import Change, Conflict, Listener
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Key, Object
 
 replace = msgspec.structs.replace
-
-
-class Refused(Exception):  # noqa: N818 - it reads as what happened to the write
-    """The write came too late, or for an object that is not there."""
-
-
-class Change(NamedTuple):
-    """One write. `old` is what was there before; a deleted object stays as it was last."""
-
-    kind: Literal["added", "modified", "deleted"]
-    object: Object
-    old: Object | None
-    at: Instant
-    by: str
-
-    @property
-    def is_spec_write(self) -> bool:
-        return self.kind == "added" or (
-            self.kind == "modified" and self.old is not None and self.old.generation != self.object.generation
-        )
-
-
-Listener = Callable[[Change], None]
 
 
 class Store:
@@ -70,11 +48,11 @@ class Store:
     def create(self, item: Object, now: Instant, by: str) -> Object:
         key = item.key
         if key in self._objects:
-            raise Refused(f"{key.kind} {key.name} is still there")
+            raise Conflict(f"{key.kind} {key.name} is still there")
         self._version += 1
         uid = item.uid or self._ids.new(key.kind, f"{key.namespace}/{key.name}#{self._version}")
         if uid in self._uids:
-            raise Refused(f"the uid of {key.kind} {key.name} belonged to an earlier object")
+            raise Conflict(f"the uid of {key.kind} {key.name} belonged to an earlier object")
         created = replace(
             item, uid=uid, generation=1, resource_version=self._version, created_at=now, deleted_at=None
         )
@@ -91,7 +69,7 @@ class Store:
         key = item.key
         old = self._at(key, item.uid)
         if old.resource_version != item.resource_version:
-            raise Refused(f"{key.kind} {key.name} has moved on")
+            raise Conflict(f"{key.kind} {key.name} has moved on")
         is_changed = item.spec != old.spec or item.other != old.other
         new = replace(
             item,
@@ -136,7 +114,7 @@ class Store:
     def _at(self, key: Key, uid: str | None) -> Object:
         found = self._objects.get(key)
         if found is None or (uid and found.uid != uid):
-            raise Refused(f"{key.kind} {key.name} is not there any more")
+            raise Conflict(f"{key.kind} {key.name} is not there any more")
         return found
 
     def _put(self, old: Object, new: Object, now: Instant, by: str) -> Object:

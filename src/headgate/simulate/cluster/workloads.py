@@ -1,18 +1,18 @@
-"""PodCliqueSets on the simulated cluster: accepted like by an API server, moved by the planner, and watched."""
+"""PodCliqueSets on the simulated cluster: accepted like by an API server, and watched while they are moved."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
-from headgate.kernel.identifiers import IdSource
+from headgate.cluster.cache import ObjectCache
+from headgate.cluster.port import Change
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, Key, Object
 from headgate.simulate.cluster import budgets, promises
-from headgate.simulate.cluster.controllers import Outcome
 from headgate.simulate.cluster.pods import Pod, Pods
-from headgate.simulate.cluster.store import Change, Store
+from headgate.simulate.cluster.store import Store
 from headgate.simulate.cluster.tally import Tally
-from headgate.simulate.cluster.view import Request, View, request_of
-from headgate.workload import children, labels, model, names, revisions, situation, validate
+from headgate.workload import controller, labels, model, names, revisions, situation, validate
+from headgate.workload.controller import is_set, request_for, request_of
 from headgate.workload.model import PodCliqueSet
 
 
@@ -29,7 +29,7 @@ class Planned(Protocol):
     def events(self) -> Sequence[situation.Event]: ...
 
 
-Planner = Callable[[Object, Sequence[Object], Instant, IdSource, Sequence[Object], children.Memory], Planned]
+Planner = controller.Planner[Planned]
 Told = Callable[[Instant, situation.Event], None]
 """Takes the events of a plan, each with its moment."""
 
@@ -59,35 +59,31 @@ class Sets:
 
 
 class Workloads:
-    """The controller of all sets. What it keeps between two decisions is for the result, not for the planner."""
+    """Looks at what is planned for all sets. What it keeps is for the result, not for the planner."""
 
     def __init__(
         self,
         store: Store,
         pods: Pods,
-        planner: Planner,
-        ids: IdSource,
         broken: promises.Broken,
         tell: Told,
     ) -> None:
         self._store = store
         self._pods = pods
-        self._planner = planner
-        self._ids = ids
         self._tell = tell
         self._sets = Sets()
         self._sets_seen = Sets()
-        self._remembered = children.Memory()
-        self._view = View()
+        self._cache = ObjectCache(lambda item: None)
+        """What the planner sees; each of its lives has one of its own."""
         self._seen = Tally()
         """Counted from what the planner sees."""
         self.truth = Tally()
         """Counted from what there is."""
         self._pending: tuple[PodCliqueSet, budgets.Pending, bool] | None = None
-        self._plans: dict[Request, Planned] = {}
-        self._silent: dict[Request, None] = {}
+        self._plans: dict[Key, Planned] = {}
+        self._silent: dict[Key, None] = {}
         self._versions_count = 0
-        self._converged: tuple[int, dict[Request, bool]] = (-1, {})
+        self._converged: tuple[int, dict[Key, bool]] = (-1, {})
         self.watch = promises.Watch(store, broken)
         self.ledger = budgets.Ledger()
         store.listen(self._changed)
@@ -101,7 +97,7 @@ class Workloads:
 
     def _is_above_replicas(self, pod: Pod) -> bool:
         namespace = pod.key.namespace
-        pcs = self.object_of((namespace, pod.pcs or ""))
+        pcs = self.object_of(request_for(namespace, pod.pcs or ""))
         group = self.truth.groups.get((namespace, pod.group_object))
         clique = self.truth.cliques.get((namespace, pod.clique_object))
         return any(
@@ -109,35 +105,28 @@ class Workloads:
             for item, index in ((pcs, pod.pcs_replica), (group, pod.pcsg_replica), (clique, pod.index))
         )
 
-    def restarted(self, view: View) -> None:
-        self._view = view
+    def restarted(self, cache: ObjectCache) -> None:
+        self._cache = cache
         self._seen = Tally()
         self._sets_seen = Sets()
-        self._remembered = children.Memory()
         self._pending = None
-        view.listen(self._seen.changed)
+        cache.listen(self._seen.changed)
 
-    def reconcile(self, request: Request, now: Instant) -> Outcome:
-        item = self._view.set_of(request)
-        if item is None:
-            self._plans.pop(request, None)
-            return Outcome(())
+    def planned(self, request: Key, plan: Planned, now: Instant) -> None:
+        item = self._cache.get(request)
+        assert item is not None, "a plan is made of a set that the planner sees"
         pcs = self._sets_seen.read(item)
-        self.watch.decides_on(request, pcs)
-        others = self._view.sets_in(item.namespace)
-        parts = tuple(self._view.parts_of(request))
-        plan = self._planner(item, parts, now, self._ids, others, self._remembered)
+        self.watch.decides_on((request.namespace, request.name), pcs)
         self._plans[request] = plan
         for event in plan.events:
             self._tell(now, event)
         if not plan.actions and not plan.stuck and plan.next_look is None:
             self._silent[request] = None
-        deleted = promises.deleted_objects(plan.actions, self._view.get)
+        deleted = promises.deleted_objects(plan.actions, self._cache.get)
         pending = budgets.before(pcs, plan.actions, self._seen, deleted)
         self._pending = (pcs, pending, pcs.update_strategy.paused)
-        return Outcome(plan.actions, plan.next_look)
 
-    def applied(self, request: Request, actions: Sequence[Action], now: Instant) -> None:
+    def written(self, request: Key, actions: Sequence[Action], now: Instant) -> None:
         if self._pending is None:
             return
         pcs, pending, was_paused = self._pending
@@ -147,8 +136,8 @@ class Workloads:
             self.ledger.note(pcs, step, now)
         self.watch.acted(pcs, steps, self._seen, was_paused, now)
 
-    def requests(self) -> list[Request]:
-        return sorted((item.namespace, item.name) for item in self._store if is_set(item))
+    def requests(self) -> list[Key]:
+        return sorted(item.key for item in self._store if is_set(item))
 
     def sets(self) -> Iterator[PodCliqueSet]:
         for request in self.requests():
@@ -156,10 +145,10 @@ class Workloads:
             if item is not None:
                 yield self._sets.read(item)
 
-    def object_of(self, request: Request) -> Object | None:
-        return self._store.get(Key(model.GROUP, model.KIND, *request))
+    def object_of(self, request: Key) -> Object | None:
+        return self._store.get(request)
 
-    def parts_of(self, request: Request) -> tuple[Object, ...]:
+    def parts_of(self, request: Key) -> tuple[Object, ...]:
         return tuple(item for item in self._store if request_of(item) == request and not is_set(item))
 
     def holds(self, item: Object) -> Iterator[str]:
@@ -176,7 +165,7 @@ class Workloads:
         if item.status.get("rolledBack"):
             yield "its update was rolled back"
 
-    def reasons(self, request: Request, now: Instant) -> list[str]:
+    def reasons(self, request: Key, now: Instant) -> list[str]:
         """What the planner says is in the way, and what somebody has ordered."""
         item, plan = self.object_of(request), self._plans.get(request)
         held = list(self.holds(item)) if item is not None else []
@@ -187,11 +176,11 @@ class Workloads:
         for request in self._silent:
             if not self.convergence().get(request, True) and not self.reasons(request, now):
                 self.watch.broken(
-                    "NoStuckWithoutReason", now, f"{request[1]} is not done and nothing says why"
+                    "NoStuckWithoutReason", now, f"{request.name} is not done and nothing says why"
                 )
         self._silent.clear()
 
-    def convergence(self) -> dict[Request, bool]:
+    def convergence(self) -> dict[Key, bool]:
         """For each set, and for each that is gone and has left something."""
         version, found = self._converged
         if version != self._versions_count:
@@ -199,13 +188,13 @@ class Workloads:
             self._converged = (self._versions_count, found)
         return found
 
-    def _judge_convergence(self) -> dict[Request, bool]:
-        found = {(pcs.namespace, pcs.name): self._is_done(pcs) for pcs in self.sets()}
+    def _judge_convergence(self) -> dict[Key, bool]:
+        found = {request_for(pcs.namespace, pcs.name): self._is_done(pcs) for pcs in self.sets()}
         for item in self._store:
             pcs_name = item.labels.get(labels.PART_OF)
             if pcs_name is None:
                 continue
-            request = (item.namespace, pcs_name)
+            request = request_for(item.namespace, pcs_name)
             if item.deleted_at is not None or request not in found:
                 found[request] = False
         return found
@@ -262,10 +251,6 @@ def _clique_hash(pcs: PodCliqueSet, name: str) -> str:
         pcs.memo[key] = revisions.clique_hash(pcs, name)
     found: str = pcs.memo[key]
     return found
-
-
-def is_set(item: Object) -> bool:
-    return item.kind == model.KIND and item.api_version == model.API_VERSION
 
 
 def checked(item: Object, old: Object | None, store: Store) -> tuple[Object, tuple[str, ...]]:

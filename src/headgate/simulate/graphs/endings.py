@@ -1,14 +1,17 @@
 """What is not done, and why: for convergence, for the end of a run, and in a word for explanations."""
 
+from collections.abc import Mapping
+
 import msgspec
 
 from headgate.graph import labels
 from headgate.graph.conditions import RESOURCES_PROPAGATED
+from headgate.graph.controller import GraphPlan, is_definition
 from headgate.graph.instances import Look
 from headgate.graph.propagate import DefinitionPlan, InstancePlan
 from headgate.graph.rollouts import propagated
+from headgate.kernel.objects import Key
 from headgate.simulate.cluster.store import Store
-from headgate.simulate.graphs.runner import Planned, Runner
 
 
 class Unfinished(msgspec.Struct, frozen=True):
@@ -21,17 +24,21 @@ class Unfinished(msgspec.Struct, frozen=True):
     """Something outside has not become ready, or does not exist."""
 
 
-def unfinished(runner: Runner, store: Store) -> list[Unfinished]:
+def unfinished(plans: Mapping[Key, GraphPlan], store: Store) -> list[Unfinished]:
     found: list[Unfinished] = []
-    for request, plan in sorted(runner.plans.items(), key=lambda entry: str(entry[0])):
+    for request, plan in sorted(plans.items(), key=lambda entry: _sort_key(entry[0])):
         if isinstance(plan, InstancePlan):
             if store.get(plan.instance.key) is None:
                 continue
             if not _is_done(plan):
                 found.append(_instance(plan))
         elif not all(member.is_updated for member in plan.rollout.members):
-            found.append(_definition(str(request), plan))
+            found.append(_definition(request.name, plan))
     return found
+
+
+def _sort_key(request: Key) -> str:
+    return request.name if is_definition(request) else str(request)
 
 
 def _is_done(plan: InstancePlan) -> bool:
@@ -70,17 +77,17 @@ def _definition(name: str, plan: DefinitionPlan) -> Unfinished:
     return Unfinished(f"definition {name}", state_of(plan), reasons, is_held, waits)
 
 
-def state_of(plan: Planned) -> str:
+def state_of(plan: GraphPlan) -> str:
     condition = _condition(plan)
     return condition[0] if condition is not None else "Waiting"
 
 
-def message_of(plan: Planned) -> str:
+def message_of(plan: GraphPlan) -> str:
     condition = _condition(plan)
     return condition[1] if condition is not None else ""
 
 
-def _condition(plan: Planned) -> tuple[str, str] | None:
+def _condition(plan: GraphPlan) -> tuple[str, str] | None:
     """The reason and message of ResourcesPropagated."""
     if isinstance(plan, DefinitionPlan):
         found = propagated(plan.rollout.number, plan.rollout.members)

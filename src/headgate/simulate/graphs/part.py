@@ -1,23 +1,27 @@
 """Graphs as a part of the simulated world, on the cluster that they share with workloads."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import msgspec
+
+from headgate.cluster.cache import ObjectCache
 from headgate.fleet import manifests, model
 from headgate.graph import labels
+from headgate.graph.controller import GraphController, GraphPlan, request_for
 from headgate.graph.memory import Memory
 from headgate.graph.propagate import InstancePlan
 from headgate.kernel.instants import Instant
-from headgate.kernel.objects import Key, Object
+from headgate.kernel.objects import Action, Key, Object
 from headgate.kernel.problems import Problem, Rejected
 from headgate.simulate import result as results
 from headgate.simulate import steps
 from headgate.simulate.cluster import object_documents
+from headgate.simulate.cluster.driver import Driver
 from headgate.simulate.cluster.part import ClusterPart
 from headgate.simulate.graphs import endings, rows
 from headgate.simulate.graphs.admission import Admission
 from headgate.simulate.graphs.promises import Watch
-from headgate.simulate.graphs.runner import Planned, Runner, encoded
 from headgate.simulate.result import Explained, Result, RuleLine
 from headgate.simulate.scenario import Cluster
 from headgate.simulate.watch import MOST_VIOLATIONS, Violation
@@ -36,15 +40,18 @@ class GraphPart:
         self._signals: Mapping[str, model.Signal] = {}
         self._seen_signals: dict[str, object] = {}
         self._admission = Admission(cluster.store)
-        self._watch = Watch(cluster.store, self._broken, self._signal_values, lambda: self.runner.view)
+        self._watch = Watch(
+            cluster.store, self._broken, self._signal_values, lambda: self.driver.runner.cache
+        )
         self._rows = rows.Rows(cluster.store)
         self._ready: dict[str, bool] = {}
         self._unfinished: list[endings.Unfinished] = []
-        self.runner = Runner(
+        self._controller = GraphController(self._signal_values)
+        self.driver: Driver[GraphPlan] = Driver(
             cluster.store,
             cluster.agenda,
-            self._signal_values,
-            self._planned,
+            self._controller,
+            self,
             lag=settings.lag.microseconds,
             seed=seed,
             crash_at_writes=settings.crash_at_writes,
@@ -111,35 +118,41 @@ class GraphPart:
         return found[0] if len(found) == 1 else None
 
     def next_event(self) -> Instant | None:
-        if self.runner.has_work:
+        if self.driver.has_work:
             return self._now
         moments = self._wanted_looks()
         moments += [
             signal.expires_at
             for signal in self._signals.values()
-            if signal.expires_at is not None and signal.expires_at > self._now and self.runner.plans
+            if signal.expires_at is not None and signal.expires_at > self._now and self.driver.runner.plans
         ]
         return min(moments, default=None)
 
     def _wanted_looks(self) -> list[Instant]:
-        return [max(at, self._now) for request, at in self.runner.looks.items()]
+        return [max(at, self._now) for request, at in self.driver.requeues().items()]
 
     def is_repeating(self) -> bool:
-        return not (self.runner.has_work or self._wanted_looks())
+        return not (self.driver.has_work or self._wanted_looks())
 
     def advance(self, now: Instant) -> None:
         self._now = now
-        self.runner.wake(now)
+        self.driver.wake(now)
 
     def decide(self, now: Instant) -> None:
         self._now = now
         values = self._signal_values(now)
         if values != self._seen_signals:
             self._seen_signals = values
-            self.runner.mark_everything()
-        self.runner.decide(now)
+            self._controller.enqueue_everything()
+        self.driver.decide(now)
 
-    def _planned(self, plan: Planned, now: Instant) -> None:
+    def restarted(self, cache: ObjectCache) -> None:
+        """The watch asks for the present cache each time."""
+
+    def written(self, request: Key, actions: Sequence[Action], now: Instant) -> None:
+        """Every write is seen on the cluster."""
+
+    def planned(self, request: Key, plan: GraphPlan, now: Instant) -> None:
         if not isinstance(plan, InstancePlan):
             self._watch.planned_rollout(plan.rollout, now)
             return
@@ -158,34 +171,33 @@ class GraphPart:
     def crash(self, now: Instant) -> None:
         """What the old planner would have decided is what the new one decides."""
         self._now = now
-        if not self.runner.has_work:
+        if not self.driver.has_work:
             self._compare_with_a_fresh_one(now)
-        self.runner.crash()
+        self.driver.crash()
 
     def _compare_with_a_fresh_one(self, now: Instant) -> None:
         fresh = Memory()
-        for request in list(self.runner.plans):
-            before = encoded(self.runner.plan_of(request, now, self.runner.memory))
-            after = encoded(self.runner.plan_of(request, now, fresh))
+        for request in list(self.driver.runner.plans):
+            before = _encoded(self._controller.plan_of(request, now, self._controller.memory))
+            after = _encoded(self._controller.plan_of(request, now, fresh))
             if before != after:
-                name = request if isinstance(request, str) else request.name
                 self._watch.broken(
-                    "ReplayEqualsDecision", now, f"{name} is decided otherwise after a restart"
+                    "ReplayEqualsDecision", now, f"{request.name} is decided otherwise after a restart"
                 )
 
     def is_converged(self, now: Instant) -> bool:
-        return not self.runner.has_work and not endings.unfinished(self.runner, self._store)
+        return not self.driver.has_work and not endings.unfinished(self.driver.runner.plans, self._store)
 
     def explain(self, question: steps.Explain, now: Instant) -> Explained:
         if question.definition is not None:
-            request: str | Key = question.definition
+            request = request_for(question.definition)
             shown = f"definition {question.definition}"
         elif question.instance is not None:
             request = self._instance_key(question.instance, question.namespace)
             shown = f"instance {question.instance}"
         else:
             return self._cluster.explain(question, now)
-        plan = self.runner.plan_of(request, now, self.runner.memory)
+        plan = self._controller.plan_of(request, now, self._controller.memory)
         if plan is None:
             raise Rejected([Problem("", f"{shown} is not there")])
         lines = tuple(
@@ -219,7 +231,7 @@ class GraphPart:
         return ()
 
     def end(self, now: Instant, *, was_cut: bool) -> None:
-        self._unfinished = endings.unfinished(self.runner, self._store)
+        self._unfinished = endings.unfinished(self.driver.runner.plans, self._store)
         for item in self._unfinished:
             if not item.reasons:
                 self._watch.broken(
@@ -239,4 +251,11 @@ class GraphPart:
         result.waiting.extend(
             results.Waiting(item.name, item.state, "; ".join(item.reasons)) for item in self._unfinished
         )
-        result.graphs.extend(self._rows.graphs(self.runner))
+        result.graphs.extend(self._rows.graphs(self.driver.runner.plans.values()))
+
+
+def _encoded(plan: GraphPlan | None) -> bytes:
+    """A decision as bytes, to compare two of them."""
+    if plan is None:
+        return b""
+    return msgspec.json.encode(plan.actions, enc_hook=repr, order="deterministic")

@@ -5,9 +5,11 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from headgate import cel
+from headgate.cluster.port import Change
 from headgate.graph import definition, labels, names, nodes, revisions
 from headgate.graph.compile import compile_definition
 from headgate.graph.compiled import CompiledGraph, CompiledNode
+from headgate.graph.controller import GraphController
 from headgate.graph.instances import Look
 from headgate.graph.items import Item
 from headgate.graph.nodes import NodeState, Unit
@@ -16,8 +18,7 @@ from headgate.graph.scene import Scene
 from headgate.kernel import instants, waves
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Key, Object
-from headgate.simulate.cluster.store import Change, Store
-from headgate.simulate.graphs.runner import NAME
+from headgate.simulate.cluster.store import Store
 
 Broken = Callable[[str, Instant, str], None]
 
@@ -58,7 +59,7 @@ class Watch:
 
     def _changed(self, change: Change) -> None:
         item = change.object
-        if change.by != NAME or labels.NODE_ID not in item.labels or change.kind == "deleted":
+        if change.by != GraphController.name or labels.NODE_ID not in item.labels or change.kind == "deleted":
             return
         owner = item.labels.get(labels.INSTANCE_ID, "")
         number = int(item.annotations.get(labels.REVISION) or 0)

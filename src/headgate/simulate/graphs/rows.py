@@ -1,10 +1,13 @@
 """Graphs over time, for text and page: which object was at which revision when, and when it was ready."""
 
+from collections.abc import Iterable
+
+from headgate.cluster.port import Change
 from headgate.graph import labels
+from headgate.graph.controller import GraphController, GraphPlan
 from headgate.graph.propagate import InstancePlan
 from headgate.kernel.instants import Instant
-from headgate.simulate.cluster.store import Change, Store
-from headgate.simulate.graphs.runner import NAME, Runner
+from headgate.simulate.cluster.store import Store
 from headgate.simulate.result import Graph, GraphRow
 
 
@@ -35,7 +38,7 @@ class Rows:
             self._lives[item.uid] = _Life(node, item.name, instance, change.at, revision)
         elif change.kind == "deleted" or item.deleted_at is not None:
             life.deleted_at = life.deleted_at or change.at
-        elif change.is_spec_write and change.by == NAME:
+        elif change.is_spec_write and change.by == GraphController.name:
             life.writes.append((change.at, revision))
 
     def note(self, uid: str, is_ready: bool, now: Instant) -> None:
@@ -43,11 +46,11 @@ class Rows:
         if life is not None and (not life.ready or life.ready[-1][1] != is_ready):
             life.ready.append((now, is_ready))
 
-    def graphs(self, runner: Runner) -> list[Graph]:
+    def graphs(self, plans: Iterable[GraphPlan]) -> list[Graph]:
         """One for each instance, nodes in the order of the graph."""
         order: dict[str, list[str]] = {}
         edges: dict[str, dict[str, tuple[str, ...]]] = {}
-        for plan in runner.plans.values():
+        for plan in plans:
             if isinstance(plan, InstancePlan) and plan.look is not None:
                 order[plan.instance.name] = [state.id for state in plan.look.states]
                 edges[plan.instance.name] = {

@@ -1,35 +1,27 @@
 """What a controller knows of the cluster: the objects as it was last told, and its own writes at once."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 
 from headgate.kernel.objects import Key, Object
-from headgate.workload import labels
 
+Index = Callable[[Object], Hashable | None]
+"""Under what an object is found as a part, or None."""
 Listener = Callable[[Object | None, Object | None], None]
-"""Told of what was there and what is there now, before and after each change."""
-
-Request = tuple[str, str]
-"""Namespace and name of a set."""
+"""Told of what was there and what is there now."""
 
 
-def request_of(item: Object) -> Request | None:
-    """The set that an object is, or is part of: what it owns stays its part even without the label."""
-    if item.kind == "PodCliqueSet":
-        return item.namespace, item.name
-    for owner in item.owners:
-        if owner.kind == "PodCliqueSet":
-            return item.namespace, owner.name
-    pcs = item.labels.get(labels.PART_OF)
-    return (item.namespace, pcs) if pcs is not None else None
+class ObjectCache:
+    """By key, by kind, and by what an object is part of.
 
+    It never goes back to an older version of an object, nor to one that is gone: what a controller wrote is observed
+    here at once, and a notification that is older than that changes nothing.
+    """
 
-class View:
-    """A cache by key. It never goes back to an older version of an object, nor to one that is gone."""
-
-    def __init__(self, items: Iterable[Object] = ()) -> None:
+    def __init__(self, index: Index, items: Iterable[Object] = ()) -> None:
+        self._index = index
         self._objects: dict[Key, Object] = {}
-        self._sets: dict[Key, Object] = {}
-        self._parts: dict[Request, dict[Key, Object]] = {}
+        self._by_kind: dict[tuple[str, str], dict[Key, Object]] = {}
+        self._parts: dict[Hashable, dict[Key, Object]] = {}
         self._gone_versions: dict[Key, int] = {}
         self._listeners: list[Listener] = []
         for item in items:
@@ -47,14 +39,11 @@ class View:
     def __iter__(self) -> Iterator[Object]:
         return iter(self._objects.values())
 
-    def set_of(self, request: Request) -> Object | None:
-        return self._objects.get(Key("grove.io", "PodCliqueSet", *request))
+    def of_kind(self, group: str, kind: str) -> Iterable[Object]:
+        return tuple(self._by_kind.get((group, kind), {}).values())
 
-    def sets_in(self, namespace: str) -> list[Object]:
-        return [item for item in self._sets.values() if item.namespace == namespace]
-
-    def parts_of(self, request: Request) -> Iterable[Object]:
-        return self._parts.get(request, {}).values()
+    def parts_of(self, owner: Hashable) -> Iterable[Object]:
+        return tuple(self._parts.get(owner, {}).values())
 
     def observe(self, item: Object) -> bool:
         """Whether it was news."""
@@ -64,9 +53,12 @@ class View:
             return False
         if self._gone_versions.get(key, -1) >= item.resource_version:
             return False
+        self._take_out(key, known)
         self._objects[key] = item
-        self._place(known, key, None)
-        self._place(None, key, item)
+        self._by_kind.setdefault((key.group, key.kind), {})[key] = item
+        owner = self._index(item)
+        if owner is not None:
+            self._parts.setdefault(owner, {})[key] = item
         self._tell(known, item)
         return True
 
@@ -77,21 +69,21 @@ class View:
         known = self._objects.get(key)
         if known is None or known.resource_version > item.resource_version:
             return False
+        self._take_out(key, known)
         del self._objects[key]
-        self._place(known, key, None)
         self._tell(known, None)
         return True
 
-    def _place(self, old: Object | None, key: Key, new: Object | None) -> None:
-        item = new or old
-        request = request_of(item) if item is not None else None
-        if request is None or item is None:
+    def _take_out(self, key: Key, known: Object | None) -> None:
+        if known is None:
             return
-        parts = self._sets if item.kind == "PodCliqueSet" else self._parts.setdefault(request, {})
-        if new is not None:
-            parts[key] = new
-        else:
+        self._by_kind[key.group, key.kind].pop(key, None)
+        owner = self._index(known)
+        if owner is not None:
+            parts = self._parts[owner]
             parts.pop(key, None)
+            if not parts:
+                del self._parts[owner]
 
     def _tell(self, old: Object | None, new: Object | None) -> None:
         for listener in self._listeners:

@@ -1,0 +1,187 @@
+"""The controller of definitions and their instances: whom a change concerns, and the plan of one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Protocol
+
+import msgspec
+
+from headgate.graph import definition, labels, propagate, revisions
+from headgate.graph.memory import Memory
+from headgate.graph.propagate import DefinitionPlan, InstancePlan
+from headgate.graph.resolving import Served
+from headgate.graph.scene import Scene
+from headgate.kernel.instants import Instant
+from headgate.kernel.objects import Key, Object
+
+GraphPlan = DefinitionPlan | InstancePlan
+_GROUP = "kro.run"
+
+
+class Cache(Scene, Protocol):
+    """A scene that can be gone through whole."""
+
+    def __iter__(self) -> Iterator[Object]: ...
+
+
+def request_for(name: str) -> Key:
+    """The request that is about a definition."""
+    return Key(_GROUP, definition.KIND, "", name)
+
+
+def is_definition(request: Key) -> bool:
+    return request.kind == definition.KIND and request.group == _GROUP
+
+
+class GraphController:
+    """What it remembers follows from the cache: a new life makes the same plans."""
+
+    name = "graphs"
+
+    def __init__(self, signals: Callable[[Instant], Mapping[str, object]]) -> None:
+        self._signals = signals
+        self.memory = Memory()
+
+    def restarted(self, cache: Cache, enqueue: Callable[[Key], None]) -> None:
+        self._cache = cache
+        self._enqueue = enqueue
+        self.memory = Memory(self.memory.compiled)
+        self._definition_of: dict[tuple[str, str], str] = {}
+        """By group and kind of the instances."""
+        self._served: dict[str, Served] = {}
+        self._external_kinds: dict[str, frozenset[tuple[str, str]]] = {}
+        self._with_conflicts: set[Key] = set()
+        self.enqueue_everything()
+
+    def watches(self, item: Object) -> bool:
+        return True
+
+    def index(self, item: Object) -> str | None:
+        return item.labels.get(labels.INSTANCE_ID)
+
+    def rank(self, request: Key) -> int:
+        """What a definition grants is known before its instances are looked at."""
+        return 0 if is_definition(request) else 1
+
+    def enqueue_everything(self) -> None:
+        for item in self._cache:
+            if is_definition(item.key) and item.api_version == definition.API_VERSION:
+                self._enqueue(item.key)
+                self._enqueue_instances_of(item.name)
+            elif labels.FINALIZER in item.finalizers:
+                # An instance; it may have to go after its definition has gone.
+                self._definition_of[item.key.group, item.kind] = item.labels.get(labels.DEFINITION_NAME, "")
+                self._enqueue(item.key)
+
+    def _enqueue_instances_of(self, name: str) -> None:
+        for request in self._instances_of(name):
+            self._enqueue(request)
+
+    def _kinds_of(self, name: str) -> list[tuple[str, str]]:
+        return [kind for kind, owner in self._definition_of.items() if owner == name]
+
+    def _instances_of(self, name: str) -> Iterator[Key]:
+        for kind in self._kinds_of(name):
+            for item in self._cache.of_kind(*kind):
+                yield item.key
+
+    def requests(
+        self, item: Object, before: Object | None, *, is_gone: bool, is_own_status: bool
+    ) -> Iterable[Key]:
+        """The planner's own status of an instance concerns its definition alone."""
+        key = item.key
+        if key.kind == revisions.KIND or key.kind == revisions.GRAPH_KIND:
+            return
+        if is_definition(key):
+            if not is_own_status:
+                yield key
+                yield from self._instances_of(item.name)
+            return
+        owner = self._definition_of.get((key.group, key.kind))
+        if owner is not None:
+            yield request_for(owner)
+            if not is_own_status:
+                yield key
+        for carrier in (item, before):
+            if carrier is not None and labels.INSTANCE_ID in carrier.labels:
+                yield from self._instance_with(carrier)
+        for name, kinds in self._external_kinds.items():
+            if (key.group, key.kind) in kinds:
+                yield from self._instances_of(name)
+        if key.kind == "CustomResourceDefinition" and labels.DEFINITION_NAME in item.labels:
+            yield request_for(item.labels[labels.DEFINITION_NAME])
+        if is_gone or labels.INSTANCE_ID not in item.labels:
+            # The object that stood in somebody's way may have gone.
+            yield from self._with_conflicts
+
+    def _instance_with(self, item: Object) -> Iterator[Key]:
+        """The instance that the labels of one of its objects name."""
+        found = item.labels
+        for group, kind in self._kinds_of(found.get(labels.DEFINITION_NAME, "")):
+            yield Key(group, kind, found.get(labels.INSTANCE_NAMESPACE, ""), found[labels.INSTANCE_NAME])
+
+    def reconcile(self, request: Key, now: Instant) -> GraphPlan | None:
+        plan = self.plan_of(request, now, self.memory)
+        if is_definition(request):
+            self._serve(request.name, plan.rollout.served if isinstance(plan, DefinitionPlan) else None)
+        elif (
+            isinstance(plan, InstancePlan)
+            and plan.look is not None
+            and any(unit.problem for unit in plan.look.units)
+        ):
+            self._with_conflicts.add(request)
+        else:
+            self._with_conflicts.discard(request)
+        return plan
+
+    def plan_of(self, request: Key, now: Instant, memory: Memory) -> GraphPlan | None:
+        """What would be decided now, without doing it."""
+        item = self._cache.get(request)
+        if is_definition(request):
+            if item is None or item.deleted_at is not None:
+                return None
+            return propagate.plan_definition(item, self._cache, self._signals(now), now, memory)
+        if item is None:
+            return None
+        served = self._served_for(item, now, memory)
+        return propagate.plan_instance(item, served, self._cache, self._signals(now), now, memory)
+
+    def _served_for(self, instance: Object, now: Instant, memory: Memory) -> Served | None:
+        served = self._served.get(self._definition_of.get((instance.key.group, instance.kind), ""))
+        if served is None:
+            top = self.plan_of(request_for(instance.labels.get(labels.DEFINITION_NAME, "")), now, memory)
+            served = top.rollout.served if isinstance(top, DefinitionPlan) else None
+        if served is None:
+            return None
+        # The cache may have heard of a pause that the definition was not looked at for yet.
+        top_item = self._cache.get(request_for(served.name))
+        is_paused = top_item is not None and labels.is_paused(top_item.annotations)
+        return (
+            served if is_paused == served.is_paused else msgspec.structs.replace(served, is_paused=is_paused)
+        )
+
+    def _serve(self, name: str, served: Served | None) -> None:
+        before = self._served.pop(name, None)
+        if served is None:
+            return
+        self._served[name] = served
+        newest = served.newest
+        kind = (_group(newest.api_version), newest.kind)
+        is_new = self._definition_of.get(kind) != name
+        self._definition_of[kind] = name
+        self._external_kinds[name] = frozenset(
+            (_group(node.api_version), node.kind)
+            for graph in (newest, *served.graphs.values())
+            for node in graph.nodes
+            if node.external_ref is not None
+        )
+        if is_new or before is None or before.is_paused != served.is_paused or before.newest is not newest:
+            self._enqueue_instances_of(name)
+            if is_new and self._cache.of_kind(*kind):
+                self._enqueue(request_for(name))
+
+
+def _group(api_version: str) -> str:
+    group, slash, _ = api_version.partition("/")
+    return group if slash else ""

@@ -1,0 +1,125 @@
+"""Drives a controller as a real one is driven: told late, sure only of its own writes, killed at will."""
+
+import random
+from collections.abc import Sequence
+from typing import Generic, Protocol, TypeVar
+
+from headgate.cluster import port
+from headgate.cluster.cache import ObjectCache
+from headgate.cluster.controller import Controller, PlanT
+from headgate.cluster.port import Change, Conflict
+from headgate.cluster.runner import Runner
+from headgate.kernel import instants
+from headgate.kernel.instants import Instant
+from headgate.kernel.objects import Action, Key
+from headgate.simulate.cluster.agenda import Agenda
+from headgate.simulate.cluster.store import Store
+
+PlanT_contra = TypeVar("PlanT_contra", contravariant=True)
+
+
+class Observer(Protocol[PlanT_contra]):
+    """Looks at each plan before it is written and after."""
+
+    def restarted(self, cache: ObjectCache) -> None:
+        """A new life of the controller, which sees this."""
+
+    def planned(self, request: Key, plan: PlanT_contra, now: Instant) -> None: ...
+
+    def written(self, request: Key, actions: Sequence[Action], now: Instant) -> None:
+        """So many of the actions were written; the cache shows them."""
+
+
+class Unobserved(Generic[PlanT]):
+    def restarted(self, cache: ObjectCache) -> None: ...
+
+    def planned(self, request: Key, plan: PlanT, now: Instant) -> None: ...
+
+    def written(self, request: Key, actions: Sequence[Action], now: Instant) -> None: ...
+
+
+class Driver(Generic[PlanT]):
+    """One controller. What it wrote is in its cache at once; what others did arrives with the notifications."""
+
+    def __init__(
+        self,
+        store: Store,
+        agenda: Agenda,
+        controller: Controller[PlanT],
+        observer: Observer[PlanT],
+        *,
+        lag: int = 0,
+        seed: int = 1,
+        crash_at_writes: Sequence[int] = (),
+    ) -> None:
+        self._store = store
+        self._agenda = agenda
+        self._controller = controller
+        self._observer = observer
+        self._lag = lag
+        self._chance = random.Random(seed)
+        self._crash_at_writes = frozenset(crash_at_writes)
+        self._writes_count = 0
+        self._life = 0
+        """Counts restarts: notifications meant for an earlier life are dropped."""
+        self.conflicts: list[tuple[Instant, str]] = []
+        self.runner: Runner[PlanT] = Runner(store, controller, patience=max(lag, instants.seconds(1)))
+        observer.restarted(self.runner.cache)
+        store.listen(self._changed)
+
+    @property
+    def has_work(self) -> bool:
+        return bool(self.runner.queue)
+
+    def requeues(self) -> dict[Key, Instant]:
+        """When each request wants to be looked at again by itself."""
+        return self.runner.queue.requeues
+
+    def _changed(self, change: Change) -> None:
+        if not self._controller.watches(change.object):
+            return
+        if self._lag and change.by != self._controller.name:
+            life = self._life
+            at = change.at + self._chance.randint(0, self._lag)
+            self._agenda.add(at, lambda _: self._deliver(change, life))
+        else:
+            self.runner.observe(change)
+
+    def _deliver(self, change: Change, life: int) -> None:
+        if life == self._life:
+            self.runner.observe(change)
+
+    def wake(self, now: Instant) -> None:
+        self.runner.queue.wake(now)
+
+    def decide(self, now: Instant) -> None:
+        """Each request that something was heard of, once, unless a write kills the controller."""
+        for request, plan in self.runner.passes(now):
+            self._observer.planned(request, plan, now)
+            written, is_dead = self._write(request, plan.actions, now)
+            self._observer.written(request, written, now)
+            if is_dead:
+                self.crash()
+                return
+
+    def _write(self, request: Key, actions: Sequence[Action], now: Instant) -> tuple[list[Action], bool]:
+        """What was written, and whether that killed the controller. A refused write ends the pass."""
+        written: list[Action] = []
+        for action in actions:
+            try:
+                port.write(self._store, action, now, self._controller.name)
+            except Conflict as conflict:
+                self.conflicts.append((now, str(conflict)))
+                self.runner.conflicted(request, now)
+                break
+            written.append(action)
+            self._writes_count += 1
+            if self._writes_count in self._crash_at_writes:
+                return written, True
+        return written, False
+
+    def crash(self) -> None:
+        """Nothing is remembered, and what was on its way to the old life is lost."""
+        self._life += 1
+        self.runner.restart()
+        self._observer.restarted(self.runner.cache)
