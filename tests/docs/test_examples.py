@@ -13,13 +13,12 @@ from typing import Any
 import pytest
 import yaml
 
+import headgate
 from headgate.fleet import manifests, rules
-from headgate.kernel.problems import Problem, Rejected
+from headgate.kernel.problems import Problem
 from headgate.simulate import scenario
 from headgate.simulate.result import Result
 from headgate.simulate.run import simulate
-from headgate.workload import manifests as workload_manifests
-from headgate.workload import validate as workload_validation
 
 from . import pages
 
@@ -82,13 +81,7 @@ def test_a_scenario_that_is_said_to_fail_fails(block: pages.Block) -> None:
 
 
 def problems_in(block: pages.Block) -> list[Problem]:
-    try:
-        documents = manifests.read_documents(block.text, source=block.label)
-        sets = [item.value for item in documents if item.value.get("kind") == "PodCliqueSet"]
-        found = [workload_validation.check(workload_manifests.read(value)).problems for value in sets]
-        return [*manifests.validate(documents), *(problem for problems in found for problem in problems)]
-    except Rejected as rejected:
-        return list(rejected.problems)
+    return headgate.validate(block.text)
 
 
 @pytest.mark.parametrize("block", MANIFESTS, ids=named)

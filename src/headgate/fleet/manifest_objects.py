@@ -51,8 +51,9 @@ def parse(document: Document | object, ids: IdSource, now: Instant) -> Object | 
 
 
 def located(document: Document, problem: Problem) -> Problem:
-    """The same problem with file and line in front of its path."""
-    place = f"{document.source}:{document.line_of(problem.path)}"
+    """The same problem with file and line in front of its path; what was not read from text has no line."""
+    line = document.line_of(problem.path)
+    place = f"{document.source}:{line}" if line else document.source
     return Problem(f"{place}: {problem.path}" if problem.path else place, problem.message)
 
 

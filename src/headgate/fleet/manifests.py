@@ -12,6 +12,9 @@ from headgate.fleet.manifest_objects import (
 )
 from headgate.fleet.manifest_text import Document
 from headgate.fleet.manifest_text import read as _read
+from headgate.kernel.identifiers import IdSource
+from headgate.kernel.instants import Instant
+from headgate.kernel.problems import Problem, Rejected
 
 __all__ = [
     "API_VERSION",
@@ -23,6 +26,7 @@ __all__ = [
     "located",
     "parse",
     "read_documents",
+    "read_objects",
     "validate",
 ]
 
@@ -30,3 +34,24 @@ __all__ = [
 def read_documents(text: str, *, source: str) -> list[Document]:
     """Raises Rejected if the text is not YAML or JSON that can be read at all."""
     return _read(text, source)
+
+
+def read_objects(text: str, *, ids: IdSource, now: Instant, source: str = "text") -> list[Object]:
+    """Every object of the fleet in the text. Raises Rejected with all problems; objects of other levels are one."""
+    problems: list[Problem] = []
+    found: list[Object] = []
+    for document in read_documents(text, source=source):
+        try:
+            parsed = parse(document, ids, now)
+        except Rejected as rejected:
+            problems.extend(located(document, problem) for problem in rejected.problems)
+            continue
+        if isinstance(parsed, ForeignObject):
+            problems.append(
+                located(document, Problem("kind", f"is {parsed.kind}; allowed are {', '.join(KINDS)}"))
+            )
+        else:
+            found.append(parsed)
+    if problems:
+        raise Rejected(problems)
+    return found
