@@ -161,5 +161,6 @@ def event(number: int, name: str, message: str, **more: Any) -> bytes:
         "kind": "Job",
         "name": name,
         "message": message,
+        "data": {"deployment": name.partition("/")[0]},
     }
     return f"id: {number}\nevent: job\ndata: {json.dumps({**data, **more})}\n\n".encode()

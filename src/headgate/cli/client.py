@@ -68,7 +68,7 @@ class Client:
     ) -> None:
         self.connection = connection
         self._timeout_seconds = timeout_seconds
-        self._attempts = attempts
+        self.attempts = attempts
         self._open: http.client.HTTPConnection | None = None
 
     def __enter__(self) -> Client:
@@ -146,8 +146,8 @@ class Client:
         content = None if body is None else json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
         target = self._target(place, query or {}, scoped)
         sent = self._headers({**headers, **({} if content is None else {"Content-Type": "application/json"})})
-        for attempt in range(1, self._attempts + 1):
-            is_last = attempt == self._attempts
+        for attempt in range(1, self.attempts + 1):
+            is_last = attempt == self.attempts
             try:
                 status, answered, read = self._once(method, target, content, sent, timeout_seconds)
             except ssl.SSLCertVerificationError as error:

@@ -33,7 +33,9 @@ class Lost(msgspec.Struct, frozen=True):
 
 
 class Live(msgspec.Struct, frozen=True):
-    """The stream is open, for the first time or again."""
+    """The stream is open. `resumed`: behind the last event that was seen, so that nothing is missing."""
+
+    resumed: bool = False
 
 
 Item = Event | Lost | Live
@@ -107,7 +109,7 @@ class Follower:
             headers["Last-Event-ID"] = self._after
         self._stream = self._client.stream(path("events"), headers, SILENCE_SECONDS)
         with contextlib.closing(self._stream) as stream:
-            yield Live()
+            yield Live(self._after is not None)
             for event in parse(stream.lines()):
                 if event.id:
                     self._after = event.id

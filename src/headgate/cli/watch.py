@@ -39,7 +39,6 @@ def command(
     allowed; 130 ended with Ctrl-C.
     """
     length = None if timeout is None else pairs.duration("--timeout", timeout) / _MICROSECONDS
-    first = watch_state.fetch_counts(client, deployments)
     end = Ending(until == "converged", None if length is None else time.monotonic() + length)
     try:
         if form == "table" and not plain and sys.stdout.isatty() and colours.can_move():
@@ -49,6 +48,7 @@ def command(
         else:
             from headgate.cli import watch_lines
 
+            first = watch_state.fetch_counts(client, deployments)
             last = watch_lines.run(client, deployments, end, first, form)
     except KeyboardInterrupt:
         raise SystemExit(main.INTERRUPTED) from None

@@ -5,13 +5,13 @@ import time
 
 import click
 
-from headgate.cli import event_stream, failures, main, output, watch_state
+from headgate.cli import event_stream, failures, main, output, watch_changes, watch_state
 from headgate.cli.client import Client
 from headgate.cli.watch_ending import Ending
 from headgate.cli.watch_feed import Feed
 from headgate.kernel import instants
 
-LONGEST_WITHOUT_COUNTS_SECONDS = 10.0
+LONGEST_WITHOUT_COUNTS_SECONDS = 30.0
 LEAST_BETWEEN_COUNTS_SECONDS = 0.5
 MOST_LAST_LOOKS = 20
 """The counts may be ahead of the events that led to them; those are still printed."""
@@ -35,7 +35,7 @@ def run(
     with Feed(client) as feed:
         while not end.is_over(snapshot):
             for item in feed.batch(_PACE_SECONDS):
-                is_stale = is_stale or not isinstance(item, event_stream.Lost)
+                is_stale = is_stale or _may_change_counts(item, names, snapshot)
                 _print(item, names, form)
             age = time.monotonic() - counted_at
             if end.needs_counts and (
@@ -50,6 +50,14 @@ def run(
             if not last:
                 break
     return snapshot
+
+
+def _may_change_counts(
+    item: event_stream.Item, names: tuple[str, ...], snapshot: watch_state.Snapshot
+) -> bool:
+    if isinstance(item, event_stream.Event):
+        return watch_changes.left_open(snapshot, item).concerns(names)
+    return isinstance(item, event_stream.Live) and not item.resumed
 
 
 def _counted(client: Client, names: tuple[str, ...], environment: str | None) -> watch_state.Snapshot | None:
@@ -74,11 +82,7 @@ def _print(item: event_stream.Item, names: tuple[str, ...], form: str) -> None:
 
 
 def is_about(event: event_stream.Event, names: tuple[str, ...]) -> bool:
-    if not names:
-        return True
-    inner = event.data.get("data")
-    deployment = inner.get("deployment") if isinstance(inner, dict) else None
-    return deployment in names or str(event.data.get("name", "")).partition("/")[0] in names
+    return not names or watch_changes.deployment_of(event, names) in names
 
 
 def _print_event(event: event_stream.Event, form: str) -> None:

@@ -58,6 +58,10 @@ class Snapshot(msgspec.Struct, frozen=True):
         return self.count(*NOT_DONE) == 0
 
     @property
+    def is_moving_or_done(self) -> bool:
+        return self.count(*MOVING) > 0 or self.count(*NOT_DONE) == 0
+
+    @property
     def is_stuck(self) -> bool:
         """Something does not run where it should, and nothing but a person can change that."""
         if not self.knows_stuck or self.count(*MOVING):
@@ -81,9 +85,15 @@ class Snapshot(msgspec.Struct, frozen=True):
 
 def fetch_counts(client: Client, names: tuple[str, ...], environment: str | None = None) -> Snapshot:
     """Who is stuck is asked only when nothing moves any more: it is a longer question."""
-    counted = _counted(client, names, environment, asks_for_stuck=False)
-    if counted.count(*MOVING) or not counted.count(*NOT_DONE):
-        return counted
+    counted = fetch_counts_alone(client, names, environment)
+    return counted if counted.is_moving_or_done else fetch_stuck(client, names, environment)
+
+
+def fetch_counts_alone(client: Client, names: tuple[str, ...], environment: str | None = None) -> Snapshot:
+    return _counted(client, names, environment, asks_for_stuck=False)
+
+
+def fetch_stuck(client: Client, names: tuple[str, ...], environment: str | None = None) -> Snapshot:
     return _counted(client, names, environment, asks_for_stuck=True)
 
 
@@ -91,7 +101,7 @@ def _counted(
     client: Client, names: tuple[str, ...], environment: str | None, *, asks_for_stuck: bool
 ) -> Snapshot:
     query = {"environment": environment, "stuck": "true" if asks_for_stuck else None}
-    answer = client.get(path("status"), {name: value for name, value in query.items() if value is not None})
+    answer = client.get(path("status"), query)
     return Snapshot(
         status.chosen(answer["deployments"], names),
         at_rest=bool(answer.get("atRest")),
@@ -100,27 +110,50 @@ def _counted(
 
 
 def fetch(client: Client, names: tuple[str, ...]) -> Snapshot:
-    counts = fetch_counts(client, names)
+    """All that there is to be shown."""
+    counts = fetch_counts_alone(client, names)
     jobs: dict[Place, list[Document]] = {}
     if counts.count("running", "rollingBack"):
         for one in LIVE_STATUSES:
             for job in client.get(path("jobs"), {"status": one, "limit": MOST_JOBS})["items"]:
                 jobs.setdefault((job["deployment"], job["environment"]), []).append(job)
-    failed: dict[Place, list[str]] = {}
-    if counts.count("failed"):
-        for target in client.get(path("release-targets"), {"state": "failed", "limit": MOST_FAILED})["items"]:
-            failed.setdefault((target["deployment"], target["environment"]), []).append(target["resource"])
-    budgets = client.get(path("budgets"), {"limit": 1000})["items"]
+    failed = fetch_failed(client, names) if counts.count("failed") else {}
     return msgspec.structs.replace(
-        counts, jobs=jobs, failed=failed, budgets=budgets, groups=_groups(client, counts)
+        counts, jobs=jobs, failed=failed, budgets=fetch_budgets(client), groups=fetch_groups(client, names)
     )
 
 
-def _groups(client: Client, counts: Snapshot) -> list[Document]:
-    names = {one["name"] for one in counts.deployments}
+def with_counts_of(client: Client, snapshot: Snapshot, deployment: str) -> Snapshot:
+    """One that is not there yet stands where its name belongs, one that is gone goes."""
+    answer = client.get(path("status"), {"deployment": deployment})
+    others = [one for one in snapshot.deployments if one["name"] != deployment]
+    deployments = sorted([*others, *answer["deployments"]], key=lambda one: str(one["name"]))
+    return msgspec.structs.replace(
+        snapshot, deployments=deployments, at_rest=bool(answer.get("atRest")), knows_stuck=False
+    )
+
+
+def fetch_failed(client: Client, names: tuple[str, ...]) -> dict[Place, list[str]]:
+    failed: dict[Place, list[str]] = {}
+    query = {"state": "failed", "limit": MOST_FAILED, "deployment": names[0] if len(names) == 1 else None}
+    for target in client.get(path("release-targets"), query)["items"]:
+        failed.setdefault((target["deployment"], target["environment"]), []).append(target["resource"])
+    return failed
+
+
+def fetch_budgets(client: Client) -> list[Document]:
+    items: list[Document] = client.get(path("budgets"), {"limit": 1000})["items"]
+    return items
+
+
+def fetch_groups(client: Client, names: tuple[str, ...]) -> list[Document]:
     return [
         group
         for status_ in OPEN_GROUPS
         for group in client.get(path("groups"), {"status": status_, "limit": MOST_GROUPS})["items"]
-        if any(member["deployment"] in names for member in group["members"])
+        if is_watched(group, names)
     ]
+
+
+def is_watched(group: Document, names: tuple[str, ...]) -> bool:
+    return not names or any(member["deployment"] in names for member in group["members"])

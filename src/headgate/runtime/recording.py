@@ -78,6 +78,7 @@ class Recorder:
             "attempt": job.attempt,
             "kind": job.kind,
             "group": job.group,
+            "message": job.message,
         }
         message = f": {job.message}" if job.message else ""
         text = f"{job.target} {job.tag} {type_.removeprefix('job.')}{message}"
