@@ -103,6 +103,20 @@ def test_a_stream_that_breaks_goes_on_behind_the_last_event(api: FakeApi) -> Non
     assert seen == [None, "2"]
 
 
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_a_server_that_is_busy_or_broken_is_asked_for_the_stream_again(status: int, api: FakeApi) -> None:
+    answers = [problem(status, "not now"), Reply(stream=lambda: iter([event(1, "a", "one")]))]
+    api.on("GET", "events", lambda _: answers.pop(0))
+    with Client(Connection(api.url)) as client:
+        follower = Follower(client)
+        items = []
+        for item in follower.items():
+            items.append(item)
+            if isinstance(item, Event):
+                follower.stop()
+    assert [type(item) for item in items] == [Lost, Live, Event]
+
+
 def test_a_refusal_ends_the_stream(api: FakeApi, run: Command) -> None:
     api.on("GET", "status", moving(waiting=1))
     api.on("GET", "events", problem(403, "no"))

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from headgate.cli import failures, main
+from headgate.cli import failures, refusals
 from headgate.cli.client import Client, Stream, path
 
 SILENCE_SECONDS = 45.0
@@ -92,7 +92,7 @@ class Follower:
                     pause_seconds = FIRST_PAUSE_SECONDS
                     yield item
             except failures.Failure as failure:
-                if failure.code != main.UNREACHABLE:
+                if not refusals.may_pass(failure):
                     raise
                 reason = failure.sentences[0]
             except (OSError, http.client.HTTPException) as error:

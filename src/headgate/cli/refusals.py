@@ -19,6 +19,13 @@ class Refused(failures.Failure):
         super().__init__([str(problem) for problem in problems] or said, code)
 
 
+def may_pass(failure: failures.Failure) -> bool:
+    """Whether the same question may be answered a little later: the server is away, busy or broken."""
+    if isinstance(failure, Refused):
+        return failure.status == 429 or failure.status >= 500
+    return failure.code == main.UNREACHABLE
+
+
 def from_answer(url: str, status: int, headers: Message, body: bytes) -> failures.Failure:
     document = _problem_details(headers, body)
     if 300 <= status < 400:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from headgate.cli import event_stream, failures, main, refusals, watch_changes, watch_state
+from headgate.cli import event_stream, failures, refusals, watch_changes, watch_state
 from headgate.cli.client import Client, path
 from headgate.cli.event_stream import Item
 from headgate.cli.watch_changes import Stale
@@ -78,7 +78,7 @@ class Following:
         try:
             self._ask()
         except failures.Failure as failure:
-            if failure.code == main.NOT_ALLOWED:
+            if not refusals.may_pass(failure):
                 raise
             self._refused = failure.sentences[0]
             self._pause_seconds = min(2 * self._pause_seconds, LONGEST_PAUSE_SECONDS)

@@ -5,7 +5,7 @@ import time
 
 import click
 
-from headgate.cli import event_stream, failures, main, output, watch_changes, watch_state
+from headgate.cli import event_stream, failures, output, refusals, watch_changes, watch_state
 from headgate.cli.client import Client
 from headgate.cli.watch_ending import Ending
 from headgate.cli.watch_feed import Feed
@@ -65,7 +65,7 @@ def _counted(client: Client, names: tuple[str, ...], environment: str | None) ->
     try:
         return watch_state.fetch_counts(client, names, environment)
     except failures.Failure as failure:
-        if failure.code != main.UNREACHABLE:
+        if not refusals.may_pass(failure):
             raise
         return None
 

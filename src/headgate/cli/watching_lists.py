@@ -5,7 +5,7 @@ import time
 
 import click
 
-from headgate.cli import event_stream, failures, listing, main, output, tables
+from headgate.cli import event_stream, failures, listing, main, output, refusals, tables
 from headgate.cli.client import Client
 from headgate.cli.kinds import Kind
 from headgate.cli.watch_feed import Feed
@@ -64,7 +64,7 @@ def _listed(
     try:
         return {kind.identity(item): item for item in listing.fetch(client, kind, names, query)}
     except failures.Failure as failure:
-        if is_first or failure.code != main.UNREACHABLE:
+        if is_first or not refusals.may_pass(failure):
             raise
         return None
 
