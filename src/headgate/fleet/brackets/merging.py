@@ -23,12 +23,8 @@ def try_to_join(state: State, place: Place, group: Group, now: Instant, hindranc
         if not one.is_allowed and one.kind != "freeze":
             hindrance.add(one)
             return False
-    tables = readiness.tables_of(state, place, group)
-    missing = holds.lacking(state, tables, place.resource.name, readiness.runners(state, place, group), now)
-    if missing:
-        hindrance.reasons.extend(("slots", table.rule.id) for table in missing)
+    if not host.slot_released and not _takes_slots(state, place, host, group, now, hindrance):
         return False
-    holds.take_for_group(state, tables, host, now)
     for member in group.members:
         is_redeploy_of_unchanged = member.kind == "redeploy" and not group.without_window
         if member.role == "member" and member.state == "waiting" and not is_redeploy_of_unchanged:
@@ -38,6 +34,18 @@ def try_to_join(state: State, place: Place, group: Group, now: Instant, hindranc
     state.journal.changed("group", host.id)
     state.waiting.touch(place)
     return True
+
+
+def _takes_slots(
+    state: State, place: Place, host: Group, group: Group, now: Instant, hindrance: Hindrance
+) -> bool:
+    """Of the rules that cover what joins. A host that has lost its slot takes all of them anew when it goes on."""
+    tables = readiness.tables_of(state, place, group)
+    missing = holds.lacking(state, tables, place.resource.name, readiness.runners(state, place, group), now)
+    hindrance.reasons.extend(("slots", table.rule.id) for table in missing)
+    if not missing:
+        holds.take_for_group(state, tables, host, now)
+    return not missing
 
 
 def is_prepared(host: Group) -> bool:
