@@ -61,6 +61,7 @@ def _fleet(choose: Chooser, *, peaceful: bool) -> Fleet:
     if peaceful:
         fleet.objects.append(policies.retry_for_all())
         fleet.is_staged = choose.chance(30)
+        fleet.is_in_order = choose.chance(30)
     if fleet.is_staged:
         fleet.objects.append(policies.stages(choose))
     for number in range(1, choose.number(1, 3) + 1):

@@ -47,6 +47,10 @@ class Fleet(msgspec.Struct):
     tags: dict[str, list[str]] = {}
     """Published tags of each deployment."""
     has_bracket: bool = False
+    is_of_bracket: bool = False
+    """Whether the policy that is being made has a bracket."""
+    is_in_order: bool = False
+    """A peaceful fleet whose rollouts may wait for success has no other order than theirs."""
     is_staged: bool = False
     """A peaceful fleet with stages has no scoped versions: a stage cannot prove what it never gets."""
 

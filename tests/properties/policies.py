@@ -17,8 +17,9 @@ NAMES = ("", "careful", "first", "second")
 def policy(choose: Chooser, fleet: Fleet, name: str) -> Document:
     spec: Document = {}
     found: list[Document] = []
+    fleet.is_of_bracket = False
     if choose.chance(65 if name == "policy-1" else 0 if fleet.peaceful else 10):
-        fleet.has_bracket = True
+        fleet.has_bracket = fleet.is_of_bracket = True
         found.append({"deploymentBracket": rules.bracket(choose, fleet)})
         if len(fleet.deployments) >= 3 and choose.chance(40):
             found += rules.hook_order(fleet)

@@ -75,11 +75,19 @@ def gradual_rollout(choose: Chooser, fleet: Fleet) -> Document:
     }
     if choose.chance(25):
         spec["bracketAware"] = choose.chance(50)
-    if not fleet.peaceful and choose.chance(20):
+    if choose.chance(60 if fleet.peaceful else 20) and (not fleet.peaceful or _has_one_order(fleet, spec)):
         spec["advanceOn"] = "success"
     if not fleet.peaceful and choose.chance(25):
         spec["stopAfterFailures"] = choose.number(1, 2)
     return spec
+
+
+def _has_one_order(fleet: Fleet, spec: Document) -> bool:
+    """In a bracket every member has an order of its own by rules that it does not share, and waves have another: two
+    resources can wait for each other for ever."""
+    if not fleet.has_bracket:
+        return fleet.is_in_order
+    return fleet.is_of_bracket and spec.get("bracketAware", True)
 
 
 def dependency(choose: Chooser, fleet: Fleet) -> Document:
@@ -208,7 +216,8 @@ def gate(choose: Chooser, fleet: Fleet) -> Document:
     """Waves over hooks can wait for ever: a hook gets its new version only with the next cycle."""
     texts: tuple[str, ...] = (*TIME_GATES, *WAVE_GATES, *OTHER_GATES)
     if fleet.peaceful:
-        texts = TIME_GATES if fleet.has_bracket else (*TIME_GATES, *WAVE_GATES)
+        has_waves = not fleet.has_bracket and not fleet.is_in_order
+        texts = (*TIME_GATES, *WAVE_GATES) if has_waves else TIME_GATES
     return {"when": [choose.one(texts) for _ in range(choose.number(1, 2))]}
 
 

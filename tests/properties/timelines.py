@@ -5,7 +5,7 @@ from typing import Any
 
 from . import objects, policies, rules
 from .choosing import STEP_SECONDS, Chooser
-from .objects import ENVIRONMENTS, USERS, Document, Fleet
+from .objects import ENVIRONMENTS, POST_HOOK, PRE_HOOK, USERS, Document, Fleet
 
 LAST_STEP = 40
 """What expires does so in the first twenty minutes, in which most steps happen."""
@@ -25,11 +25,20 @@ JOB_STATUSES = (
 
 
 def publish(choose: Chooser, fleet: Fleet) -> Document:
-    owner = choose.one(fleet.deployments)
+    owner = choose.one(_published(fleet))
     tags = fleet.tags.setdefault(owner, [])
     tag = f"v{len(tags) if tags[:1] == ['v0'] else len(tags) + 1}"
     tags.append(tag)
     return {"publish": objects.version(choose, fleet, owner, tag)}
+
+
+def _published(fleet: Fleet) -> list[str]:
+    """A new version of a hook comes with the next cycle of each node: a stage may wait for one in which half of the nodes
+    have it for ever."""
+    names = fleet.deployments
+    if fleet.is_staged and fleet.has_bracket:
+        names = [name for name in names[1:-1] if name not in (PRE_HOOK, POST_HOOK)]
+    return names or fleet.deployments
 
 
 def _version(choose: Chooser, fleet: Fleet) -> Document:

@@ -11,7 +11,8 @@ from headgate.kernel import instants
 
 
 def upstream_targets(rule: BoundRule, target: Target) -> list[Target]:
-    """Targets on the same resource whose deployment the rule names; in another environment only if not in this one."""
+    """Targets on the same resource whose deployment the rule names, by name; in another environment only if not in this
+    one."""
     known = target.resource.upstreams
     found = known.get((rule, target))
     if found is None:
@@ -22,7 +23,7 @@ def upstream_targets(rule: BoundRule, target: Target) -> list[Target]:
 def _upstream_targets(rule: BoundRule, target: Target) -> list[Target]:
     matched = [
         other
-        for other in target.resource.targets.values()
+        for _, other in sorted(target.resource.targets.items())
         if other.deployment is not target.deployment and rule.is_upstream(other)
     ]
     here = {other.deployment.name for other in matched if other.environment is target.environment}
