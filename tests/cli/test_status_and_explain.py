@@ -45,6 +45,28 @@ def test_status_of_an_unknown_deployment_names_the_known_ones(api: FakeApi, run:
     )
 
 
+@pytest.mark.parametrize(
+    ("orders", "columns"),
+    [
+        (["staging prod", "dev staging", "dev canary prod"], "dev staging canary prod"),
+        (["b c", "a", "a b"], "a b c"),
+        (["a c", "b c", "d"], "a b c d"),
+        (["a b", "b a"], "a b"),
+        (["b a c", "a b", "c d"], "b a c d"),
+    ],
+)
+def test_environments_stand_in_the_order_of_promotion_of_every_deployment(
+    orders: list[str], columns: str, api: FakeApi, run: Command
+) -> None:
+    environment = fleet.STATUS["deployments"][0]["environments"][0]
+    deployments = [
+        {"name": f"d-{number}", "environments": [{**environment, "name": name} for name in order.split()]}
+        for number, order in enumerate(orders)
+    ]
+    api.on("GET", "status", {"deployments": deployments})
+    assert run("status").stdout.splitlines()[0].split() == ["DEPLOYMENT", *columns.split()]
+
+
 def test_at_most_ten_are_shown_waiting_and_the_rest_counted(api: FakeApi, run: Command) -> None:
     waiting = [{"target": f"api/prod/n-{number}", "message": "waits"} for number in range(3)]
     environments = [

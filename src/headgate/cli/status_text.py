@@ -1,5 +1,6 @@
 """The matrix of deployments and environments, as wide as the terminal allows, and who waits for what."""
 
+import itertools
 import shutil
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -38,10 +39,20 @@ def render(deployments: Sequence[Document], *, wide: bool) -> Iterator[str]:
 
 
 def environments_of(deployments: Sequence[Document]) -> list[str]:
-    """In the order in which they come, not by name: the server knows what comes first."""
-    return list(
-        dict.fromkeys(one["name"] for deployment in deployments for one in deployment["environments"])
-    )
+    """Each behind those that stand before it in any deployment, because that is how its versions go; else as they come.
+    Where deployments contradict each other, the first of them is right."""
+    orders = [[one["name"] for one in deployment["environments"]] for deployment in deployments]
+    before: dict[str, set[str]] = {name: set() for names in orders for name in names}
+    for names in orders:
+        for name, after in itertools.pairwise(names):
+            before[after].add(name)
+    found: list[str] = []
+    left = list(before)
+    while left:
+        free = next((name for name in left if before[name].isdisjoint(left)), left[0])
+        left.remove(free)
+        found.append(free)
+    return found
 
 
 def _matrix(deployments: Sequence[Document]) -> Iterator[str]:
