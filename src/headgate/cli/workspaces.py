@@ -2,13 +2,16 @@ import sys
 
 import click
 
-from headgate.cli import completions, failures, kinds, options, output
+from headgate.cli import completions, failures, kinds, options, output, retention
 from headgate.cli.client import Client, path
 
 
 @click.group("workspace")
 def command() -> None:
-    """Creates, lists and deletes workspaces."""
+    """Creates, lists and deletes workspaces, and says how long they keep their history."""
+
+
+command.add_command(retention.command)
 
 
 @command.command("create")
