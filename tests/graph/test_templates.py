@@ -49,7 +49,7 @@ def test_a_text_comes_apart_into_literals_and_expressions(text: str, expected: l
 
 @pytest.mark.parametrize("text", ["${a(${b})}", "${${a}}", "x ${a + ${b}} y"])
 def test_an_expression_within_an_expression_is_refused(text: str) -> None:
-    with pytest.raises(interpolation.NestedExpressionError, match="in its string literals only"):
+    with pytest.raises(interpolation.InterpolationError, match="in its string literals only"):
         interpolation.parts_of(text)
 
 

@@ -190,6 +190,8 @@ TEMPLATES = {
     "many": "${resource.name}" * 2_000,
     "range": "${lists.range(1000000000)}",
     "unclosed": "${" * 500,
+    "many unclosed": "${" * 50_000,
+    "unclosed literals": "${" + '"\\' * 50_000,
     "nothing": "${}",
     "missing": "${resource.nothing.at.all}",
     "secret": "${resource.__class__.__mro__}",

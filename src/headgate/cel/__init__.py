@@ -4,7 +4,7 @@ from headgate.cel.environment import Environment
 from headgate.cel.errors import BudgetExceeded, CompileError, EvaluationError, MissingKey, Problem
 from headgate.cel.functions import Function
 from headgate.cel.index import SelectorIndex
-from headgate.cel.meter import DEFAULT_STEPS, SELECTOR_STEPS
+from headgate.cel.meter import DEFAULT_STEPS, SELECTOR_STEPS, Meter
 from headgate.cel.program import Program, Selector
 from headgate.cel.types import (
     BOOL,
@@ -43,6 +43,7 @@ __all__ = [
     "Environment",
     "EvaluationError",
     "Function",
+    "Meter",
     "MissingKey",
     "Optional",
     "Problem",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
+
 import msgspec
 
 OPENING = "${"
@@ -15,24 +18,41 @@ class Part(msgspec.Struct, frozen=True):
     position: int
 
 
-class NestedExpressionError(ValueError):
-    """`${` stands inside an expression, outside its string literals."""
+class InterpolationError(ValueError):
+    """The text cannot be taken apart; `position` is where in it."""
 
-    def __init__(self, position: int) -> None:
-        super().__init__(
-            "an expression holds another ${; that is allowed in its string literals only, where it is plain text"
-        )
+    def __init__(self, message: str, position: int) -> None:
+        super().__init__(message)
         self.position = position
 
 
-def parts_of(text: str) -> list[Part]:
-    """The text in pieces. A `${` that is never closed is plain text, as in a shell script that holds one."""
+_NESTED = (
+    "an expression holds another ${; that is allowed in its string literals only, where it is plain text"
+)
+_SIGNIFICANT = re.compile("[\"'{}]")
+_DEEPEST = 1_000
+MOST_UNCLOSED = 20
+"""Of expressions and of string literals: for each of them the text is read to its end."""
+
+
+def parts_of(text: str) -> tuple[Part, ...]:
+    """The text in pieces. A `${` that is never closed is plain text, as in a shell script that holds one.
+
+    Short ones are remembered: that of a deployment is taken apart for each of its jobs.
+    """
+    return _remembered(text) if len(text) <= _LONGEST_REMEMBERED else _taken_apart(text)
+
+
+def _taken_apart(text: str) -> tuple[Part, ...]:
     found: list[Part] = []
-    literal_from = search_from = 0
+    literal_from = search_from = unclosed = 0
     while (start := text.find(OPENING, search_from)) >= 0:
         end = _closing(text, start + len(OPENING))
         if end is None:
             search_from = start + len(OPENING)
+            unclosed += 1
+            if unclosed > MOST_UNCLOSED:
+                raise InterpolationError(f"has more than {MOST_UNCLOSED} ${{ that are never closed", start)
             continue
         if start > literal_from:
             found.append(Part(text[literal_from:start], False, literal_from))
@@ -40,16 +60,28 @@ def parts_of(text: str) -> list[Part]:
         literal_from = search_from = end + 1
     if literal_from < len(text):
         found.append(Part(text[literal_from:], False, literal_from))
-    return found
+    return tuple(found)
+
+
+_LONGEST_REMEMBERED = 4_000
+_remembered = lru_cache(maxsize=1_000)(_taken_apart)
 
 
 def _closing(text: str, start: int) -> int | None:
-    depth, place = 1, start
+    """None where it is not closed, or where more is open than an expression may nest."""
+    depth, place, open_literals = 1, start, 0
     nested: int | None = None
-    while place < len(text):
+    while (
+        depth <= _DEEPEST
+        and open_literals <= MOST_UNCLOSED
+        and (found := _SIGNIFICANT.search(text, place)) is not None
+    ):
+        place = found.start()
         character = text[place]
         if character in "\"'":
-            place = _after_literal(text, place)
+            after = _after_literal(text, place)
+            open_literals += after == place + 1
+            place = after
             continue
         if character == "{":
             if text[place - 1] == "$" and nested is None:
@@ -59,7 +91,7 @@ def _closing(text: str, start: int) -> int | None:
             depth -= 1
             if depth == 0:
                 if nested is not None:
-                    raise NestedExpressionError(nested)
+                    raise InterpolationError(_NESTED, nested)
                 return place
         place += 1
     return None

@@ -53,8 +53,12 @@ class Program:
         return exact.evaluator(self.root, self.callees)
 
     def evaluate(self, bindings: Mapping[str, object], *, steps: int = DEFAULT_STEPS) -> object:
+        return self.evaluate_within(bindings, Meter(steps))
+
+    def evaluate_within(self, bindings: Mapping[str, object], meter: Meter) -> object:
+        """What is left of the meter may be used by others afterwards."""
+        steps = meter.remaining
         if self._fast is not None and self._cost <= steps:
-            meter = Meter(steps)
             meter.remaining -= self._cost
             try:
                 return self._fast(bindings, meter)
@@ -62,7 +66,13 @@ class Program:
                 raise
             except Exception:  # whatever it was, the exact evaluator says what it means
                 pass
-        return self.evaluate_counted(bindings, steps=steps)[0]
+        frame = exact.Frame(bindings, self.slots, steps)
+        frame.limit = meter.limit
+        try:
+            frame.charge(self._cost)
+            return self._exact(frame)
+        finally:
+            meter.remaining = frame.remaining
 
     def evaluate_counted(
         self, bindings: Mapping[str, object], *, steps: int = DEFAULT_STEPS

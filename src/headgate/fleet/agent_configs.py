@@ -41,6 +41,7 @@ def check(agent_type: str, config: Config, path: str, problems: list[Problem]) -
 
 def resolve(agent_type: str, config: Config, bindings: Bindings, path: str = "config") -> dict[str, Any]:
     """A new document without expressions. Raises Rejected with the path of everything that cannot be computed."""
+    bindings = job_configs.Metered(bindings)
     problems: list[Problem] = []
     result: dict[str, Any] = {}
     values: dict[str, str] = {}

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from headgate.cel import interpolation
-from headgate.cel.interpolation import OPENING, NestedExpressionError, Part
+from headgate.cel.interpolation import OPENING, InterpolationError, Part
 from headgate.fleet import job_configs
 from headgate.fleet.job_configs import Bindings
 from headgate.kernel.problems import Problem
@@ -27,7 +27,7 @@ def parts_of(text: str, path: str, problems: Problems) -> list[Part]:
     """Expressions that look at nothing, such as the `${'${HOME}'}` of a script, are the owner's own text."""
     try:
         parts = interpolation.parts_of(text)
-    except NestedExpressionError as error:
+    except InterpolationError as error:
         problems.append(Problem(path, str(error)))
         return []
     found: list[Part] = []

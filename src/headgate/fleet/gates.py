@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.fleet import candidates, grouping, items, promotion
+from headgate.fleet import allowances, candidates, grouping, items, promotion
 from headgate.fleet.rules import (
     approval,
     deployment_window,
@@ -24,6 +24,9 @@ from headgate.fleet.units import BoundRule, Reason, Target, VersionNode
 from headgate.kernel import instants, verdicts
 from headgate.kernel.instants import Instant
 from headgate.kernel.verdicts import Verdict
+
+_CONDITIONS = ("", "gate")
+"""Beside the totals of rules, whose first is an id."""
 
 
 def of_version(state: State, target: Target, version: VersionNode, now: Instant) -> Iterator[Judged]:
@@ -304,7 +307,8 @@ def budget_total(state: State, rule: BoundRule, target: Target) -> int:
 
 def _gate(state: State, rule: BoundRule, version: VersionNode, target: Target, now: Instant) -> Judged:
     bindings = items.Bindings(state, target, version, now)
-    verdict = gate.judge(rule.spec, bindings, now)
+    allowance = allowances.of(_conditions(state), target.name, now)
+    verdict = gate.judge(rule.spec, bindings, allowance, now)
     expiry = items.next_signal_expiry(state, now)
     if expiry is not None and not verdict.is_allowed:
         again = verdict.next_evaluation_time
@@ -320,6 +324,16 @@ def _gate(state: State, rule: BoundRule, version: VersionNode, target: Target, n
         ("signals",),
     )
     return Judged(rule, rule.kind, verdict, reasons)
+
+
+def _conditions(state: State) -> int:
+    """How many conditions of gates are asked in one look at everything."""
+    total = state.totals.get(_CONDITIONS)
+    if total is None:
+        total = state.totals[_CONDITIONS] = sum(
+            len(rule.spec.when) for target in state.targets.values() for rule in target.rules.of("gate")
+        )
+    return total
 
 
 NOT_FROZEN = Judged(None, "freeze", verdicts.allowed("not frozen"))

@@ -53,13 +53,18 @@ class Item:
         return hash(self.target.name)
 
     def __cel_field__(self, name: str) -> Any:
-        return {
-            "name": self.target.name,
-            "resource": self.target.resource.view,
-            "environment": self.target.environment.view,
-            "deployment": self.target.deployment.view,
-            "version": self._current_version(),
-        }[name]
+        match name:
+            case "name":
+                return self.target.name
+            case "resource":
+                return self.target.resource.view
+            case "environment":
+                return self.target.environment.view
+            case "deployment":
+                return self.target.deployment.view
+            case "version":
+                return self._current_version()
+        raise KeyError(name)
 
     def _current_version(self) -> Any:
         deployed = candidates.deployed_version(self.state, self.target)

@@ -11,7 +11,7 @@ from typing import Any
 
 from headgate import cel
 from headgate.cel import interpolation
-from headgate.cel.interpolation import OPENING, NestedExpressionError, Part
+from headgate.cel.interpolation import OPENING, InterpolationError, Part
 from headgate.cel.plain import OMITTED, plain
 from headgate.kernel.documents import describe, field_path, item_path
 from headgate.kernel.problems import Problem, Rejected
@@ -40,8 +40,19 @@ ENVIRONMENT = cel.Environment(
     }
 )
 
+CONFIG_STEPS = 5_000
+"""Of all expressions of one config: they are computed where the job is created, and jobs come by the thousand."""
+
 Config = Mapping[str, object]
 Bindings = Mapping[str, object]
+
+
+class Metered(dict[str, object]):
+    """Bindings for one config, with the meter that all of its expressions share."""
+
+    def __init__(self, bindings: Bindings) -> None:
+        super().__init__(bindings)
+        self.meter = cel.Meter(CONFIG_STEPS)
 
 
 def unknown_type(given: str) -> str:
@@ -73,7 +84,7 @@ def _merged(lower: Config, upper: Config) -> dict[str, Any]:
 def resolve(config: Config, bindings: Bindings, path: str = "config") -> dict[str, Any]:
     """A new document without expressions. Raises Rejected with the path of everything that cannot be computed."""
     problems: list[Problem] = []
-    resolved = resolve_into(config, bindings, path, problems)
+    resolved = resolve_into(config, Metered(bindings), path, problems)
     if problems:
         raise Rejected(problems)
     return resolved
@@ -89,7 +100,7 @@ def constant_text(expression: str) -> str | None:
     """What an expression gives that looks at nothing and gives a text; None for any other."""
     try:
         program = ENVIRONMENT.compile(expression)
-        value = plain(program.evaluate({})) if not program.roots else None
+        value = plain(program.evaluate({}, steps=CONFIG_STEPS)) if not program.roots else None
     except (cel.CompileError, cel.EvaluationError):
         return None
     return value if isinstance(value, str) else None
@@ -115,7 +126,7 @@ def _resolved(value: object, bindings: Bindings, path: str, problems: list[Probl
 def _resolved_text(text: str, bindings: Bindings, path: str, problems: list[Problem]) -> object:
     try:
         parts = interpolation.parts_of(text)
-    except NestedExpressionError as error:
+    except InterpolationError as error:
         problems.append(Problem(path, str(error)))
         return text
     if len(parts) == 1 and parts[0].is_expression:
@@ -126,8 +137,11 @@ def _resolved_text(text: str, bindings: Bindings, path: str, problems: list[Prob
 
 
 def _value(part: Part, bindings: Bindings, path: str, problems: list[Problem]) -> object:
+    meter = bindings.meter if isinstance(bindings, Metered) else cel.Meter(CONFIG_STEPS)
+    if meter.remaining < 0:
+        return None  # the expression that used up the steps has said so
     try:
-        return plain(ENVIRONMENT.compile(part.text).evaluate(bindings))
+        return plain(ENVIRONMENT.compile(part.text).evaluate_within(bindings, meter))
     except cel.CompileError as error:
         problems.extend(Problem(path, f"${{{part.text}}}: {flaw.message}") for flaw in error.problems)
     except cel.EvaluationError as error:
@@ -168,7 +182,7 @@ def _check_text(text: str, path: str, problems: list[Problem]) -> None:
         for part in interpolation.parts_of(text):
             if part.is_expression:
                 ENVIRONMENT.compile(part.text)
-    except NestedExpressionError as error:
+    except InterpolationError as error:
         problems.append(Problem(path, str(error)))
     except cel.CompileError as error:
         problems.extend(Problem(path, f"${{{error.text}}}: {flaw.message}") for flaw in error.problems)

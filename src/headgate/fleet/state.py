@@ -136,7 +136,7 @@ class State:
         self.shared: dict[tuple[str, str, str], Judged] = {}
         """Verdicts that all targets of a version in an environment share: (rule id, version id, environment)."""
         self.totals: dict[tuple[str, str], int] = {}
-        """Targets that a failure budget covers: (rule id, environment or '')."""
+        """Targets that a failure budget covers: (rule id, environment or ''); and what all gates ask of all targets."""
         self.bracket_ranks: dict[str, BracketRanks] = {}
         self.places_by_rule: dict[str, dict[Place, None]] = {}
         self.brackets: dict[str, Bracket] = {}

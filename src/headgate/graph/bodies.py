@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from headgate import cel
-from headgate.cel.interpolation import OPENING, NestedExpressionError, Part, parts_of
+from headgate.cel.interpolation import OPENING, InterpolationError, Part, parts_of
 from headgate.graph import inference, names, templates
 from headgate.graph.checking import Checker, Place, Written
 from headgate.graph.definition import Definition, Resource
@@ -216,5 +216,5 @@ class Body:
 def has_expressions(text: str) -> bool:
     try:
         return any(part.is_expression for part in parts_of(text))
-    except NestedExpressionError:
+    except InterpolationError:
         return True

@@ -9,7 +9,7 @@ import msgspec
 
 from headgate import cel
 from headgate.cel import syntax, waves
-from headgate.cel.interpolation import NestedExpressionError, Part, single_expression
+from headgate.cel.interpolation import InterpolationError, Part, single_expression
 from headgate.graph import bodies, dag, expressions, kinds, names, selectors
 from headgate.graph.checking import Checker, Place, Written
 from headgate.graph.compiled import CompiledNode, Dimension, ExternalReference
@@ -291,7 +291,7 @@ def compile_condition(
     """One expression, with or without `${}` around it."""
     try:
         part = single_expression(text)
-    except NestedExpressionError as error:
+    except InterpolationError as error:
         checker.point(place, Written(path, text, Part(text, True, 0)), error.position, str(error))
         return None
     except ValueError as error:

@@ -13,7 +13,7 @@ import msgspec
 
 from headgate import cel
 from headgate.cel import values
-from headgate.cel.interpolation import OPENING, NestedExpressionError, Part, parts_of
+from headgate.cel.interpolation import OPENING, InterpolationError, Part, parts_of
 from headgate.cel.plain import plain
 from headgate.graph.libraries import omission
 from headgate.kernel.documents import describe, field_path, item_path
@@ -32,14 +32,14 @@ class Found(msgspec.Struct, frozen=True):
         return len(self.parts) == 1
 
 
-def found_in(document: object, path: str = "") -> Iterator[Found | tuple[str, NestedExpressionError, str]]:
+def found_in(document: object, path: str = "") -> Iterator[Found | tuple[str, InterpolationError, str]]:
     """Every string with expressions, in the order of the document; a malformed one with its error."""
     yield from _found(document, path, ())
 
 
 def _found(
     value: object, path: str, keys: tuple[str | int, ...]
-) -> Iterator[Found | tuple[str, NestedExpressionError, str]]:
+) -> Iterator[Found | tuple[str, InterpolationError, str]]:
     if isinstance(value, dict):
         for key, item in value.items():
             yield from _found(item, field_path(path, str(key)), (*keys, str(key)))
@@ -49,7 +49,7 @@ def _found(
     elif isinstance(value, str) and OPENING in value:
         try:
             parts = parts_of(value)
-        except NestedExpressionError as error:
+        except InterpolationError as error:
             yield path, error, value
             return
         if any(part.is_expression for part in parts):

@@ -93,6 +93,13 @@ class Line:
     def add(self, item: Item) -> None:
         self._items.setdefault(item.workspace, deque()).append(item)
 
+    def put_back(self, items: Sequence[Item]) -> None:
+        """Before all others of their workspace, as they were."""
+        for item in reversed(items):
+            self._items.setdefault(item.workspace, deque()).appendleft(item)
+            with self._lock:
+                self._lengths[item.workspace] += 1
+
     def next_turn(self, most_of_one: int) -> dict[str, list[Item]]:
         """The oldest of each workspace; whoever has more left than that stands in line again."""
         found: dict[str, list[Item]] = {}

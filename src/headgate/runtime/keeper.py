@@ -35,6 +35,8 @@ from headgate.store.port import (
 _log = logging.getLogger("headgate.worker")
 _MOST_RELOADS = 3
 _REST_SECONDS = 0.5
+_BATCH_SECONDS = 0.05
+"""How long commands of one workspace are applied before the others have their turn; one is always applied to its end."""
 
 
 class Outcome(msgspec.Struct):
@@ -52,6 +54,8 @@ class Outcome(msgspec.Struct):
     newest_event: int = 0
     ended: list[Job] = []
     traces: dict[str, str] = {}
+    left: list[Item] = []
+    """Commands for which there was no time: the others have their turn first."""
 
 
 class Keeper:
@@ -249,8 +253,8 @@ class Keeper:
         self._must_decide = True
 
     def serve(self, items: Sequence[Item]) -> Outcome | None:
-        """One batch, after which every item is settled; or None, if one of several cannot be written and nobody knows
-        which: then nothing was, and each has to be tried by itself."""
+        """One batch, after which every item is settled but those that are `left`; or None, if one of several cannot be
+        written and nobody knows which: then nothing was, and each has to be tried by itself."""
         waiting = list(items)
         for _ in range(_MOST_RELOADS + len(waiting)):
             try:
@@ -284,7 +288,7 @@ class Keeper:
                 self.health.right("divergence", self.workspace.name)
                 if outcome.has_written:
                     self.health.store_is_right()
-                for item in waiting:
+                for item in waiting[: len(waiting) - len(outcome.left)]:
                     item.settle()
                 return outcome
         return self._failed(waiting, UnavailableError("the workspace could not be written; try again"))
@@ -302,9 +306,7 @@ class Keeper:
         replica = self.replica()
         with self._store.begin(self.workspace.name, self.lease) as transaction:
             batch = Batch(transaction, replica, self._recorder, self._clock(), self._refusal)
-            for item in items:
-                item.error = item.result = None
-                batch.run(item)
+            left = self._run(batch, items)
             if self.lease is not None:
                 batch.decide(self._traces, must=self._must_decide, is_recheck=self.needs_recheck)
             batch.write()
@@ -327,7 +329,19 @@ class Keeper:
             newest_event=batch.newest_event,
             ended=batch.ended,
             traces=self._traces,
+            left=left,
         )
+
+    @staticmethod
+    def _run(batch: Batch, items: Sequence[Item]) -> list[Item]:
+        """Those that it did not come to. What goes into a batch is no decision: whoever reads the log is told."""
+        ends = time.monotonic() + _BATCH_SECONDS
+        for count, item in enumerate(items, 1):
+            item.error = item.result = None
+            batch.run(item)
+            if time.monotonic() >= ends:
+                return list(items[count:])
+        return []
 
 
 def _by_kind(jobs: Sequence[Job]) -> dict[str, int]:

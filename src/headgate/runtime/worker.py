@@ -5,6 +5,7 @@ Whatever arrives while one batch is committed goes into the next, so many comman
 
 from __future__ import annotations
 
+import itertools
 import logging
 import math
 import queue
@@ -221,31 +222,39 @@ class Worker:
         """Whatever happens, every item has its answer afterwards, and the worker goes on."""
         try:
             keeper = self._keeper(workspace)
-            for group in in_turn(items):
+            groups = in_turn(items)
+            for number, group in enumerate(groups):
                 if group[0].question is not None:
                     keeper.answer(group)
-                else:
-                    self._commit(keeper, group)
+                    continue
+                left = self._commit(keeper, group)
+                if left:
+                    self._line.put_back([*left, *itertools.chain(*groups[number + 1 :])])
+                    return
         except Exception as error:
             if not isinstance(error, UnavailableError | UnknownWorkspaceError):
                 _log.exception("the worker goes on after an error")
             for item in items:
                 item.fail(error)
 
-    def _commit(self, keeper: Keeper, items: Sequence[Item]) -> None:
+    def _commit(self, keeper: Keeper, items: Sequence[Item]) -> list[Item]:
+        """Those that have to wait for another turn."""
         begin = time.perf_counter()
         outcome = keeper.serve(items)
         if outcome is None:
             for item in items:
                 self._commit(keeper, [item])
-            return
-        self._meter.batch(keeper.workspace.name, outcome, time.perf_counter() - begin, len(items))
+            return []
+        self._meter.batch(
+            keeper.workspace.name, outcome, time.perf_counter() - begin, len(items) - len(outcome.left)
+        )
         for flaw in outcome.undeliverable:
             self.report(keeper.workspace.name, flaw)
         if outcome.has_written:
             self._hint_is_due = True
         if outcome.has_written or outcome.measurements:
             self._tell(keeper.workspace.name, outcome)
+        return outcome.left
 
     def _tell(self, workspace: str, outcome: Outcome) -> None:
         """What is done is done, whether or not everybody can be told."""

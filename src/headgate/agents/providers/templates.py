@@ -18,6 +18,7 @@ def resolve(provider: Provider, bindings: Mapping[str, object], path: str) -> di
     document: dict[str, Any] = documents.write(provider)
     problems: list[Problem] = []
     texts: dict[str, str] = {}
+    bindings = job_configs.Metered(bindings)
     match provider:
         case verification.Http():
             texts["url"] = careful_addresses.resolve(

@@ -9,6 +9,7 @@ import msgspec
 from headgate import cel
 from headgate.cel import moments
 from headgate.fleet import expressions
+from headgate.fleet.allowances import Allowance
 from headgate.kernel import instants, verdicts
 from headgate.kernel.instants import Instant
 from headgate.kernel.verdicts import Verdict
@@ -19,13 +20,15 @@ class Gate(msgspec.Struct, frozen=True, rename="camel"):
     on_error: Literal["block"] = "block"
 
 
-def judge(rule: Gate, bindings: Mapping[str, object], now: Instant) -> Verdict:
+def judge(rule: Gate, bindings: Mapping[str, object], allowance: Allowance, now: Instant) -> Verdict:
     """All must be true. An error blocks and is shown; it can go away with the data, so it waits rather than refuses."""
     for text in rule.when:
         program = expressions.GATE.compile(text, expect=cel.BOOL)
         seen: dict[str, object] = {"now": instants.to_datetime(moments.steady(program, now))}
         try:
-            value = program.evaluate(ChainMap(seen, bindings))  # type: ignore[arg-type]  # it is only read
+            value = _value(program, ChainMap(seen, bindings), allowance)  # type: ignore[arg-type]  # it is only read
+        except cel.BudgetExceeded:
+            return _too_costly(program, allowance, now)
         except cel.EvaluationError as error:
             return verdicts.pending(
                 f"the gate cannot be evaluated: {text}: {error}",
@@ -44,6 +47,33 @@ def judge(rule: Gate, bindings: Mapping[str, object], now: Instant) -> Verdict:
     looks = [look for program in programs if (look := moments.next_change(program, now)) is not None]
     return verdicts.allowed(
         "all conditions of the gate are true", next_evaluation_time=min(looks, default=None)
+    )
+
+
+def _value(program: cel.Program, bindings: Mapping[str, object], allowance: Allowance) -> object:
+    """Within its share, as most are; else within what it is given in turn."""
+    try:
+        return program.evaluate(bindings, steps=allowance.share)
+    except cel.BudgetExceeded:
+        if allowance.steps == allowance.share:
+            raise
+        return program.evaluate(bindings, steps=allowance.steps)
+
+
+def _too_costly(program: cel.Program, allowance: Allowance, now: Instant) -> Verdict:
+    error = f"it takes more than {allowance.steps:,} steps"
+    if allowance.more_at is None:
+        said = f"evaluation failed: too expensive: {error}; make it simpler"
+        again_at = moments.next_change(program, now)
+    else:
+        moment = instants.show_to_the_second(allowance.more_at)
+        said = f"{error}, more than its share of {allowance.share:,}, and is given more in turn, next at {moment}"
+        again_at = allowance.more_at
+    return verdicts.pending(
+        f"the gate is not answered: {program.text}: {said}",
+        next_evaluation_time=again_at,
+        expression=program.text,
+        error=error,
     )
 
 

@@ -181,7 +181,8 @@ def find(metric: Metric, result: object) -> Found:
 
 
 def _holds(condition: str, result: object) -> bool:
-    value = expressions.RESULT.compile(condition, expect=cel.BOOL).evaluate({"result": result})
+    program = expressions.RESULT.compile(condition, expect=cel.BOOL)
+    value = program.evaluate({"result": result}, steps=cel.SELECTOR_STEPS)
     if not isinstance(value, bool):
         raise cel.EvaluationError(f"{condition} is not true or false")
     return value
