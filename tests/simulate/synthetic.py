@@ -2,8 +2,10 @@
 
 from typing import Any
 
-from headgate.fleet import changes, manifests, records
-from headgate.kernel import instants
+from headgate.fleet import changes, manifests, model, records
+from headgate.fleet.state import Judged
+from headgate.fleet.units import BoundRule
+from headgate.kernel import instants, verdicts
 from headgate.kernel.identifiers import NamedIds
 from headgate.simulate.mirror import Mirror
 from headgate.simulate.watch import Watch
@@ -57,6 +59,10 @@ def group(
     return records.Group(**settings)
 
 
+def allowed_by(policy: model.Policy, rule: model.Rule, **details: object) -> Judged:
+    return Judged(BoundRule(policy, rule), rule.kind, verdicts.allowed("fine", **details))
+
+
 class Onlooker:
     """A watch over a fleet of four nodes and one deployment, `api`, in one environment, `prod`."""
 
@@ -74,8 +80,11 @@ class Onlooker:
         self.watch.accepted(change)
 
     def create(self, *jobs: records.Job) -> None:
+        """Each with what an engine says that has asked everybody and heard no objection."""
         for created in jobs:
-            self.watch.on_job_created(created, ())
+            place = (created.deployment, created.environment, created.resource)
+            said = [allowed_by(*bound) for bound in self.watch.mirror.rules_over(*place)]
+            self.watch.on_job_created(created, said)
 
     def end(self, ended: records.Job, status: str = "successful") -> None:
         before, ended.status = ended.status, status

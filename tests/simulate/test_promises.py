@@ -225,7 +225,7 @@ def test_nothing_starts_outside_its_window() -> None:
     fleet = Onlooker(put("Policy", "nights", rules=[{"deploymentWindow": nights}]))
     fleet.create(job())
     assert fleet.broken == ["NoGateSkipped"]
-    assert "outside its window" in fleet.messages
+    assert "outside the window of api" in fleet.messages
 
 
 def cycle() -> records.Group:

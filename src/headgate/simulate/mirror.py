@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from headgate.fleet import changes, expressions, model, records
+from headgate.fleet import changes, expressions, model, records, references
 from headgate.kernel.instants import Instant
 
 View = dict[str, Any]
@@ -62,8 +62,53 @@ class Mirror:
         found: model.Version | None = self.objects["Version"].get(f"{deployment}/{tag}")
         return found
 
+    def version_named(self, deployment: str, tag: str) -> tuple[str, str]:
+        """A version's deployment and tag, each of which may be given by id."""
+        owner = self.name_in("Deployment", deployment) or deployment
+        found = self.version(owner, tag) or next(
+            (one for one in self.objects["Version"].values() if one.id == tag and one.deployment == owner),
+            None,
+        )
+        return owner, found.tag if found is not None else tag
+
+    def tag_of(self, deployment: str, version: str) -> str:
+        """Of a version's id; '' where there is none any more."""
+        held = self.objects["Version"].values()
+        return next((one.tag for one in held if one.id == version and one.deployment == deployment), "")
+
+    def name_in(self, kind: str, reference: str | None) -> str | None:
+        found = self._find(kind, reference) if reference is not None else None
+        return name_of(found) if found is not None else reference
+
+    def rule(self, policy: str | None, reference: str) -> model.Rule | None:
+        """By id or name; within a policy by index too, or by a kind that only one of its rules has."""
+        policies = [self._find("Policy", policy)] if policy is not None else self.policies.values()
+        rules = [rule for one in policies if one is not None for rule in one.rules]
+        tries: list[list[model.Rule]] = [[rule for rule in rules if reference in (rule.id, rule.name)]]
+        if policy is not None:
+            tries.append([rule for rule in rules if str(rule.index) == reference])
+            tries.append([rule for rule in rules if rule.kind == reference])
+        return next((found[0] for found in tries if len(found) == 1), None)
+
+    def rules_over(
+        self, deployment: str, environment: str, resource: str
+    ) -> Iterator[tuple[model.Policy, model.Rule]]:
+        """Every rule of every enabled policy that matches the target."""
+        bindings = self.bindings(deployment, environment, resource)
+        for policy in self.policies.values():
+            if policy.enabled and matches(policy.selector, bindings):
+                yield from ((policy, rule) for rule in policy.rules)
+
+    def rejected(self, version: model.Version) -> None:
+        """The engine has marked a version as bad by itself, as a rule told it to."""
+        self._put(version)
+
     def apply(self, change: changes.Change) -> None:
         match change:
+            case changes.Put(object=model.Policy() as policy):
+                self._put(self._kept(policy))
+            case changes.Put(object=model.Version() as version):
+                self._put(self._kept_version(version))
             case changes.Put(object=item):
                 self._put(item)
             case changes.Delete(kind=kind, name=name):
@@ -88,6 +133,29 @@ class Mirror:
         name = name_of(item)
         self.objects[kind][name] = item
         self._views.pop((kind, name), None)
+
+    def _kept(self, policy: model.Policy) -> model.Policy:
+        """A policy that is put again keeps its id, and so do its rules."""
+        old = self.policies.get(policy.name)
+        if old is None or old.id == policy.id:
+            return policy
+        rules = references.rules_of_kept_policy(policy, old.id)
+        return msgspec.structs.replace(policy, id=old.id, rules=rules)
+
+    def _kept_version(self, version: model.Version) -> model.Version:
+        """A version that is put again keeps its id, and a mark as bad is not lifted by it."""
+        owner = self.name_in("Deployment", version.deployment) or version.deployment
+        old = self.version(owner, version.tag)
+        if old is None:
+            return msgspec.structs.replace(version, deployment=owner)
+        is_marked = old.rejection is not None
+        return msgspec.structs.replace(
+            version,
+            id=old.id,
+            deployment=owner,
+            status=old.status if is_marked else version.status,
+            rejection=old.rejection,
+        )
 
     def _find(self, kind: str, reference: str) -> Any:
         """By name; by id only when no name fits, because that takes a search."""

@@ -114,4 +114,5 @@ class Watch:
     def on_slot_freed(self, rule: str, resource: str) -> None:
         self.ledger.freed(rule, resource, self.now)
 
-    def on_version_rejected(self, version: model.Version) -> None: ...
+    def on_version_rejected(self, version: model.Version) -> None:
+        self.mirror.rejected(version)

@@ -13,6 +13,9 @@ from headgate.simulate.mirror import Mirror
 Broken = Callable[[str, Instant, str], None]
 """Takes the promise's name, the moment, and the sentence."""
 
+STILL_TO_RUN = frozenset({"waiting", "running", "retrying"})
+"""Members of a group that have a job ahead of them, or under way."""
+
 
 class Unconverged(msgspec.Struct, frozen=True):
     """One target that is not where it should be: why, what wakes it, and every rule line of its explanation."""

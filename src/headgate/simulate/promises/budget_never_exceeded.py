@@ -10,7 +10,8 @@ from typing import Any
 from headgate.fleet import changes, expressions, model, records
 from headgate.kernel.instants import Instant
 from headgate.simulate.mirror import Mirror, matches
-from headgate.simulate.promises.base import Broken, Promise
+from headgate.simulate.promises.base import STILL_TO_RUN, Broken, Promise
+from headgate.simulate.promises.skips import Skips
 
 Place = tuple[str, str, str]
 
@@ -162,15 +163,14 @@ class BudgetNeverExceeded(Promise):
     def __init__(self, mirror: Mirror, broken: Broken) -> None:
         super().__init__(mirror, broken)
         self._books = Budgets(mirror)
-        self._skips: list[changes.PutSkip] = []
+        self._skips = Skips(mirror)
         self._ended: set[str] = set()
         """Jobs that have ended and may still be verified."""
         self._newest: dict[Place, str] = {}
 
     def changed(self, change: changes.Change, now: Instant) -> None:
         self._books.changed(change)
-        if isinstance(change, changes.PutSkip):
-            self._skips.append(change)
+        self._skips.changed(change)
 
     def job_created(self, job: records.Job, verdicts: Sequence[Any], now: Instant) -> None:
         """A further attempt goes on with the slot that the resource has kept since the first."""
@@ -198,15 +198,15 @@ class BudgetNeverExceeded(Promise):
                 )
 
     def _is_skipped(self, budget: Budget, job: records.Job, now: Instant) -> bool:
-        """A person let the resource work beyond the limit; it counts for everyone else."""
-        rule = budget.rule
-        return any(
-            skip.rule in (rule.id, rule.name, rule.kind, str(rule.index))
-            and skip.policy in (None, budget.policy.name, budget.policy.id)
-            and skip.environment in (None, job.environment)
-            and skip.resource in (None, job.resource)
-            and (skip.expires_at is None or now < skip.expires_at)
-            for skip in self._skips
+        """A person let the resource work beyond the limit, with everything that is to run; it counts for everyone else."""
+        group = self.mirror.groups.get(job.group) if job.group is not None else None
+        versions = {(job.deployment, job.tag)}
+        for member in group.members if group is not None else ():
+            if member.version is not None and member.state in STILL_TO_RUN:
+                versions.add((member.deployment, self.mirror.tag_of(member.deployment, member.version)))
+        return all(
+            self._skips.let_pass(budget.rule, version, job.environment, job.resource, now)
+            for version in versions
         )
 
     def _has_kept_its_slot(self, budget: Budget, job: records.Job, before: records.Job | None) -> bool:

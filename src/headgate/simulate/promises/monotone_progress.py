@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from headgate.fleet import model, records
 from headgate.kernel.instants import Instant
-from headgate.simulate.mirror import matches
 from headgate.simulate.promises.base import Ending, Promise
+from headgate.simulate.promises.budget_never_exceeded import Budgets, Place
 
 _UNDER_WAY = frozenset({"waiting", "retrying", "running", "rollingBack"})
 _PUT_BACK = frozenset({"rolledBack", "skipped", "dropped"})
@@ -35,28 +35,52 @@ class MonotoneProgress(Promise):
             self.broken(ending.at, "the fleet has not converged, and no target says that it is the one")
         denied = {unit.target for unit in ending.unconverged if any(v == "denied" for v, _ in unit.verdicts)}
         for group in self.mirror.groups.values():
-            if group.status == "executing" and not self._is_held(group, denied):
+            if group.status == "executing" and not self._is_held(group, denied, ending.at):
                 left = ", ".join(f"{one.deployment} {one.state}" for one in group.members)
                 self.broken(ending.at, f"group {group.id} on {group.resource} goes on with nothing: {left}")
 
-    def _is_held(self, group: records.Group, denied: set[str]) -> bool:
+    def _is_held(self, group: records.Group, denied: set[str], now: Instant) -> bool:
         """A job of it never ends, or what is left is frozen, denied, waits for a version or for a slot."""
-        if group.slot_released or any(job.status in model.JOB_LIVE for job in self._jobs(group)):
+        if any(job.status in model.JOB_LIVE for job in self._jobs(group)):
+            return True
+        if group.slot_released and self._lacks_a_slot(group):
             return True
         for member in group.members:
             if not _is_left(group, member):
                 continue
             place = (member.deployment, group.environment, group.resource)
-            if member.version is None or "/".join(place) in denied or self._is_frozen(place):
+            if member.version is None or "/".join(place) in denied or self._is_frozen(place, now):
                 return True
         return False
 
     def _jobs(self, group: records.Group) -> Iterator[records.Job]:
         return (job for job in self.mirror.jobs.values() if job.group == group.id)
 
-    def _is_frozen(self, place: tuple[str, str, str]) -> bool:
-        bindings = self.mirror.bindings(*place)
-        return any(matches(freeze.selector, bindings) for freeze in self.mirror.freezes.values())
+    def _is_frozen(self, place: Place, now: Instant) -> bool:
+        return any(True for _ in self.mirror.freezes_over(*place, now))
+
+    def _lacks_a_slot(self, group: records.Group) -> bool:
+        """A group whose slot was released goes on when it has one again: held is what others leave no room for."""
+        books = Budgets(self.mirror)
+        for other in self.mirror.groups.values():
+            is_started = other.started_at is not None and other.status not in records.GROUP_ENDED
+            if is_started and not other.slot_released:
+                for place in _places(other):
+                    books.take(other.id, place)
+        for job in self.mirror.jobs.values():
+            if job.group is None and (job.status in model.JOB_LIVE or job.verification == "running"):
+                books.take(job.id, (job.deployment, job.environment, job.resource))
+        return any(
+            budget.covers(self.mirror, place)
+            and group.resource not in budget.holders
+            and len(budget.holders) >= budget.limit
+            for place in _places(group)
+            for budget in books.current()
+        )
+
+
+def _places(group: records.Group) -> Iterator[Place]:
+    return ((member.deployment, group.environment, group.resource) for member in group.members)
 
 
 def _is_left(group: records.Group, member: records.Member) -> bool:

@@ -1,8 +1,10 @@
 """Checks what the engine says it was allowed by, and judges again, from its own books, what can be judged alone.
 
-Judged again: the version's status and scope, approvals and vetoes, version selectors, deployment windows, and inside
-a bracket the order of hooks and dependencies. Only first attempts of ordinary jobs pass these gates: a retry, a
-rollback, a redeployment and a change of variables do not pass the version's gates again.
+Every rule that applies, found without the engine, must be among those it was allowed by, unless a skip that is in force
+names it for this version and place. Judged again: the version's status and scope, approvals and vetoes, version
+selectors, deployment windows, and inside a bracket the order of hooks and dependencies. Only first attempts of ordinary
+jobs pass these gates: a retry, a rollback, a redeployment and a change of variables do not pass the version's gates
+again.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,9 +15,24 @@ from headgate.fleet import changes, expressions, model, records
 from headgate.fleet.rules import deployment_window
 from headgate.kernel.instants import Instant
 from headgate.simulate.mirror import Mirror, matches
-from headgate.simulate.promises.base import Broken, Promise
+from headgate.simulate.promises.base import STILL_TO_RUN, Broken, Promise
+from headgate.simulate.promises.skips import Skips
+
+Place = tuple[str, str, str]
+"""A deployment, an environment and a resource."""
+Bound = tuple[model.Policy, model.Rule]
 
 _JUDGED_AGAIN = frozenset({"approval", "versionSelector", "deploymentWindow", "deploymentDependency"})
+_OF_MOMENT = frozenset({"deploymentWindow", "failureBudget"})
+_ASKED = _OF_MOMENT | {
+    "approval",
+    "environmentProgression",
+    "gate",
+    "gradualRollout",
+    "versionCooldown",
+    "versionSelector",
+}
+"""Rules that are asked about every ordinary start, whatever the fleet looks like."""
 _SETTLED_WITHOUT_A_JOB = frozenset({"unchanged", "dropped", "skipped"})
 
 
@@ -26,48 +43,84 @@ class NoGateSkipped(Promise):
     def __init__(self, mirror: Mirror, broken: Broken) -> None:
         super().__init__(mirror, broken)
         self._votes: dict[tuple[str, str, str], dict[str, changes.Vote]] = {}
-        self._skipped_rules: set[str] = set()
+        self._skips = Skips(mirror)
         self._succeeded: set[tuple[str, str]] = set()
         self._started_groups: set[str] = set()
-        self._rules_by_place: dict[tuple[str, str, str], list[tuple[model.Policy, model.Rule]]] = {}
+        self._deployed: set[str] = set()
+        self._rules_by_place: dict[Place, list[Bound]] = {}
         self._upstream_names: dict[tuple[str, str, str], tuple[str, ...]] = {}
         self._reads_deployment_only: dict[str, bool] = {}
 
     def changed(self, change: changes.Change, now: Instant) -> None:
+        self._skips.changed(change)
         match change:
             case changes.Vote():
-                place = (change.deployment, change.tag, change.environment)
-                self._votes.setdefault(place, {})[change.user] = change
-            case changes.PutSkip():
-                self._skipped_rules.add(change.rule)
-                self._rules_by_place.clear()
+                deployment, tag = self.mirror.version_named(change.deployment, change.tag)
+                environment = self.mirror.name_in("Environment", change.environment) or ""
+                self._votes.setdefault((deployment, tag, environment), {})[change.user] = change
+            case changes.TargetAction(action="adopt"):
+                self._deployed.add(change.target)
             case changes.Put() | changes.Delete() | changes.SetVariable():
                 self._rules_by_place.clear()
                 self._upstream_names.clear()
                 self._reads_deployment_only.clear()
             case _:
                 pass
+        if isinstance(change, changes.Delete):
+            self._deployed = {name for name in self._deployed if change.name not in name.split("/")}
 
     def job_changed(self, job: records.Job, old_status: str, now: Instant) -> None:
-        if job.group is not None and job.status == "successful":
+        if job.status != "successful":
+            return
+        self._deployed.add(job.target)
+        if job.group is not None:
             self._succeeded.add((job.group, job.deployment))
 
     def job_created(self, job: records.Job, verdicts: Sequence[Any], now: Instant) -> None:
-        for judged in verdicts:
-            if not judged.is_allowed:
-                label = judged.rule.label if judged.rule is not None else judged.kind
-                self.broken(
-                    now, f"{job.target} {job.tag} started while {label} said {judged.verdict.message!r}"
-                )
+        for fact in self._judge_verdicts(job, verdicts, now):
+            self.broken(now, f"{job.target} {job.tag} started {fact}")
         if job.attempt == 1 and job.kind in ("deploy", "hook"):
-            for fact in self._judge_version(job):
+            for fact in self._judge_version(job, now):
                 self.broken(now, f"{job.target} started {fact}")
+        if job.attempt == 1 and job.kind in ("deploy", "hook", "variable"):
             for fact in self._judge_moment(job, now):
                 self.broken(now, f"{job.target} {job.tag} started {fact}")
         if job.group is not None:
             self._started_groups.add(job.group)
 
-    def _judge_version(self, job: records.Job) -> Iterator[str]:
+    def _judge_verdicts(self, job: records.Job, verdicts: Sequence[Any], now: Instant) -> Iterator[str]:
+        """All said allowed, those that were skipped are skipped, and nobody was forgotten."""
+        for judged in verdicts:
+            label = judged.rule.label if judged.rule is not None else judged.kind
+            if not judged.is_allowed:
+                yield f"while {label} said {judged.verdict.message!r}"
+            elif judged.verdict.details.get("skip") is not None and not self._may_be_skipped(
+                judged.rule.rule, job, now
+            ):
+                yield f"with {label} as skipped, which no skip that is in force names here"
+        if job.kind == "deploy" and job.group is None:
+            asked = {judged.rule.id for judged in verdicts if judged.rule is not None}
+            for policy, rule in self._rules(_place(job)):
+                if rule.kind in _ASKED and rule.id not in asked:
+                    yield f"without being asked about by {policy.name}, {rule.label}"
+
+    def _may_be_skipped(self, rule: model.Rule, job: records.Job, now: Instant) -> bool:
+        """In a group the verdicts of all its members come with its first jobs."""
+        group = self.mirror.groups.get(job.group) if job.group is not None else None
+        if group is None:
+            return self._skips.let_pass(rule, (job.deployment, job.tag), job.environment, job.resource, now)
+        return any(
+            self._skips.let_pass(rule, version, group.environment, group.resource, now)
+            for version in self._locked(group)
+        )
+
+    def _locked(self, group: records.Group) -> Iterator[tuple[str, str]]:
+        """Deployment and tag of every member that has a version."""
+        for member in group.members:
+            if member.version is not None:
+                yield member.deployment, self.mirror.tag_of(member.deployment, member.version)
+
+    def _judge_version(self, job: records.Job, now: Instant) -> Iterator[str]:
         version = self.mirror.version(job.deployment, job.tag)
         if version is None:
             return
@@ -76,7 +129,7 @@ class NoGateSkipped(Promise):
             yield f"{job.tag}, whose status is {version.status}"
         if version.target_selector is not None and _is_false(version.target_selector, self._bindings(job)):
             yield f"{job.tag}, whose targetSelector is false here"
-        for policy, rule in self._rules(job):
+        for policy, rule in self._unskipped(job, now):
             if rule.kind == "approval":
                 yield from self._judge_approval(job, policy, rule)
             elif rule.kind == "versionSelector" and job.group is None:
@@ -96,24 +149,33 @@ class NoGateSkipped(Promise):
             yield f"{job.tag} with {approved} of {rule.spec.min_approvals} approvals ({policy.name}, {rule.label})"
 
     def _judge_moment(self, job: records.Job, now: Instant) -> Iterator[str]:
-        if job.group is None or job.group not in self._started_groups:
-            yield from self._judge_windows(job, now)
         group = self.mirror.groups.get(job.group) if job.group is not None else None
+        if group is None:
+            yield from self._judge_windows(_place(job), job.tag, now)
+        elif group.id not in self._started_groups:
+            for member in group.members:
+                if member.state in STILL_TO_RUN and member.version is not None:
+                    tag = self.mirror.tag_of(member.deployment, member.version)
+                    place = (member.deployment, group.environment, group.resource)
+                    yield from self._judge_windows(place, tag, now)
         if group is not None and group.phase == "forward":
-            yield from self._judge_order(job, group)
+            yield from self._judge_order(job, group, now)
 
-    def _judge_windows(self, job: records.Job, now: Instant) -> Iterator[str]:
-        for policy, rule in self._rules(job):
-            if rule.kind != "deploymentWindow" or rule.spec.first_deployment == "bypass":
+    def _judge_windows(self, place: Place, tag: str, now: Instant) -> Iterator[str]:
+        for policy, rule in self._rules(place):
+            if rule.kind != "deploymentWindow" or self._skips.let_pass(
+                rule, (place[0], tag), place[1], place[2], now
+            ):
                 continue
-            if not deployment_window.judge(rule.spec, now).is_allowed:
-                yield f"outside its window ({policy.name}, {rule.label})"
+            is_first = rule.spec.first_deployment == "bypass" and "/".join(place) not in self._deployed
+            if not is_first and not deployment_window.judge(rule.spec, now).is_allowed:
+                yield f"outside the window of {place[0]} ({policy.name}, {rule.label})"
 
-    def _judge_order(self, job: records.Job, group: records.Group) -> Iterator[str]:
+    def _judge_order(self, job: records.Job, group: records.Group, now: Instant) -> Iterator[str]:
         role = next(
             (member.role for member in group.members if member.deployment == job.deployment), "member"
         )
-        upstream = {name for name in self._upstream(job) if name != job.deployment}
+        upstream = {name for name in self._upstream(job, now) if name != job.deployment}
         for member in group.members:
             if member.deployment == job.deployment or member.state in _SETTLED_WITHOUT_A_JOB:
                 continue
@@ -125,8 +187,8 @@ class NoGateSkipped(Promise):
             if must_precede and (group.id, member.deployment) not in self._succeeded:
                 yield f"before {member.deployment} ({member.state}) succeeded in this group"
 
-    def _upstream(self, job: records.Job) -> Iterator[str]:
-        for _, rule in self._rules(job):
+    def _upstream(self, job: records.Job, now: Instant) -> Iterator[str]:
+        for _, rule in self._unskipped(job, now):
             if rule.kind == "deploymentDependency":
                 yield from self._upstream_by(rule, job)
 
@@ -157,21 +219,25 @@ class NoGateSkipped(Promise):
     def _deployment(self, name: str) -> dict[str, Any]:
         return self.mirror.view("Deployment", name) or {}
 
-    def _rules(self, job: records.Job) -> list[tuple[model.Policy, model.Rule]]:
-        """What is judged here, of the policies that match the target, but for rules that some skip names."""
-        place = (job.deployment, job.environment, job.resource)
+    def _unskipped(self, job: records.Job, now: Instant) -> Iterator[Bound]:
+        version = (job.deployment, job.tag)
+        for policy, rule in self._rules(_place(job)):
+            if not self._skips.let_pass(rule, version, job.environment, job.resource, now):
+                yield policy, rule
+
+    def _rules(self, place: Place) -> list[Bound]:
         found = self._rules_by_place.get(place)
         if found is None:
-            bindings = self.mirror.bindings(*place)
             found = self._rules_by_place[place] = [
                 (policy, rule)
-                for policy in self.mirror.policies.values()
-                if policy.enabled and matches(policy.selector, bindings)
-                for rule in policy.rules
-                if rule.kind in _JUDGED_AGAIN
-                and not self._skipped_rules & {rule.id, rule.name, str(rule.index)}
+                for policy, rule in self.mirror.rules_over(*place)
+                if rule.kind in _JUDGED_AGAIN | _ASKED
             ]
         return found
+
+
+def _place(job: records.Job) -> Place:
+    return job.deployment, job.environment, job.resource
 
 
 def _is_false(selector: str, bindings: dict[str, object]) -> bool:

@@ -1,14 +1,49 @@
-"""Keeps its own book of what runs on every target, and looks at each job that would put something older there."""
+"""Keeps its own book of what runs on every target, and looks at each job that would put something older there.
 
-from collections.abc import Sequence
+Going back needs a cause that names this target: a person's order for it, what runs being marked as bad, or a failure here
+(in a bracket: in this group) for which a rollback rule fired that bound the target then; and it goes where that cause
+leads, which is to the last version before that was good here.
+"""
+
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+import msgspec
+
 from headgate.fleet import changes, model, records
+from headgate.fleet.rules import rollback
 from headgate.kernel.instants import Instant
-from headgate.simulate.mirror import Mirror
+from headgate.simulate.mirror import Mirror, matches
 from headgate.simulate.promises.base import Broken, Promise
 
 Order = tuple[Instant, str]
+
+
+class Run(msgspec.Struct, frozen=True):
+    """A version that came to run on a target: by a job, or (None) because somebody said so."""
+
+    version: str
+    tag: str
+    job: str | None
+    group: str | None
+
+
+class Failure(msgspec.Struct, frozen=True):
+    """A release that failed on a target, and whether a rollback rule that bound it fired."""
+
+    job: records.Job
+    has_fired: bool
+    may_be_retried: bool
+    """Then the rule fires, if at all, when no attempt is left."""
+
+
+class Cycle(msgspec.Struct):
+    """A group as it started: it goes on by these rules even if they change."""
+
+    strategy: str
+    rules: dict[str, list[model.Rule]]
+    """Rollback rules, by deployment."""
+    failures: list[Failure] = []
 
 
 class NoSilentDowngrade(Promise):
@@ -18,62 +53,170 @@ class NoSilentDowngrade(Promise):
     def __init__(self, mirror: Mirror, broken: Broken) -> None:
         super().__init__(mirror, broken)
         self._orders: dict[str, Order] = {}
-        self._runs: dict[str, records.Job] = {}
-        self._has_rollback_rule = False
-        self._ordered_by_a_person: set[str] = set()
+        self._runs: dict[str, list[Run]] = {}
+        self._failures: dict[str, Failure] = {}
+        self._cycles: dict[str, Cycle] = {}
+        self._ordered: dict[str, str | None] = {}
+        """Targets that a person sends back, each with the tag it is sent to, if one was named."""
 
     def changed(self, change: changes.Change, now: Instant) -> None:
         match change:
             case changes.Put(object=model.Version() as version):
                 self._orders.setdefault(version.id, (version.created_at or now, version.id))
-            case changes.Put(object=model.Policy() as policy):
-                self._has_rollback_rule |= any(rule.kind == "rollback" for rule in policy.rules)
-            case changes.TargetAction() if change.action != "retry":
-                self._ordered(change.target)
-            case changes.TargetsAction() if change.action != "retry":
-                self._ordered(f"{change.deployment}/{change.environment}/")
+            case changes.TargetAction():
+                self._order(change.target, change)
+            case changes.TargetsAction():
+                for target in self._targets_of(change):
+                    self._order(target, change)
+            case changes.Measured():
+                job = self.mirror.jobs.get(change.job)
+                if job is not None and job.verification == "failed" and job.status == "successful":
+                    self._note_failure(job)
             case changes.Delete():
                 self._forget(change.kind, change.name)
             case _:
                 pass
 
-    def _ordered(self, whom: str) -> None:
-        """A target, or with a slash at its end all of a deployment in an environment; a retry sends nobody back."""
-        self._ordered_by_a_person.add(whom)
-        self._runs = {name: job for name, job in self._runs.items() if not _concerns(whom, name)}
+    def _targets_of(self, change: changes.TargetsAction) -> Iterator[str]:
+        deployment = self.mirror.name_in("Deployment", change.deployment) or ""
+        environment = self.mirror.name_in("Environment", change.environment) or ""
+        for resource in change.resources or self.mirror.resources:
+            if matches(change.selector, self.mirror.bindings(deployment, environment, resource)):
+                yield f"{deployment}/{environment}/{resource}"
+
+    def _order(self, target: str, change: changes.TargetAction | changes.TargetsAction) -> None:
+        """A retry sends nobody back. Of those that are adopted together some may be passed over: then nothing is known."""
+        if change.action in ("rollback", "redeploy"):
+            self._ordered[target] = change.to
+        elif change.action == "adopt":
+            self._failures.pop(target, None)
+            self._runs.pop(target, None)
+            deployment = target.partition("/")[0]
+            version = self.mirror.version(*self.mirror.version_named(deployment, change.to or ""))
+            if isinstance(change, changes.TargetAction) and version is not None:
+                self._runs[target] = [Run(version.id, version.tag, None, None)]
 
     def _forget(self, kind: str, name: str) -> None:
         """What is made again under an old name is a new target."""
         part = {"Deployment": 0, "Environment": 1, "Resource": 2}.get(kind)
-        if part is not None:
-            self._runs = {
-                target: job for target, job in self._runs.items() if target.split("/")[part] != name
-            }
+        for book in (self._runs, self._failures, self._ordered) if part is not None else ():
+            for target in [target for target in book if target.split("/")[part or 0] == name]:
+                del book[target]
 
     def job_changed(self, job: records.Job, old_status: str, now: Instant) -> None:
+        if job.status in model.JOB_LIVE:
+            return
+        if job.kind == "rollback":
+            self._ordered.pop(job.target, None)
         if job.status == "successful":
-            self._runs[job.target] = job
+            self._failures.pop(job.target, None)
+            self._runs.setdefault(job.target, []).append(Run(job.version, job.tag, job.id, job.group))
+        if job.status != "successful" or job.verification == "failed":
+            self._note_failure(job)
+
+    def _note_failure(self, job: records.Job) -> None:
+        rules = self._rules(job)
+        kinds = {rule.kind for rule in rules}
+        cycle = self._cycles.get(job.group or "")
+        if cycle is not None:
+            rules = [*rules, *cycle.rules.get(job.deployment, ())]
+        failure = Failure(job, _fires(rules, job), "retry" in kinds)
+        self._failures[job.target] = failure
+        if cycle is not None:
+            cycle.failures.append(failure)
+
+    def _rules(self, job: records.Job) -> list[model.Rule]:
+        return [rule for _, rule in self.mirror.rules_over(job.deployment, job.environment, job.resource)]
 
     def job_created(self, job: records.Job, verdicts: Sequence[Any], now: Instant) -> None:
-        runs = self._runs.get(job.target)
-        if runs is None or not self._is_older(job.version, runs.version) or self._may_go_back(job, runs):
+        self._note_cycle(job)
+        fact = self._flaw(job)
+        if fact is not None:
+            runs = self._runs[job.target][-1].tag
+            self.broken(
+                now, f"{job.target} runs {runs} and was put on {job.tag}, which is older ({job.kind}): {fact}"
+            )
+
+    def _note_cycle(self, job: records.Job) -> None:
+        group = self.mirror.groups.get(job.group or "")
+        if group is None or group.id in self._cycles:
             return
-        self.broken(
-            now, f"{job.target} runs {runs.tag} and was put on {job.tag}, which is older ({job.kind})"
-        )
+        rules: dict[str, list[model.Rule]] = {}
+        for member in group.members:
+            place = (member.deployment, group.environment, group.resource)
+            rules[member.deployment] = [
+                rule for _, rule in self.mirror.rules_over(*place) if rule.kind == "rollback"
+            ]
+        bracket = self.mirror.rule(None, group.rule)
+        self._cycles[group.id] = Cycle(bracket.spec.rollback_strategy if bracket is not None else "", rules)
+
+    def _flaw(self, job: records.Job) -> str | None:
+        """What is wrong about the job if it goes back; None if nothing is."""
+        history = self._runs.get(job.target)
+        if not history or not self._is_older(job.version, history[-1].version):
+            return None
+        what_runs = self.mirror.version(job.deployment, history[-1].tag)
+        if what_runs is None or what_runs.goes_back:
+            return None
+        if job.kind != "rollback":
+            return "nobody has asked for that"
+        if job.target in self._ordered:
+            return self._flaw_of_order(job, self._ordered[job.target])
+        failure = self._cause(job)
+        if failure is None:
+            return "no rollback rule of it has fired for a failure there"
+        return self._flaw_of_way_back(job, failure)
 
     def _is_older(self, version: str, than: str) -> bool:
         one, other = self._orders.get(version), self._orders.get(than)
         return one is not None and other is not None and one < other
 
-    def _may_go_back(self, job: records.Job, runs: records.Job) -> bool:
-        what_runs = self.mirror.version(runs.deployment, runs.tag)
-        if what_runs is None or what_runs.goes_back:
-            return True
-        if job.kind != "rollback":
+    def _flaw_of_order(self, job: records.Job, to: str | None) -> str | None:
+        """Where the version that was named has gone bad meanwhile, back goes further."""
+        wanted = (
+            self.mirror.version(*self.mirror.version_named(job.deployment, to)) if to is not None else None
+        )
+        if wanted is None or wanted.status == "rejected" or wanted.id == job.version:
+            return None
+        return f"a person has sent it to {wanted.tag}"
+
+    def _cause(self, job: records.Job) -> Failure | None:
+        cycle = self._cycles.get(job.group or "")
+        if cycle is None:
+            failures = [failure for name, failure in self._failures.items() if name == job.target]
+        elif cycle.strategy == "halt_and_notify":
+            return None
+        else:
+            failures = [
+                failure
+                for failure in cycle.failures
+                if cycle.strategy != "individual" or failure.job.deployment == job.deployment
+            ]
+        return next((failure for failure in failures if self._has_fired(failure)), None)
+
+    def _has_fired(self, failure: Failure) -> bool:
+        """An attempt that was still ahead may be off because its rule is gone: then the rules of now decide."""
+        return failure.has_fired or (failure.may_be_retried and _fires(self._rules(failure.job), failure.job))
+
+    def _flaw_of_way_back(self, job: records.Job, failure: Failure) -> str | None:
+        for run in reversed(self._runs[job.target]):
+            is_undone = (
+                run.group == job.group if job.group is not None else run.version == failure.job.version
+            )
+            if not is_undone and self._is_good(run, job):
+                return None if run.version == job.version else f"what ran before and was good is {run.tag}"
+        return "nothing that ran there before was good"
+
+    def _is_good(self, run: Run, job: records.Job) -> bool:
+        version = self.mirror.version(job.deployment, run.tag)
+        if version is None or version.status == "rejected":
             return False
-        return self._has_rollback_rule or any(_concerns(one, job.target) for one in self._ordered_by_a_person)
+        done = self.mirror.jobs.get(run.job or "")
+        return done is None or done.kind == "rollback" or done.verification in ("none", "passed")
 
 
-def _concerns(whom: str, target: str) -> bool:
-    return target.startswith(whom) if whom.endswith("/") else target == whom
+def _fires(rules: Sequence[model.Rule], job: records.Job) -> bool:
+    return any(
+        rule.kind == "rollback" and rollback.fires(rule.spec, job.status, job.verification == "failed")
+        for rule in rules
+    )
