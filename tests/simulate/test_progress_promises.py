@@ -42,8 +42,11 @@ def test_a_rollback_without_a_cause_is_a_silent_downgrade() -> None:
 
 
 def test_a_rollback_rule_a_person_and_a_rejected_version_may_send_it_back() -> None:
-    by_rule = fleet_on("v2", put("Policy", "back", rules=[{"rollback": {}}]))
-    by_rule.create(job(tag="v1", kind="rollback"))
+    by_rule = fleet_on("v1", put("Policy", "back", rules=[{"rollback": {}}]))
+    bad = job(tag="v2", verification="failed")
+    by_rule.create(bad)
+    by_rule.end(bad)
+    by_rule.create(job(tag="v1", kind="rollback", id="back"))
     by_person = fleet_on("v2")
     by_person.accept(changes.TargetAction("rollback", "api/prod/node-1", "ana"))
     by_person.create(job(tag="v1", kind="rollback"))
@@ -51,6 +54,13 @@ def test_a_rollback_rule_a_person_and_a_rejected_version_may_send_it_back() -> N
     by_rejection.accept(changes.SetVersionStatus("api", "v2", "rejected"))
     by_rejection.create(job(tag="v1"))
     assert by_rule.broken + by_person.broken + by_rejection.broken == []
+
+
+def test_a_rollback_rule_that_has_not_fired_sends_nobody_back() -> None:
+    fleet = fleet_on("v2", put("Policy", "back", rules=[{"rollback": {}}]))
+    fleet.create(job(tag="v1", kind="rollback"))
+    assert fleet.broken == ["NoSilentDowngrade"]
+    assert "no rollback rule of it has fired" in fleet.messages
 
 
 def test_an_order_for_another_target_and_a_retry_send_nobody_back() -> None:

@@ -198,6 +198,27 @@ def test_a_skipped_rule_is_not_judged_again() -> None:
     assert fleet.broken == []
 
 
+def test_a_skip_holds_for_what_it_names_and_until_it_is_over() -> None:
+    fleet = Onlooker(approval(2))
+    later = START + instants.seconds(60)
+    fleet.accept(changes.PutSkip(reason="hotfix", rule="ask", resource="node-1", expires_at=later))
+    fleet.create(job("node-1"))
+    assert fleet.broken == []
+    fleet.create(job("node-2"))
+    assert fleet.broken == ["NoGateSkipped"]
+    fleet.watch.now = later
+    fleet.accept(version("api", "v3"))
+    fleet.create(job("node-1", tag="v3", created_at=later))
+    assert "api/prod/node-1 started v3 with 0 of 2 approvals" in fleet.messages
+
+
+def test_a_rule_that_was_not_asked_was_skipped() -> None:
+    fleet = Onlooker(put("Policy", "gated", rules=[{"gate": {"when": ["true"]}}]))
+    fleet.watch.on_job_created(job(), ())
+    assert fleet.broken == ["NoGateSkipped"]
+    assert "without being asked about by gated" in fleet.messages
+
+
 def test_a_retry_does_not_pass_the_version_gates_again() -> None:
     fleet = Onlooker(approval(2))
     fleet.create(job(attempt=2))

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from . import trivial
 from .little import after, clique, group, lives, new_image, play_trivially, pod_clique_set
 
 WEB = clique("web", 2)
@@ -187,6 +188,11 @@ def test_a_planner_that_stops_without_a_reason_is_caught() -> None:
     objects = [pod_clique_set(WEB)]
     result = play_trivially(objects=objects, cluster={"nodes": 1})
     assert promises(result) == {"NoStuckWithoutReason"}, "lack of room is a fault that is not over"
+
+
+def test_a_planner_that_leaves_work_undone_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trivial, "_pods", lambda *_: iter(()))
+    assert "MonotoneProgress" in promises(play_trivially(objects=[pod_clique_set(WEB)]))
 
 
 def test_equal_scenarios_give_equal_bytes_and_another_seed_other_names() -> None:

@@ -8,6 +8,7 @@ from headgate.graph import labels
 from headgate.graph.conditions import RESOURCES_PROPAGATED
 from headgate.graph.controller import GraphPlan, is_definition
 from headgate.graph.instances import Look
+from headgate.graph.nodes import Unit
 from headgate.graph.propagate import DefinitionPlan, InstancePlan
 from headgate.graph.rollouts import propagated
 from headgate.kernel.objects import Key
@@ -66,7 +67,16 @@ def _instance(plan: InstancePlan) -> Unfinished:
         state.resolved.state == "waiting" for state in look.states
     )
     waits = waits or _has_leftovers(look)
+    if any(_is_unwritten(unit) for unit in look.units):
+        is_held = waits = look.is_paused
     return Unfinished(plan.instance.name, state_of(plan), reasons, is_held, waits)
+
+
+def _is_unwritten(unit: Unit) -> bool:
+    """Granted, in nobody's way, and not there as it was granted: that is the planner's own work, not another's."""
+    if unit.grant is None or unit.wanted is None or unit.problem:
+        return False
+    return unit.object is None or unit.object.annotations.get(labels.CONTENT) != unit.grant.hash
 
 
 def _definition(name: str, plan: DefinitionPlan) -> Unfinished:
