@@ -22,6 +22,7 @@ from headgate.fleet import (
     outcomes,
     references,
     rejecting,
+    rule_ids,
     skips,
 )
 from headgate.fleet.brackets import hooks, leaving, operators
@@ -106,7 +107,7 @@ def _put(state: State, change: Put, now: Instant) -> None:
             _refuse_cycles(state, thing)
             known = state.policies.get(thing.name)
             if known is not None:
-                kept_rules = references.rules_of_kept_policy(thing, known.object.id)
+                kept_rules = rule_ids.rules_of_kept_policy(thing, known.object.id)
                 thing = msgspec.structs.replace(thing, rules=kept_rules)
             catalog.put_policy(state, _stamped(thing, _object(known), now))
         case model.JobAgent():

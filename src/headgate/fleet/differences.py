@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from headgate.fleet import agent_fields, hiding, manifests, model, references
+from headgate.fleet import agent_fields, hiding, manifests, model, references, rule_ids
 from headgate.fleet.changes import Object
 from headgate.fleet.state import State
 from headgate.kernel import documents
@@ -129,7 +129,7 @@ def _stamped(thing: Object, old: Object | None) -> Object:
         if old.rejection is not None:
             kept |= {"status": old.status, "rejection": old.rejection}
     if isinstance(thing, model.Policy):
-        kept["rules"] = references.rules_of_kept_policy(thing, old.id)
+        kept["rules"] = rule_ids.rules_of_kept_policy(thing, old.id)
     return msgspec.structs.replace(thing, **kept)
 
 

@@ -7,8 +7,6 @@ import itertools
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar, get_args
 
-import msgspec
-
 from headgate.fleet import changes, model
 from headgate.fleet.model import LONGEST_NAME
 from headgate.fleet.state import State
@@ -21,7 +19,6 @@ from headgate.fleet.units import (
     Target,
     VersionNode,
 )
-from headgate.kernel import identifiers
 from headgate.kernel.problems import Problem, Rejected
 
 VERSION_STATUSES: tuple[str, ...] = get_args(model.VersionStatus)
@@ -141,16 +138,3 @@ def check_unique(state: State, thing: changes.Object, *, create_only: bool) -> N
         node = deployment(state, thing.deployment, path="spec.deployment")
         if any(thing.tag == one.tag for one in node.versions):
             raise Rejected((Problem("spec.tag", f"{node.name} has a version {thing.tag!r} already"),))
-
-
-def rules_of_kept_policy(policy: model.Policy, kept_id: str) -> tuple[model.Rule, ...]:
-    """A policy that is put again keeps its id. Rules whose ids were made from the id it was written with have those
-    made from the one it keeps: skips, groups and budgets go by them."""
-    return tuple(_kept_rule(rule, policy.id, kept_id) for rule in policy.rules)
-
-
-def _kept_rule(rule: model.Rule, policy_id: str, kept_id: str) -> model.Rule:
-    label = rule.name if rule.name is not None else str(rule.index)
-    if rule.id != identifiers.derive(policy_id, label):
-        return rule
-    return msgspec.structs.replace(rule, id=identifiers.derive(kept_id, label))

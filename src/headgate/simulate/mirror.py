@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from headgate.fleet import changes, expressions, model, records, references
+from headgate.fleet import changes, expressions, model, records, rule_ids
 from headgate.kernel.instants import Instant
 
 View = dict[str, Any]
@@ -139,7 +139,7 @@ class Mirror:
         old = self.policies.get(policy.name)
         if old is None or old.id == policy.id:
             return policy
-        rules = references.rules_of_kept_policy(policy, old.id)
+        rules = rule_ids.rules_of_kept_policy(policy, old.id)
         return msgspec.structs.replace(policy, id=old.id, rules=rules)
 
     def _kept_version(self, version: model.Version) -> model.Version:

@@ -8,7 +8,7 @@ import msgspec
 from headgate.fleet import changes
 from headgate.kernel.instants import Instant
 from headgate.simulate.mirror import Mirror
-from headgate.simulate.promises.budget_never_exceeded import Budget, Budgets
+from headgate.simulate.promises.budgets import Budget, Budgets
 
 
 class Point(msgspec.Struct):

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from headgate.fleet import model, records
 from headgate.kernel.instants import Instant
 from headgate.simulate.promises.base import Ending, Promise
-from headgate.simulate.promises.budget_never_exceeded import Budgets, Place
+from headgate.simulate.promises.budgets import Budgets, Place
 
 _UNDER_WAY = frozenset({"waiting", "retrying", "running", "rollingBack"})
 _PUT_BACK = frozenset({"rolledBack", "skipped", "dropped"})
