@@ -77,7 +77,7 @@ def _needed_by(state: State, kind: Kind, thing: Object) -> str | None:
 def check_permission(call: Call, kind: Kind, thing: Object) -> None:
     """A version that is deleted can be published anew: to delete one that was rejected is to lift that."""
     refusals.require(call, kind.permission, f"deleting a {kind.singular}")
-    if isinstance(thing, model.Version) and thing.rejection is not None:
+    if isinstance(thing, model.Version) and thing.status == "rejected":
         refusals.require(call, "version:reject", f"deleting {thing.name}, which was rejected,")
 
 

@@ -11,6 +11,7 @@ import msgspec
 
 from headgate.api import kinds, objects, refusals
 from headgate.api.calls import Call
+from headgate.fleet import model
 from headgate.fleet.changes import Object
 
 _CANONICAL = msgspec.json.Encoder(order="deterministic")
@@ -54,6 +55,19 @@ def check(call: Call, old: Object | None, new: Object) -> None:
             continue
         if _is_written(guard, old, new):
             refusals.require(call, guard.permission, guard.why)
+    if isinstance(new, model.Version):
+        _check_mark(call, old, new)
+
+
+def _check_mark(call: Call, old: Object | None, new: model.Version) -> None:
+    """By its status a version is marked as bad; a record of that which comes along says whose doing it was, and when.
+    What is marked already stays so."""
+    is_marked = isinstance(old, model.Version) and old.status == "rejected"
+    if is_marked or new.status != "rejected":
+        return
+    refusals.require(call, "version:reject", "rejecting a version")
+    if new.rejection is not None:
+        refusals.require(call, "version:import", "rejection of a version")
 
 
 def _is_written(guard: Guard, old: Object | None, new: Object) -> bool:

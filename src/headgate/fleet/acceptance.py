@@ -162,9 +162,14 @@ def _put_version(state: State, version: model.Version, now: Instant) -> model.Ve
     if published_at is None and stamped.status == "ready":
         published_at = now
     kept = msgspec.structs.replace(stamped, deployment=deployment.name, published_at=published_at)
-    if old is not None and old.object.rejection is not None:
+    if old is not None and old.object.status == "rejected":
         kept = msgspec.structs.replace(kept, status=old.object.status, rejection=old.object.rejection)
-    catalog.put_version(state, kept)
+        catalog.put_version(state, kept)
+    elif kept.status == "rejected":
+        kept = rejecting.signed(kept, "", now)
+        rejecting.put(state, kept, now)
+    else:
+        catalog.put_version(state, kept)
     state.judge_anew(stamped.id)
     return kept
 
@@ -179,23 +184,27 @@ def _set_version_status(state: State, change: SetVersionStatus, now: Instant) ->
                 ),
             )
         )
-    published_at = node.object.published_at
+    old = node.object
+    message = change.message if change.message is not None else old.message
+    if change.status == "rejected" and old.status != "rejected":
+        rejecting.by_status(state, node, message, change.user, now)
+        return
+    published_at = old.published_at
     if published_at is None and change.status == "ready":
         published_at = now
-    message = change.message if change.message is not None else node.object.message
     catalog.put_version(
         state,
         msgspec.structs.replace(
-            node.object,
+            old,
             status=change.status,
             message=message,
             published_at=published_at,
-            rejection=node.object.rejection if change.status == "rejected" else None,
+            rejection=old.rejection if change.status == "rejected" else None,
             updated_at=now,
         ),
     )
     state.judge_anew(node.id)
-    state.journal.changed("Version", references.name_of(node.object))
+    state.journal.changed("Version", references.name_of(old))
 
 
 def _vote(state: State, change: Vote, now: Instant) -> None:

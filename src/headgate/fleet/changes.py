@@ -40,10 +40,13 @@ class Delete(msgspec.Struct, frozen=True):
 
 
 class SetVersionStatus(msgspec.Struct, frozen=True):
+    """`rejected` is a mark as bad that takes it back where it runs; `message` says why."""
+
     deployment: str
     tag: str
     status: str
     message: str | None = None
+    user: str = ""
 
 
 class RejectVersion(msgspec.Struct, frozen=True):

@@ -126,7 +126,7 @@ def _stamped(thing: Object, old: Object | None) -> Object:
     kept = {name: getattr(old, name) for name in stamps if hasattr(old, name)}
     if isinstance(thing, model.Version) and isinstance(old, model.Version):
         kept["deployment"] = old.deployment
-        if old.rejection is not None:
+        if old.status == "rejected":
             kept |= {"status": old.status, "rejection": old.rejection}
     if isinstance(thing, model.Policy):
         kept["rules"] = rule_ids.rules_of_kept_policy(thing, old.id)

@@ -25,7 +25,7 @@ KINDS: dict[str, type[Any]] = {
     "Freeze": model.Freeze,
     "Signal": model.Signal,
 }
-_NOT_IN_SPEC = frozenset({"id", "name", "workspace", "publishedAt", "setAt", "rejection"})
+_NOT_IN_SPEC = frozenset({"id", "name", "workspace", "publishedAt", "setAt"})
 _TARGET_PARTS = ("Resource", "Environment", "Deployment")
 
 

@@ -254,6 +254,12 @@ class Version(msgspec.Struct, frozen=True, rename="camel"):
     rejection: Rejection | None = None
     workspace: Name = DEFAULT_WORKSPACE
 
+    @staticmethod
+    def check_document(given: dict[str, object], path: str, problems: list[Problem]) -> None:
+        if given.get("rejection") is not None and given.get("status") != "rejected":
+            message = "is the record of a version that was rejected; allowed with status rejected only"
+            problems.append(Problem(documents.field_path(path, "rejection"), message))
+
     @property
     def goes_back(self) -> bool:
         """Whether what runs it is to go back: by status alone, or as the one who rejected it has asked."""

@@ -11,13 +11,32 @@ from headgate.fleet.units import VersionNode
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem, Rejected
 
+SOMEBODY = "an operator"
+"""Who is not named."""
+
 
 def by_person(state: State, change: RejectVersion, now: Instant) -> None:
     node = references.version(state, change.deployment, change.tag)
     if not change.reason.strip():
         raise Rejected((Problem("reason", "must say why; it is shown to everyone who asks"),))
-    rejection = model.Rejection(change.reason, change.user or "an operator", now, change.rollback)
+    rejection = model.Rejection(change.reason, change.user or SOMEBODY, now, change.rollback)
     reject(state, node, rejection, now)
+
+
+def by_status(state: State, node: VersionNode, message: str | None, user: str, now: Instant) -> None:
+    """A status set to rejected is a mark like any other."""
+    marked = msgspec.structs.replace(node.object, status="rejected", message=message, updated_at=now)
+    put(state, signed(marked, user, now), now)
+
+
+def signed(version: model.Version, user: str, now: Instant) -> model.Version:
+    """Whoever puts a version as rejected has marked it, unless the record of that comes with it; by status it goes back
+    where it runs."""
+    if version.status != "rejected" or version.rejection is not None:
+        return version
+    reason = version.message or "its status was set to rejected"
+    rejection = model.Rejection(reason, user or SOMEBODY, now, rollback=True)
+    return msgspec.structs.replace(version, rejection=rejection)
 
 
 def sentence(version: VersionNode) -> str:
@@ -27,9 +46,18 @@ def sentence(version: VersionNode) -> str:
 
 
 def reject(state: State, node: VersionNode, rejection: model.Rejection, now: Instant) -> None:
-    """Whoever has to do with it looks again: candidates, locks that have not started, attempts that were ahead."""
-    rejected = msgspec.structs.replace(node.object, status="rejected", rejection=rejection, updated_at=now)
+    put(
+        state,
+        msgspec.structs.replace(node.object, status="rejected", rejection=rejection, updated_at=now),
+        now,
+    )
+
+
+def put(state: State, rejected: model.Version, now: Instant) -> None:
+    """Whoever has to do with it looks again: candidates, locks that have not started, attempts that were ahead. What was
+    marked long ago, and comes from elsewhere, is not told as news."""
     catalog.put_version(state, rejected)
-    state.judge_anew(node.id)
+    state.judge_anew(rejected.id)
     state.journal.changed("Version", references.name_of(rejected))
-    state.observer.on_version_rejected(rejected)
+    if rejected.rejection is not None and rejected.rejection.at == now:
+        state.observer.on_version_rejected(rejected)

@@ -137,6 +137,7 @@ class Batch:
 
     def apply(self, change: Change, caller: Caller) -> None:
         engine = self._replica.engine
+        change = entries.signed(change, caller.user, self.now)
         if isinstance(change, JobReported) and not self._is_news(change):
             return
         if self.refusal is not None:

@@ -6,8 +6,9 @@ from typing import Any
 
 import msgspec
 
-from headgate.fleet import changes, manifests, model, snapshot
+from headgate.fleet import changes, manifests, model, rejecting, snapshot
 from headgate.fleet.changes import Change
+from headgate.kernel.instants import Instant
 
 _KINDS: dict[str, type[Any]] = {
     kind.__name__: kind
@@ -67,6 +68,18 @@ def _object(kind: str, document: bytes) -> changes.Object:
         return snapshot.policy_from(msgspec.json.decode(document))
     thing: changes.Object = msgspec.json.decode(document, type=manifests.KINDS[kind])
     return thing
+
+
+def signed(change: Change, user: str, now: Instant) -> Change:
+    """With who has marked a version as bad, where that is not said."""
+    match change:
+        case changes.SetVersionStatus(user=""):
+            return msgspec.structs.replace(change, user=user)
+        case changes.Put(object=model.Version() as version):
+            marked = rejecting.signed(version, user, now)
+            return change if marked is version else msgspec.structs.replace(change, object=marked)
+        case _:
+            return change
 
 
 def subject(change: Change) -> tuple[str, str]:

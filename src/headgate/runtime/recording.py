@@ -41,6 +41,8 @@ class Recorder:
         """Reports of agents, and versions that are marked as bad, show in what they change, not by themselves."""
         if isinstance(change, changes.JobReported | changes.Measured | changes.RejectVersion):
             return
+        if isinstance(change, changes.SetVersionStatus) and change.status == "rejected":
+            return
         kind, name = entries.subject(change)
         verb = _verb(change)
         by = f" by {user}" if user else ""

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from api.routes import fleet
@@ -210,3 +212,72 @@ def test_a_mark_is_not_lifted_by_publishing_the_version_anew(client: Client, ser
         assert (refused.status, "version:reject" in refused.json["detail"]) == (403, True)
     assert client.get(path).json["rejection"]["reason"] == "leaks"
     assert client.delete(path).status == 204
+
+
+PATH = "/v1/deployments/api/versions/v1"
+MARKED = {
+    "apiVersion": "headgate.dev/v1",
+    "kind": "Version",
+    "metadata": {"name": "api/v1"},
+    "spec": {"deployment": "api", "tag": "v1", "status": "rejected", "message": "leaks"},
+}
+
+
+def _by_patch(client: Client) -> int:
+    return client.patch(PATH, {"status": "rejected", "message": "leaks"}).status
+
+
+def _by_a_patch_of_more(client: Client) -> int:
+    return client.patch(PATH, {"status": "rejected", "message": "leaks", "metadata": {"a": "b"}}).status
+
+
+def _by_manifest(client: Client) -> int:
+    return client.post("/v1/apply", {"manifests": [MARKED]}).status
+
+
+@pytest.mark.parametrize("mark", [_by_patch, _by_a_patch_of_more, _by_manifest])
+def test_however_a_version_is_rejected_there_is_one_record_and_one_permission(
+    client: Client, server: Server, mark: Callable[[Client], int]
+) -> None:
+    deployer, operator = server.client("dee:deployer@default"), server.client("ola:operator@default")
+    fleet.publish(client, "v1")
+    assert mark(deployer) == 403
+    assert mark(operator) == 200
+    rejection = client.get(PATH).json["rejection"]
+    assert (rejection["by"], rejection["reason"], rejection["rollback"]) == ("ola", "leaks", True)
+    events = [one for one in client.items("/v1/events") if one["type"] == "version.rejected"]
+    assert [one["data"] for one in events] == [{"user": "ola", "reason": "leaks", "rollback": True}]
+    assert mark(deployer) == 200, "nothing changes by it"
+    assert deployer.patch(PATH, {"status": "ready"}).status == 403
+    assert deployer.patch(PATH, {"status": "paused"}).status == 403
+    assert deployer.delete(PATH).status == 403
+    assert client.get(PATH).json["rejection"] == rejection
+    assert operator.patch(PATH, {"status": "ready"}).json["rejection"] is None
+
+
+def test_a_mark_is_exported_and_applied_as_it_is(client: Client, server: Server) -> None:
+    fleet.publish(client, "v1")
+    client.post(f"{PATH}/reject", {"reason": "leaks"})
+    kept = client.get(PATH).json["rejection"]
+    manifests = client.get("/v1/export").json["manifests"]
+    again = client.post("/v1/apply", {"manifests": manifests})
+    assert again.status == 200
+    assert {one["action"] for one in again.json["results"]} == {"unchanged"}
+    version = next(one for one in manifests if one["kind"] == "Version")
+    assert client.delete(PATH).status == 204
+    server.clock.advance("1h")
+    operator = server.client("ola:operator@default")
+    assert operator.post("/v1/apply", {"manifests": [version]}).status == 403, "it says whose doing it was"
+    assert client.post("/v1/apply", {"manifests": [version]}).status == 200
+    assert client.get(PATH).json["rejection"] == kept
+    events = [one for one in client.items("/v1/events") if one["type"] == "version.rejected"]
+    assert len(events) == 1
+
+
+def test_the_record_of_a_mark_needs_its_status(client: Client) -> None:
+    record = {"reason": "leaks", "by": "ana", "at": "2026-03-01T09:00:00Z"}
+    spec = {**MARKED["spec"], "status": "ready", "rejection": record}  # type: ignore[dict-item]
+    fleet.publish(client, "v2")
+    refused = client.post("/v1/apply", {"manifests": [{**MARKED, "spec": spec}]})
+    assert refused.status == 422
+    assert refused.json["errors"][0]["path"].endswith("spec.rejection")

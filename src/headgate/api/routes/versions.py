@@ -177,7 +177,7 @@ def _change(call: Call, context: Context, old: model.Version, parsed: Parsed, *,
         raise Rejected(problems)
     if objects.is_same(old, new):
         return
-    lifts_rejection = old.rejection is not None and new.status != old.status
+    lifts_rejection = old.status == "rejected" and new.status != old.status
     if lifts_rejection:
         refusals.require(call, "version:reject", "lifting the rejection of a version")
     with objects.flat_paths():
