@@ -29,7 +29,6 @@ GROUP_BY = cel.Environment({"resource": _OBJECT})
 RESULT = cel.Environment({"result": cel.DYN})
 JOB_AGENT = cel.Environment({**_PLACE, "jobAgent": _OBJECT})
 SCENARIO_MATCH = cel.Environment({**_PLACE, "version": _OBJECT, "attempt": cel.INT})
-EXPECT = cel.Environment({"result": cel.DYN})
 
 
 def check(environment: cel.Environment, text: str, path: str, problems: list[Problem]) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from headgate import cel
-from headgate.fleet import expressions
+from headgate.simulate.expectation_functions import EXPECT
 from headgate.simulate.result import Judged
 from headgate.simulate.scenario import Expectation
 
@@ -23,7 +23,7 @@ def judge(expected: Sequence[Expectation], document: Mapping[str, Any]) -> list[
 
 def _judge(expectation: Expectation, bindings: Mapping[str, object]) -> Judged:
     try:
-        value = expressions.EXPECT.compile(expectation.that).evaluate(bindings, steps=MOST_STEPS)
+        value = EXPECT.compile(expectation.that).evaluate(bindings, steps=MOST_STEPS)
     except cel.EvaluationError as error:
         return Judged(expectation.name, False, f"{expectation.that}\nfails to evaluate: {error}")
     if value is True:
@@ -72,14 +72,14 @@ def _collection(text: str) -> str | None:
 
 def _is_literal(text: str) -> bool:
     try:
-        return not expressions.EXPECT.compile(text).roots
+        return not EXPECT.compile(text).roots
     except cel.CompileError:
         return False
 
 
 def _value(text: str, bindings: Mapping[str, object]) -> object:
     try:
-        return expressions.EXPECT.compile(text).evaluate(bindings, steps=MOST_STEPS)
+        return EXPECT.compile(text).evaluate(bindings, steps=MOST_STEPS)
     except (cel.CompileError, cel.EvaluationError) as error:
         return error
 

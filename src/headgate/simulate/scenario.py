@@ -13,6 +13,7 @@ from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem, Rejected
 from headgate.simulate import steps
 from headgate.simulate.cluster import matching
+from headgate.simulate.expectation_functions import EXPECT
 from headgate.simulate.times import Span, When
 
 API_VERSION = "headgate.dev/v1"
@@ -324,7 +325,7 @@ def _check_expressions(spec: _Spec, place: str, problems: list[Problem]) -> None
         expressions.check(matching.MATCH, behavior.match, path, problems)
     names: set[str] = set()
     for index, expectation in enumerate(spec.expect):
-        expressions.check(expressions.EXPECT, expectation.that, f"{place}.expect[{index}].that", problems)
+        expressions.check(EXPECT, expectation.that, f"{place}.expect[{index}].that", problems)
         if expectation.name in names:
             path = f"{place}.expect[{index}].name"
             problems.append(Problem(path, f'"{expectation.name}" is taken; names of expectations are unique'))
