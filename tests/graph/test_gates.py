@@ -131,12 +131,12 @@ def moment(text: str) -> int:
     ],
 )
 def test_a_gate_knows_when_time_alone_can_change_it(text: str, now: str, expected: str | None) -> None:
-    assert gate_of(text).next_look(moment(now)) == (None if expected is None else moment(expected))
+    assert gate_of(text).next_change(moment(now)) == (None if expected is None else moment(expected))
 
 
 def test_a_comparison_is_looked_at_once_more_just_after_its_constant() -> None:
     asked = gate_of("now > timestamp('2026-03-01T10:00:00Z')")
-    assert asked.next_look(moment("10:00:00")) == moment("10:00:00") + 1
+    assert asked.next_change(moment("10:00:00")) == moment("10:00:00") + 1
 
 
 def test_a_gate_that_is_looked_at_by_the_minute_sees_whole_minutes() -> None:

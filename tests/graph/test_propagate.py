@@ -61,7 +61,7 @@ def test_a_settled_instance_has_nothing_to_do_and_no_time_to_look() -> None:
     bench = Bench(4, None)
     plan = bench.plan()
     assert plan.actions == ()
-    assert plan.next_look is None
+    assert plan.requeue_at is None
     assert plan.standing is not None
     assert plan.standing.state == "ACTIVE"
 
@@ -70,7 +70,7 @@ def test_a_time_gate_is_looked_at_when_it_opens() -> None:
     bench = Bench(2, ["now > timestamp('2026-03-09T06:00:00Z')", "now.getHours() >= 8"])
     bench.edit(release="two")
     assert bench.in_flight() == []
-    assert bench.plan().next_look == instants.parse("2026-03-09T08:00:00Z")
+    assert bench.plan().requeue_at == instants.parse("2026-03-09T08:00:00Z")
 
 
 def test_a_gate_that_cannot_be_evaluated_blocks_and_is_shown() -> None:

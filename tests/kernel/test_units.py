@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headgate.kernel import identifiers, positions, quantities, verdicts, waves
+from headgate.kernel import decisions, identifiers, positions, quantities, waves
 from headgate.kernel.slots import Slots
 
 
@@ -132,6 +132,6 @@ def test_only_the_canonical_form_is_a_uuid(text: str) -> None:
 
 
 def test_a_verdict_carries_its_sentence_and_its_details() -> None:
-    verdict = verdicts.pending("waits", next_evaluation_time=5, missing=["a"])
-    assert (verdict.is_allowed, verdict.message, verdict.next_evaluation_time) == (False, "waits", 5)
+    verdict = decisions.pending(decisions.Reason.AWAITING_DEPENDENCY, "waits", requeue_at=5, missing=["a"])
+    assert (verdict.is_allowed, verdict.message, verdict.requeue_at) == (False, "waits", 5)
     assert verdict.details == {"missing": ["a"]}

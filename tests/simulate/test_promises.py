@@ -3,7 +3,7 @@
 import msgspec
 
 from headgate.fleet import changes, records
-from headgate.kernel import instants, verdicts
+from headgate.kernel import decisions, instants
 from headgate.simulate.promises import ALL, Ending, Unconverged
 from headgate.simulate.promises.no_gate_skipped import NoGateSkipped
 
@@ -151,11 +151,16 @@ def test_a_verdict_that_is_not_allowed_stops_a_start() -> None:
     class Judged(msgspec.Struct):
         rule: None
         kind: str
-        verdict: verdicts.Verdict
+        verdict: decisions.Verdict
         is_allowed: bool
 
     fleet = Onlooker()
-    pending = Judged(None, "dependencies", verdicts.pending("waits for os-patch"), False)
+    pending = Judged(
+        None,
+        "dependencies",
+        decisions.pending(decisions.Reason.AWAITING_DEPENDENCY, "waits for os-patch"),
+        False,
+    )
     fleet.watch.on_job_created(job(), (pending,))
     assert fleet.broken == ["NoGateSkipped"]
     assert "dependencies said 'waits for os-patch'" in fleet.messages

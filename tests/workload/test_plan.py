@@ -190,7 +190,7 @@ def test_gang_termination_waits_for_the_delay_and_says_when_to_look_again(runnin
         running.pod(name).status = {"scheduled": True, "ready": False}
     running.settle()
     assert running.last is not None
-    assert running.last.next_look == START + instants.hours(1)
+    assert running.last.requeue_at == START + instants.hours(1)
     said = running.settle(3_600)
     assert sum(word.startswith("delete Pod ") for word in said) == 7
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from headgate.fleet import model, records
-from headgate.kernel import verdicts
+from headgate.kernel import decisions
 from headgate.kernel.documents import Moment
 
 Json = dict[str, Any]
@@ -183,7 +183,7 @@ class RuleLine(msgspec.Struct, rename="camel"):
     rule: str | None
     type: str
     version: str | None
-    verdict: verdicts.Outcome
+    verdict: decisions.Outcome
     message: str
     satisfied_at: Moment | None
     next_evaluation_time: Moment | None

@@ -51,8 +51,8 @@ class Runner(Generic[PlanT]):
                 self.plans.pop(request, None)
                 continue
             self.plans[request] = plan
-            if plan.next_look is not None:
-                self.queue.requeue(request, max(plan.next_look, now))
+            if plan.requeue_at is not None:
+                self.queue.requeue(request, max(plan.requeue_at, now))
             yield request, plan
 
     def conflicted(self, request: Key, now: Instant) -> None:

@@ -24,6 +24,7 @@ from headgate.fleet import (
     rejecting,
     rule_ids,
     skips,
+    wakes,
 )
 from headgate.fleet.brackets import hooks, leaving, operators
 from headgate.fleet.changes import (
@@ -96,7 +97,7 @@ def _put(state: State, change: Put, now: Instant) -> None:
             departing.forget_old(state, now)
             catalog.put_environment(state, _stamped(thing, _object(state.environments.get(thing.name)), now))
             state.shared.clear()
-            state.waiting.happened(("environments",))
+            state.waiting.happened(wakes.ENVIRONMENTS)
         case model.Deployment():
             node = state.deployments.get(thing.name)
             job_agents.check_deployment(state, thing, node.object if node is not None else None)
@@ -122,11 +123,11 @@ def _put(state: State, change: Put, now: Instant) -> None:
             stamped_freeze = _stamped(thing, frozen[0] if frozen else None, now)
             state.freezes[thing.name] = (stamped_freeze, optional_selector(thing.selector))
             freezes.begun(state, stamped_freeze)
-            state.waiting.happened(("freeze",))
+            state.waiting.happened(wakes.FREEZES)
         case model.Signal():
             signal = _stamped(thing, state.signals.get(thing.name), now)
             state.signals[thing.name] = msgspec.structs.replace(signal, set_at=now)
-            state.waiting.happened(("signals",))
+            state.waiting.happened(wakes.SIGNALS)
     state.journal.changed(type(thing).__name__, references.name_of(thing))
 
 
@@ -171,6 +172,7 @@ def _put_version(state: State, version: model.Version, now: Instant) -> model.Ve
     else:
         catalog.put_version(state, kept)
     state.judge_anew(stamped.id)
+    state.waiting.happened(wakes.versions(deployment.name))
     return kept
 
 
@@ -204,6 +206,7 @@ def _set_version_status(state: State, change: SetVersionStatus, now: Instant) ->
         ),
     )
     state.judge_anew(node.id)
+    state.waiting.happened(wakes.versions(old.deployment))
     state.journal.changed("Version", references.name_of(old))
 
 
@@ -220,7 +223,7 @@ def _vote(state: State, change: Vote, now: Instant) -> None:
         )
     state.judge_anew(node.id)
     state.journal.changed("approval", node.id, environment.name, change.user)
-    state.waiting.happened(("votes", node.id, environment.name))
+    state.waiting.happened(wakes.votes(node.id, environment.name))
     pair = state.deployments[node.object.deployment].pairs.get(environment.name)
     for target in pair.targets.values() if pair is not None else ():
         if target.place is not None:

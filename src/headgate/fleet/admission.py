@@ -10,14 +10,15 @@ from collections.abc import Iterator
 
 import msgspec
 
-from headgate.fleet import holds, targets
+from headgate.fleet import holds, targets, wakes
 from headgate.fleet.brackets import places, readiness
 from headgate.fleet.brackets.readiness import GroupStart
 from headgate.fleet.slots import SlotTable
 from headgate.fleet.state import State
 from headgate.fleet.targets import Hindrance, Release
-from headgate.fleet.units import Place, Reason, StartKey, Target, Unit, VersionNode
+from headgate.fleet.units import Place, StartKey, Target, Unit, VersionNode
 from headgate.kernel.instants import Instant
+from headgate.kernel.wakes import Wake
 
 LOOKS_PER_UNIT_AT_MOST = 64
 """A bound on the work of one decision; reaching it means that two rules undo each other's work."""
@@ -68,8 +69,8 @@ def _look(state: State, unit: Unit, now: Instant) -> tuple[Start | None, Hindran
     return found, hindrance
 
 
-def _wait(state: State, unit: Unit, hindrance: Hindrance, also: tuple[Reason, ...] = ()) -> None:
-    state.waiting.wait(unit, (*hindrance.reasons, *also), hindrance.wake_at)
+def _wait(state: State, unit: Unit, hindrance: Hindrance, also: tuple[Wake, ...] = ()) -> None:
+    state.waiting.wait(unit, (*hindrance.wakes, *also), hindrance.wake_at)
 
 
 class Needed(msgspec.Struct, frozen=True):
@@ -104,11 +105,10 @@ def _stands_in_line(
     for one in start.judged:
         hindrance.add(one)
     unit.stand_in(lacking, start.key)
-    also: list[Reason] = [("slot", needed.resource)]
+    also: list[Wake] = [wakes.slot(needed.resource)]
     if isinstance(unit, Place) or (isinstance(unit, Target) and unit.rules.of("gradualRollout")):
-        also.append(("ranks",))
-    for table in lacking:
-        also += [("line", table.rule.id), ("skips", table.rule.id)]
+        also.append(wakes.RANKS)
+    also.extend(wakes.skips(table.rule.id) for table in lacking)
     _wait(state, unit, hindrance, tuple(also))
     return True
 
@@ -138,7 +138,7 @@ def _admit(state: State, open_starts: dict[Unit, StartKey], now: Instant) -> boo
 def _push_neighbours(state: State, heap: list[tuple[StartKey, int, Unit]], unit: Unit) -> None:
     """The resource holds its slots now: whoever stood in line on it takes their turn in order, not a round later."""
     assert isinstance(unit, Target | Place)
-    for other in state.waiting.waiters(("slot", unit.resource.name)):
+    for other in state.waiting.waiters(wakes.slot(unit.resource.name)):
         if other.start_key is not None:
             heapq.heappush(heap, (other.start_key, -1, other))
 

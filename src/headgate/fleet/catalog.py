@@ -8,7 +8,7 @@ from __future__ import annotations
 import bisect
 from collections.abc import Iterable
 
-from headgate.fleet import departing, holds, model, placing, records
+from headgate.fleet import departing, holds, model, placing, records, wakes
 from headgate.fleet.slots import RuleSlots
 from headgate.fleet.state import State
 from headgate.fleet.units import (
@@ -317,7 +317,7 @@ def _remove_target(state: State, target: Target) -> None:
     target.resource.upstreams.clear()
     _declarations_changed(state, target.resource)
     state.unfinished.discard(target.name)
-    state.waiting.happened(("resource", target.resource.name))
+    state.waiting.happened(wakes.resource(target.resource.name))
     _membership_changed(state, target.pair)
     if not target.pair.targets:
         target.deployment.pairs.pop(target.environment.name, None)
@@ -434,7 +434,7 @@ def _membership_changed(state: State, pair: Pair) -> None:
     """Ranks, scopes and success percentages of the deployment's versions are counted anew."""
     pair.membership_changed()
     state.shares_moved(pair.deployment.name)
-    state.waiting.happened(("pair", pair.deployment.name, pair.environment.name))
+    state.waiting.happened(wakes.pair(pair.deployment.name, pair.environment.name))
 
 
 NO_RULES = RuleSet((), {})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from headgate.fleet import catalog, departing, freezes, holds, placing, references
+from headgate.fleet import catalog, departing, freezes, holds, placing, references, wakes
 from headgate.fleet.changes import Delete
 from headgate.fleet.state import State
 from headgate.fleet.units import DeploymentNode, Place, Target, VersionNode
@@ -33,7 +33,7 @@ def delete(state: State, change: Delete, now: Instant) -> None:
             departing.forget_old(state, now)
             name = environment.name
             state.shared.clear()
-            state.waiting.happened(("environments",))
+            state.waiting.happened(wakes.ENVIRONMENTS)
         case "Deployment":
             deployment = references.deployment(state, name)
             _refuse_if_needed(state, lambda target: target.deployment is deployment)
@@ -62,7 +62,7 @@ def delete(state: State, change: Delete, now: Instant) -> None:
             if freeze is not None:
                 freezes.lifted(state, freeze[0], now)
             state.touch_all() if change.kind == "VariableSet" else None
-            state.waiting.happened(("freeze",) if change.kind == "Freeze" else ("signals",))
+            state.waiting.happened(wakes.FREEZES if change.kind == "Freeze" else wakes.SIGNALS)
         case _:
             raise Rejected(
                 (Problem("kind", f"is {change.kind!r}; allowed are {', '.join(references.KINDS)}"),)
@@ -142,4 +142,4 @@ def _end_groups(state: State, places: list[Place], what: str, now: Instant) -> N
         place.collecting = place.waiting = place.executing = None
         if state.sites.get(place.site) is place:
             del state.sites[place.site]
-            state.waiting.happened(("site", *place.site))
+            state.waiting.happened(wakes.site(*place.site))

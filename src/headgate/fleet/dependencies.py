@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headgate.fleet import gates
+from headgate.fleet import gates, wakes
 from headgate.fleet.rules import deployment_dependency
 from headgate.fleet.rules.deployment_dependency import Upstream
 from headgate.fleet.state import Judged, State
@@ -45,7 +45,7 @@ def judge_outside(state: State, rule: BoundRule, target: Target) -> Judged:
         rule,
         rule.kind,
         deployment_dependency.judge(rule.spec, upstreams),
-        (("resource", target.resource.name),),
+        (wakes.resource(target.resource.name),),
     )
 
 

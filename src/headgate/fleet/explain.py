@@ -12,7 +12,7 @@ from headgate.fleet.model import TargetState
 from headgate.fleet.records import GROUP_ENDED, Group, MetricProgress
 from headgate.fleet.state import Judged, State
 from headgate.fleet.units import Place, Target, VersionNode
-from headgate.kernel import instants, verdicts
+from headgate.kernel import decisions, instants
 from headgate.kernel.instants import Instant
 
 
@@ -23,7 +23,7 @@ class RuleLine(msgspec.Struct, frozen=True, rename="camel"):
     rule: str | None
     type: str
     version: str | None
-    verdict: verdicts.Outcome
+    verdict: decisions.Outcome
     message: str
     satisfied_at: Instant | None = None
     next_evaluation_time: Instant | None = None
@@ -210,7 +210,7 @@ def _line(version: VersionNode | None, one: Judged) -> RuleLine:
         verdict=verdict.outcome,
         message=verdict.message,
         satisfied_at=verdict.satisfied_at,
-        next_evaluation_time=verdict.next_evaluation_time,
+        next_evaluation_time=verdict.requeue_at,
     )
 
 

@@ -15,7 +15,8 @@ from headgate.fleet.slots import SlotTable
 from headgate.fleet.state import Judged, State
 from headgate.fleet.targets import Hindrance
 from headgate.fleet.units import Place, Target, VersionNode
-from headgate.kernel import instants, verdicts
+from headgate.kernel import decisions, instants
+from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
 
 CANDIDATES_AT_MOST = 20
@@ -39,7 +40,12 @@ def of_target(state: State, target: Target, now: Instant) -> Iterator[Verdict]:
         if target.record.retry_at is not None:
             yield from ((version, one) for one in _retry_verdicts(target, target.record.retry_at, now))
         elif version.id in target.record.failures:
-            yield version, Judged(None, "retry", verdicts.denied(failed_sentence(state, target, version.id)))
+            yield (
+                version,
+                Judged(
+                    None, "retry", decisions.denied(Reason.FAILED, failed_sentence(state, target, version.id))
+                ),
+            )
     yield from _ordered_verdicts(state, target, now)
     yield from _changed_values_verdicts(state, target, now)
     if target.record.rollback_to is None:
@@ -103,21 +109,26 @@ def _verification_verdicts(state: State, target: Target) -> Iterator[Verdict]:
         names = ", ".join(progress.metric for progress in left)
         due = min((p.due_at for p in left if p.due_at is not None), default=None)
         if job.verification == "failed":
-            verdict = verdicts.denied(f"verification of {job.tag} failed: {evidence.of_metrics(left)}")
+            verdict = decisions.denied(
+                Reason.VERIFICATION_FAILED, f"verification of {job.tag} failed: {evidence.of_metrics(left)}"
+            )
         else:
-            verdict = verdicts.pending(f"{job.tag} is being verified: {names}", next_evaluation_time=due)
+            verdict = decisions.pending(
+                Reason.AWAITING_VERIFICATION, f"{job.tag} is being verified: {names}", requeue_at=due
+            )
         yield state.version(job.version), Judged(rule, rule.kind, verdict)
 
 
 def _retry_verdicts(target: Target, retry_at: Instant, now: Instant) -> Iterator[Judged]:
     for rule in target.rules.of("retry"):
         if now < retry_at:
-            verdict = verdicts.pending(
+            verdict = decisions.pending(
+                Reason.AWAITING_RETRY,
                 f"the next attempt is made at {instants.show_to_the_second(retry_at)}",
-                next_evaluation_time=retry_at,
+                requeue_at=retry_at,
             )
         else:
-            verdict = verdicts.allowed("the next attempt is due", satisfied_at=retry_at)
+            verdict = decisions.allowed("the next attempt is due", satisfied_at=retry_at)
         yield Judged(rule, "retry", verdict)
 
 
@@ -131,13 +142,13 @@ def concurrency_verdict(state: State, table: SlotTable, target: Target) -> Judge
     )
     if resource in table.holders:
         since = instants.show_to_the_second(table.held_since(resource) or 0)
-        verdict = verdicts.allowed(
+        verdict = decisions.allowed(
             f"{resource} holds a slot since {since}", satisfied_at=table.held_since(resource)
         )
     elif table.free > 0:
-        verdict = verdicts.allowed(sentence)
+        verdict = decisions.allowed(sentence)
     else:
-        verdict = verdicts.pending(sentence)
+        verdict = decisions.pending(Reason.SLOTS_TAKEN, sentence)
     return Judged(table.rule, "resourceConcurrency", verdict)
 
 
@@ -219,7 +230,7 @@ def _unhooked_verdicts(state: State, target: Target, place: Place, now: Instant)
         return
     _, missing, _ = locking.hook_locks(state, place, now, Hindrance())
     if missing:
-        verdict = verdicts.pending(_missing_sentence(missing))
+        verdict = decisions.pending(Reason.AWAITING_DEPENDENCY, _missing_sentence(missing))
         yield candidates.deployed_version(state, target), Judged(place.rule, "deploymentBracket", verdict)
 
 
@@ -237,7 +248,7 @@ def _given_up_verdicts(state: State, target: Target, place: Place, now: Instant)
             for one in gates.of_version(state, target, version, now):
                 yield version, one
             message = given_up_sentence(target, version, given_up[version.id])
-            verdict = verdicts.pending(message, given_up=given_up[version.id].group)
+            verdict = decisions.pending(Reason.CYCLE_FAILED, message, given_up=given_up[version.id].group)
             yield version, Judged(place.rule, "deploymentBracket", verdict)
 
 
@@ -278,7 +289,10 @@ def _kept_verdicts(state: State, target: Target, place: Place, now: Instant) -> 
         waiting = [candidates.deployed_version(state, target)]
     for version in waiting:
         message = f"waits for the end of group {group.id}, which is {_how_it_is(group, now)}"
-        yield version, Judged(place.rule, "deploymentBracket", verdicts.pending(message))
+        yield (
+            version,
+            Judged(place.rule, "deploymentBracket", decisions.pending(Reason.AWAITING_CYCLE, message)),
+        )
 
 
 def _how_it_is(group: Group, now: Instant) -> str:
@@ -295,7 +309,14 @@ def _rolled_back_verdicts(state: State, target: Target, now: Instant) -> Iterato
     why = target.record.spent[version.id]
     cause = f": {why}" if why != "rolledBack" else ""
     message = f"{version.tag} was rolled back here{cause}; it is not tried again by itself, an operator's retry does it"
-    yield version, Judged(next(iter(target.rules.of("rollback")), None), "rollback", verdicts.denied(message))
+    yield (
+        version,
+        Judged(
+            next(iter(target.rules.of("rollback")), None),
+            "rollback",
+            decisions.denied(Reason.ROLLED_BACK, message),
+        ),
+    )
 
 
 def _verdicts_of_member(
@@ -314,8 +335,9 @@ def _verdicts_of_member(
 
 
 def _no_cycle(place: Place) -> Judged:
-    verdict = verdicts.pending(
-        "runs with the next cycle here; a new version of a hook alone opens no window, one of another member does"
+    verdict = decisions.pending(
+        Reason.AWAITING_CYCLE,
+        "runs with the next cycle here; a new version of a hook alone opens no window, one of another member does",
     )
     return Judged(place.rule, "deploymentBracket", verdict)
 
@@ -323,18 +345,21 @@ def _no_cycle(place: Place) -> Judged:
 def of_window(state: State, place: Place, now: Instant) -> Judged:
     group = place.collecting
     if group is None:
-        verdict = verdicts.pending("no collection window is open yet: no new version has passed its gates")
+        verdict = decisions.pending(
+            Reason.COLLECTING, "no collection window is open yet: no new version has passed its gates"
+        )
         return Judged(place.rule, "deploymentBracket", verdict)
     fresh = collecting.fresh_versions(state, place, now)
     close_at = collecting.close_time(place, group, fresh)
     if now < close_at:
         opened = instants.show_to_the_second(group.collection_started_at)
-        verdict = verdicts.pending(
+        verdict = decisions.pending(
+            Reason.COLLECTING,
             f"collection window open since {opened}, {_when_it_closes(place, group, fresh, close_at, now)}",
-            next_evaluation_time=close_at if now >= group.collection_ends_at else group.collection_ends_at,
+            requeue_at=close_at if now >= group.collection_ends_at else group.collection_ends_at,
         )
     else:
-        verdict = verdicts.pending(_held_open(state, place, fresh, now))
+        verdict = decisions.pending(Reason.COLLECTING, _held_open(state, place, fresh, now))
     return Judged(place.rule, "deploymentBracket", verdict)
 
 
@@ -370,7 +395,7 @@ def bracket_verdict(state: State, target: Target, place: Place, group: Group, no
     locked_at = instants.show_to_the_second(group.locked_at or now)
     missing = locking.missing_hooks(group)
     if missing:
-        verdict = verdicts.pending(_missing_sentence(missing))
+        verdict = decisions.pending(Reason.AWAITING_DEPENDENCY, _missing_sentence(missing))
     elif group.status == "queued":
         other = state.sites.get(place.site)
         ahead = other.executing if other is not None else None
@@ -381,20 +406,21 @@ def bracket_verdict(state: State, target: Target, place: Place, group: Group, no
         )
         said = f"{version} is locked since {locked_at}; queued: {what}"
         if ahead is not None and ahead.status == "failed":
-            verdict = verdicts.pending(said, failed_group=ahead.id)
+            verdict = decisions.pending(Reason.AWAITING_CYCLE, said, failed_group=ahead.id)
         else:
-            verdict = verdicts.pending(said)
+            verdict = decisions.pending(Reason.AWAITING_CYCLE, said)
     elif group.status == "failed":
         failed = ", ".join(m.deployment for m in group.members if m.state == "failed")
         stuck = "is stuck, it " if group.stuck else ""
-        verdict = verdicts.pending(
+        verdict = decisions.pending(
+            Reason.CYCLE_FAILED,
             f"the group {stuck}failed at {instants.show_to_the_second(group.failed_at or now)} ({group.reason}); "
-            f"nothing further starts until an operator retries, skips {failed or 'a member'}, or aborts"
+            f"nothing further starts until an operator retries, skips {failed or 'a member'}, or aborts",
         )
     elif group is place.executing and target_states.is_going_back(state, target):
-        verdict = verdicts.pending(_back_sentence(state, target, place, group))
+        verdict = decisions.pending(Reason.AWAITING_CYCLE, _back_sentence(state, target, place, group))
     else:
-        verdict = verdicts.allowed(
+        verdict = decisions.allowed(
             f"{version} is locked in group {group.id} since {locked_at}", satisfied_at=group.locked_at
         )
     return Judged(place.rule, "deploymentBracket", verdict)
@@ -420,4 +446,4 @@ def with_cycle(target: Target, one: Judged) -> Judged:
     if ring is None:
         return one
     message = f"{one.verdict.message}; the rules form a cycle: {' -> '.join(ring)}"
-    return Judged(one.rule, one.kind, msgspec.structs.replace(one.verdict, message=message), one.reasons)
+    return Judged(one.rule, one.kind, msgspec.structs.replace(one.verdict, message=message), one.wakes)

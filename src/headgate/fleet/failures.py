@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headgate.fleet import gates, model, rejecting
+from headgate.fleet import gates, model, rejecting, wakes
 from headgate.fleet.records import Job, Latch
 from headgate.fleet.rules import failure_budget, rollback
 from headgate.fleet.state import State
@@ -81,7 +81,7 @@ def resume(state: State, rule_id: str, environment: str | None) -> None:
             latch.failed.clear()
             latch.stopped_at = None
             state.journal.changed("latch", rule, scope)
-            state.waiting.happened(("latch", rule, scope))
+            state.waiting.happened(wakes.breaker(rule, scope))
 
 
 def _tell(state: State, rule_id: str, scope: str, what: str, failed: list[str]) -> None:

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.fleet import allowances, candidates, grouping, items, promotion
+import msgspec
+
+from headgate.fleet import allowances, candidates, grouping, items, promotion, wakes
 from headgate.fleet.rules import (
     approval,
     deployment_window,
@@ -20,10 +22,11 @@ from headgate.fleet.rules import (
     version_selector,
 )
 from headgate.fleet.state import Judged, State
-from headgate.fleet.units import BoundRule, Reason, Target, VersionNode
-from headgate.kernel import instants, verdicts
+from headgate.fleet.units import BoundRule, Target, VersionNode
+from headgate.kernel import decisions, instants
+from headgate.kernel.decisions import Reason, Verdict
 from headgate.kernel.instants import Instant
-from headgate.kernel.verdicts import Verdict
+from headgate.kernel.wakes import Wake
 
 _CONDITIONS = ("", "gate")
 """Beside the totals of rules, whose first is an id."""
@@ -66,10 +69,10 @@ def _skippable(
     skip = state.skip_for(rule, version.id if version else None, target, now)
     if skip is None:
         return None
-    verdict = verdicts.allowed(
+    verdict = decisions.allowed(
         f"skipped by {skip.user or 'an operator'}: {skip.reason}",
         satisfied_at=skip.created_at,
-        next_evaluation_time=skip.expires_at,
+        requeue_at=skip.expires_at,
         skip=skip.id,
     )
     return Judged(rule, rule.kind, verdict)
@@ -86,18 +89,19 @@ def frozen(state: State, target: Target, now: Instant) -> Judged:
         f" until {instants.show_to_the_second(freeze.expires_at)}" if freeze.expires_at is not None else ""
     )
     who = f" by {freeze.user}" if freeze.user else ""
-    verdict = verdicts.pending(
+    verdict = decisions.pending(
+        Reason.FROZEN,
         f"frozen by {freeze.name}{who} since {instants.show_to_the_second(freeze.created_at)}{until}: {freeze.reason}",
-        next_evaluation_time=freeze.expires_at,
+        requeue_at=freeze.expires_at,
         freeze=freeze.name,
     )
-    return Judged(None, "freeze", verdict, (("freeze",),))
+    return Judged(None, "freeze", verdict, (wakes.FREEZES,))
 
 
 def window(rule: BoundRule, target: Target, now: Instant) -> Judged:
     if rule.spec.first_deployment == "bypass" and target.record.deployed is None:
         return Judged(
-            rule, rule.kind, verdicts.allowed("first deployment of this target, windows do not apply")
+            rule, rule.kind, decisions.allowed("first deployment of this target, windows do not apply")
         )
     return Judged(rule, rule.kind, deployment_window.judge(rule.spec, now))
 
@@ -106,7 +110,7 @@ def _scoped(state: State, rule: BoundRule, version: VersionNode, target: Target)
     environment = target.environment.name
     votes = tuple(state.approvals.get((version.id, environment), {}).values())
     verdict = scoped_version.judge(rule.spec, True, votes, version.tag, environment, version.published_at)
-    one = Judged(rule, rule.kind, verdict, (("votes", version.id, environment),))
+    one = Judged(rule, rule.kind, verdict, (wakes.votes(version.id, environment),))
     return _ask_for_approval(state, one, version, target)
 
 
@@ -139,7 +143,7 @@ def _approved(state: State, rule: BoundRule, version: VersionNode, target: Targe
     if shared is None:
         votes = tuple(state.approvals.get((version.id, environment), {}).values())
         verdict = approval.judge(rule.spec, votes, version.tag, environment, version.published_at)
-        shared = state.shared[key] = Judged(rule, rule.kind, verdict, (("votes", version.id, environment),))
+        shared = state.shared[key] = Judged(rule, rule.kind, verdict, (wakes.votes(version.id, environment),))
     return _ask_for_approval(state, shared, version, target)
 
 
@@ -147,7 +151,7 @@ def _progressed(state: State, rule: BoundRule, version: VersionNode, target: Tar
     key = (rule.id, version.id, target.environment.name)
     shared = state.shared.get(key)
     if shared is not None:
-        again_at = shared.verdict.next_evaluation_time
+        again_at = shared.verdict.requeue_at
         if again_at is None or again_at > now:
             return shared
     shared = state.shared[key] = Judged(
@@ -155,9 +159,9 @@ def _progressed(state: State, rule: BoundRule, version: VersionNode, target: Tar
         rule.kind,
         judge_progression(state, rule, version, target, now),
         (
-            ("stages", version.id, target.environment.name),
-            ("members", target.deployment.name),
-            ("environments",),
+            wakes.stages(version.id, target.environment.name),
+            wakes.members(target.deployment.name),
+            wakes.ENVIRONMENTS,
         ),
     )
     return shared
@@ -216,13 +220,18 @@ def _version_dependencies(state: State, version: VersionNode, target: Target) ->
             missing.append(f"{name} runs {runs}, needed is {selector.text}")
         else:
             missing.append(f"{name} has no target on {target.resource.name}")
-    reasons: tuple[Reason, ...] = (("resource", target.resource.name),)
+    reasons: tuple[Wake, ...] = (wakes.resource(target.resource.name),)
     if missing:
-        return Judged(None, "dependencies", verdicts.pending("waits for " + "; ".join(missing)), reasons)
+        return Judged(
+            None,
+            "dependencies",
+            decisions.pending(Reason.AWAITING_DEPENDENCY, "waits for " + "; ".join(missing)),
+            reasons,
+        )
     return Judged(
         None,
         "dependencies",
-        verdicts.allowed("all versions it depends on run here", satisfied_at=latest),
+        decisions.allowed("all versions it depends on run here", satisfied_at=latest),
         reasons,
     )
 
@@ -256,11 +265,11 @@ def _cooled_down(state: State, rule: BoundRule, version: VersionNode, target: Ta
     last = state.jobs.get(record.attempts[-1]) if record.attempts else None
     is_tried_again = last is not None and last.version == version.id
     if record.deployed == version.id or is_tried_again:
-        return Judged(rule, rule.kind, verdicts.allowed("not a new version here, no cooldown"))
+        return Judged(rule, rule.kind, decisions.allowed("not a new version here, no cooldown"))
     verdict = version_cooldown.judge(
         rule.spec, record.finished_at, now, is_being_verified=record.verification == "running"
     )
-    return Judged(rule, rule.kind, verdict, (("resource", target.resource.name),))
+    return Judged(rule, rule.kind, verdict, (wakes.resource(target.resource.name),))
 
 
 def _within_budget(state: State, rule: BoundRule, target: Target) -> Judged:
@@ -272,7 +281,7 @@ def _within_budget(state: State, rule: BoundRule, target: Target) -> Judged:
         tuple(latch.failed) if latch else (),
         budget_total(state, rule, target),
     )
-    return Judged(rule, rule.kind, verdict, (("latch", rule.id, scope),))
+    return Judged(rule, rule.kind, verdict, (wakes.breaker(rule.id, scope),))
 
 
 def latch_scope(rule: BoundRule, target: Target) -> str:
@@ -288,7 +297,7 @@ def rollout_stopped(state: State, rule: BoundRule, version: VersionNode) -> Judg
     if latch is None or latch.stopped_at is None or rule.spec.stop_after_failures is None:
         return None
     verdict = gradual_rollout.stopped(list(latch.failed), latch.stopped_at)
-    return Judged(rule, rule.kind, verdict, (("latch", rule.id, version.id),))
+    return Judged(rule, rule.kind, verdict, (wakes.breaker(rule.id, version.id),))
 
 
 def budget_total(state: State, rule: BoundRule, target: Target) -> int:
@@ -311,17 +320,11 @@ def _gate(state: State, rule: BoundRule, version: VersionNode, target: Target, n
     verdict = gate.judge(rule.spec, bindings, allowance, now)
     expiry = items.next_signal_expiry(state, now)
     if expiry is not None and not verdict.is_allowed:
-        again = verdict.next_evaluation_time
-        verdict = verdicts.Verdict(
-            verdict.outcome,
-            verdict.message,
-            verdict.details,
-            verdict.satisfied_at,
-            expiry if again is None else min(again, expiry),
-        )
-    reasons: tuple[Reason, ...] = (
-        ("pair", target.deployment.name, target.environment.name),
-        ("signals",),
+        again = verdict.requeue_at
+        verdict = msgspec.structs.replace(verdict, requeue_at=expiry if again is None else min(again, expiry))
+    reasons: tuple[Wake, ...] = (
+        wakes.pair(target.deployment.name, target.environment.name),
+        wakes.SIGNALS,
     )
     return Judged(rule, rule.kind, verdict, reasons)
 
@@ -336,4 +339,4 @@ def _conditions(state: State) -> int:
     return total
 
 
-NOT_FROZEN = Judged(None, "freeze", verdicts.allowed("not frozen"))
+NOT_FROZEN = Judged(None, "freeze", decisions.allowed("not frozen"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from headgate.fleet import wakes
 from headgate.fleet.records import Group
 from headgate.fleet.slots import SlotTable
 from headgate.fleet.state import State
@@ -70,7 +71,7 @@ def take_for_group(state: State, tables: Iterable[SlotTable], group: Group, now:
 def _take(state: State, table: SlotTable, resource: str, holder: str, since: Instant) -> None:
     if table.take(resource, holder, since):
         state.observer.on_slot_taken(table.rule.id, resource, holder)
-        state.waiting.happened(("slot", resource))
+        state.waiting.happened(wakes.slot(resource))
 
 
 def restore_group(state: State, group: Group, since: Instant) -> None:
@@ -119,7 +120,7 @@ def leave(state: State, table: SlotTable, resource: str) -> None:
 
 def _freed(state: State, table: SlotTable, resource: str) -> None:
     state.observer.on_slot_freed(table.rule.id, resource)
-    state.waiting.happened(("slots", table.rule.id))
+    state.waiting.happened(wakes.slots(table.rule.id))
 
 
 def is_at_work(state: State, target: Target, rule: BoundRule) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headgate.fleet import candidates, evidence, expressions, failures, holds, model, verifying
+from headgate.fleet import candidates, evidence, expressions, failures, holds, model, verifying, wakes
 from headgate.fleet.changes import JobReported
 from headgate.fleet.records import Job, JobKind, Variables
 from headgate.fleet.rules import retry, rollback
@@ -60,7 +60,7 @@ def create(
         _tell(state, job, "rollback.started", f"goes back: {reason}", reason)
     verifying.begin(state, target, job, "jobCreated", now)
     state.target_changed(target)
-    state.waiting.happened(("resource", target.resource.name))
+    state.waiting.happened(wakes.resource(target.resource.name))
     if flaw is not None:
         job.message = flaw
         end(state, job, "invalidJobAgent", now)
@@ -136,7 +136,7 @@ def end(state: State, job: Job, status: str, now: Instant) -> None:
             _ended_without_success(state, target, job, now)
     state.target_changed(target)
     state.touch(target)
-    state.waiting.happened(("resource", target.resource.name))
+    state.waiting.happened(wakes.resource(target.resource.name))
     holds.settle_target(state, target)
 
 
@@ -298,7 +298,7 @@ def undo(state: State, job: Job, now: Instant, why: str) -> None:
         holds.settle_target(state, target)
     cancel(state, job, now, why)
     state.forget_job(job.id)
-    state.waiting.happened(("resource", job.resource))
+    state.waiting.happened(wakes.resource(job.resource))
 
 
 def forget_attempts(state: State, target: Target) -> None:

@@ -10,7 +10,17 @@ from collections.abc import Sequence
 
 import msgspec
 
-from headgate.fleet import concerns, expressions, failures, holds, jobs, references, target_states, variables
+from headgate.fleet import (
+    concerns,
+    expressions,
+    failures,
+    holds,
+    jobs,
+    references,
+    target_states,
+    variables,
+    wakes,
+)
 from headgate.fleet.brackets import operators, shape
 from headgate.fleet.changes import GroupAction, Order, TargetAction, TargetsAction
 from headgate.fleet.records import Group, Member
@@ -323,4 +333,4 @@ def _adopt(state: State, target: Target, version: VersionNode, user: str, now: I
     _forget_locks(state, target)
     failures.forgiven(state, target)
     holds.settle_target(state, target)
-    state.waiting.happened(("resource", target.resource.name))
+    state.waiting.happened(wakes.resource(target.resource.name))

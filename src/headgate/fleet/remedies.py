@@ -48,7 +48,7 @@ def changed_by(one: Judged, group: Group | None) -> ChangedBy:
     verdict = one.verdict
     if verdict.outcome == "denied":
         return "person"
-    if verdict.next_evaluation_time is not None:
+    if verdict.requeue_at is not None:
         return "time"
     if one.kind in _BY_A_PERSON or one.kind == "freeze":
         return "person"
@@ -85,7 +85,7 @@ def what_changes(
         return "when a version in scope is published", None
     if is_blocked(stance, held_back, group):
         return "when a person decides: see what you can do", None
-    times = [one.verdict.next_evaluation_time for _, one in held_back]
+    times = [one.verdict.requeue_at for _, one in held_back]
     earliest = min((at for at in times if at is not None), default=None)
     if earliest is not None:
         return f"at {instants.show_to_the_second(earliest)}", earliest

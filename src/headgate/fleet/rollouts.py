@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from headgate.fleet import candidates, grouping
+from headgate.fleet import candidates, grouping, wakes
 from headgate.fleet.ranks import BracketRanks
 from headgate.fleet.rules import deployment_window, gradual_rollout
 from headgate.fleet.state import State
-from headgate.fleet.units import BoundRule, Place, Reason, Target, VersionNode
+from headgate.fleet.units import BoundRule, Place, Target, VersionNode
 from headgate.kernel.instants import Instant
+from headgate.kernel.wakes import Wake
 
 SHIFTS_AT_MOST = 16
 
@@ -118,12 +119,12 @@ def _place_has_succeeded(state: State, place: Place, versions: list[VersionNode]
     return True
 
 
-def success_reasons(rule: BoundRule, *targets: Target) -> tuple[Reason, ...]:
+def success_wakes(rule: BoundRule, *targets: Target) -> tuple[Wake, ...]:
     """What tells that another target of the line has moved."""
     if rule.spec.advance_on != "success":
         return ()
     return tuple(
-        ("pair", target.deployment.name, environment)
+        wakes.pair(target.deployment.name, environment)
         for target in targets
         for environment in target.deployment.pairs
     )

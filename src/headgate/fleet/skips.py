@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from headgate.fleet import model, references
+from headgate.fleet import model, references, wakes
 from headgate.fleet.changes import DeleteSkip, PutSkip
 from headgate.fleet.state import State
 from headgate.kernel.instants import Instant
@@ -19,7 +19,7 @@ def put(state: State, change: PutSkip, now: Instant) -> None:
         delete(state, DeleteSkip(skip.id))
     state.skips[skip.id] = skip
     state.skips_by_rule.setdefault(skip.rule, {})[skip.id] = skip
-    state.waiting.happened(("skips", skip.rule))
+    state.waiting.happened(wakes.skips(skip.rule))
     state.journal.changed("skip", skip.id)
 
 
@@ -64,5 +64,5 @@ def delete(state: State, change: DeleteSkip) -> None:
     del by_rule[skip.id]
     if not by_rule:
         del state.skips_by_rule[skip.rule]
-    state.waiting.happened(("skips", skip.rule))
+    state.waiting.happened(wakes.skips(skip.rule))
     state.journal.changed("skip", skip.id)

@@ -8,7 +8,7 @@ from typing import Protocol
 import msgspec
 
 from headgate import cel
-from headgate.fleet import model, records
+from headgate.fleet import model, records, wakes
 from headgate.fleet.ranks import BracketRanks
 from headgate.fleet.slots import RuleSlots, SlotTable
 from headgate.fleet.units import (
@@ -26,8 +26,9 @@ from headgate.fleet.units import (
 )
 from headgate.fleet.waiting import Waiting
 from headgate.kernel import identifiers
+from headgate.kernel.decisions import Verdict
 from headgate.kernel.instants import Instant
-from headgate.kernel.verdicts import Verdict
+from headgate.kernel.wakes import Wake
 
 
 class Judged(msgspec.Struct, frozen=True):
@@ -36,7 +37,7 @@ class Judged(msgspec.Struct, frozen=True):
     rule: BoundRule | None
     kind: str
     verdict: Verdict
-    reasons: tuple[tuple[str, ...], ...] = ()
+    wakes: tuple[Wake, ...] = ()
 
     @property
     def is_allowed(self) -> bool:
@@ -257,17 +258,17 @@ class State:
             self.unfinished.discard(target.name)
         target.pair.progress += 1
         self.journal.changed("target", target.name)
-        self.waiting.happened(("pair", target.deployment.name, target.environment.name))
+        self.waiting.happened(wakes.pair(target.deployment.name, target.environment.name))
 
     def ranks_moved(self) -> None:
         """Membership decides rollout ranks and limits: whoever waits for a turn looks again."""
         self.totals.clear()
         self.bracket_ranks.clear()
-        self.waiting.happened(("ranks",))
+        self.waiting.happened(wakes.RANKS)
 
     def shares_moved(self, deployment: str) -> None:
         """The targets that success percentages are taken of have changed."""
-        self.waiting.happened(("members", deployment))
+        self.waiting.happened(wakes.members(deployment))
         for key in list(self.shared):
             version = self.versions.get(key[1])
             if self.shared[key].kind == "environmentProgression" and (
@@ -281,7 +282,7 @@ class State:
             if self.shared[key].kind == "environmentProgression":
                 del self.shared[key]
         for environment in self.environments:
-            self.waiting.happened(("stages", version_id, environment))
+            self.waiting.happened(wakes.stages(version_id, environment))
 
     def judge_anew(self, version_id: str) -> None:
         """What its targets share of verdicts is stale."""

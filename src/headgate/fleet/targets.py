@@ -15,14 +15,17 @@ from headgate.fleet import (
     rejecting,
     rollouts,
     variables,
+    wakes,
     withdrawing,
 )
 from headgate.fleet.records import JobKind, Variables
 from headgate.fleet.rules import gradual_rollout
 from headgate.fleet.state import Judged, State
-from headgate.fleet.units import NEW, REPAIR, BoundRule, Reason, StartKey, Target, VersionNode
-from headgate.kernel import verdicts
+from headgate.fleet.units import NEW, REPAIR, BoundRule, StartKey, Target, VersionNode
+from headgate.kernel import decisions
+from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
+from headgate.kernel.wakes import Wake
 
 
 class Release(msgspec.Struct, frozen=True):
@@ -40,14 +43,14 @@ class Release(msgspec.Struct, frozen=True):
 class Hindrance(msgspec.Struct):
     """What keeps a unit from starting, collected over the candidates that were tried."""
 
-    reasons: list[Reason] = []
+    wakes: list[Wake] = []
     wake_at: Instant | None = None
 
     def add(self, judged: Judged) -> None:
-        self.reasons.extend(judged.reasons)
+        self.wakes.extend(judged.wakes)
         if judged.rule is not None:
-            self.reasons.append(("skips", judged.rule.id))
-        self.look_again(judged.verdict.next_evaluation_time)
+            self.wakes.append(wakes.skips(judged.rule.id))
+        self.look_again(judged.verdict.requeue_at)
 
     def look_again(self, at: Instant | None) -> None:
         if at is not None and (self.wake_at is None or at < self.wake_at):
@@ -91,7 +94,7 @@ def next_release(state: State, target: Target, now: Instant, hindrance: Hindranc
             break
     if retried is not None:
         _give_up_retry(state, target)
-    if record.ordered == "retry" and not hindrance.reasons and hindrance.wake_at is None:
+    if record.ordered == "retry" and not hindrance.wakes and hindrance.wake_at is None:
         record.ordered = None
         state.target_changed(target)
     return None
@@ -311,14 +314,14 @@ def rollout_of(
         verdict = gradual_rollout.judge(
             rule.spec, position, total, start, now, " and ".join(waiting_for) or None, behind
         )
-        reasons = (*turn_reasons(target), *rollouts.success_reasons(rule, target))
+        reasons = (*turn_wakes(target), *rollouts.success_wakes(rule, target))
         yield Judged(rule, rule.kind, verdict, reasons)
 
 
-def turn_reasons(*targets: Target) -> tuple[Reason, ...]:
+def turn_wakes(*targets: Target) -> tuple[Wake, ...]:
     """What moves a turn: the ranks, and skips of the windows that shift the rollout's clock."""
     windows = {rule.id: None for target in targets for rule in target.rules.of("deploymentWindow")}
-    return (("ranks",), *(("skips", rule_id) for rule_id in windows))
+    return (wakes.RANKS, *(wakes.skips(rule_id) for rule_id in windows))
 
 
 def windows_for(state: State, target: Target, version: VersionNode, now: Instant) -> tuple[BoundRule, ...]:
@@ -366,7 +369,9 @@ def denied_by_two_brackets(target: Target) -> Judged | None:
     if len(brackets) < 2:
         return None
     names = " and ".join(f"{rule.policy.name}: {rule.label}" for rule in brackets)
-    verdict = verdicts.denied(f"two bracket rules apply to this target, allowed is one: {names}")
+    verdict = decisions.denied(
+        Reason.MISCONFIGURED, f"two bracket rules apply to this target, allowed is one: {names}"
+    )
     return Judged(brackets[0], "deploymentBracket", verdict)
 
 

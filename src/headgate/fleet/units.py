@@ -14,8 +14,8 @@ from headgate.fleet import expressions, model, records
 from headgate.kernel import positions
 from headgate.kernel.instants import Instant
 from headgate.kernel.slots import Slots
+from headgate.kernel.wakes import Wake
 
-Reason = tuple[str, ...]
 """What a unit waits for, as a key of the waiting lists: ('votes', version id, environment), ('freeze',) ..."""
 
 Bindings = dict[str, Any]
@@ -28,7 +28,7 @@ class Unit:
 
     def __init__(self, order: str) -> None:
         self.order = order
-        self.waits: tuple[Reason, ...] = ()
+        self.waits: tuple[Wake, ...] = ()
         self.wake_at: Instant | None = None
         self.start_key: StartKey | None = None
         """Set while the unit stands in line for a slot."""

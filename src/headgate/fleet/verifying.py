@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from headgate.fleet import evidence
+from headgate.fleet import evidence, wakes
 from headgate.fleet.changes import Measured
 from headgate.fleet.records import Job, MetricProgress
 from headgate.fleet.rules import verification
@@ -155,7 +155,7 @@ def _conclude(state: State, target: Target, job: Job, now: Instant) -> bool:
     state.stages_moved(job.version)
     state.target_changed(target)
     state.touch(target)
-    state.waiting.happened(("resource", target.resource.name))
+    state.waiting.happened(wakes.resource(target.resource.name))
     return True
 
 

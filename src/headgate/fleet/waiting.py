@@ -5,15 +5,16 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable
 
-from headgate.fleet.units import Reason, Unit
+from headgate.fleet.units import Unit
 from headgate.kernel.instants import Instant
+from headgate.kernel.wakes import Wake
 
 
 class Waiting:
     """Every unit that has not converged stands here under each thing that can wake it, and has its next time."""
 
     def __init__(self) -> None:
-        self._by_reason: dict[Reason, dict[Unit, None]] = {}
+        self._by_wake: dict[Wake, dict[Unit, None]] = {}
         self._timers: list[tuple[Instant, str, Unit]] = []
         self.dirty: dict[Unit, None] = {}
 
@@ -21,14 +22,14 @@ class Waiting:
         """The unit is looked at in the next decision."""
         self.dirty[unit] = None
 
-    def wait(self, unit: Unit, reasons: Iterable[Reason], wake_at: Instant | None) -> None:
+    def wait(self, unit: Unit, wakes: Iterable[Wake], wake_at: Instant | None) -> None:
         """Replaces what the unit waited for."""
-        reasons = tuple(dict.fromkeys(reasons))
-        if reasons != unit.waits:
+        wakes = tuple(dict.fromkeys(wakes))
+        if wakes != unit.waits:
             self._leave(unit)
-            for reason in reasons:
-                self._by_reason.setdefault(reason, {})[unit] = None
-            unit.waits = reasons
+            for wake in wakes:
+                self._by_wake.setdefault(wake, {})[unit] = None
+            unit.waits = wakes
         if wake_at != unit.wake_at:
             unit.wake_at = wake_at
             if wake_at is not None:
@@ -41,19 +42,19 @@ class Waiting:
         self.dirty.pop(unit, None)
 
     def _leave(self, unit: Unit) -> None:
-        for reason in unit.waits:
-            units = self._by_reason.get(reason)
+        for wake in unit.waits:
+            units = self._by_wake.get(wake)
             if units is not None:
                 units.pop(unit, None)
                 if not units:
-                    del self._by_reason[reason]
+                    del self._by_wake[wake]
 
-    def happened(self, reason: Reason) -> None:
-        for unit in self._by_reason.get(reason, ()):
+    def happened(self, wake: Wake) -> None:
+        for unit in self._by_wake.get(wake, ()):
             self.dirty[unit] = None
 
-    def waiters(self, reason: Reason) -> list[Unit]:
-        return list(self._by_reason.get(reason, ()))
+    def waiters(self, wake: Wake) -> list[Unit]:
+        return list(self._by_wake.get(wake, ()))
 
     def is_timed(self, unit: Unit) -> bool:
         """Whether the clock will wake it when it is due; for those who check."""

@@ -190,7 +190,7 @@ def _blocked(states: Sequence[NodeState]) -> str:
     for state in states:
         for unit in state.units:
             answer = unit.answer
-            if answer is not None and answer.outcome == "block":
+            if answer is not None and answer.outcome == "pending":
                 gate = f"{answer.gate} " if answer.gate else ""
                 return f"{state.id} {unit.name}: {gate}{answer.message}"
     return ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from headgate.graph import labels
-from headgate.graph.judging import Answer
+from headgate.graph.judging import GateVerdict
 from headgate.graph.nodes import NodeState, Unit
 from headgate.graph.rollouts import Member
 from headgate.kernel import instants
@@ -29,7 +29,7 @@ class Line(msgspec.Struct, frozen=True):
     revision: int
     verdict: Verdict
     message: str
-    next_look: Instant | None = None
+    requeue_at: Instant | None = None
 
 
 def instance_lines(plan: InstancePlan) -> list[Line]:
@@ -84,11 +84,11 @@ def _unit_line(state: NodeState, unit: Unit) -> Line:
     if last is not unit:
         stays = f"is not created, {last.name} {stays}"
     message = f"{unit.key.kind} {unit.name} {stays}: {said(unit.answer)}"
-    look = unit.answer.next_look if unit.answer is not None else None
+    look = unit.answer.requeue_at if unit.answer is not None else None
     return Line(state.id, unit.name, "propagateWhen", state.number, "pending", message, look)
 
 
-def said(answer: Answer | None) -> str:
+def said(answer: GateVerdict | None) -> str:
     if answer is None:
         return "it was not asked for yet"
     words = answer.message
@@ -98,10 +98,10 @@ def said(answer: Answer | None) -> str:
             if answer.outcome == "error"
             else f"{answer.gate} {words}"
         )
-        if answer.outcome == "block" and answer.message != "is false":
+        if answer.outcome == "pending" and answer.message != "is false":
             words = f"{answer.gate}: {answer.message}"
-    if answer.next_look is not None:
-        words += f"; looked at again at {instants.show(answer.next_look)}"
+    if answer.requeue_at is not None:
+        words += f"; looked at again at {instants.show(answer.requeue_at)}"
     return words
 
 
@@ -121,5 +121,5 @@ def _member_line(member: Member, newest: int) -> Line:
             "", name, "propagateWhen", newest, verdict, f"{name} is at graph revision {newest} {words}"
         )
     message = f"{name} stays at graph revision {member.number}: {said(member.answer)}"
-    look = member.answer.next_look if member.answer is not None else None
+    look = member.answer.requeue_at if member.answer is not None else None
     return Line("", name, "propagateWhen", newest, "pending", message, look)

@@ -82,7 +82,7 @@ class Gate(msgspec.Struct, frozen=True, eq=False):
         """The moment to bind to `now`, so that the value changes at announced moments only."""
         return moments.steady(self.program, now)
 
-    def next_look(self, now: Instant) -> Instant | None:
+    def next_change(self, now: Instant) -> Instant | None:
         """When the passing of time alone can change the value; None if it never can."""
         return moments.next_change(self.program, now)
 

@@ -14,18 +14,19 @@ import msgspec
 from headgate.graph import contents, desired, inputs, judging, labels, names, nodes, removal, roster, scene
 from headgate.graph.compiled import CompiledGraph, CompiledNode
 from headgate.graph.items import Item, Items
-from headgate.graph.judging import Answer
+from headgate.graph.judging import GateVerdict
 from headgate.graph.ledger import Ledger
 from headgate.graph.memory import Memory
 from headgate.graph.nodes import NodeState, Unit
 from headgate.graph.resolving import Resolver, Served
 from headgate.graph.revisions import CARRIED, CARRIED_IN_FLIGHT, Grant, Revision
 from headgate.graph.writing import Writer
+from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, Delete, Object
 
-_PAUSED = Answer("block", "", "propagation is paused")
-_BEING_DELETED = Answer("block", "", "the object is being deleted")
+_PAUSED = judging.held(Reason.PAUSED, "propagation is paused")
+_BEING_DELETED = judging.held(Reason.TERMINATING, "the object is being deleted")
 
 
 class Look(msgspec.Struct):
@@ -38,7 +39,7 @@ class Look(msgspec.Struct):
     leftovers: list[NodeState]
     actions: list[Action]
     is_paused: bool
-    next_look: Instant | None = None
+    requeue_at: Instant | None = None
 
     @property
     def units(self) -> Iterable[Unit]:
@@ -211,18 +212,18 @@ class _Pass:
         record = revision.record(state.id)
         for unit in pending:
             unit.answer = self._answer(unit, bench)
-            if unit.answer.outcome == "pass" and unit.wanted is not None:
+            if unit.answer.is_allowed and unit.wanted is not None:
                 before = self._content_before(unit)
                 bench.admit(unit.item)
                 self._record_grant(state, unit, revision, record.step)
                 unit.is_granted_now = True
                 self._writer.write(state, unit, unit.wanted.content, before)
-            elif unit.answer.next_look is not None:
-                self._looks.append(unit.answer.next_look)
+            elif unit.answer.requeue_at is not None:
+                self._looks.append(unit.answer.requeue_at)
 
-    def _answer(self, unit: Unit, bench: judging.Bench) -> Answer:
+    def _answer(self, unit: Unit, bench: judging.Bench) -> GateVerdict:
         if unit.problem:
-            return Answer("error", "", unit.problem)
+            return judging.failed(unit.problem)
         if unit.object is not None and unit.object.deleted_at is not None:
             return _BEING_DELETED
         return bench.ask(unit.item)

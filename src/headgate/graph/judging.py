@@ -1,4 +1,4 @@
-"""Whether one item may change now, as its gates answer: pass, block or error. Unknown is never a pass.
+"""Whether one item may change now, as its gates answer: allowed, pending or error. Unknown is never a pass.
 
 One Bench serves all items of a collection in one pass: they are asked in their order, and whoever is admitted counts
 as in flight for the next.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Mapping, Sequence
-from typing import Literal
 
 import msgspec
 
@@ -17,9 +16,8 @@ from headgate.graph import counting, names
 from headgate.graph.expressions import Gate
 from headgate.graph.items import Item, Items
 from headgate.kernel import instants, waves
+from headgate.kernel.decisions import Reason, Verdict
 from headgate.kernel.instants import Instant
-
-Outcome = Literal["pass", "block", "error"]
 
 MOST_LOOKS_AHEAD = 20_000
 """Moments tried in one pass to find out when a time gate changes its answer: two weeks of minutes."""
@@ -28,16 +26,24 @@ EXPONENTIAL = "exponentiallyUpdated(item, collection)"
 """How the default gate is written where people read it."""
 
 
-class Answer(msgspec.Struct, frozen=True):
-    outcome: Outcome
+class GateVerdict(Verdict, frozen=True):
+    """With the gate that was asked, as it is written; empty where no expression stands in the way."""
+
     gate: str = ""
-    message: str = ""
-    next_look: Instant | None = None
-    """When time alone can change the answer."""
 
 
-PASS = Answer("pass")
-_WAVE_IS_FULL = Answer("block", EXPONENTIAL, "its wave has not come yet")
+PASS = GateVerdict("allowed", Reason.ALLOWED)
+_WAVE_IS_FULL = GateVerdict("pending", Reason.WAVE_FULL, "its wave has not come yet", gate=EXPONENTIAL)
+
+
+def failed(message: str, gate: str = "") -> GateVerdict:
+    """What cannot be asked is never a pass."""
+    return GateVerdict("error", Reason.EVALUATION_FAILED, message, gate=gate)
+
+
+def held(reason: Reason, message: str) -> GateVerdict:
+    """Something other than a gate stands in the way."""
+    return GateVerdict("pending", reason, message)
 
 
 class Memory:
@@ -73,14 +79,14 @@ class _Asked:
         moment: dict[str, object] = {names.NOW: instants.to_datetime(gate.seen_moment(now))}
         self._bindings: Mapping[str, object] = ChainMap(moment, bindings)  # type: ignore[arg-type]
         self._tallies: tuple[counting.Tally, ...] | None = None
-        self._shared: tuple[int, Answer] | None = None
+        self._shared: tuple[int, GateVerdict] | None = None
         """The list's version and the answer, for a gate that says the same of every item."""
 
     @property
     def reads_item(self) -> bool:
         return self._counted.reads_item
 
-    def answer(self, item_bindings: Mapping[str, object]) -> Answer:
+    def answer(self, item_bindings: Mapping[str, object]) -> GateVerdict:
         if self._counted.reads_item:
             return self._said(item_bindings, self._bindings)
         if self._shared is None or self._shared[0] != self._items.version:
@@ -89,13 +95,13 @@ class _Asked:
 
     def passes_at(self, moment: Instant, item_bindings: Mapping[str, object]) -> bool:
         own: dict[str, object] = {names.NOW: instants.to_datetime(moment)}
-        return self._said(item_bindings, ChainMap(own, self._bindings)).outcome == "pass"  # type: ignore[arg-type]
+        return self._said(item_bindings, ChainMap(own, self._bindings)).is_allowed  # type: ignore[arg-type]
 
     def admitted(self, item: Item) -> None:
         for tally in self._tallies or ():
             tally.look_at(item)
 
-    def _said(self, item_bindings: Mapping[str, object], bindings: Mapping[str, object]) -> Answer:
+    def _said(self, item_bindings: Mapping[str, object], bindings: Mapping[str, object]) -> GateVerdict:
         folded = self._folded()
         gate = self.gate if folded is None else None
         own = {**item_bindings, **(folded or {})}
@@ -103,12 +109,12 @@ class _Asked:
         try:
             value = gate.evaluate(seen) if gate is not None else self._counted.program.evaluate(seen)
         except cel.EvaluationError as error:
-            return Answer("error", self.gate.text, error.message)
+            return failed(error.message, self.gate.text)
         if value is True:
             return PASS
         if value is False:
-            return Answer("block", self.gate.text, "is false")
-        return Answer("error", self.gate.text, "the value is neither true nor false")
+            return GateVerdict("pending", Reason.GATE_FALSE, "is false", gate=self.gate.text)
+        return failed("the value is neither true nor false", self.gate.text)
 
     def _folded(self) -> dict[str, object] | None:
         """None where the expression has to be evaluated as it stands."""
@@ -149,26 +155,26 @@ class Bench:
             for gate in gates or ()
         ]
 
-    def ask(self, item: Item) -> Answer:
+    def ask(self, item: Item) -> GateVerdict:
         """All gates have to pass. An error is told before a gate that is merely shut."""
         if self._has_waves and not self._is_in_wave(item):
             return _WAVE_IS_FULL
         if not self._asked:
             return PASS
         own = dict.fromkeys(self._item_names, item)
-        refusal: Answer | None = None
+        refusal: GateVerdict | None = None
         is_shut_by_time = False
         for asked in self._asked:
             answer = asked.answer(own)
-            if answer.outcome == "pass":
+            if answer.is_allowed:
                 continue
             is_shut_by_time |= asked.gate.reads_now
-            if refusal is None or (answer.outcome == "error" and refusal.outcome == "block"):
+            if refusal is None or (answer.outcome == "error" and refusal.outcome == "pending"):
                 refusal = answer
         if refusal is None:
             return PASS
         if is_shut_by_time:
-            refusal = msgspec.structs.replace(refusal, next_look=self._next_opening(own))
+            refusal = msgspec.structs.replace(refusal, requeue_at=self._next_opening(own))
         return refusal
 
     def _next_opening(self, own: Mapping[str, object]) -> Instant | None:
@@ -182,7 +188,7 @@ class Bench:
             return self._opening[0]
         moment: Instant | None = self._now
         while moment is not None:
-            looks = [look for asked in timed if (look := asked.gate.next_look(moment)) is not None]
+            looks = [look for asked in timed if (look := asked.gate.next_change(moment)) is not None]
             later = min(looks, default=None)
             is_over = later is None or self._looks_left <= 0
             moment = later

@@ -12,7 +12,7 @@ from headgate.graph import contents, names
 from headgate.graph.compiled import CompiledNode, Gate
 from headgate.graph.desired import Resolved, Wanted
 from headgate.graph.items import Item, Items
-from headgate.graph.judging import Answer
+from headgate.graph.judging import GateVerdict
 from headgate.graph.revisions import Grant
 from headgate.kernel.objects import Key, Object
 
@@ -66,7 +66,7 @@ class Unit:
         """Objects of the same item under earlier names, the latest first."""
         self.held = ""
         """Why it stays although it is not wanted any more."""
-        self.answer: Answer | None = None
+        self.answer: GateVerdict | None = None
         self.problem = ""
         self.is_granted_now = False
         self.is_written = False

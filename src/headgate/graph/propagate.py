@@ -30,7 +30,7 @@ class InstancePlan(msgspec.Struct):
     instance: Object
     actions: tuple[Action, ...]
     status: dict[str, Any]
-    next_look: Instant | None = None
+    requeue_at: Instant | None = None
     look: Look | None = None
     standing: Standing | None = None
 
@@ -44,8 +44,8 @@ class DefinitionPlan(msgspec.Struct):
     rollout: Rollout
 
     @property
-    def next_look(self) -> Instant | None:
-        return self.rollout.next_look
+    def requeue_at(self) -> Instant | None:
+        return self.rollout.requeue_at
 
     def lines(self) -> list[Line]:
         return explain.definition_lines(self)
@@ -57,7 +57,7 @@ class Plan(msgspec.Struct):
     actions: tuple[Action, ...]
     definition: DefinitionPlan
     instances: tuple[InstancePlan, ...]
-    next_look: Instant | None
+    requeue_at: Instant | None
 
     @property
     def statuses(self) -> dict[str, dict[str, Any]]:
@@ -88,7 +88,7 @@ def plan(
             for instance in rollouts.in_order(view.of_kind(group, served.newest.kind))
             if instance.uid not in granted_now
         )
-    looks = [look for look in (top.next_look, *(each.next_look for each in plans)) if look is not None]
+    looks = [look for look in (top.requeue_at, *(each.requeue_at for each in plans)) if look is not None]
     actions = (*top.actions, *(action for each in plans for action in each.actions))
     return Plan(actions, top, tuple(plans), min(looks, default=None))
 
@@ -124,7 +124,7 @@ def plan_instance(
     actions = list(found.actions)
     if status != instance.status:
         actions.append(UpdateStatus(instance.key, instance.uid, status))
-    return InstancePlan(instance, tuple(actions), status, found.next_look, found, standing)
+    return InstancePlan(instance, tuple(actions), status, found.requeue_at, found, standing)
 
 
 def _suspended(instance: Object, now: Instant) -> InstancePlan:

@@ -7,13 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping
 import msgspec
 
 from headgate import cel
-from headgate.graph import contents, desired, inputs, names, nodes
+from headgate.graph import contents, desired, inputs, judging, names, nodes
 from headgate.graph.compiled import CompiledGraph, CompiledNode, Gate
-from headgate.graph.judging import Answer
+from headgate.graph.judging import GateVerdict
 from headgate.graph.ledger import Ledger
 from headgate.graph.memory import Memory
 from headgate.graph.nodes import NodeState, Unit
 from headgate.graph.revisions import Revision
+from headgate.kernel.decisions import Reason
 from headgate.kernel.objects import Key, Object
 
 
@@ -112,16 +113,16 @@ class Resolver:
             return f"waits for {name} to reach revision {revision.number}"
         return "" if state.is_ready else f"waits for {name} to be ready"
 
-    def gates_wait(self, node: CompiledNode, gates: CompiledNode, revision: Revision) -> Answer | None:
+    def gates_wait(self, node: CompiledNode, gates: CompiledNode, revision: Revision) -> GateVerdict | None:
         """What the gates alone read holds back only what is about to change. One that is missing is an error."""
         for name in self._in_line(gates.gate_reads - node.depends_on):
             waits = self._waits_for(name, revision)
             if not waits:
                 continue
             if not self._states[name].reason or self._states[name].node.template is not None:
-                return Answer("block", "", waits)
+                return judging.held(Reason.AWAITING_DEPENDENCY, waits)
             asking = next(gate.text for gate in gates.propagate_when or () if name in gate.reads)
-            return Answer("error", asking, f"{name}: {self._states[name].reason}")
+            return judging.failed(f"{name}: {self._states[name].reason}", asking)
         return None
 
     def item_bindings(self) -> dict[str, object]:

@@ -15,16 +15,17 @@ from headgate.graph import conditions, contents, definition, judging, labels, na
 from headgate.graph.compiled import CompiledGraph
 from headgate.graph.conditions import Condition
 from headgate.graph.items import Item, Items
-from headgate.graph.judging import Answer
+from headgate.graph.judging import GateVerdict
 from headgate.graph.memory import Memory
 from headgate.graph.resolving import Served
 from headgate.graph.revisions import GraphRevision
+from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, Create, Delete, Key, Object, Update, UpdateStatus
 from headgate.kernel.problems import Problem, Rejected
 
-_PAUSED = Answer("block", "", "propagation is paused")
-_SUSPENDED = Answer("block", "", "the instance is suspended")
+_PAUSED = judging.held(Reason.PAUSED, "propagation is paused")
+_SUSPENDED = judging.held(Reason.PAUSED, "the instance is suspended")
 
 
 class Member(msgspec.Struct):
@@ -37,7 +38,7 @@ class Member(msgspec.Struct):
     is_ready: bool
     landed_number: int
     """The last graph revision that all of it was at and ready."""
-    answer: Answer | None = None
+    answer: GateVerdict | None = None
     is_granted_now: bool = False
 
     @property
@@ -53,7 +54,7 @@ class Rollout(msgspec.Struct):
     members: list[Member]
     served: Served | None
     problems: tuple[str, ...] = ()
-    next_look: Instant | None = None
+    requeue_at: Instant | None = None
     is_paused: bool = False
 
 
@@ -203,13 +204,13 @@ class _Pass:
                 self._keep_managed(member)
             else:
                 member.answer = self._answer(member, item, bench)
-                if member.answer.outcome == "pass":
+                if member.answer.is_allowed:
                     bench.admit(item)
                     self._grant(member, newest, is_start=False)
                 else:
                     self._keep_managed(member)
-                    if member.answer.next_look is not None:
-                        self._looks.append(member.answer.next_look)
+                    if member.answer.requeue_at is not None:
+                        self._looks.append(member.answer.requeue_at)
 
     def _landed_number(self, members: list[Member]) -> int:
         """The newest graph revision that some instance has landed on, however it is now; 0 if none has."""
@@ -233,7 +234,7 @@ class _Pass:
             index=index,
         )
 
-    def _answer(self, member: Member, item: Item, bench: judging.Bench) -> Answer:
+    def _answer(self, member: Member, item: Item, bench: judging.Bench) -> GateVerdict:
         annotations = member.instance.annotations
         if self._is_paused or labels.is_paused(annotations):
             return _PAUSED
@@ -337,7 +338,7 @@ def propagated(number: int, members: list[Member]) -> Condition:
     so_far = f"{landed} of {len(members)} instances at graph revision {number}"
     if any(member.is_updated and not member.has_landed for member in members):
         return Condition(kind, "Unknown", "Propagating", so_far)
-    for outcome, reason in (("error", "EvaluationFailed"), ("block", "PropagationBlocked")):
+    for outcome, reason in (("error", "EvaluationFailed"), ("pending", "PropagationBlocked")):
         for member in members:
             answer = member.answer
             if answer is not None and answer.outcome == outcome:

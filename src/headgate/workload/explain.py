@@ -30,7 +30,7 @@ class Explanation(msgspec.Struct, frozen=True):
     state: State
     sentences: tuple[str, ...]
     tree: Node
-    next_look: Instant | None = None
+    requeue_at: Instant | None = None
 
 
 def explain(pcs: Object, observed: Sequence[Object], now: Instant) -> Explanation:
@@ -41,7 +41,7 @@ def explain(pcs: Object, observed: Sequence[Object], now: Instant) -> Explanatio
     decided = plan.plan(pcs, observed, now, NamedIds())
     state = _state(situation)
     sentences = (*_sentences(situation, state), *(str(item) for item in decided.stuck))
-    return Explanation(state, sentences, _tree(situation), decided.next_look)
+    return Explanation(state, sentences, _tree(situation), decided.requeue_at)
 
 
 def _state(situation: Situation) -> State:

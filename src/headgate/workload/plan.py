@@ -1,7 +1,7 @@
 """The planner: from a set and all that is seen of it to what is to be written now. It keeps nothing between passes.
 
 Whoever runs it applies the actions in their order, shows it its own writes at once, and calls it again when something
-was heard of the set or `next_look` has come.
+was heard of the set or `requeue_at` has come.
 """
 
 from collections.abc import Sequence
@@ -10,6 +10,7 @@ from typing import Any, Literal
 import msgspec
 
 from headgate.kernel import instants
+from headgate.kernel.decisions import Reason
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, Create, Object, UpdateStatus
@@ -43,7 +44,7 @@ class BudgetUse(msgspec.Struct, frozen=True):
 class Plan(msgspec.Struct, frozen=True):
     actions: tuple[Action, ...]
     status: dict[str, Any]
-    next_look: Instant | None = None
+    requeue_at: Instant | None = None
     stuck: tuple[Stuck, ...] = ()
     budgets: tuple[BudgetUse, ...] = ()
     events: tuple[Event, ...] = ()
@@ -77,7 +78,7 @@ def plan(
     return Plan(
         actions=situation.writes.in_order(first),
         status=status,
-        next_look=min(situation.looks, default=None),
+        requeue_at=min(situation.looks, default=None),
         stuck=found,
         budgets=tuple(BudgetUse(*use) for use in uses.of(situation, units)),
         events=tuple(situation.events),
@@ -92,14 +93,14 @@ def _refused(pcs: Object, now: Instant, sets: Sequence[Object]) -> Plan | None:
         return None
     found = Stuck(
         f"set {pcs.name}",
-        "NameTaken",
+        Reason.NAME_TAKEN,
         pcs.created_at,
         collisions.sentence(*taken),
         "give the set another name, or delete the other one first",
     )
     status = set_status.refused(pcs, found, now)
     actions = () if status == pcs.status else (UpdateStatus(pcs.key, pcs.uid, status),)
-    return Plan(actions, status, next_look=now + instants.seconds(60), stuck=(found,))
+    return Plan(actions, status, requeue_at=now + instants.seconds(60), stuck=(found,))
 
 
 def understood(

@@ -45,7 +45,7 @@ def of(situation: Situation, stuck: tuple[Stuck, ...]) -> dict[str, Any]:
 def refused(item: Object, why: Stuck, now: Instant) -> dict[str, Any]:
     """Of a set that cannot be built at all."""
     progressing = conditions.stated(
-        item.status, conditions.PROGRESSING, "False", why.reason, f"{why.message}; {why.help}", now
+        item.status, conditions.PROGRESSING, "False", why.reason.value, f"{why.message}; {why.help}", now
     )
     return {**item.status, "observedGeneration": item.generation, "conditions": [progressing]}
 

@@ -2,27 +2,15 @@
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import Literal
 
 import msgspec
 
 from headgate.kernel import instants
+from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
 from headgate.workload import labels, observed
 from headgate.workload.situation import Situation
 
-Reason = Literal[
-    "SurgeUnscheduled",
-    "SurgeBreached",
-    "UnitUnscheduled",
-    "UnitBreached",
-    "NoCapacity",
-    "Terminating",
-    "NodeGone",
-    "BudgetSpent",
-]
-Refusal = Literal["NameTaken"]
-"""Why a set is not built at all."""
 MOST_LISTED = 50
 DEFAULT_GRACE_SECONDS = 30
 PATIENCE_SECONDS = 60
@@ -31,7 +19,7 @@ PATIENCE_SECONDS = 60
 
 class Stuck(msgspec.Struct, frozen=True):
     unit: str
-    reason: Reason | Refusal
+    reason: Reason
     since: Instant
     message: str
     help: str
@@ -101,7 +89,7 @@ def _in_clique(situation: Situation, clique: observed.Clique) -> Iterator[Stuck]
     if len(clique.pods) < wanted or clique.live > wanted:
         yield Stuck(
             f"clique {clique.name}",
-            "BudgetSpent",
+            Reason.BUDGET_SPENT,
             max((pod.object.created_at for pod in clique.pods), default=item.created_at),
             f"has {clique.live} of {wanted} pods",
             "the others come or go as the budget allows",
@@ -133,7 +121,7 @@ def _said(shown: str, is_bound: bool, is_gated: bool, is_surge: bool, since: Ins
     if is_bound:
         return Stuck(
             shown,
-            "SurgeBreached" if is_surge else "UnitBreached",
+            Reason.SURGE_BREACHED if is_surge else Reason.UNIT_BREACHED,
             since,
             "scheduled and not ready",
             "look at its containers; a corrected template replaces it at once, abort leaves the rest as it is",
@@ -141,7 +129,7 @@ def _said(shown: str, is_bound: bool, is_gated: bool, is_surge: bool, since: Ins
     if is_gated:
         return Stuck(
             shown,
-            "SurgeUnscheduled" if is_surge else "UnitUnscheduled",
+            Reason.SURGE_UNSCHEDULED if is_surge else Reason.UNIT_UNSCHEDULED,
             since,
             "waits for its gang",
             "it is released when its gang is complete and the base gang has been scheduled once",
@@ -149,12 +137,14 @@ def _said(shown: str, is_bound: bool, is_gated: bool, is_surge: bool, since: Ins
     if is_surge:
         return Stuck(
             shown,
-            "SurgeUnscheduled",
+            Reason.SURGE_UNSCHEDULED,
             since,
             "not scheduled",
             "add capacity, or lower maxSurge and raise maxUnavailable in the same edit, or abort",
         )
-    return Stuck(shown, "NoCapacity", since, "not scheduled", "add capacity or uncordon nodes, or scale in")
+    return Stuck(
+        shown, Reason.NO_CAPACITY, since, "not scheduled", "add capacity or uncordon nodes, or scale in"
+    )
 
 
 def _going(situation: Situation, shown: str, cliques: Iterable[observed.Clique]) -> Iterator[Stuck]:
@@ -166,7 +156,9 @@ def _going(situation: Situation, shown: str, cliques: Iterable[observed.Clique])
 
 def _terminating(situation: Situation, shown: str, pods: Iterable[observed.Pod]) -> Stuck:
     since = min((pod.object.deleted_at or situation.now for pod in pods), default=situation.now)
-    return Stuck(shown, "Terminating", since, "on its way out", "its index is used again when it is gone")
+    return Stuck(
+        shown, Reason.TERMINATING, since, "on its way out", "its index is used again when it is gone"
+    )
 
 
 def _overdue(situation: Situation, pod: observed.Pod) -> Stuck | None:
@@ -183,7 +175,7 @@ def _overdue(situation: Situation, pod: observed.Pod) -> Stuck | None:
     node = item.spec.get("nodeName", "its node")
     return Stuck(
         f"pod {item.name}",
-        "NodeGone",
+        Reason.NODE_GONE,
         item.deleted_at,
         f"deleted and not ended by {node}, which seems to be gone",
         f"bring {node} back, or remove it from the cluster, or delete the pod by force; its index is used again then",

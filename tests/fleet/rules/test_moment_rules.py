@@ -15,8 +15,8 @@ from headgate.fleet.rules.deployment_window import DeploymentWindow
 from headgate.fleet.rules.gradual_rollout import GradualRollout
 from headgate.fleet.rules.resource_concurrency import ResourceConcurrency
 from headgate.kernel import instants
+from headgate.kernel.decisions import Verdict
 from headgate.kernel.quantities import Quantity
-from headgate.kernel.verdicts import Verdict
 
 NINE = instants.parse("2026-03-02T09:00:00Z")
 
@@ -56,7 +56,7 @@ def test_a_later_position_never_has_an_earlier_turn(
 def test_a_turn_that_has_not_come_is_announced_exactly() -> None:
     rule = GradualRollout(300)
     verdict = gradual_rollout.judge(rule, 1, 10, NINE, at(4))
-    assert (verdict.outcome, verdict.next_evaluation_time) == ("pending", at(5))
+    assert (verdict.outcome, verdict.requeue_at) == ("pending", at(5))
     assert (
         verdict.message
         == "position 1 (0 to 9) has its turn at 2026-03-02T09:05:00Z (rollout started 2026-03-02T09:00:00Z)"
@@ -66,7 +66,7 @@ def test_a_turn_that_has_not_come_is_announced_exactly() -> None:
 
 def test_a_rollout_that_has_not_started_says_what_it_waits_for() -> None:
     verdict = gradual_rollout.judge(GradualRollout(300), 0, 10, None, NINE, "approval")
-    assert (verdict.outcome, verdict.next_evaluation_time) == ("pending", None)
+    assert (verdict.outcome, verdict.requeue_at) == ("pending", None)
     assert verdict.message == "the rollout has not started: waits for approval (position 0 (0 to 9))"
 
 
@@ -75,7 +75,7 @@ WORK_HOURS = DeploymentWindow("FREQ=WEEKLY;BYDAY=MO,TU;BYHOUR=9", 60)
 
 def test_an_open_window_allows_until_its_end() -> None:
     verdict = deployment_window.judge(WORK_HOURS, at(30))
-    assert (verdict.outcome, verdict.satisfied_at, verdict.next_evaluation_time) == ("allowed", NINE, at(60))
+    assert (verdict.outcome, verdict.satisfied_at, verdict.requeue_at) == ("allowed", NINE, at(60))
     assert verdict.message == "the window is open since 2026-03-02T09:00:00Z, until 2026-03-02T10:00:00Z"
 
 
@@ -89,7 +89,7 @@ def test_the_rules_zone_stands_beside_the_moment() -> None:
 
 def test_a_closed_window_says_when_it_opens() -> None:
     verdict = deployment_window.judge(WORK_HOURS, at(60))
-    assert (verdict.outcome, verdict.next_evaluation_time) == ("pending", at(24 * 60))
+    assert (verdict.outcome, verdict.requeue_at) == ("pending", at(24 * 60))
     assert verdict.message == "the window is closed, it opens at 2026-03-03T09:00:00Z"
 
 
@@ -102,9 +102,9 @@ def test_a_window_that_is_over_is_denied() -> None:
 def test_a_denying_window_holds_until_its_end() -> None:
     closed = DeploymentWindow(WORK_HOURS.rrule, 60, allow_window=False)
     inside = deployment_window.judge(closed, at(30))
-    assert (inside.outcome, inside.next_evaluation_time) == ("pending", at(60))
+    assert (inside.outcome, inside.requeue_at) == ("pending", at(60))
     outside = deployment_window.judge(closed, at(60))
-    assert (outside.outcome, outside.next_evaluation_time) == ("allowed", at(24 * 60))
+    assert (outside.outcome, outside.requeue_at) == ("allowed", at(24 * 60))
 
 
 @given(st.integers(-20_000, 20_000), st.booleans())
@@ -207,19 +207,19 @@ def test_ready_and_updated_work_on_lists_and_in_macros() -> None:
 
 def test_a_gate_on_a_constant_time_is_looked_at_then() -> None:
     verdict = gated("now >= timestamp('2026-03-02T10:00:00Z')")
-    assert (verdict.outcome, verdict.next_evaluation_time) == ("pending", at(60))
-    assert gated("now >= timestamp('2026-03-02T08:00:00Z')").next_evaluation_time is None
+    assert (verdict.outcome, verdict.requeue_at) == ("pending", at(60))
+    assert gated("now >= timestamp('2026-03-02T08:00:00Z')").requeue_at is None
 
 
 def test_a_gate_on_any_other_reading_of_time_is_looked_at_each_minute() -> None:
-    assert gated("now.getHours() < 9").next_evaluation_time == at(1)
+    assert gated("now.getHours() < 9").requeue_at == at(1)
     mixed = "now > version.createdAt + duration('1h') || now > timestamp('2030-01-01T00:00:00Z')"
     verdict = gated(mixed, version={"createdAt": instants.to_datetime(NINE)})
-    assert (verdict.outcome, verdict.next_evaluation_time) == ("pending", at(1))
+    assert (verdict.outcome, verdict.requeue_at) == ("pending", at(1))
 
 
 def test_a_gate_that_does_not_read_time_waits_for_events_alone() -> None:
-    assert gated("target.updated()").next_evaluation_time is None
+    assert gated("target.updated()").requeue_at is None
 
 
 def test_a_failure_budget_is_exceeded_by_more_than_it_allows() -> None:
@@ -233,7 +233,7 @@ def test_a_stopped_line_waits_for_a_person_and_names_the_failures() -> None:
     rule = failure_budget.FailureBudget(Quantity(1))
     assert failure_budget.judge(rule, None, ["node-1"], 10).is_allowed
     verdict = failure_budget.judge(rule, NINE, ["node-1", "node-4"], 10)
-    assert (verdict.outcome, verdict.next_evaluation_time) == ("pending", None)
+    assert (verdict.outcome, verdict.requeue_at) == ("pending", None)
     assert verdict.message == (
         "the line is stopped since 2026-03-02T09:00:00Z, until a person resumes it;"
         " 2 of 10 targets failed, allowed 1: node-1, node-4"

@@ -10,7 +10,7 @@ from headgate.fleet.rules import (
 )
 from headgate.fleet.rules.environment_progression import EnvironmentProgression, Stage
 from headgate.kernel import instants
-from headgate.kernel.verdicts import Verdict
+from headgate.kernel.decisions import Verdict
 
 NINE = instants.parse("2026-03-01T09:00:00Z")
 
@@ -34,7 +34,7 @@ def test_approval_waits_for_people_and_says_since_when() -> None:
     verdict = approve(approval.Approval())
     assert verdict.outcome == "pending"
     assert verdict.message == "v2 in prod waits for 1 approval since 2026-03-01T09:00:00Z"
-    assert verdict.next_evaluation_time is None
+    assert verdict.requeue_at is None
 
 
 def test_approval_is_satisfied_at_the_moment_of_the_last_vote_needed() -> None:
@@ -94,7 +94,7 @@ def test_progression_counts_what_succeeded_against_what_is_needed() -> None:
     verdict = progress(9, staged(3, 1, 2), minimum_success_percentage=100)
     assert verdict.outcome == "pending"
     assert verdict.message == "staging: 2 of 3 targets succeeded, needs 3 (100%)"
-    assert verdict.next_evaluation_time is None
+    assert verdict.requeue_at is None
 
 
 def test_progression_is_satisfied_when_the_percentage_was_reached() -> None:
@@ -113,7 +113,7 @@ def test_a_fraction_of_a_percent_is_exact() -> None:
 
 def test_soak_ends_at_an_exact_time_counted_from_the_percentage() -> None:
     verdict = progress(20, staged(2, 1, 5), minimum_soak_time_minutes=30)
-    assert (verdict.outcome, verdict.next_evaluation_time) == ("pending", at(35))
+    assert (verdict.outcome, verdict.requeue_at) == ("pending", at(35))
     assert verdict.message == "staging: soaks since 2026-03-01T09:05:00Z, until 2026-03-01T09:35:00Z"
     done = progress(35, staged(2, 1, 5), minimum_soak_time_minutes=30)
     assert (done.outcome, done.satisfied_at) == ("allowed", at(35))
@@ -121,7 +121,7 @@ def test_soak_ends_at_an_exact_time_counted_from_the_percentage() -> None:
 
 def test_a_success_that_is_too_old_is_denied_and_the_moment_is_announced() -> None:
     fresh = progress(60, staged(1, 0), maximum_age_hours=1.0)
-    assert (fresh.outcome, fresh.next_evaluation_time) == ("allowed", at(60) + 1)
+    assert (fresh.outcome, fresh.requeue_at) == ("allowed", at(60) + 1)
     assert progress(61, staged(1, 0), maximum_age_hours=1.0).outcome == "denied"
 
 
@@ -134,10 +134,8 @@ def test_all_stages_or_any_of_them() -> None:
 
 def test_time_alone_does_not_help_while_another_stage_waits_for_success() -> None:
     soaking, waiting = staged(1, 3, name="qa"), staged(1, name="staging")
-    assert progress(4, soaking, waiting, minimum_soak_time_minutes=9).next_evaluation_time is None
-    assert progress(
-        4, soaking, waiting, minimum_soak_time_minutes=9, require="any"
-    ).next_evaluation_time == at(12)
+    assert progress(4, soaking, waiting, minimum_soak_time_minutes=9).requeue_at is None
+    assert progress(4, soaking, waiting, minimum_soak_time_minutes=9, require="any").requeue_at == at(12)
 
 
 def test_a_stage_without_a_target_in_scope_is_denied_or_exempt() -> None:
@@ -149,7 +147,7 @@ def test_cooldown_counts_from_the_end_of_the_last_deployment() -> None:
     rule = version_cooldown.VersionCooldown(interval_seconds=600)
     assert version_cooldown.judge(rule, None, NINE).is_allowed
     waiting = version_cooldown.judge(rule, NINE, at(9))
-    assert (waiting.outcome, waiting.next_evaluation_time) == ("pending", at(10))
+    assert (waiting.outcome, waiting.requeue_at) == ("pending", at(10))
     assert "until 2026-03-01T09:10:00Z" in waiting.message
     assert version_cooldown.judge(rule, NINE, at(10)).is_allowed
 

@@ -21,7 +21,7 @@ LLM = request_for("default", "llm")
 
 class Plan(msgspec.Struct):
     actions: Sequence[Action]
-    next_look: int | None = None
+    requeue_at: int | None = None
 
 
 class Recorder(WorkloadController[Plan]):

@@ -15,7 +15,7 @@ from headgate.workload.situation import Event
 
 class Plan(msgspec.Struct, frozen=True):
     actions: tuple[Action, ...]
-    next_look: Instant | None = None
+    requeue_at: Instant | None = None
     stuck: tuple[object, ...] = ()
     events: tuple[Event, ...] = ()
 

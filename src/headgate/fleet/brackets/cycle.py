@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-from headgate.fleet import evidence, gates, holds, jobs
+from headgate.fleet import evidence, gates, holds, jobs, wakes
 from headgate.fleet.brackets import finishing, leaving, locking, ordering, putting_back, readiness, running
 from headgate.fleet.records import MEMBER_SETTLED, Group, Job, Member
 from headgate.fleet.state import Judged, State
@@ -29,7 +29,7 @@ def start(state: State, place: Place, group: Group, judged: tuple[Judged, ...], 
             if target is not None:
                 member.previous = target.record.proven
         state.group_changed(group, "executing", now)
-        state.waiting.happened(("site", *place.site))
+        state.waiting.happened(wakes.site(*place.site))
     group.slot_released = False
     advance(state, place, group, now, Hindrance(), judged)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from headgate.fleet import catalog, gates, holds
+from headgate.fleet import catalog, gates, holds, wakes
 from headgate.fleet.brackets import giving_up, ordering, running
 from headgate.fleet.records import MEMBER_SETTLED, Group, GroupStatus, Member
 from headgate.fleet.state import State
@@ -81,7 +81,7 @@ def end(state: State, place: Place, group: Group, status: GroupStatus, now: Inst
     _forget_jobs(state, group)
     catalog.release_members(state, place)
     state.waiting.touch(place)
-    state.waiting.happened(("site", *place.site))
+    state.waiting.happened(wakes.site(*place.site))
 
 
 def _forget_jobs(state: State, group: Group) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headgate.fleet import candidates, gates, jobs, variables
+from headgate.fleet import candidates, gates, jobs, variables, wakes
 from headgate.fleet.brackets import collecting, giving_up, shape
 from headgate.fleet.records import Group, GroupStatus, JobKind, Member
 from headgate.fleet.state import State
@@ -65,7 +65,7 @@ def hook_locks(
         version = _newest_allowed(state, target, now, hindrance)
         if version is None:
             missing.append(name)
-            hindrance.reasons.append(("versions", name))
+            hindrance.wakes.append(wakes.versions(name))
         else:
             locks[name] = version
             satisfied_at = max(satisfied_at, version.published_at)
@@ -252,7 +252,7 @@ def _take_newest_hook(
         member.locked_at = now if version is not None else None
         state.journal.changed("group", group.id)
     if version is None:
-        hindrance.reasons.append(("versions", member.deployment))
+        hindrance.wakes.append(wakes.versions(member.deployment))
 
 
 def missing_hooks(group: Group) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headgate.fleet import holds
+from headgate.fleet import holds, wakes
 from headgate.fleet.brackets import locking, readiness
 from headgate.fleet.records import Group, Member
 from headgate.fleet.state import State
@@ -42,7 +42,7 @@ def _takes_slots(
     """Of the rules that cover what joins. A host that has lost its slot takes all of them anew when it goes on."""
     tables = readiness.tables_of(state, place, group)
     missing = holds.lacking(state, tables, place.resource.name, readiness.runners(state, place, group), now)
-    hindrance.reasons.extend(("slots", table.rule.id) for table in missing)
+    hindrance.wakes.extend(wakes.slots(table.rule.id) for table in missing)
     if not missing:
         holds.take_for_group(state, tables, host, now)
     return not missing

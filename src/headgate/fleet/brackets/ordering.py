@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.fleet import dependencies, gates
+from headgate.fleet import dependencies, gates, wakes
 from headgate.fleet.brackets import shape
 from headgate.fleet.records import Group, Member
 from headgate.fleet.rules import deployment_dependency
 from headgate.fleet.rules.deployment_dependency import Upstream
 from headgate.fleet.state import Judged, State
 from headgate.fleet.units import Place, Target, VersionNode
-from headgate.kernel import instants, verdicts
+from headgate.kernel import decisions, instants
+from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
 
 NO_OP = frozenset({"unchanged", "dropped", "skipped", "rolledBack"})
@@ -41,7 +42,7 @@ def verdicts_of(state: State, place: Place, group: Group, member: Member, now: I
             continue
         else:
             verdict = deployment_dependency.matches_nothing(rule.spec, "of this bracket")
-        yield Judged(rule, rule.kind, verdict, (("resource", target.resource.name),))
+        yield Judged(rule, rule.kind, verdict, (wakes.resource(target.resource.name),))
 
 
 def verdicts_outside(
@@ -63,7 +64,7 @@ def verdicts_outside(
                     rule,
                     rule.kind,
                     deployment_dependency.judge(rule.spec, outside),
-                    (("resource", target.resource.name),),
+                    (wakes.resource(target.resource.name),),
                 )
             )
 
@@ -84,10 +85,12 @@ def _hooks_verdict(state: State, place: Place, group: Group, member: Member) -> 
     ]
     what = "pre-hooks" if member.role == "member" else "all other members"
     if missing:
-        verdict = verdicts.pending(f"waits for {what} of this group: {', '.join(missing)}")
+        verdict = decisions.pending(
+            Reason.AWAITING_CYCLE, f"waits for {what} of this group: {', '.join(missing)}"
+        )
     else:
-        verdict = verdicts.allowed(f"{what} of this group are done")
-    return Judged(place.rule, "deploymentBracket", verdict, (("resource", place.resource.name),))
+        verdict = decisions.allowed(f"{what} of this group are done")
+    return Judged(place.rule, "deploymentBracket", verdict, (wakes.resource(place.resource.name),))
 
 
 def _inside(place: Place, group: Group, other: Target) -> Member | None:

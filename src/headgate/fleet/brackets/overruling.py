@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from headgate.fleet import wakes
 from headgate.fleet.brackets import running
 from headgate.fleet.records import Group, Member
 from headgate.fleet.state import State
@@ -19,7 +20,7 @@ def let_dependents_go_on(
     failed = [member for member in group.members if member.state == "failed"]
     for member in failed:
         rules = _naming(place, group, member)
-        hindrance.reasons.extend(("skips", rule_id) for rule_id in rules)
+        hindrance.wakes.extend(wakes.skips(rule_id) for rule_id in rules)
         if any(_is_skipped(state, place, rule, member, now) for rule in rules.values()):
             running.settle(member, "skipped", now)
             state.journal.changed("group", group.id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headgate.fleet import placing, variables
+from headgate.fleet import placing, variables, wakes
 from headgate.fleet.brackets import (
     collecting,
     cycle,
@@ -73,7 +73,7 @@ def _executing(state: State, place: Place, now: Instant, hindrance: Hindrance) -
     group = place.executing
     if group is None:
         return None
-    hindrance.reasons.append(("resource", place.resource.name))
+    hindrance.wakes.append(wakes.resource(place.resource.name))
     if group.status == "failed":
         overruling.let_dependents_go_on(state, place, group, now, hindrance)
     if group.status == "failed":
@@ -119,7 +119,7 @@ def _collect(state: State, place: Place, now: Instant, hindrance: Hindrance) -> 
     close_at = collecting.close_time(place, group, fresh)
     if now < close_at and not _is_skipped(state, place, fresh, now):
         hindrance.look_again(close_at)
-        hindrance.reasons.append(("skips", place.rule.id))
+        hindrance.wakes.append(wakes.skips(place.rule.id))
         return False
     return _close(state, place, group, fresh, min(close_at, now), now, hindrance)
 
@@ -190,7 +190,7 @@ def _tidy_waiting_group(state: State, place: Place, now: Instant, hindrance: Hin
         locking.end_unstarted(state, group, status, reason, now)
         _look_afresh(state, place)
         return
-    hindrance.reasons.append(("site", *place.site))
+    hindrance.wakes.append(wakes.site(*place.site))
     if place.site in state.sites:
         joined = merging.try_to_join(state, place, group, now, hindrance)
         if not joined and group.status != "queued":

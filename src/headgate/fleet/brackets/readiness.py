@@ -6,15 +6,16 @@ from collections.abc import Iterator
 
 import msgspec
 
-from headgate.fleet import gates, holds, rollouts
+from headgate.fleet import gates, holds, rollouts, wakes
 from headgate.fleet.brackets import ordering
 from headgate.fleet.records import Group, Member
 from headgate.fleet.rules import gradual_rollout
 from headgate.fleet.slots import SlotTable
 from headgate.fleet.state import Judged, State
-from headgate.fleet.targets import Hindrance, turn_reasons, windows_for
+from headgate.fleet.targets import Hindrance, turn_wakes, windows_for
 from headgate.fleet.units import NEW, REPAIR, BoundRule, Place, StartKey, Target, VersionNode
-from headgate.kernel import instants, verdicts
+from headgate.kernel import decisions, instants
+from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
 
 Runner = tuple[Target, VersionNode]
@@ -94,10 +95,11 @@ def _own_jobs(state: State, place: Place, group: Group) -> Iterator[Judged]:
         job = state.jobs.get(target.record.job or "") if target is not None else None
         if job is not None and job.group != group.id:
             since = instants.show_clock(job.started_at or job.created_at)
-            verdict = verdicts.pending(
-                f"waits for {job.deployment} {job.tag}, whose own job is {job.status} since {since}"
+            verdict = decisions.pending(
+                Reason.AWAITING_CYCLE,
+                f"waits for {job.deployment} {job.tag}, whose own job is {job.status} since {since}",
             )
-            yield Judged(place.rule, "deploymentBracket", verdict, (("resource", place.resource.name),))
+            yield Judged(place.rule, "deploymentBracket", verdict, (wakes.resource(place.resource.name),))
 
 
 def _denied_members(state: State, place: Place, group: Group, now: Instant) -> Iterator[Judged]:
@@ -106,7 +108,7 @@ def _denied_members(state: State, place: Place, group: Group, now: Instant) -> I
         for one in ordering.verdicts_of(state, place, group, member, now):
             if one.verdict.outcome == "denied":
                 said = f"nothing is prepared as long as {member.deployment} is denied: {one.verdict.message}"
-                yield Judged(one.rule, one.kind, verdicts.denied(said), one.reasons)
+                yield Judged(one.rule, one.kind, decisions.denied(Reason.REJECTED, said), one.wakes)
 
 
 def moment_verdicts(state: State, group: Group, running: list[Runner], now: Instant) -> Iterator[Judged]:
@@ -160,7 +162,7 @@ def rollout_verdicts(
             )
             verdict = gradual_rollout.judge(rule.spec, position, total, clock, now, None, behind)
             members = [target for target, _ in running]
-            reasons = (*turn_reasons(*members), *rollouts.success_reasons(rule, *members))
+            reasons = (*turn_wakes(*members), *rollouts.success_wakes(rule, *members))
             yield Judged(rule, rule.kind, verdict, reasons)
 
 

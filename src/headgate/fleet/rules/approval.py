@@ -6,9 +6,9 @@ from typing import Annotated
 import msgspec
 
 from headgate.fleet import model
-from headgate.kernel import instants, verdicts
+from headgate.kernel import decisions, instants
+from headgate.kernel.decisions import Reason, Verdict
 from headgate.kernel.instants import Instant
-from headgate.kernel.verdicts import Verdict
 
 
 class Approval(msgspec.Struct, frozen=True, rename="camel"):
@@ -30,23 +30,27 @@ def judge(
     yes = [vote for vote in votes if vote.status == "approved"]
     what = f"{version_tag} in {environment_name}"
     if vetoes:
-        return verdicts.denied(
+        return decisions.denied(
+            Reason.REJECTED,
             f"{what} was rejected by {' and '.join(_said(vote) for vote in vetoes)};"
             " the version is held until the rejection is withdrawn",
             rejectedBy=[vote.user for vote in vetoes],
         )
     if rule.min_approvals == 0:
-        return verdicts.allowed(f"{what} needs no approval", satisfied_at=published_at)
+        return decisions.allowed(f"{what} needs no approval", satisfied_at=published_at)
     users = [vote.user for vote in yes]
     if len(yes) >= rule.min_approvals:
-        return verdicts.allowed(
+        return decisions.allowed(
             f"{what} approved by {_names(users)}",
             satisfied_at=yes[rule.min_approvals - 1].at,
             approvedBy=users,
             minApprovals=rule.min_approvals,
         )
-    return verdicts.pending(
-        _waiting(rule, what, users, published_at), approvedBy=users, minApprovals=rule.min_approvals
+    return decisions.pending(
+        Reason.AWAITING_APPROVAL,
+        _waiting(rule, what, users, published_at),
+        approvedBy=users,
+        minApprovals=rule.min_approvals,
     )
 
 

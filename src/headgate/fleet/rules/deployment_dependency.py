@@ -8,9 +8,9 @@ import msgspec
 
 from headgate import cel
 from headgate.fleet import expressions
-from headgate.kernel import verdicts
+from headgate.kernel import decisions
+from headgate.kernel.decisions import Reason, Verdict
 from headgate.kernel.instants import Instant
-from headgate.kernel.verdicts import Verdict
 
 _NAME_PATH = ("deployment", "name")
 _QUOTED = re.compile(r"'([^'\\\n]*)'|\"([^\"\\\n]*)\"")
@@ -39,15 +39,21 @@ def judge(rule: DeploymentDependency, upstreams: Sequence[Upstream]) -> Verdict:
     missing = [upstream for upstream in upstreams if not upstream.satisfied]
     if missing:
         waits = ", ".join(f"{upstream.deployment} ({upstream.status})" for upstream in missing)
-        return verdicts.pending(f"waits for {waits}", missing=[upstream.deployment for upstream in missing])
+        return decisions.pending(
+            Reason.AWAITING_DEPENDENCY,
+            f"waits for {waits}",
+            missing=[upstream.deployment for upstream in missing],
+        )
     names = ", ".join(upstream.deployment for upstream in upstreams)
     moments = [upstream.satisfied_at for upstream in upstreams if upstream.satisfied_at is not None]
-    return verdicts.allowed(f"{names} succeeded on this resource", satisfied_at=max(moments, default=None))
+    return decisions.allowed(f"{names} succeeded on this resource", satisfied_at=max(moments, default=None))
 
 
 def matches_nothing(rule: DeploymentDependency, where: str) -> Verdict:
-    return verdicts.denied(
-        f"no deployment {where} matches dependsOn: {rule.depends_on}", dependsOn=rule.depends_on
+    return decisions.denied(
+        Reason.MISCONFIGURED,
+        f"no deployment {where} matches dependsOn: {rule.depends_on}",
+        dependsOn=rule.depends_on,
     )
 
 

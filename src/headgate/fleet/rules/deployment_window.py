@@ -6,10 +6,10 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from headgate.fleet import recurrence
-from headgate.kernel import instants, verdicts
+from headgate.kernel import decisions, instants
+from headgate.kernel.decisions import Reason, Verdict
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem
-from headgate.kernel.verdicts import Verdict
 
 _MOST_STEPS = 1_000
 
@@ -66,20 +66,22 @@ def _judge_allowing(
 ) -> Verdict:
     if span is not None:
         start, end = span
-        return verdicts.allowed(
+        return decisions.allowed(
             f"the window is open since {_moment(rule, start)}, until {_moment(rule, end)}",
             satisfied_at=start,
-            next_evaluation_time=end,
+            requeue_at=end,
             timezone=rule.timezone,
         )
     opens_at = windows.next_start(now)
     if opens_at is None:
-        return verdicts.denied(
-            "the window is over and does not open again; the owner of the policy can change it"
+        return decisions.denied(
+            Reason.WINDOW_CLOSED,
+            "the window is over and does not open again; the owner of the policy can change it",
         )
-    return verdicts.pending(
+    return decisions.pending(
+        Reason.WINDOW_CLOSED,
         f"the window is closed, it opens at {_moment(rule, opens_at)}",
-        next_evaluation_time=opens_at,
+        requeue_at=opens_at,
         timezone=rule.timezone,
     )
 
@@ -92,16 +94,17 @@ def _judge_denying(
 ) -> Verdict:
     if span is not None:
         start, end = span
-        return verdicts.pending(
+        return decisions.pending(
+            Reason.WINDOW_CLOSED,
             f"nothing starts in this window, which is open since {_moment(rule, start)}, until {_moment(rule, end)}",
-            next_evaluation_time=end,
+            requeue_at=end,
             timezone=rule.timezone,
         )
     closes_at = windows.next_start(now)
     until = f" until {_moment(rule, closes_at)}" if closes_at is not None else ""
-    return verdicts.allowed(
+    return decisions.allowed(
         f"outside of the window in which nothing starts{until}",
-        next_evaluation_time=closes_at,
+        requeue_at=closes_at,
         timezone=rule.timezone,
     )
 

@@ -8,10 +8,10 @@ from typing import Annotated, Literal
 import msgspec
 
 from headgate.fleet import expressions
-from headgate.kernel import instants, verdicts
+from headgate.kernel import decisions, instants
+from headgate.kernel.decisions import Reason, Verdict
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem
-from headgate.kernel.verdicts import Verdict
 
 
 class EnvironmentProgression(msgspec.Struct, frozen=True, rename="camel"):
@@ -46,7 +46,7 @@ class Stage(msgspec.Struct, frozen=True):
 def judge(rule: EnvironmentProgression, stages: Sequence[Stage], now: Instant) -> Verdict:
     if not stages:
         text = rule.depends_on_environment_selector
-        return verdicts.denied(f"no environment matches {text}", selector=text)
+        return decisions.denied(Reason.MISCONFIGURED, f"no environment matches {text}", selector=text)
     judged = [_judge_stage(rule, stage, now) for stage in sorted(stages, key=lambda stage: stage.environment)]
     return _any_of(judged) if rule.require == "any" else _all_of(judged)
 
@@ -63,16 +63,18 @@ def _judge_stage(rule: EnvironmentProgression, stage: Stage, now: Instant) -> Ve
     done = len(stage.succeeded_at)
     percentage = f"{rule.minimum_success_percentage:g}%"
     if done < needed:
-        return verdicts.pending(
-            f"{stage.environment}: {done} of {stage.total} targets succeeded, needs {needed} ({percentage})"
+        return decisions.pending(
+            Reason.AWAITING_ENVIRONMENT,
+            f"{stage.environment}: {done} of {stage.total} targets succeeded, needs {needed} ({percentage})",
         )
     reached_at = stage.succeeded_at[needed - 1]
     soaked_at = reached_at + instants.minutes(rule.minimum_soak_time_minutes)
     if now < soaked_at:
-        return verdicts.pending(
+        return decisions.pending(
+            Reason.SOAKING,
             f"{stage.environment}: soaks since {instants.show_to_the_second(reached_at)},"
             f" until {instants.show_to_the_second(soaked_at)}",
-            next_evaluation_time=soaked_at,
+            requeue_at=soaked_at,
         )
     return _judge_age(rule, stage, soaked_at, now)
 
@@ -80,23 +82,27 @@ def _judge_stage(rule: EnvironmentProgression, stage: Stage, now: Instant) -> Ve
 def _judge_age(rule: EnvironmentProgression, stage: Stage, soaked_at: Instant, now: Instant) -> Verdict:
     succeeded = f"{stage.environment}: {len(stage.succeeded_at)} of {stage.total} targets succeeded"
     if rule.maximum_age_hours is None:
-        return verdicts.allowed(succeeded, satisfied_at=soaked_at)
+        return decisions.allowed(succeeded, satisfied_at=soaked_at)
     last = stage.succeeded_at[-1]
     too_old_at = last + instants.hours(rule.maximum_age_hours)
     if now > too_old_at:
-        return verdicts.denied(
+        return decisions.denied(
+            Reason.TOO_OLD,
             f"{stage.environment}: the last success at {instants.show_to_the_second(last)} is older than"
-            f" {rule.maximum_age_hours:g} hours; deploy the version there again or publish a newer one"
+            f" {rule.maximum_age_hours:g} hours; deploy the version there again or publish a newer one",
         )
-    return verdicts.allowed(succeeded, satisfied_at=soaked_at, next_evaluation_time=too_old_at + 1)
+    return decisions.allowed(succeeded, satisfied_at=soaked_at, requeue_at=too_old_at + 1)
 
 
 def _judge_empty(rule: EnvironmentProgression, stage: Stage) -> Verdict:
     if rule.scoped_versions == "exempt":
-        return verdicts.allowed(f"{stage.environment}: has no target in the version's scope, which is exempt")
-    return verdicts.denied(
+        return decisions.allowed(
+            f"{stage.environment}: has no target in the version's scope, which is exempt"
+        )
+    return decisions.denied(
+        Reason.NOT_SELECTED,
         f"{stage.environment}: has no target in the version's scope, so the version cannot prove itself there;"
-        " widen the targetSelector, set scopedVersions to exempt, or skip this rule"
+        " widen the targetSelector, set scopedVersions to exempt, or skip this rule",
     )
 
 
@@ -104,13 +110,15 @@ def _all_of(judged: Sequence[Verdict]) -> Verdict:
     denied = [verdict for verdict in judged if verdict.outcome == "denied"]
     pending = [verdict for verdict in judged if verdict.outcome == "pending"]
     if denied:
-        return verdicts.denied(_sentences(denied))
+        return decisions.denied(denied[0].reason, _sentences(denied))
     if pending:
-        return verdicts.pending(_sentences(pending), next_evaluation_time=_last_if_all_known(pending))
-    return verdicts.allowed(
+        return decisions.pending(
+            pending[0].reason, _sentences(pending), requeue_at=_last_if_all_known(pending)
+        )
+    return decisions.allowed(
         _sentences(judged),
         satisfied_at=max(_known(verdict.satisfied_at for verdict in judged), default=None),
-        next_evaluation_time=min(_known(verdict.next_evaluation_time for verdict in judged), default=None),
+        requeue_at=min(_known(verdict.requeue_at for verdict in judged), default=None),
     )
 
 
@@ -118,20 +126,20 @@ def _any_of(judged: Sequence[Verdict]) -> Verdict:
     allowed = [verdict for verdict in judged if verdict.is_allowed]
     pending = [verdict for verdict in judged if verdict.outcome == "pending"]
     if allowed:
-        return verdicts.allowed(
+        return decisions.allowed(
             _sentences(allowed[:1]),
             satisfied_at=min(_known(verdict.satisfied_at for verdict in allowed), default=None),
-            next_evaluation_time=_last_if_all_known(allowed),
+            requeue_at=_last_if_all_known(allowed),
         )
     if pending:
-        first = min(_known(verdict.next_evaluation_time for verdict in pending), default=None)
-        return verdicts.pending(_sentences(pending), next_evaluation_time=first)
-    return verdicts.denied(_sentences(judged))
+        first = min(_known(verdict.requeue_at for verdict in pending), default=None)
+        return decisions.pending(pending[0].reason, _sentences(pending), requeue_at=first)
+    return decisions.denied(judged[0].reason, _sentences(judged))
 
 
 def _last_if_all_known(judged: Sequence[Verdict]) -> Instant | None:
     """Time alone changes the outcome only if it changes every one of these."""
-    known = _known(verdict.next_evaluation_time for verdict in judged)
+    known = _known(verdict.requeue_at for verdict in judged)
     return max(known) if len(known) == len(judged) else None
 
 

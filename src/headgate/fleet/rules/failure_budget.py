@@ -6,10 +6,10 @@ from typing import Literal
 import msgspec
 
 from headgate.fleet import expressions
-from headgate.kernel import instants, verdicts
+from headgate.kernel import decisions, instants
+from headgate.kernel.decisions import Reason, Verdict
 from headgate.kernel.instants import Instant
 from headgate.kernel.quantities import Quantity
-from headgate.kernel.verdicts import Verdict
 
 LONGEST_LIST = 10
 
@@ -42,9 +42,10 @@ def judge(
     budget = f"{len(failed_names)} of {total} targets failed, allowed {allowance(rule, total)}{share}"
     which = f": {named(failed_names)}" if failed_names else ""
     if stopped_at is None:
-        return verdicts.allowed(f"{budget}{which}", failed=list(failed_names))
+        return decisions.allowed(f"{budget}{which}", failed=list(failed_names))
     since = instants.show_to_the_second(stopped_at)
-    return verdicts.pending(
+    return decisions.pending(
+        Reason.LINE_STOPPED,
         f"the line is stopped since {since}, until a person resumes it; {budget}{which}",
         failed=list(failed_names),
         stoppedAt=instants.show(stopped_at),

@@ -10,9 +10,9 @@ from headgate import cel
 from headgate.cel import moments
 from headgate.fleet import expressions
 from headgate.fleet.allowances import Allowance
-from headgate.kernel import instants, verdicts
+from headgate.kernel import decisions, instants
+from headgate.kernel.decisions import Reason, Verdict
 from headgate.kernel.instants import Instant
-from headgate.kernel.verdicts import Verdict
 
 
 class Gate(msgspec.Struct, frozen=True, rename="camel"):
@@ -30,24 +30,24 @@ def judge(rule: Gate, bindings: Mapping[str, object], allowance: Allowance, now:
         except cel.BudgetExceeded:
             return _too_costly(program, allowance, now)
         except cel.EvaluationError as error:
-            return verdicts.pending(
+            return decisions.pending(
+                Reason.EVALUATION_FAILED,
                 f"the gate cannot be evaluated: {text}: {error}",
-                next_evaluation_time=moments.next_change(program, now),
+                requeue_at=moments.next_change(program, now),
                 expression=text,
                 error=str(error),
             )
         if value is not True:
             said = "is false" if value is False else "is not true or false"
-            return verdicts.pending(
+            return decisions.pending(
+                Reason.GATE_FALSE,
                 f"the gate {said}: {text}",
-                next_evaluation_time=moments.next_change(program, now),
+                requeue_at=moments.next_change(program, now),
                 expression=text,
             )
     programs = [expressions.GATE.compile(text, expect=cel.BOOL) for text in rule.when]
     looks = [look for program in programs if (look := moments.next_change(program, now)) is not None]
-    return verdicts.allowed(
-        "all conditions of the gate are true", next_evaluation_time=min(looks, default=None)
-    )
+    return decisions.allowed("all conditions of the gate are true", requeue_at=min(looks, default=None))
 
 
 def _value(program: cel.Program, bindings: Mapping[str, object], allowance: Allowance) -> object:
@@ -69,9 +69,10 @@ def _too_costly(program: cel.Program, allowance: Allowance, now: Instant) -> Ver
         moment = instants.show_to_the_second(allowance.more_at)
         said = f"{error}, more than its share of {allowance.share:,}, and is given more in turn, next at {moment}"
         again_at = allowance.more_at
-    return verdicts.pending(
+    return decisions.pending(
+        Reason.EVALUATION_FAILED,
         f"the gate is not answered: {program.text}: {said}",
-        next_evaluation_time=again_at,
+        requeue_at=again_at,
         expression=program.text,
         error=error,
     )

@@ -7,10 +7,10 @@ import msgspec
 
 from headgate.fleet import expressions
 from headgate.fleet.rules import failure_budget
-from headgate.kernel import instants, verdicts, waves
+from headgate.kernel import decisions, instants, waves
+from headgate.kernel.decisions import Reason, Verdict
 from headgate.kernel.documents import Aliases
 from headgate.kernel.instants import Instant
-from headgate.kernel.verdicts import Verdict
 
 RolloutType = Annotated[
     Literal["linear", "linearNormalized", "exponential"],
@@ -41,7 +41,8 @@ def offset(rule: GradualRollout, position: int, total: int) -> int:
 def stopped(failed_names: Sequence[str], stopped_at: Instant) -> Verdict:
     """Whatever becomes of the failures: a person decides, or a newer version comes."""
     since = instants.show_to_the_second(stopped_at)
-    return verdicts.denied(
+    return decisions.denied(
+        Reason.LINE_STOPPED,
         f"the rollout of this version is stopped since {since}, after it failed on {failure_budget.named(failed_names)};"
         " it goes on when a person resumes this rule, or ends when the version is rejected or a newer one comes",
         failed=list(failed_names),
@@ -63,29 +64,34 @@ def judge(
     place = f"position {position} (0 to {max(total - 1, 0)})"
     if clock_start is None:
         reason = f": waits for {waiting_for}" if waiting_for else ""
-        return verdicts.pending(
-            f"the rollout has not started{reason} ({place})", position=position, total=total
+        return decisions.pending(
+            Reason.AWAITING_TURN,
+            f"the rollout has not started{reason} ({place})",
+            position=position,
+            total=total,
         )
     turn = clock_start + offset(rule, position, total)
     start = instants.show_to_the_second(clock_start)
     if behind is not None and now >= turn:
-        return verdicts.pending(
+        return decisions.pending(
+            Reason.AWAITING_TURN,
             f"{place} waits until those before it have succeeded: {behind} has not (rollout started {start})",
             position=position,
             total=total,
             rolloutStartTime=instants.show(clock_start),
         )
     if now >= turn:
-        return verdicts.allowed(
+        return decisions.allowed(
             f"{place} has its turn since {instants.show_to_the_second(turn)} (rollout started {start})",
             satisfied_at=turn,
             position=position,
             total=total,
             rolloutStartTime=instants.show(clock_start),
         )
-    return verdicts.pending(
+    return decisions.pending(
+        Reason.AWAITING_TURN,
         f"{place} has its turn at {instants.show_to_the_second(turn)} (rollout started {start})",
-        next_evaluation_time=turn,
+        requeue_at=turn,
         position=position,
         total=total,
         rolloutStartTime=instants.show(clock_start),

@@ -7,9 +7,9 @@ import msgspec
 
 from headgate.fleet import model
 from headgate.fleet.rules import approval
-from headgate.kernel import verdicts
+from headgate.kernel import decisions
+from headgate.kernel.decisions import Reason, Verdict
 from headgate.kernel.instants import Instant
-from headgate.kernel.verdicts import Verdict
 
 
 class ScopedVersion(msgspec.Struct, frozen=True, rename="camel"):
@@ -26,14 +26,15 @@ def judge(
     published_at: Instant,
 ) -> Verdict:
     if not is_scoped:
-        return verdicts.allowed(f"{version_tag} is for all targets", satisfied_at=published_at)
+        return decisions.allowed(f"{version_tag} is for all targets", satisfied_at=published_at)
     if not rule.allow:
-        return verdicts.denied(
+        return decisions.denied(
+            Reason.NOT_SELECTED,
             f"{version_tag} has a targetSelector, and this policy takes no such versions;"
-            " publish it for all targets or ask the owner of the policy for a skip"
+            " publish it for all targets or ask the owner of the policy for a skip",
         )
     if rule.require_approvals == 0:
-        return verdicts.allowed(
+        return decisions.allowed(
             f"{version_tag} is scoped, which this policy takes", satisfied_at=published_at
         )
     needed = approval.Approval(min_approvals=rule.require_approvals)

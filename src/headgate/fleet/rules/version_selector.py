@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import msgspec
 
 from headgate.fleet import expressions
-from headgate.kernel import verdicts
-from headgate.kernel.verdicts import Verdict
+from headgate.kernel import decisions
+from headgate.kernel.decisions import Reason, Verdict
 
 
 class VersionSelector(msgspec.Struct, frozen=True, rename="camel"):
@@ -16,8 +16,10 @@ class VersionSelector(msgspec.Struct, frozen=True, rename="camel"):
 
 def judge(rule: VersionSelector, bindings: Mapping[str, object]) -> Verdict:
     if expressions.VERSION_SELECTOR.selector(rule.selector).matches(bindings):
-        return verdicts.allowed("the version selector matches", selector=rule.selector)
+        return decisions.allowed("the version selector matches", selector=rule.selector)
     because = f" ({rule.description})" if rule.description else ""
-    return verdicts.denied(
-        f"the version selector does not match: {rule.selector}{because}", selector=rule.selector
+    return decisions.denied(
+        Reason.NOT_SELECTED,
+        f"the version selector does not match: {rule.selector}{because}",
+        selector=rule.selector,
     )

@@ -27,10 +27,10 @@ def explained(item: Object, parts: Sequence[Object], now: Instant) -> Explained:
     What somebody has ordered denies; everything else is waited for.
     """
     found = explain.explain(item, parts, now)
-    names = {str(stuck): stuck.reason for stuck in plan.plan(item, parts, now, NamedIds()).stuck}
+    names = {str(stuck): stuck.reason.value for stuck in plan.plan(item, parts, now, NamedIds()).stuck}
     verdict = "allowed" if found.state == "done" else "denied" if found.state in _HELD else "pending"
     lines = tuple(
-        RuleLine(None, None, names.get(sentence, "update"), None, verdict, sentence, found.next_look)
+        RuleLine(None, None, names.get(sentence, "update"), None, verdict, sentence, found.requeue_at)
         for sentence in found.sentences
     )
     return Explained(now, shown(item.namespace, item.name), found.state, lines)

@@ -22,7 +22,7 @@ class Planned(Protocol):
     @property
     def actions(self) -> Sequence[Action]: ...
     @property
-    def next_look(self) -> Instant | None: ...
+    def requeue_at(self) -> Instant | None: ...
     @property
     def stuck(self) -> Sequence[Any]: ...
     @property
@@ -120,7 +120,7 @@ class Workloads:
         self._plans[request] = plan
         for event in plan.events:
             self._tell(now, event)
-        if not plan.actions and not plan.stuck and plan.next_look is None:
+        if not plan.actions and not plan.stuck and plan.requeue_at is None:
             self._silent[request] = None
         deleted = promises.deleted_objects(plan.actions, self._cache.get)
         pending = budgets.before(pcs, plan.actions, self._seen, deleted)

@@ -61,7 +61,7 @@ def _instance(plan: InstancePlan) -> Unfinished:
         is_held = labels.is_suspended(plan.instance.annotations)
         return Unfinished(plan.instance.name, state_of(plan), reasons, is_held, not is_held)
     answers = [unit.answer for unit in look.units if unit.answer is not None]
-    is_held = look.is_paused or any(answer.outcome != "pass" for answer in answers)
+    is_held = look.is_paused or not all(answer.is_allowed for answer in answers)
     is_held = is_held or any(state.resolved.state == "failed" for state in look.states)
     waits = any((unit.stands and not unit.is_ready) for unit in look.units) or any(
         state.resolved.state == "waiting" for state in look.states
@@ -82,7 +82,7 @@ def _is_unwritten(unit: Unit) -> bool:
 def _definition(name: str, plan: DefinitionPlan) -> Unfinished:
     reasons = tuple(line.message for line in plan.lines() if line.verdict != "allowed")[:5]
     answers = [member.answer for member in plan.rollout.members if member.answer is not None]
-    is_held = plan.rollout.is_paused or any(answer.outcome != "pass" for answer in answers)
+    is_held = plan.rollout.is_paused or not all(answer.is_allowed for answer in answers)
     waits = any(not member.is_ready for member in plan.rollout.members)
     return Unfinished(f"definition {name}", state_of(plan), reasons, is_held, waits)
 

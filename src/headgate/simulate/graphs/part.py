@@ -208,7 +208,7 @@ class GraphPart:
                 str(line.revision) if line.revision else None,
                 line.verdict,
                 line.message,
-                line.next_look,
+                line.requeue_at,
             )
             for line in plan.lines()
         )

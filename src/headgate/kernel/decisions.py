@@ -1,0 +1,108 @@
+"""What was decided about a unit, on every level: go, wait or no, why in one word, and in a sentence for who waits."""
+
+from enum import StrEnum
+from typing import Literal
+
+import msgspec
+
+from headgate.kernel.instants import Instant
+
+Outcome = Literal["allowed", "pending", "denied", "error"]
+
+
+class Reason(StrEnum):
+    """Why a unit does not change. Closed: explain, conditions, events and metrics of all levels share these words."""
+
+    ALLOWED = "Allowed"
+    # Somebody or something has stopped it.
+    FROZEN = "Frozen"
+    PAUSED = "Paused"
+    REJECTED = "Rejected"
+    LINE_STOPPED = "LineStopped"
+    MISCONFIGURED = "Misconfigured"
+    NAME_TAKEN = "NameTaken"
+    # Its time has not come.
+    WINDOW_CLOSED = "WindowClosed"
+    AWAITING_TURN = "AwaitingTurn"
+    COOLING_DOWN = "CoolingDown"
+    SOAKING = "Soaking"
+    COLLECTING = "Collecting"
+    AWAITING_RETRY = "AwaitingRetry"
+    # It waits for others.
+    AWAITING_APPROVAL = "AwaitingApproval"
+    AWAITING_DEPENDENCY = "AwaitingDependency"
+    AWAITING_ENVIRONMENT = "AwaitingEnvironment"
+    AWAITING_VERIFICATION = "AwaitingVerification"
+    AWAITING_CYCLE = "AwaitingCycle"
+    SLOTS_TAKEN = "SlotsTaken"
+    WAVE_FULL = "WaveFull"
+    BUDGET_SPENT = "BudgetSpent"
+    # A condition does not hold, or could not be asked.
+    GATE_FALSE = "GateFalse"
+    EVALUATION_FAILED = "EvaluationFailed"
+    NOT_SELECTED = "NotSelected"
+    TOO_OLD = "TooOld"
+    # It was tried and did not work.
+    FAILED = "Failed"
+    CYCLE_FAILED = "CycleFailed"
+    VERIFICATION_FAILED = "VerificationFailed"
+    ROLLED_BACK = "RolledBack"
+    # Pods and objects.
+    SURGE_UNSCHEDULED = "SurgeUnscheduled"
+    SURGE_BREACHED = "SurgeBreached"
+    UNIT_UNSCHEDULED = "UnitUnscheduled"
+    UNIT_BREACHED = "UnitBreached"
+    NO_CAPACITY = "NoCapacity"
+    TERMINATING = "Terminating"
+    NODE_GONE = "NodeGone"
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """`pending` waits for a time, an event or a person; `denied` will not become allowed by waiting; `error` says that
+    a condition could not be asked.
+
+    `requeue_at` is set only when time alone can change the outcome.
+    """
+
+    outcome: Outcome
+    reason: Reason
+    message: str = ""
+    details: dict[str, object] = {}
+    satisfied_at: Instant | None = None
+    requeue_at: Instant | None = None
+
+    @property
+    def is_allowed(self) -> bool:
+        return self.outcome == "allowed"
+
+
+def allowed(
+    message: str,
+    *,
+    satisfied_at: Instant | None = None,
+    requeue_at: Instant | None = None,
+    **details: object,
+) -> Verdict:
+    return Verdict("allowed", Reason.ALLOWED, message, details, satisfied_at, requeue_at)
+
+
+def pending(
+    reason: Reason,
+    message: str,
+    *,
+    satisfied_at: Instant | None = None,
+    requeue_at: Instant | None = None,
+    **details: object,
+) -> Verdict:
+    return Verdict("pending", reason, message, details, satisfied_at, requeue_at)
+
+
+def denied(
+    reason: Reason,
+    message: str,
+    *,
+    satisfied_at: Instant | None = None,
+    requeue_at: Instant | None = None,
+    **details: object,
+) -> Verdict:
+    return Verdict("denied", reason, message, details, satisfied_at, requeue_at)
