@@ -104,7 +104,7 @@ class NoSilentDowngrade(Promise):
                 del book[target]
 
     def job_changed(self, job: records.Job, old_status: str, now: Instant) -> None:
-        if job.status in model.JOB_LIVE:
+        if job.status in model.JOB_LIVE or self._is_taken_back(job):
             return
         if job.kind == "rollback":
             self._ordered.pop(job.target, None)
@@ -113,6 +113,12 @@ class NoSilentDowngrade(Promise):
             self._runs.setdefault(job.target, []).append(Run(job.version, job.tag, job.id, job.group))
         if job.status != "successful" or job.verification == "failed":
             self._note_failure(job)
+
+    def _is_taken_back(self, job: records.Job) -> bool:
+        """It never began, because its version was marked as bad: whatever was the cause of it still is one."""
+        version = self.mirror.version(job.deployment, job.tag)
+        is_marked = version is not None and version.status == "rejected"
+        return job.status == "cancelled" and job.started_at is None and is_marked
 
     def _note_failure(self, job: records.Job) -> None:
         rules = self._rules(job)
