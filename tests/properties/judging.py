@@ -207,7 +207,7 @@ def behind(run: Run) -> Iterator[str]:
 
 
 def _newest_in_scope(run: Run, deployment: str, environment: str, resource: str) -> set[str]:
-    """Several of one instant are ordered by their ids, which the output does not show."""
+    """Any of several of one instant: which of them arrived last the output does not show."""
     scopes = {
         (spec["deployment"], spec["tag"]): spec.get("targetSelector")
         for spec in (*run.objects["Version"].values(), *run.said("publish"))

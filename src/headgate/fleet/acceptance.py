@@ -46,7 +46,7 @@ from headgate.fleet.changes import (
 )
 from headgate.fleet.rules import deployment_dependency
 from headgate.fleet.state import State
-from headgate.fleet.units import optional_selector
+from headgate.fleet.units import DeploymentNode, optional_selector
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem, Rejected
 
@@ -162,7 +162,10 @@ def _put_version(state: State, version: model.Version, now: Instant) -> model.Ve
     published_at = old.object.published_at if old is not None else None
     if published_at is None and stamped.status == "ready":
         published_at = now
-    kept = msgspec.structs.replace(stamped, deployment=deployment.name, published_at=published_at)
+    created_at = stamped.created_at if old is not None else _next_moment(deployment, stamped.created_at)
+    kept = msgspec.structs.replace(
+        stamped, deployment=deployment.name, created_at=created_at, published_at=published_at
+    )
     if old is not None and old.object.status == "rejected":
         kept = msgspec.structs.replace(kept, status=old.object.status, rejection=old.object.rejection)
         catalog.put_version(state, kept)
@@ -174,6 +177,14 @@ def _put_version(state: State, version: model.Version, now: Instant) -> model.Ve
     state.judge_anew(stamped.id)
     state.waiting.happened(wakes.versions(deployment.name))
     return kept
+
+
+def _next_moment(deployment: DeploymentNode, created_at: Instant) -> Instant:
+    """Versions of one moment are ordered by their arrival: each is a microsecond newer than the one before it."""
+    taken = {version.object.created_at for version in deployment.versions}
+    while created_at in taken:
+        created_at += 1
+    return created_at
 
 
 def _set_version_status(state: State, change: SetVersionStatus, now: Instant) -> None:

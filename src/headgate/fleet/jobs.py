@@ -193,9 +193,14 @@ def _ended_without_success(state: State, target: Target, job: Job, now: Instant)
         record.retry_at = plan.at
         return
     record.rollback_to = None
+    _out_of_attempts(state, target, job, now)
+
+
+def _out_of_attempts(state: State, target: Target, job: Job, now: Instant) -> None:
+    """It has failed for good; where a rollback rule fires for that, what ran before is put back."""
     given_up(state, target, job, now)
     if job.kind != "rollback" and fires_rollback(target, job.status, verification_failed=False):
-        order_rollback(state, target, job.version, record.proven, evidence.cause_of_rollback(job))
+        order_rollback(state, target, job.version, target.record.proven, evidence.cause_of_rollback(job))
 
 
 def retry_plan(state: State, target: Target, attempts: list[str]) -> retry.RetryPlan:
@@ -233,7 +238,7 @@ def reconsider_retry(state: State, target: Target, now: Instant) -> None:
     if plan.retry:
         record.retry_at = plan.at
         return
-    given_up(state, target, state.jobs[record.attempts[-1]], now)
+    _out_of_attempts(state, target, state.jobs[record.attempts[-1]], now)
     state.target_changed(target)
 
 

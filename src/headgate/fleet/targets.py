@@ -63,13 +63,13 @@ def next_release(state: State, target: Target, now: Instant, hindrance: Hindranc
     withdrawing.take_back(state, target, now)
     if record.job is not None or target.place is not None or target.rules.of("deploymentBracket"):
         return None
+    jobs.reconsider_retry(state, target, now)
     jobs.reconsider_orders(state, target)
     if record.rollback_to is not None:
         return _ordered(state, target, record.rollback_to, "rollback", now, hindrance)
     if record.ordered == "redeploy" and record.deployed is not None:
         return _ordered(state, target, record.deployed, "redeploy", now, hindrance)
     resolved = variables.resolve(state, target)
-    jobs.reconsider_retry(state, target, now)
     retried = _retried_release(state, target)
     for version in contenders(state, target, now):
         is_retried = (version.id, resolved) == retried

@@ -90,7 +90,7 @@ class EnvironmentNode:
 
 
 class VersionNode:
-    """`order` is newest last: creation time, then id."""
+    """`order` is newest last: creation time; ids decide only where older data has several of one moment."""
 
     __slots__ = ("dependencies", "object", "order", "scope", "view")
 

@@ -16,7 +16,8 @@ from headgate.kernel.instants import Instant
 from headgate.simulate.mirror import Mirror, matches
 from headgate.simulate.promises.base import Broken, Promise
 
-Order = tuple[Instant, str]
+Order = tuple[Instant, int]
+"""When a version was created, and as which one it arrived."""
 
 
 class Run(msgspec.Struct, frozen=True):
@@ -62,7 +63,7 @@ class NoSilentDowngrade(Promise):
     def changed(self, change: changes.Change, now: Instant) -> None:
         match change:
             case changes.Put(object=model.Version() as version):
-                self._orders.setdefault(version.id, (version.created_at or now, version.id))
+                self._orders.setdefault(version.id, (version.created_at or now, len(self._orders)))
             case changes.TargetAction():
                 self._order(change.target, change)
             case changes.TargetsAction():
