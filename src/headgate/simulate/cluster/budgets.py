@@ -192,7 +192,7 @@ def resolved(strategy: ComponentStrategy, replicas: int) -> Limits:
 
 def count(pcs: PodCliqueSet, scope: Scope, tally: Tally) -> Count:
     if scope.level == "clique":
-        return Count(tally.available_pods(scope.place), tally.pods_count(scope.place))
+        return Count(tally.available_pods(scope.place), len(tally.own_pods(scope.place)))
     if scope.level == "group":
         replicas = tally.group_replicas(scope.place)
         return Count(tally.available_group_replicas(scope.place), len(replicas))

@@ -178,7 +178,7 @@ def is_settled(pcs: PodCliqueSet, index: int, tally: Tally) -> bool:
                 place = (pcs.namespace, f"{prefix}{group.name}-{replica}-{name}")
                 if not is_clique_settled(place, tally):
                     return False
-                hashes |= {pod.template_hash for pod in tally.pods[place].values()}
+                hashes |= {pod.template_hash for pod in tally.own_pods(place)}
             if len(hashes) > 1:
                 return False
     return True
@@ -189,9 +189,7 @@ def is_clique_settled(place: tuple[str, str], tally: Tally) -> bool:
     if item is None:
         return False
     wanted = int(item.spec.get("replicas", 0))
-    available = [
-        pod for pod in tally.pods.get(place, {}).values() if pod.is_available and pod.number < wanted
-    ]
+    available = [pod for pod in tally.own_pods(place) if pod.is_available and pod.number < wanted]
     return len(available) == wanted and len({pod.template_hash for pod in available}) <= 1
 
 

@@ -14,21 +14,25 @@ Place = tuple[str, str]
 
 
 class PodState(NamedTuple):
+    owner: str
     number: int
     template_hash: str
     is_available: bool
 
 
 class Tally:
-    """Only what is not on its way out is counted."""
+    """Only what is not on its way out is counted. What stood under an owner that is gone is on its way out even if
+    another owner of the same name has come, and whoever then deletes it takes nothing."""
 
     def __init__(self) -> None:
         self.cliques: dict[Place, Object] = {}
         self.groups: dict[Place, Object] = {}
         self.pods: dict[Place, dict[str, PodState]] = {}
         """By PodClique and pod name."""
-        self._available: dict[Place, int] = {}
-        self._cliques_of_group: dict[Place, dict[int, int]] = {}
+        self._available: dict[tuple[Place, str], int] = {}
+        """By PodClique and the owner of the pods."""
+        self._cliques_of_group: dict[tuple[Place, str], dict[int, int]] = {}
+        """By scaling group and the owner of the cliques."""
         self._objects_of_replica: dict[Place, dict[int, int]] = {}
 
     def changed(self, old: Object | None, new: Object | None) -> None:
@@ -55,35 +59,52 @@ class Tally:
             group = own.get(labels.SCALING_GROUP)
             replica = _number(own.get(labels.SCALING_GROUP_REPLICA_INDEX))
             if group is not None and replica is not None:
-                _count(self._cliques_of_group.setdefault((item.namespace, group), {}), replica, sign)
+                owned = (item.namespace, group), _owner(item)
+                _count(self._cliques_of_group.setdefault(owned, {}), replica, sign)
 
     def _add_pod(self, item: Object, sign: int) -> None:
         place = (item.namespace, item.labels.get(labels.POD_CLIQUE, ""))
         pods = self.pods.setdefault(place, {})
         has_ended = item.status.get("phase") in observed.ENDED
         is_available = bool(item.status.get("scheduled") and item.status.get("ready")) and not has_ended
+        owner = _owner(item)
         if sign > 0:
             pods[item.name] = PodState(
+                owner,
                 _number(item.labels.get(labels.POD_INDEX)) or 0,
                 item.labels.get(labels.POD_TEMPLATE_HASH, ""),
                 is_available,
             )
         else:
             pods.pop(item.name, None)
-        self._available[place] = self._available.get(place, 0) + sign * is_available
+        key = (place, owner)
+        self._available[key] = self._available.get(key, 0) + sign * is_available
+
+    def own_pods(self, clique: Place) -> list[PodState]:
+        """Of the clique that stands there now."""
+        item = self.cliques.get(clique)
+        owners = _owners(item)
+        return [pod for pod in self.pods.get(clique, {}).values() if pod.owner in owners]
 
     def available_pods(self, clique: Place) -> int:
-        return self._available.get(clique, 0)
+        owners = _owners(self.cliques.get(clique))
+        return sum(self._available.get((clique, owner), 0) for owner in owners)
 
-    def pods_count(self, clique: Place) -> int:
-        return len(self.pods.get(clique, ()))
-
-    def is_clique_up(self, clique: Place) -> bool:
+    def is_clique_up(self, clique: Place, owner: str) -> bool:
         item = self.cliques.get(clique)
-        return item is not None and self.available_pods(clique) >= int(item.spec.get("minAvailable", 1))
+        return (
+            item is not None
+            and _owner(item) in (owner, _NOBODY)
+            and self.available_pods(clique) >= int(item.spec.get("minAvailable", 1))
+        )
 
     def group_replicas(self, group: Place) -> set[int]:
-        return {index for index, count in self._cliques_of_group.get(group, {}).items() if count}
+        return {
+            index
+            for owner in _owners(self.groups.get(group))
+            for index, count in self._cliques_of_group.get((group, owner), {}).items()
+            if count
+        }
 
     def is_group_replica_up(self, group: Place, index: int) -> bool:
         item = self.groups.get(group)
@@ -91,7 +112,8 @@ class Tally:
             return False
         namespace, name = group
         return all(
-            self.is_clique_up((namespace, f"{name}-{index}-{clique}")) for clique in item.spec["cliqueNames"]
+            self.is_clique_up((namespace, f"{name}-{index}-{clique}"), item.uid)
+            for clique in item.spec["cliqueNames"]
         )
 
     def available_group_replicas(self, group: Place) -> int:
@@ -102,18 +124,34 @@ class Tally:
 
     def is_set_replica_up(self, pcs: PodCliqueSet, index: int) -> bool:
         for clique in pcs.template.standalone_cliques:
-            if not self.is_clique_up((pcs.namespace, names.standalone_clique(pcs.name, index, clique.name))):
+            place = (pcs.namespace, names.standalone_clique(pcs.name, index, clique.name))
+            if not self.is_clique_up(place, pcs.uid):
                 return False
         for group in pcs.template.scaling_groups:
             place = (pcs.namespace, names.scaling_group(pcs.name, index, group.name))
             item = self.groups.get(place)
-            if item is None or self.available_group_replicas(place) < int(item.spec.get("minAvailable", 1)):
+            if item is None or _owner(item) not in (pcs.uid, _NOBODY):
+                return False
+            if self.available_group_replicas(place) < int(item.spec.get("minAvailable", 1)):
                 return False
         return True
 
     def available_set_replicas(self, pcs: PodCliqueSet) -> int:
         indices = self.set_replicas((pcs.namespace, pcs.name))
         return sum(self.is_set_replica_up(pcs, index) for index in indices)
+
+
+_NOBODY = ""
+"""Owns what has no owner references, which whoever stands there may count as its own."""
+
+
+def _owner(item: Object) -> str:
+    return item.owners[0].uid if item.owners else _NOBODY
+
+
+def _owners(item: Object | None) -> tuple[str, ...]:
+    """Whose dependents count while the object stands."""
+    return () if item is None else (item.uid, _NOBODY)
 
 
 def _number(text: str | None) -> int | None:
