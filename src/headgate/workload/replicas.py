@@ -22,7 +22,7 @@ def plan(situation: Situation) -> tuple[Unit, ...]:
         and situation.is_updating
         and not situation.is_aborted,
     )
-    for unit in step.replaced:
+    for unit in _replaced_now(step, situation):
         _tear_down(situation, unit.index)
         if situation.memory.progress is not None:
             situation.memory.progress.updating[unit.index] = situation.now
@@ -32,6 +32,13 @@ def plan(situation: Situation) -> tuple[Unit, ...]:
         _give_place(situation, index)
     _carry_out(situation, set(step.create))
     return tuple(units)
+
+
+def _replaced_now(step: budgets.Step, situation: Situation) -> list[Unit]:
+    """Surge is there before what it protects goes. Both are decided at once, but that a replica is torn down is
+    written first: a planner that died then would find nothing left to protect, and go on without surge."""
+    makes_surge = any(index >= situation.pcs.replicas for index in step.create)
+    return [unit for unit in step.replaced if not (makes_surge and unit.is_available)]
 
 
 def limits(situation: Situation) -> Limits:
