@@ -122,6 +122,7 @@ def understood(
     _turn_back(situation, known)
     _pass_by_abort(situation, known)
     replicas.adopt(situation)
+    replicas.reconsider(situation)
     children.restore(situation, remembered or children.Memory())
     progress.judge(situation)
     return situation

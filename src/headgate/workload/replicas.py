@@ -1,6 +1,7 @@
 """The replicas of the set: which are created, torn down, or moved to the target now."""
 
-from headgate.workload import budgets, components, labels
+from headgate.kernel.objects import Object
+from headgate.workload import budgets, components, labels, model, observed
 from headgate.workload.budgets import Limits, Unit
 from headgate.workload.memory import Progress, Record
 from headgate.workload.situation import Situation
@@ -152,7 +153,7 @@ def _carry_out(situation: Situation, created: set[int]) -> None:
         replica = situation.tree.replicas.get(index)
         record = situation.memory.records.get(index)
         if record is not None and record.is_torn_down and replica is not None:
-            for item in replica.objects:
+            for item in sorted(replica.objects, key=_is_no_part):
                 situation.writes.delete(item, "the replica is torn down")
             for clique in replica.all_cliques():
                 situation.writes.delete_clique(clique, "the replica is torn down")
@@ -160,17 +161,38 @@ def _carry_out(situation: Situation, created: set[int]) -> None:
             components.plan(situation, index)
 
 
+def _is_no_part(item: Object) -> tuple[bool, bool]:
+    """Groups and cliques before all else: with the first of them the replica is not available any more, which tells
+    one that has begun to go from one of which that was only written."""
+    return item.kind != model.SCALING_GROUP_KIND, item.kind != model.CLIQUE_KIND
+
+
 def adopt(situation: Situation) -> None:
     """A replica that the memory does not know, because the status was lost, is what most of it says."""
     for index, replica in situation.tree.replicas.items():
-        if index in situation.memory.records or not replica.is_held:
-            continue
-        found = [
-            revision
-            for clique in replica.all_cliques()
-            if clique.object is not None
-            and (revision := situation.tree.revisions.get(clique.object.labels.get(labels.REVISION, "")))
-            is not None
-        ]
-        newest = max(found, key=lambda revision: revision.number, default=situation.target)
-        situation.memory.records[index] = Record(newest.hash)
+        if index not in situation.memory.records and replica.is_held:
+            situation.memory.records[index] = Record(_newest_in(situation, replica))
+
+
+def reconsider(situation: Situation) -> None:
+    """That a replica is torn down was written, and then the planner died before it took anything. What it went by is
+    not what is seen now: the replica may have become available, or another one has fallen."""
+    progress = situation.memory.progress
+    for index, record in situation.memory.records.items():
+        replica = situation.tree.replicas.get(index)
+        if record.is_torn_down and replica is not None and replica.is_available:
+            record.is_torn_down = False
+            record.revision = _newest_in(situation, replica)
+            if progress is not None:
+                progress.updating.pop(index, None)
+
+
+def _newest_in(situation: Situation, replica: observed.Replica) -> str:
+    found = [
+        revision
+        for clique in replica.all_cliques()
+        if clique.object is not None
+        and (revision := situation.tree.revisions.get(clique.object.labels.get(labels.REVISION, "")))
+        is not None
+    ]
+    return max(found, key=lambda revision: revision.number, default=situation.target).hash
