@@ -1,10 +1,16 @@
 """The timeline, whole: what a person sees in a terminal."""
 
-from headgate.simulate import timeline_text
+from pathlib import Path
+
+import pytest
+
+from headgate.simulate import run, timeline_text
+from headgate.simulate import scenario as scenarios
 from headgate.simulate.timeline_lines import natural
 
 from .small import fleet, manifest, play, publish
 
+SCENARIOS = Path(__file__).parents[1] / "scenarios"
 LIFECYCLE = manifest(
     "Policy",
     "node lifecycle",
@@ -114,3 +120,40 @@ def test_a_run_in_which_nothing_happens_says_so() -> None:
 
 def test_numbers_in_names_count_as_numbers() -> None:
     assert sorted(["node-10", "node-9", "api"], key=natural) == ["api", "node-9", "node-10"]
+
+
+@pytest.mark.parametrize(
+    ("scenario", "lines"),
+    [
+        (
+            "protection/a-rule-marks-a-version-after-two-failures.yaml",
+            [
+                "c2  api v2  verification FAILED",
+                "api v2  marked as bad",
+                "(by careful: undo: failed on 2 targets: api/prod/c1, api/prod/c2)",
+                "c2  api v1  started  (rollback)",
+            ],
+        ),
+        (
+            "workload/children/an-edited-service-is-put-back.yaml",
+            [
+                "Service llm-0     patched",
+                "Service llm-0     put back",
+                "(Service llm-0 was deleted by somebody else and is made again)",
+            ],
+        ),
+        ("events/freezes-begin-and-end.yaml", ["freeze short  ends  (its time was over)"]),
+        ("events/a-group-is-stuck.yaml", ["node-1  node-lifecycle  stuck"]),
+        ("events/a-bad-version-is-told-of.yaml", ["watched, none may fail  LINE STOPPED"]),
+    ],
+)
+def test_what_nobody_ordered_is_told_where_it_happens(scenario: str, lines: list[str]) -> None:
+    text = timeline_text.render(run.simulate(scenarios.load(SCENARIOS / scenario)))
+    places = [text.find(line, text.find(lines[0])) for line in lines]
+    assert -1 not in places
+    assert places == sorted(places)
+
+
+def test_what_a_step_did_is_told_once() -> None:
+    text = timeline_text.render(run.simulate(scenarios.load(SCENARIOS / "events/freezes-begin-and-end.yaml")))
+    assert text.count("freeze long   ends") == 1

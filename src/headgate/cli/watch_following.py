@@ -16,8 +16,8 @@ from headgate.cli.watch_state import Snapshot
 LEAST_BETWEEN_QUESTIONS_SECONDS = 1.0
 LONGEST_BETWEEN_QUESTIONS_SECONDS = 30.0
 """Sentences tell of times that pass without an event, so whoever waits is looked at again after so long."""
-REST_PER_SECOND_OF_WORK = 3.0
-"""A server that takes long to answer is asked less often."""
+REST_PER_SECOND_OF_WORK = 2.0
+"""From one question to the next: a server that takes long to answer is asked less often."""
 LONGEST_PAUSE_SECONDS = 10.0
 MOST_DEPLOYMENTS_APART, MOST_GROUPS_APART = 3, 4
 """With more of them one question about all is less work for the server."""

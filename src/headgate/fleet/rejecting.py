@@ -59,5 +59,19 @@ def put(state: State, rejected: model.Version, now: Instant) -> None:
     catalog.put_version(state, rejected)
     state.judge_anew(rejected.id)
     state.journal.changed("Version", references.name_of(rejected))
-    if rejected.rejection is not None and rejected.rejection.at == now:
-        state.observer.on_version_rejected(rejected)
+    rejection = rejected.rejection
+    if rejection is None or rejection.at != now:
+        return
+    state.observer.on_version_rejected(rejected)
+    name = references.name_of(rejected)
+    state.notify(
+        "version.rejected",
+        "Version",
+        name,
+        f"{name} rejected by {rejection.by}: {rejection.reason}",
+        deployment=rejected.deployment,
+        version=rejected.tag,
+        user=rejection.by,
+        reason=rejection.reason,
+        rollback=rejection.rollback,
+    )

@@ -102,14 +102,7 @@ class Recorder:
 
     def on_slot_freed(self, rule: str, resource: str) -> None: ...
 
-    def on_version_rejected(self, version: model.Version) -> None:
-        if self.is_muted or version.rejection is None:
-            return
-        name = f"{version.deployment}/{version.tag}"
-        rejection = version.rejection
-        text = f"{name} rejected by {rejection.by}: {rejection.reason}"
-        data = {"user": rejection.by, "reason": rejection.reason, "rollback": rejection.rollback}
-        self._add("version.rejected", "Version", name, text, data)
+    def on_version_rejected(self, version: model.Version) -> None: ...
 
 
 def _verb(change: Change) -> str:

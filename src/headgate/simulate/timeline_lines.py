@@ -2,11 +2,12 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
 from headgate.fleet import model, records
+from headgate.fleet.state import Notice
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.simulate.result import Result
@@ -16,6 +17,8 @@ COLLAPSE_FROM = 4
 NAMES_SHOWN = 3
 _ENDED, _CLOSED, _STEP, _GROUP, _CONDITION, _BEGUN, _STARTED, _NOTICE = range(8)
 
+_ALSO_STEPS = ("version.rejected", "freeze.ended")
+"""What a step of the file may have done, which is said then."""
 JOB_RANKS = frozenset({_ENDED, _STARTED})
 
 _GROUP_EVENTS = {
@@ -53,6 +56,7 @@ def lines(result: Result) -> list[Line]:
         *_jobs(result),
         *_pods(result),
         *_graphs(result),
+        *_told(result),
         *_notices(result),
     )
     return _collapsed(line for line in found if line.at >= result.start)
@@ -190,6 +194,41 @@ def _graphs(result: Result) -> Iterator[Line]:
             event = f"{item['type']} is {item['status']}"
             note = ": ".join(part for part in (item["reason"], item["message"]) if part)
             yield Line(instants.parse(item["at"]), _CONDITION, f"{item['kind']} {item['name']}", event, note)
+
+
+def _told(result: Result) -> Iterator[Line]:
+    """What no job, group or step of the file says already, though it is why the rest happens."""
+    places = place_of(result)
+    steps = {(played.at, played.what) for played in result.played}
+    for at, notice in result.notices:
+        line = _of_notice(at, notice, places)
+        is_by_person = notice.type in _ALSO_STEPS and line is not None and (at, line.what) in steps
+        if line is not None and not is_by_person:
+            yield line
+
+
+def _of_notice(at: Instant, notice: Notice, places: Mapping[tuple[str, str], str]) -> Line | None:
+    data = {key: str(value) for key, value in notice.data.items()}
+    version = f"{data.get('deployment')} {data.get('version')}"
+    rule = f"{data.get('policy')}, {data.get('rule')}"
+    who = places.get((data.get("environment", ""), data.get("resource", "")), "")
+    message = notice.message
+    match notice.type:
+        case "version.rejected":
+            return Line(at, _STEP, version, "marked as bad", message.partition(" rejected ")[2])
+        case "verification.failed":
+            return Line(at, _CLOSED, version, "verification FAILED", message.partition(" failed: ")[2], who)
+        case "budget.stopped":
+            return Line(at, _STEP, rule, "LINE STOPPED", message.partition(": the line is stopped ")[2])
+        case "group.stuck":
+            return Line(at, _GROUP, data["policy"], "stuck", message.partition(" is stuck, ")[2], who)
+        case "agent.lost":
+            return Line(at, _NOTICE, f"agent {notice.name}", "lost", message)
+        case "freeze.ended":
+            return Line(at, _STEP, f"freeze {notice.name}", "ends", message.partition(" ended: ")[2])
+        case "PutBack":
+            return Line(at, _NOTICE, f"{notice.kind} {notice.name}", "put back", message)
+    return None
 
 
 def _notices(result: Result) -> Iterator[Line]:

@@ -246,7 +246,8 @@ def test_however_a_version_is_rejected_there_is_one_record_and_one_permission(
     rejection = client.get(PATH).json["rejection"]
     assert (rejection["by"], rejection["reason"], rejection["rollback"]) == ("ola", "leaks", True)
     events = [one for one in client.items("/v1/events") if one["type"] == "version.rejected"]
-    assert [one["data"] for one in events] == [{"user": "ola", "reason": "leaks", "rollback": True}]
+    told = {"deployment": "api", "version": "v1", "user": "ola", "reason": "leaks", "rollback": True}
+    assert [one["data"] for one in events] == [told]
     assert mark(deployer) == 200, "nothing changes by it"
     assert deployer.patch(PATH, {"status": "ready"}).status == 403
     assert deployer.patch(PATH, {"status": "paused"}).status == 403
