@@ -236,7 +236,9 @@ def reconsider_retry(state: State, target: Target, now: Instant) -> None:
         return
     plan = retry_plan(state, target, record.attempts)
     if plan.retry:
-        record.retry_at = plan.at
+        if plan.at != record.retry_at:
+            record.retry_at = plan.at
+            state.target_changed(target)
         return
     _out_of_attempts(state, target, state.jobs[record.attempts[-1]], now)
     state.target_changed(target)

@@ -81,8 +81,12 @@ def _reconsider_retries(state: State, place: Place, group: Group, now: Instant) 
         target = place.members.get(member.deployment)
         if member.state != "retrying" or target is None:
             continue
-        if not jobs.retry_plan(state, target, member.attempts).retry:
+        plan = jobs.retry_plan(state, target, member.attempts)
+        if not plan.retry:
             _give_up(state, place, group, member, state.jobs[member.attempts[-1]], now)
+        elif plan.at != member.retry_at:
+            member.retry_at = plan.at
+            state.journal.changed("group", group.id)
 
 
 def _in_order(group: Group) -> list[Member]:
@@ -179,6 +183,7 @@ def _give_up(state: State, place: Place, group: Group, member: Member, job: Job,
     target = place.members[member.deployment]
     verification_failed = job.verification == "failed"
     running.settle(member, "failed", now)
+    state.journal.changed("group", group.id)
     jobs.given_up(state, target, job, now)
     state.target_changed(target)
     fires = jobs.fires_rollback(target, job.status, verification_failed=verification_failed)

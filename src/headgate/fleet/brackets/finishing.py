@@ -50,6 +50,7 @@ def finish_with(
     post_hooks: bool,
 ) -> None:
     """Nothing further starts but, if wanted, the post-hooks. What was locked and has not run is given up."""
+    state.journal.changed("group", group.id)
     group.phase = "finishing"
     group.outcome = outcome
     group.run_post_hooks = post_hooks

@@ -73,8 +73,9 @@ def _join(state: State, place: Place, host: Group, newcomer: Member) -> None:
     if member is None:
         member = Member(newcomer.deployment, "member")
         target = place.members.get(newcomer.deployment)
-        member.previous = target.record.deployed if target is not None else None
+        member.previous = target.record.proven if target is not None else None
         host.members.append(member)
+    member.left = False
     if _is_older(state, newcomer, member):
         return
     if newcomer.kind in ("variable", "redeploy") and member.version is not None:

@@ -95,6 +95,7 @@ def _abort(state: State, place: Place, group: Group, change: GroupAction, now: I
         giving_up.note(state, place, group, member, "aborted", group.reason, now)
         if member.role == "member" and member.version is not None:
             place.record.floors.setdefault(member.deployment, member.version)
+    state.journal.changed("place", *place.key)
     if place.waiting is group:
         place.waiting = None
     if place.collecting is group:
@@ -108,7 +109,6 @@ def _give_up_collecting(state: State, place: Place, group: Group, now: Instant) 
     for name, versions in collecting.fresh_versions(state, place, now).items():
         place.record.floors[name] = versions[0].id
         giving_up.note_version(state, place, group, name, versions[0].id, "aborted", group.reason, now)
-    state.journal.changed("place", *place.key)
 
 
 def _resume(state: State, group: Group, now: Instant) -> None:

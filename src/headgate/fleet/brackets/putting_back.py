@@ -42,11 +42,13 @@ def advance(state: State, place: Place, group: Group, now: Instant, hindrance: H
             continue
         if member.state == "failed":
             place.members[member.deployment].record.spent[member.version or ""] = group.reason
+            state.target_changed(place.members[member.deployment])
         running.run(state, place, group, member, now, (one,), version_id=member.previous, rolling_back=True)
     if left:
         return False
     if place.rule.spec.rollback_strategy == "individual":
         _go_on(group, now)
+        state.journal.changed("group", group.id)
         return True
     finishing.finish_with(state, place, group, "rolledBack", now, post_hooks=True)
     finishing.finish(state, place, group, now, hindrance)
