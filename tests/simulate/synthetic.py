@@ -5,7 +5,7 @@ from typing import Any
 from headgate.fleet import changes, manifests, model, records
 from headgate.fleet.state import Judged
 from headgate.fleet.units import BoundRule
-from headgate.kernel import instants, verdicts
+from headgate.kernel import decisions, instants
 from headgate.kernel.identifiers import NamedIds
 from headgate.simulate.mirror import Mirror
 from headgate.simulate.watch import Watch
@@ -60,7 +60,7 @@ def group(
 
 
 def allowed_by(policy: model.Policy, rule: model.Rule, **details: object) -> Judged:
-    return Judged(BoundRule(policy, rule), rule.kind, verdicts.allowed("fine", **details))
+    return Judged(BoundRule(policy, rule), rule.kind, decisions.allowed("fine", **details))
 
 
 class Onlooker:

@@ -11,7 +11,7 @@ import pytest
 from headgate.fleet import catalog, gates, holds, jobs, model, snapshot, state, waiting
 from headgate.fleet.brackets import cycle, ordering
 from headgate.fleet.rules import approval
-from headgate.kernel import verdicts
+from headgate.kernel import decisions
 
 from .mutations import Step, broken_by, policy
 from .small import fleet, publish
@@ -73,7 +73,7 @@ def test_a_live_job_that_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _everything_is_approved(patched: pytest.MonkeyPatch) -> None:
-    patched.setattr(approval, "judge", lambda *_: verdicts.allowed("why not"))
+    patched.setattr(approval, "judge", lambda *_: decisions.allowed("why not"))
 
 
 def test_an_approval_that_nobody_gave(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,7 +94,7 @@ def test_a_gate_that_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_window_that_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     def fault(patched: pytest.MonkeyPatch) -> None:
-        allowed = verdicts.allowed("open at all times")
+        allowed = decisions.allowed("open at all times")
         patched.setattr(gates, "window", lambda rule, *_: state.Judged(rule, rule.kind, allowed))
 
     assert broken_by(monkeypatch, fault, publish(), objects=[*fleet(), NIGHTS]) == ["NoGateSkipped"]

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from headgate.fleet import allowances
 from headgate.fleet.rules import (
     deployment_window,
     failure_budget,
@@ -150,7 +151,8 @@ LANDED, IN_FLIGHT, WAITING = (True, True), (True, False), (False, True)
 
 def gated(*when: str, items: list[Item] | None = None, which: int = 0, **bindings: object) -> Verdict:
     items = items if items is not None else [Item(*WAITING)]
-    return gate.judge(gate.Gate(when), {"target": items[which], "targets": items, **bindings}, NINE)
+    bound = {"target": items[which], "targets": items, **bindings}
+    return gate.judge(gate.Gate(when), bound, allowances.of(len(when), "web/prod/a", NINE), NINE)
 
 
 def test_all_conditions_of_a_gate_must_be_true() -> None:
