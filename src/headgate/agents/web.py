@@ -14,6 +14,7 @@ from yarl import URL
 
 from headgate.agents.addresses import OUTSIDE, Addresses, AddressRefusedError, CheckedResolver
 from headgate.agents.port import TryLaterError
+from headgate.fleet import hiding
 from headgate.kernel.problems import Problem, Rejected
 
 DEFAULT_TIMEOUT_SECONDS = 30.0
@@ -110,6 +111,7 @@ class Web:
         timeout = aiohttp.ClientTimeout(
             total=timeout_seconds, sock_connect=min(CONNECT_TIMEOUT_SECONDS, timeout_seconds)
         )
+        _refuse_two_credentials(address, headers)
         try:
             self._addresses.check_literal(address)
             async with self._opened().request(
@@ -135,6 +137,9 @@ class Web:
         except aiohttp.ClientConnectorError as error:
             message = f"{place_of(address)} cannot be reached: {_cause(error)}"
             raise TryLaterError(message, was_sent=False) from None
+        except ValueError as error:
+            message = f"{place_of(address)} cannot be asked like this: {type(error).__name__}"
+            raise Rejected((Problem("config", message),)) from None
         except (aiohttp.ClientError, OSError) as error:
             message = f"{place_of(address)} broke the connection off: {_cause(error)}"
             raise TryLaterError(message) from None
@@ -186,8 +191,14 @@ def _parsed(url: str) -> URL:
     return address
 
 
+def _refuse_two_credentials(address: URL, headers: Mapping[str, str]) -> None:
+    if (address.user or address.password) and any(name.lower() == "authorization" for name in headers):
+        message = f"the address of {place_of(address)} has a user beside a header Authorization; allowed is one of them"
+        raise Rejected((Problem("config", message),))
+
+
 def _unusable(address: URL | str) -> Rejected:
-    shown = str(address).split("?")[0][:80]
+    shown = hiding.of_address(str(address)).split("?")[0][:80]
     return Rejected(
         (
             Problem(

@@ -17,6 +17,8 @@ PREFIX = "hg_"
 _RANDOM_BYTES = 32
 PERSON_SIGN = "@"
 """In the name of every person that an OIDC provider vouches for, and of no token: nobody takes the other's name."""
+_NAME = re.compile(r"[A-Za-z0-9](?:[ ]?[A-Za-z0-9._:/+-])*", re.ASCII)
+"""No two that differ look the same, as those with letters of several alphabets or with double spaces would."""
 _SECRET = re.compile(r"hg_[A-Za-z0-9_-]{43}", re.ASCII)
 
 
@@ -54,6 +56,11 @@ def name_flaw(name: str) -> str | None:
         return f"is {name!r}; allowed is any name without {PERSON_SIGN!r}, which is in the names of people"
     if sounds_like(name) == sounds_like(ENGINE.user):
         return f"is {name!r}, which is the engine's own name; allowed is any other"
+    if not _NAME.fullmatch(name):
+        return (
+            f"is {ascii(name)}; allowed are letters a to z, digits, single spaces and . _ : / + -, beginning with a "
+            "letter or digit, so that nobody is taken for somebody else"
+        )
     return None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from headgate.fleet import agent_fields, careful_addresses, careful_commands, careful_texts, job_configs
+from headgate.fleet import careful_addresses, careful_commands, careful_texts, hiding, job_configs
 from headgate.fleet.job_configs import Bindings, Config
 from headgate.kernel.documents import field_path
 from headgate.kernel.problems import Problem, Rejected
@@ -25,7 +25,7 @@ _RUNS_COMMANDS = ("exec", "pull")
 
 def check(agent_type: str, config: Config, path: str, problems: list[Problem]) -> None:
     """What is wrong with the places of expressions, before there is a job to compute them for."""
-    agent_fields.check_hidden(config, path, problems)
+    hiding.check(config, path, problems)
     problems.extend(
         _written_out(field_path(path, field))
         for field in _WRITTEN_OUT.get(agent_type, ())

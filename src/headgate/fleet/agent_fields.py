@@ -6,6 +6,7 @@ able to have the agent's token sent to an address of their own. Deployments and 
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Mapping
 
@@ -47,6 +48,7 @@ _CREDENTIALS = {
     "header",
     "headers",
 }
+_CREDENTIALS |= {"accesskey", "encryptionkey", "passphrase", "pwd", "signingkey"}
 _CREDENTIALS |= {"kubeconfig", "passwd", "password", "privatekey", "secret", "secrets", "token", "tokens"}
 _TRUST = {"ca", "cert", "certificate", "certificates", "insecure", "ssl", "tls", "unsafe", "verify"}
 _COMMANDS = {
@@ -83,28 +85,11 @@ def is_owners(field: str) -> bool:
 def is_secret(field: str) -> bool:
     """A credential itself, not the name of the variable that holds it."""
     words = [word.lower() for word in _WORD.findall(field)]
-    is_credential = field.lower().endswith(_SECRET_ENDINGS) or any(word in _CREDENTIALS for word in words)
+    pairs = [first + second for first, second in itertools.pairwise(words)]
+    is_credential = field.lower().endswith(_SECRET_ENDINGS) or any(
+        word in _CREDENTIALS for word in (*words, *pairs)
+    )
     return is_credential and words[-1:] != ["env"]
-
-
-def without_secrets(config: Mapping[str, object]) -> dict[str, object]:
-    """As those may see it who may not write it."""
-    return {field: _hidden(value) if is_secret(field) else value for field, value in config.items()}
-
-
-def _hidden(value: object) -> object:
-    if isinstance(value, Mapping):
-        return {key: _hidden(item) for key, item in value.items()}
-    return HIDDEN if value is not None else None
-
-
-def check_hidden(config: Mapping[str, object], path: str, problems: list[Problem]) -> None:
-    """What was read without its secrets is not written back over them."""
-    for field, value in config.items():
-        values = value.values() if isinstance(value, Mapping) else (value,)
-        if is_secret(field) and any(isinstance(one, str) and one.startswith(HIDDEN) for one in values):
-            message = f'has "{HIDDEN}", which stands for a secret that was not shown; allowed is the secret, or its variable'
-            problems.append(Problem(field_path(path, field), message))
 
 
 def check_overridable(fields: Iterable[str], path: str, problems: list[Problem]) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from headgate.fleet import agent_fields, hiding, manifests, model, references, rule_ids
+from headgate.fleet import hiding, manifests, model, references, rule_ids
 from headgate.fleet.changes import Object
 from headgate.fleet.state import State
 from headgate.kernel import documents
@@ -18,7 +18,6 @@ from headgate.kernel import documents
 Action = Literal["created", "configured", "unchanged", "deleted", "kept"]
 _STAMPED = frozenset({"createdAt", "updatedAt", "publishedAt", "setAt"})
 _ABSENT: Any = object()
-CHANGED = f"{agent_fields.HIDDEN} (another one)"
 
 
 class FieldDifference(msgspec.Struct, frozen=True):
@@ -142,38 +141,17 @@ def _difference(kind: str, name: str, old: Object | None, new: Object) -> Differ
     before = manifests.describe(old)
     if msgspec.json.encode(old) == msgspec.json.encode(new):
         return Difference(kind, name, "unchanged", _described(before), _described(before))
-    before, after = _unsecret(before, manifests.describe(new))
+    becomes = manifests.describe(new)
+    after = hiding.telling_changes(before, becomes, _described(becomes))
+    before = _described(before)
     fields = tuple(_fields(_without_stamps(before), _without_stamps(after), ""))
-    if kind == "Policy":
-        fields = tuple(map(_shown, fields))
-        before, after = hiding.without_headers(before), hiding.without_headers(after)
     return Difference(kind, name, "configured" if fields else "unchanged", before, after, fields)
 
 
-def _shown(field: FieldDifference) -> FieldDifference:
-    if ".provider.headers" in field.path:
-        return FieldDifference(field.path, field.before and agent_fields.HIDDEN, field.after and CHANGED)
-    before, after = hiding.without_headers(field.before), hiding.without_headers(field.after)
-    return FieldDifference(field.path, before, after)
-
-
-def _unsecret(before: dict[str, Any], after: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """That a secret of a job agent changes is shown, and not from what to what."""
-    shown, becomes = _described(before, is_compared=True), _described(after, is_compared=True)
-    if before["kind"] == "JobAgent":
-        old, new = before["spec"].get("config", {}), after["spec"].get("config", {})
-        for field in new:
-            if agent_fields.is_secret(field) and not _are_equal(old.get(field, _ABSENT), new[field]):
-                becomes["spec"]["config"][field] = CHANGED
-    return shown, becomes
-
-
-def _described(manifest: dict[str, Any], *, is_compared: bool = False) -> dict[str, Any]:
-    config = manifest["spec"].get("config") if manifest["kind"] == "JobAgent" else None
-    if not isinstance(config, dict):
-        is_hidden = manifest["kind"] == "Policy" and not is_compared
-        return hiding.without_headers(manifest) if is_hidden else manifest
-    return {**manifest, "spec": {**manifest["spec"], "config": agent_fields.without_secrets(config)}}
+def _described(manifest: dict[str, Any]) -> dict[str, Any]:
+    """Nobody is shown secrets of another one's making, and whoever compares knows their own."""
+    shown: dict[str, Any] = hiding.without_secrets(manifest["kind"], manifest)
+    return shown
 
 
 def _without_stamps(manifest: dict[str, Any]) -> dict[str, Any]:

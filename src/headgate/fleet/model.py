@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from headgate.fleet import agent_configs, agent_fields, expressions
+from headgate.fleet import agent_configs, agent_fields, expressions, hiding
 from headgate.kernel import documents, instants
 from headgate.kernel.documents import Checked, Moment
 from headgate.kernel.instants import Instant
@@ -190,7 +190,7 @@ class Deployment(msgspec.Struct, frozen=True, rename="camel"):
     resource_selector: expressions.SelectorText | None = None
     job_agent: Name | None = None
     job_agent_selector: expressions.JobAgentSelectorText | None = None
-    job_agent_config: JsonMap = {}
+    job_agent_config: Annotated[JsonMap, Checked(hiding.check)] = {}
     variables: dict[str, DeploymentVariable] = {}
     systems: tuple[Name, ...] = (DEFAULT_SYSTEM,)
     metadata: StringMap = {}
@@ -243,7 +243,7 @@ class Version(msgspec.Struct, frozen=True, rename="camel"):
     tag: Name
     status: VersionStatus = "ready"
     config: object = {}
-    job_agent_config: JsonMap = {}
+    job_agent_config: Annotated[JsonMap, Checked(hiding.check)] = {}
     message: str | None = None
     target_selector: expressions.SelectorText | None = None
     dependencies: dict[str, VersionDependency] = {}
@@ -334,9 +334,6 @@ class JobAgent(msgspec.Struct, frozen=True, rename="camel"):
         if isinstance(agent_type, str) and isinstance(config, dict):
             agent_configs.check(agent_type, config, documents.field_path(path, "config"), problems)
 
-    def without_secrets(self) -> "JobAgent":
-        return msgspec.structs.replace(self, config=agent_fields.without_secrets(self.config))
-
     @property
     def open_fields(self) -> tuple[str, ...]:
         """What `jobAgentConfig` of deployments and versions may fill."""
@@ -347,7 +344,7 @@ class JobAgent(msgspec.Struct, frozen=True, rename="camel"):
             "id": self.id,
             "name": self.name,
             "type": self.type,
-            "config": self.config,
+            "config": hiding.of_config(self.config),
             "metadata": self.metadata,
         }
 

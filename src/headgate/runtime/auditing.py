@@ -33,12 +33,7 @@ def _find(state: State, change: Change, kind: str, name: str) -> object | None:
     if kind == "Skip":
         return state.skips.get(name)
     thing = _object(state, kind, name)
-    if isinstance(thing, model.JobAgent):
-        thing = thing.without_secrets()
-    if thing is None:
-        return None
-    written: object = manifests.describe(thing)
-    return hiding.without_headers(written) if isinstance(thing, model.Policy) else written
+    return None if thing is None else hiding.without_secrets(kind, manifests.describe(thing))
 
 
 def _votes(state: State, change: changes.Vote) -> object | None:

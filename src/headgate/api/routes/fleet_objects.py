@@ -65,19 +65,24 @@ async def list_objects(kind: Kind, call: Call) -> Answer:
 
 
 def shown(call: Call, thing: Any, document: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
-    """Whoever may not write an agent or a policy does not see its secrets, nor can find them out by a filter."""
-    if isinstance(thing, model.JobAgent) and not call.principal.allows("fleet:write", call.workspace):
-        return document(thing.without_secrets())
-    if isinstance(thing, model.Policy):
-        return rule_shown(call, document(thing))
-    return document(thing)
+    """Whoever may not write the secrets of an object does not see them, nor can find them out by a filter."""
+    return part_shown(call, type(thing).__name__, document(thing))
 
 
-def rule_shown(call: Call, written: dict[str, Any]) -> dict[str, Any]:
-    """A policy, or one of its rules."""
-    if call.principal.allows("policy:write", call.workspace):
+_SEE_SECRETS = {
+    "JobAgent": ("fleet:write",),
+    "Policy": ("policy:write",),
+    "Deployment": ("fleet:write", "job:config"),
+    "Version": ("version:write", "job:config"),
+}
+
+
+def part_shown(call: Call, kind: str, written: dict[str, Any]) -> dict[str, Any]:
+    """An object of the kind, or a part of it, such as a rule."""
+    permissions = _SEE_SECRETS.get(kind, ())
+    if any(call.principal.allows(one, call.workspace) for one in permissions):
         return written
-    found: dict[str, Any] = hiding.without_headers(written)
+    found: dict[str, Any] = hiding.without_secrets(kind, written)
     return found
 
 

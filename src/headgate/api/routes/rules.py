@@ -26,17 +26,18 @@ _PLACE = re.compile(r"rules\[\d+\]\.?(.*)", re.DOTALL)
 async def list_rules(call: Call) -> Answer:
     async def rows() -> list[tuple[str, int, dict[str, object]]]:
         policy = await replies.ask(call, lambda view: _viewed(view, call))
-        return [
-            (f"{rule.index:06}", 0, fleet_objects.rule_shown(call, objects.rule_document(rule)))
-            for rule in policy.rules
-        ]
+        return [(f"{rule.index:06}", 0, _shown(call, rule)) for rule in policy.rules]
 
     return await lists.answer(call, lists.of_rows("rule", rows))
 
 
 async def get_rule(call: Call) -> Answer:
     policy = await replies.ask(call, lambda view: _viewed(view, call))
-    return replies.object_answer(fleet_objects.rule_shown(call, objects.rule_document(_rule(policy, call))))
+    return replies.object_answer(_shown(call, _rule(policy, call)))
+
+
+def _shown(call: Call, rule: model.Rule) -> dict[str, object]:
+    return fleet_objects.part_shown(call, kinds.POLICY.name, objects.rule_document(rule))
 
 
 async def create_rule(call: Call) -> Answer:

@@ -30,6 +30,7 @@ from headgate.api.calls import Answer, Call, Route
 from headgate.api.lists import Listing
 from headgate.api.objects import Parsed
 from headgate.api.pages import Key, Page
+from headgate.api.routes import fleet_objects
 from headgate.api.schemas import Concerning, Patch
 from headgate.api.schemas import Page as PageSchema
 from headgate.fleet import changes, model
@@ -58,7 +59,13 @@ async def _list(call: Call, after: Callable[[Page, Key | None, int, View], Rows]
     async def fetch(page: Page, position: Key | None, count: int) -> Sequence[tuple[Key, model.Version]]:
         return await replies.ask(call, partial(after, page, position, count))
 
-    listing = Listing("version", fetch, objects.document, objects.view, default_sort=NEWEST_FIRST)
+    listing = Listing(
+        "version",
+        fetch,
+        lambda version: fleet_objects.shown(call, version, objects.document),
+        lambda version: fleet_objects.shown(call, version, objects.view),
+        default_sort=NEWEST_FIRST,
+    )
     return await lists.answer(call, listing)
 
 
@@ -96,7 +103,7 @@ def _by_tag(call: Call) -> Find:
 
 async def get_version(find: Callable[[Call], Find], call: Call) -> Answer:
     version = await replies.ask(call, lambda view: find(call)(view.engine.state).object)
-    return replies.object_answer(objects.encode(version))
+    return replies.object_answer(fleet_objects.shown(call, version, objects.document))
 
 
 async def create_version(call: Call) -> Answer:

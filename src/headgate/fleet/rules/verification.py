@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from headgate import cel
-from headgate.fleet import careful_addresses, expressions, model
+from headgate.fleet import careful_addresses, expressions, hiding, model
 from headgate.fleet.agent_fields import HIDDEN
 from headgate.kernel import instants
 from headgate.kernel.documents import Checked
@@ -26,11 +26,24 @@ class Found(msgspec.Struct, frozen=True):
     condition: str = ""
 
 
+_NOT_SHOWN = f'has "{HIDDEN}", which stands for a value that was not shown; allowed is the value'
+
+
+def _check_body(text: str, path: str, problems: list[Problem]) -> None:
+    if text.startswith(HIDDEN):
+        problems.append(Problem(path, _NOT_SHOWN))
+
+
 def _check_address(text: str, path: str, problems: list[Problem]) -> None:
     scheme, separator, rest = text.partition("://")
+    if hiding.has_hidden(text):
+        problems.append(Problem(path, _NOT_SHOWN))
     if scheme not in ("http", "https") or not separator or not rest or any(c.isspace() for c in text):
         problems.append(
-            Problem(path, f'is "{text[:80]}"; allowed are addresses that begin with http:// or https://')
+            Problem(
+                path,
+                f'is "{hiding.of_address(text)[:80]}"; allowed are addresses that begin with http:// or https://',
+            )
         )
 
 
@@ -44,8 +57,7 @@ def check_headers(headers: dict[str, str], path: str, problems: list[Problem]) -
     """What would make another request of it, or several."""
     for name, value in headers.items():
         if value.startswith(HIDDEN):
-            message = f'is "{HIDDEN}", which stands for a value that was not shown; allowed is the value'
-            problems.append(Problem(f"{path}[{name!r}]", message))
+            problems.append(Problem(f"{path}[{name!r}]", _NOT_SHOWN))
         if not _HEADER_NAME.fullmatch(name) or name.lower() in _OF_THE_CONNECTION:
             shown = ", ".join(sorted(_OF_THE_CONNECTION))
             allowed = f"names of headers other than {shown}"
@@ -63,15 +75,20 @@ class Http(msgspec.Struct, frozen=True, rename="camel", tag="http", tag_field="t
     url: Address
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"] = "GET"
     headers: Annotated[dict[str, str], Checked(check_headers)] = {}
-    body: str | None = None
+    body: Annotated[str, Checked(_check_body)] | None = None
     timeout_seconds: Annotated[int, msgspec.Meta(ge=1, le=300)] = 30
 
     @staticmethod
     def check_document(given: dict[str, object], path: str, problems: list[Problem]) -> None:
         """Headers may hold a credential, so with them nobody else may say where the request goes."""
-        url = given.get("url")
-        if isinstance(url, str) and given.get("headers"):
-            careful_addresses.check(url, f"{path}.url", problems)
+        url, headers = given.get("url"), given.get("headers")
+        if not isinstance(url, str) or not isinstance(headers, dict) or not headers:
+            return
+        careful_addresses.check(url, f"{path}.url", problems)
+        if hiding.has_user(url) and any(str(name).lower() == "authorization" for name in headers):
+            problems.append(
+                Problem(f"{path}.url", "has a user beside a header Authorization; allowed is one of them")
+            )
 
 
 class Prometheus(msgspec.Struct, frozen=True, rename="camel", tag="prometheus", tag_field="type"):

@@ -1,0 +1,195 @@
+"""Credentials in what people write: seen by those who may write them, and nowhere else."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from . import fleet, waiting
+from .client import Client
+from .server import Server
+
+SECRET = "sentinel-in-plain-text"
+ADDRESS = f"https://robot:{SECRET}@metrics.invalid/api?team=${{resource.name}}&key={SECRET}"
+PROVIDER = {
+    "type": "http",
+    "method": "POST",
+    "url": ADDRESS,
+    "headers": {"X-Key": SECRET},
+    "body": json.dumps({"token": SECRET}),
+}
+PROMETHEUS = {
+    "type": "prometheus",
+    "address": f"http://{SECRET}@prometheus.invalid?x={SECRET}",
+    "query": "up",
+}
+CONFIG = {
+    "url": ADDRESS,
+    "parameters": {"database": {"password": SECRET, "host": "db"}, "list": [{"API_KEY": SECRET}]},
+}
+
+
+def _rules(provider: dict[str, Any]) -> list[Any]:
+    metrics = [
+        {"name": "m", "provider": provider, "successCondition": "result.ok"},
+        {"name": "p", "provider": PROMETHEUS, "successCondition": "result.value > 0.0"},
+    ]
+    return [{"name": "check", "verification": {"metrics": metrics}}]
+
+
+def _objects() -> list[dict[str, Any]]:
+    nested = {"parameters": {"database": {"password": SECRET}}}
+    return [
+        fleet.manifest("JobAgent", "puller", type="pull", config=CONFIG),
+        fleet.manifest("Environment", "prod", resourceSelector="true"),
+        fleet.resource("one"),
+        fleet.manifest(
+            "Deployment", "api", resourceSelector="true", jobAgent="puller", jobAgentConfig=nested
+        ),
+        fleet.manifest("Policy", "checks", rules=_rules(PROVIDER)),
+        fleet.manifest("Version", "api-v1", deployment="api", tag="v1", jobAgentConfig=nested),
+    ]
+
+
+def _everything_read(server: Server, client: Client, caller: Client) -> dict[str, bytes]:
+    """By the description of the service, each path that can be read without naming more than these."""
+    names = {
+        "resource": "one", "environment": "prod", "deployment": "api", "version": "v1", "policy": "checks",
+        "rule": "check", "agent": "puller", "target": "api/prod/one",
+        "job": client.get("/v1/jobs")["items"][0]["id"],
+    }  # fmt: skip
+    found: dict[str, bytes] = {}
+    for path, methods in server.anybody().get("/openapi.json")["paths"].items():
+        if "get" not in methods or path == "/v1/events":
+            continue
+        wanted = path.replace("/v1/versions/{version}", "/v1/versions/api%2Fv1")
+        for name, value in names.items():
+            wanted = wanted.replace("{" + name + "}", value)
+        if "{" not in wanted:
+            found[wanted] = caller.call("GET", wanted).body
+    found["events"] = caller.call(
+        "GET", "/v1/events", headers={"Accept": "application/json"}, after=0, limit=1000
+    ).body
+    return found
+
+
+def test_nobody_is_shown_a_secret_that_they_may_not_write(client: Client, server: Server) -> None:
+    client.apply(*_objects())
+    waiting.until(lambda: len(fleet.jobs(client, "api")) == 1)
+    job = fleet.jobs(client, "api")[0]["id"]
+    client.expect(200, "PATCH", f"/v1/jobs/{job}", {"status": "successful"})
+    waiting.until(lambda: b"no result" in client.call("GET", f"/v1/jobs/{job}").body)
+    changed = [
+        fleet.manifest(
+            "JobAgent", "puller", type="pull", config={**CONFIG, "url": "https://other.example.com"}
+        ),
+        fleet.manifest("Policy", "checks", rules=_rules({**PROVIDER, "body": "another"})),
+    ]
+    viewer = client.token_with("looks", role="viewer")
+    auditor = client.token_with("audits", permissions=["read", "audit:read"])
+    for caller in (viewer, auditor):
+        told = _everything_read(server, client, caller)
+        for path, body in {"diff": {"manifests": changed}, "plan": {"manifests": changed}}.items():
+            told[path] = caller.expect(200, "POST", f"/v1/{path}", body).body
+        assert len(told) > 20
+        assert [path for path, body in told.items() if SECRET.encode() in body] == []
+    assert SECRET not in server.log.read_text()
+    assert SECRET in json.dumps(client.get("/v1/policies/checks"))
+    assert SECRET in json.dumps(client.get("/v1/job-agents/puller"))
+
+
+def test_what_is_no_secret_stays_to_be_seen(client: Client) -> None:
+    client.apply(*_objects())
+    viewer = client.token_with("looks", role="viewer")
+    seen = viewer.get("/v1/policies/checks")["rules"][0]["verification"]["metrics"]
+    assert seen[0]["provider"]["url"] == "https://***@metrics.invalid/api?team=${resource.name}&key=***"
+    assert seen[0]["provider"]["body"] == "***"
+    assert seen[1]["provider"] == {
+        **PROMETHEUS,
+        "address": "http://***@prometheus.invalid?x=***",
+        "timeoutSeconds": 30,
+    }
+    config = viewer.get("/v1/job-agents/puller")["config"]
+    assert config["parameters"] == {
+        "database": {"password": "***", "host": "db"},
+        "list": [{"API_KEY": "***"}],
+    }
+    assert viewer.get("/v1/deployments/api")["jobAgentConfig"] == {
+        "parameters": {"database": {"password": "***"}}
+    }
+
+
+def test_nothing_that_a_viewer_exports_can_be_written_over_the_secrets(client: Client) -> None:
+    client.apply(*_objects())
+    exported = client.token_with("looks", role="viewer").get("/v1/export")["manifests"]
+    before = client.get("/v1/export")
+    for manifest in exported:
+        if manifest["kind"] in ("JobAgent", "Deployment", "Policy", "Version"):
+            answer = client.call("POST", "/v1/apply", {"manifests": [manifest]})
+            assert answer.status == 422, f"{manifest}: {answer!r}"
+            assert "was not shown" in answer.sentences
+    assert client.get("/v1/export") == before
+
+
+def test_a_changed_secret_shows_that_it_changes_and_not_how(client: Client) -> None:
+    client.apply(*_objects())
+    other = _rules({**PROVIDER, "url": ADDRESS.replace(SECRET, "another"), "body": "another"})
+    shown = client.expect(
+        200, "POST", "/v1/diff", {"manifests": [fleet.manifest("Policy", "checks", rules=other)]}
+    ).json
+    fields = {field["path"].rpartition(".")[2]: field["after"] for field in shown["differences"][0]["fields"]}
+    assert fields == {
+        "url": "https://***@metrics.invalid/api?team=${resource.name}&key=*** (another one)",
+        "body": "*** (another one)",
+    }
+
+
+def test_an_agent_is_not_selected_by_its_secret(client: Client) -> None:
+    """Whoever may look may plan, and could find it out letter by letter."""
+    client.apply(*_objects())
+    probe = fleet.manifest(
+        "Deployment",
+        "probe",
+        resourceSelector="true",
+        jobAgentSelector="jobAgent.config.parameters.database.password.startsWith('sentinel')",
+    )
+    viewer = client.token_with("looks", role="viewer")
+    body = {"manifests": [probe, fleet.manifest("Version", "probe-v1", deployment="probe", tag="v1")]}
+    planned = viewer.expect(200, "POST", "/v1/plan", body).json
+    jobs = [job for job in planned["jobs"] if job["deployment"] == "probe"]
+    assert {job["status"] for job in jobs} == {"invalidJobAgent"}
+
+
+def test_a_user_in_an_address_beside_a_header_is_refused_with_a_sentence(client: Client) -> None:
+    provider = {"type": "http", "url": "https://u:p@a.example.com", "headers": {"authorization": "Bearer x"}}
+    answer = client.call("PUT", "/v1/policies/checks", {"rules": _rules(provider)})
+    assert answer.status == 422
+    assert "allowed is one of them" in answer.sentences
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "\u0430dmin",
+        "ad\u200bmin",
+        "adm\u0131n",
+        "admin\u0007",
+        "ad\u202emin",
+        "a  b",
+        "\uff41dmin",
+        "-x",
+        "admin ",
+    ],
+)
+def test_a_token_has_no_name_that_looks_like_another_one(client: Client, name: str) -> None:
+    answer = client.call("POST", "/v1/tokens", {"name": name, "role": "viewer"})
+    assert answer.status == 422
+    assert answer.json["errors"][0]["path"] == "name"
+    assert "allowed are" in answer.sentences
+
+
+def test_a_token_has_any_plain_name(client: Client) -> None:
+    for name in ("ci", "CI runner 2", "edge/eu-west:1", "a.b_c+d"):
+        client.expect(201, "POST", "/v1/tokens", {"name": name, "role": "viewer"})
