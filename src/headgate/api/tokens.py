@@ -58,7 +58,7 @@ def name_flaw(name: str) -> str | None:
         return f"is {name!r}, which is the engine's own name; allowed is any other"
     if not _NAME.fullmatch(name):
         return (
-            f"is {ascii(name)}; allowed are letters a to z, digits, single spaces and . _ : / + -, beginning with a "
+            f"is {name!a}; allowed are letters a to z, digits, single spaces and . _ : / + -, beginning with a "
             "letter or digit, so that nobody is taken for somebody else"
         )
     return None
