@@ -172,6 +172,18 @@ def test_who_may_not_ends_with_five(api: FakeApi, run: Command) -> None:
         ("freeze --reason x --for soon", "--for: 'soon' is not a duration"),
         ("freeze --reason x --until soon", "--until: 'soon' is not a time"),
         (
+            "freeze --reason x --until 2020-01-01T00:00:00Z",
+            '--until: is "2020-01-01T00:00:00Z", which is over; allowed is a time to come',
+        ),
+        (
+            "token create ci --until 2020-01-01T00:00:00Z",
+            '--until: is "2020-01-01T00:00:00Z", which is over',
+        ),
+        (
+            f"get resources {'x' * 100_000}",
+            "a name or an option is too long: it makes an address of 100,014 characters; allowed are 32,000",
+        ),
+        (
             "freeze --reason x --for 1h --until 2026-03-02T00:00:00Z",
             "--for and --until: allowed is one of them",
         ),
@@ -191,6 +203,22 @@ def test_what_is_called_wrongly_asks_no_server(api: FakeApi, run: Command, line:
     assert result.exit_code == 2
     assert result.stderr.startswith(said)
     assert api.requests == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["explain", ""],
+        ["get", "resources", ""],
+        ["publish", "", "v1"],
+        ["unfreeze", ""],
+        ["token", "delete", ""],
+    ],
+)
+def test_an_empty_name_asks_no_server(api: FakeApi, run: Command, arguments: list[str]) -> None:
+    result = run(*arguments)
+    assert (result.exit_code, api.requests) == (2, [])
+    assert result.stderr == "a name is empty; allowed is the name or the id of something\n"
 
 
 def test_the_secret_of_a_token_is_the_only_line_of_output(api: FakeApi, run: Command) -> None:

@@ -82,7 +82,7 @@ def refusal_for(error: Exception) -> Refusal | None:
                 "the Idempotency-Key belongs to another request; use a new key for this one",
             )
         case UnknownWorkspaceError():
-            return Refusal(404, "There is no such workspace", "there is no workspace of that name")
+            return Refusal(404, "There is no such workspace", f"there is no workspace {str(error)!r}")
         case ClockError():
             return unavailable(str(error))
         case RefusedError():

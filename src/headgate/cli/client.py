@@ -27,6 +27,8 @@ TIMEOUT_SECONDS = 30.0
 FIRST_PAUSE_SECONDS = 0.2
 LONGEST_PAUSE_SECONDS = 5.0
 PAGE_SIZE = 1000
+LONGEST_TARGET = 32_000
+"""Servers and proxies refuse what is much longer, each in its own words."""
 _TRY_AGAIN = frozenset({429, 502, 503, 504})
 _CONNECTION_ERRORS = (OSError, http.client.HTTPException)
 
@@ -35,6 +37,8 @@ Query = Mapping[str, object]
 
 def path(*segments: str) -> str:
     """`/v1/...` with each segment encoded, because names may have slashes."""
+    if "" in segments:
+        raise failures.misused("a name is empty; allowed is the name or the id of something")
     return "/v1/" + "/".join(quote(segment, safe="") for segment in segments)
 
 
@@ -200,7 +204,13 @@ class Client:
         if scoped and self.connection.workspace:
             given["workspace"] = self.connection.workspace
         target = urlsplit(self.connection.url).path.rstrip("/") + place
-        return f"{target}?{urlencode(given, quote_via=quote)}" if given else target
+        target = f"{target}?{urlencode(given, quote_via=quote)}" if given else target
+        if len(target) > LONGEST_TARGET:
+            raise failures.misused(
+                f"a name or an option is too long: it makes an address of {len(target):,} characters; "
+                f"allowed are {LONGEST_TARGET:,}"
+            )
+        return target
 
     def _headers(self, headers: Mapping[str, str]) -> dict[str, str]:
         common = {"Accept": "application/json", "User-Agent": "headgate-cli"}

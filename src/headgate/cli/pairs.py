@@ -48,7 +48,10 @@ def expiry(length: str | None, until: str | None) -> str | None:
     if length is not None:
         return instants.show(now() + duration("--for", length))
     if until is not None:
-        return instants.show(moment("--until", until))
+        end = moment("--until", until)
+        if end <= now():
+            raise failures.misused(f'--until: is "{until}", which is over; allowed is a time to come')
+        return instants.show(end)
     return None
 
 
