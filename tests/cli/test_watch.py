@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from headgate.cli import event_stream, tables, watch_lines, watch_screen, watch_state
+from headgate.cli import event_stream, tables, watch_forecast, watch_lines, watch_screen, watch_state
 from headgate.cli.client import Client
 from headgate.cli.contexts import Connection
 from headgate.cli.event_stream import Event, Follower, Live, Lost
@@ -243,6 +243,16 @@ def test_the_screen_fits_the_terminal(width: int, height: int) -> None:
 def test_a_screen_that_is_not_live_says_so() -> None:
     heading = watch_screen.Heading("default", "http://x", NOW, "the server closed the stream")
     assert "not live" in watch_screen.plain(watch_screen.render(snapshot(), heading, 80, 24)).splitlines()[0]
+
+
+@pytest.mark.parametrize("width", [80, 140])
+def test_a_screen_that_knows_its_end_still_says_that_it_is_live(width: int) -> None:
+    forecast = watch_forecast.Forecast(NOW + 3_600_000_000)
+    heading = watch_screen.Heading("default workspace", "http://127.0.0.1:4380", NOW, None, forecast)
+    first = watch_screen.plain(watch_screen.render(snapshot(), heading, width, 24)).splitlines()[0]
+    assert first.endswith("● live")
+    assert "done about 11:00" in first
+    assert len(first) == width
 
 
 def many(count: int) -> list[dict[str, Any]]:

@@ -6,6 +6,8 @@ from headgate.cli import completions, failures, options, output, pairs, tables, 
 from headgate.cli.client import Client, path
 from headgate.simulate import explanation_text
 
+NARROWEST = 40
+
 
 @click.command("explain")
 @click.argument("target", shell_complete=completions.names("release-targets"))
@@ -31,7 +33,9 @@ def command(client: Client, target: str, environment: str | None, form: str) -> 
     output.result(
         explanation,
         form,
-        lambda: "\n".join(explanation_text.render(tables.printable_document(explanation), pairs.now())),
+        lambda: "\n".join(
+            explanation_text.render(tables.printable_document(explanation), pairs.now(), width=_width())
+        ),
         target,
     )
 
@@ -42,6 +46,13 @@ def _explain_deployment(client: Client, name: str, environment: str | None, form
     output.result(
         found,
         form,
-        lambda: "\n".join(explanation_text.of_deployment(tables.printable_document(found), pairs.now())),
+        lambda: "\n".join(
+            explanation_text.of_deployment(tables.printable_document(found), pairs.now(), _width())
+        ),
         name,
     )
+
+
+def _width() -> int:
+    """Sentences are not longer than the eye likes, and not wider than the terminal."""
+    return max(min(tables.terminal_width() or explanation_text.WIDTH, explanation_text.WIDTH), NARROWEST)

@@ -70,12 +70,15 @@ def render(snapshot: Snapshot, heading: Heading, width: int, height: int) -> lis
 
 
 def _heading(heading: Heading, width: int) -> Line:
+    """Where there is no room for both, when it is over is told instead of what time it is."""
     where = f"{heading.workspace} at {heading.server}"
     clock = instants.to_datetime(heading.now).strftime("%H:%M:%S UTC")
-    if heading.forecast.finish_at is not None:
-        clock = f"done about {instants.show_clock(heading.forecast.finish_at, near=heading.now)}  {clock}"
     how = Span("● live", "green") if heading.trouble is None else Span("○ not live", "red")
-    gap = max(width - tables.width_of(where) - len(clock) - len(how.text) - 2, 2)
+    room = width - tables.width_of(where) - len(how.text) - 4
+    if heading.forecast.finish_at is not None:
+        done = f"done about {instants.show_clock(heading.forecast.finish_at, near=heading.now)}"
+        clock = f"{done}  {clock}" if len(done) + 2 + len(clock) <= room else done
+    gap = max(room + 2 - len(clock), 2)
     return [Span(where, "bold"), Span(" " * gap), Span(clock, "dim"), Span("  "), how]
 
 

@@ -15,33 +15,33 @@ _MARK = {"allowed": "ok", "pending": "wait", "denied": "NO"}
 _RULE_INDENT = 20
 
 
-def render(explanation: dict[str, Any], now: Instant, day: str = "") -> Iterator[str]:
+def render(explanation: dict[str, Any], now: Instant, day: str = "", width: int = WIDTH) -> Iterator[str]:
     """`day` is beside the moment in a simulation."""
     moment = instants.show_to_the_second(now) + (f" ({day})" if day else "")
     yield f"Explain {explanation['target']} at {moment}: {explanation['state']}"
     if explanation.get("changes"):
-        yield from _wrapped(f"changes {explanation['changes']}", 2)
-    yield from _wrapped(explanation.get("message") or "", 2)
+        yield from _wrapped(f"changes {explanation['changes']}", 2, width)
+    yield from _wrapped(explanation.get("message") or "", 2, width)
     for rule in explanation.get("rules") or []:
-        yield from _rule(rule)
+        yield from _rule(rule, width)
     said = {(rule.get("policy"), rule.get("rule")) for rule in explanation.get("rules") or []}
     for slot in explanation.get("slots") or []:
         if (slot["policy"], slot["rule"]) in said:
             continue
         mark = "held" if slot.get("held") else "slot"
-        yield from _noted(f"  {mark}  {'':<10}  {slot['policy']}, {slot['rule']}", slot["message"])
+        yield from _noted(f"  {mark}  {'':<10}  {slot['policy']}, {slot['rule']}", slot["message"], width)
     group = explanation.get("group")
     if group:
-        yield from _wrapped(f"group {group['id']}, {group['role']}: {group['message']}", 2)
+        yield from _wrapped(f"group {group['id']}, {group['role']}: {group['message']}", 2, width)
     for warning in explanation.get("warnings") or []:
-        yield from _wrapped(f"warning: {warning}", 2)
-    yield from _job(explanation.get("job"))
+        yield from _wrapped(f"warning: {warning}", 2, width)
+    yield from _job(explanation.get("job"), width)
     if "current" in explanation:
         yield f"  {_versions(explanation)}"
     yield from actions(explanation.get("actions") or [])
 
 
-def of_deployment(explanation: dict[str, Any], now: Instant) -> Iterator[str]:
+def of_deployment(explanation: dict[str, Any], now: Instant, width: int = WIDTH) -> Iterator[str]:
     """Reason by reason: how many, for example whom, the sentence of the first, and what one can do."""
     total = explanation["targets"]
     moment = instants.show_to_the_second(now)
@@ -49,8 +49,8 @@ def of_deployment(explanation: dict[str, Any], now: Instant) -> Iterator[str]:
     for reason in explanation["reasons"]:
         yield ""
         yield f"{reason['count']} {reason['state']} in {reason['environment']}: {_sample(reason)}"
-        yield from _wrapped(f"changes {reason['changes']}", 2)
-        yield from _wrapped(reason["message"], 2)
+        yield from _wrapped(f"changes {reason['changes']}", 2, width)
+        yield from _wrapped(reason["message"], 2, width)
         yield from actions(reason.get("actions") or [])
 
 
@@ -60,7 +60,7 @@ def _sample(reason: dict[str, Any]) -> str:
     return f"{names} and {hidden} more" if hidden > 0 else names
 
 
-def _job(job: dict[str, Any] | None) -> Iterator[str]:
+def _job(job: dict[str, Any] | None, width: int) -> Iterator[str]:
     if not job:
         return
     agent = f", agent {job['agent']}" if job.get("agent") else ""
@@ -69,6 +69,7 @@ def _job(job: dict[str, Any] | None) -> Iterator[str]:
     yield from _wrapped(
         f"job {job['id']} with {job['version']} {job['status']}, attempt {job['attempt']}{agent}{said}{reason}",
         2,
+        width,
     )
     for name, address in (job.get("links") or {}).items():
         yield f"    {name}: {address}"
@@ -102,32 +103,34 @@ def _versions(explanation: dict[str, Any]) -> str:
     return runs if desired in (None, current) else f"{runs}, {desired} is next"
 
 
-def _rule(rule: dict[str, Any]) -> Iterator[str]:
+def _rule(rule: dict[str, Any], width: int) -> Iterator[str]:
     looked_at = rule.get("nextEvaluationTime")
     again = f"; looked at again at {_moment(looked_at)}" if looked_at else ""
     whose = f"{rule['policy']}, {rule['rule']}" if rule.get("policy") else rule["type"]
     mark = _MARK.get(rule["verdict"], rule["verdict"])
-    yield from _noted(f"  {mark:<4}  {rule.get('version') or '':<10}  {whose}", f"{rule['message']}{again}")
+    yield from _noted(
+        f"  {mark:<4}  {rule.get('version') or '':<10}  {whose}", f"{rule['message']}{again}", width
+    )
 
 
 def _moment(moment: str) -> str:
     return instants.show_to_the_second(instants.parse(moment))
 
 
-def _noted(text: str, note: str) -> Iterator[str]:
+def _noted(text: str, note: str, width: int) -> Iterator[str]:
     """On the same line if it fits, else below it."""
-    text, note = text.rstrip(), note
+    text = text.rstrip()
     if not note:
         yield text
-    elif len(text) + 2 + len(note) <= WIDTH:
+    elif len(text) + 2 + len(note) <= width:
         yield f"{text}  {note}"
     else:
         yield text
-        yield from _wrapped(note, _RULE_INDENT)
+        yield from _wrapped(note, _RULE_INDENT, width)
 
 
-def _wrapped(text: str, indent: int) -> Iterator[str]:
+def _wrapped(text: str, indent: int, width: int) -> Iterator[str]:
     spaces = " " * indent
     yield from textwrap.wrap(
-        text, WIDTH, initial_indent=spaces, subsequent_indent=spaces, break_on_hyphens=False
+        text, width, initial_indent=spaces, subsequent_indent=spaces, break_on_hyphens=False
     )
