@@ -7,7 +7,7 @@ ResourcesPropagated alone.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
@@ -15,10 +15,8 @@ from headgate import cel
 from headgate.graph import contents, labels, names
 from headgate.graph.instances import Look
 from headgate.graph.nodes import NodeState, Unit
-from headgate.kernel import instants
+from headgate.kernel.conditions import Condition, documents, root
 from headgate.kernel.instants import Instant
-
-Status = Literal["True", "False", "Unknown"]
 
 READY = "Ready"
 INSTANCE_MANAGED = "InstanceManaged"
@@ -28,44 +26,6 @@ RESOURCES_PROPAGATED = "ResourcesPropagated"
 
 OWN = "headgate"
 """The key in an instance's status under which its standing is kept."""
-
-
-class Condition(msgspec.Struct, frozen=True):
-    type: str
-    status: Status
-    reason: str
-    message: str = ""
-
-
-def documents(
-    found: Sequence[Condition], before: Sequence[Any], generation: int, now: Instant
-) -> list[dict[str, Any]]:
-    """With the moment of the last transition, which stays while the status stays."""
-    known = {str(item.get("type")): item for item in before if isinstance(item, Mapping)}
-    made: list[dict[str, Any]] = []
-    for condition in found:
-        old = known.get(condition.type, {})
-        is_same = old.get("status") == condition.status and "lastTransitionTime" in old
-        made.append(
-            {
-                "type": condition.type,
-                "status": condition.status,
-                "reason": condition.reason,
-                "message": condition.message,
-                "observedGeneration": generation,
-                "lastTransitionTime": old["lastTransitionTime"] if is_same else instants.show(now),
-            }
-        )
-    return made
-
-
-def root(kind: str, parts: Sequence[Condition]) -> Condition:
-    """True if all are; else as the first that is False, else as the first that is Unknown."""
-    for status in ("False", "Unknown"):
-        for part in parts:
-            if part.status == status:
-                return Condition(kind, part.status, part.reason, part.message)
-    return Condition(kind, "True", "Ready")
 
 
 class Standing(msgspec.Struct, frozen=True):
@@ -218,7 +178,7 @@ def status_of(look: Look, found: Standing, now: Instant) -> dict[str, Any]:
     return {
         **projected,
         "state": named_state,
-        "conditions": documents(shown, before, generation, now),
+        "conditions": documents(shown, look.instance.status, generation, now),
         OWN: {
             "revision": look.number,
             "graphRevision": int(look.instance.annotations[labels.GRAPH_REVISION]),

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from headgate.graph import conditions, labels, scene
-from headgate.graph.conditions import Condition
+from headgate.kernel.conditions import Condition, documents
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, Delete, Object, Update, UpdateStatus
 
@@ -53,9 +53,8 @@ def _status(instance: Object, count: int, now: Instant) -> dict[str, Any]:
         Condition(conditions.READY, "Unknown", "UnderDeletion", message),
         Condition(conditions.RESOURCES_READY, "Unknown", "UnderDeletion", message),
     )
-    before = instance.status.get("conditions") or ()
     return {
         **instance.status,
         "state": "DELETING",
-        "conditions": conditions.documents(found, before, instance.generation, now),
+        "conditions": documents(found, instance.status, instance.generation, now),
     }

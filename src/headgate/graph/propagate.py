@@ -19,6 +19,7 @@ from headgate.graph.instances import Look
 from headgate.graph.memory import Memory
 from headgate.graph.resolving import Served
 from headgate.graph.rollouts import Rollout
+from headgate.kernel.conditions import Condition, documents, root
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, Object, UpdateStatus
@@ -129,22 +130,22 @@ def plan_instance(
 
 def _suspended(instance: Object, now: Instant) -> InstancePlan:
     parts = (
-        conditions.Condition(conditions.INSTANCE_MANAGED, "True", "Managed"),
-        conditions.Condition(
+        Condition(conditions.INSTANCE_MANAGED, "True", "Managed"),
+        Condition(
             conditions.RESOURCES_READY,
             "False",
             "ReconciliationSuspended",
             f"the annotation {labels.RECONCILE} says {instance.annotations[labels.RECONCILE]}",
         ),
     )
-    found = (conditions.root(conditions.READY, parts), *parts)
+    found = (root(conditions.READY, parts), *parts)
     before = instance.status.get("conditions") or ()
     kept = {
         str(item.get("type")): item
         for item in before
         if isinstance(item, Mapping) and str(item.get("type")) not in {each.type for each in found}
     }
-    shown = conditions.documents(found, before, instance.generation, now)
+    shown = documents(found, instance.status, instance.generation, now)
     own = {**(instance.status.get(conditions.OWN) or {}), "isReady": False}
     status = {**instance.status, "conditions": [*shown, *kept.values()], conditions.OWN: own}
     actions = () if status == instance.status else (UpdateStatus(instance.key, instance.uid, status),)

@@ -13,12 +13,12 @@ import msgspec
 
 from headgate.graph import conditions, contents, definition, judging, labels, names, revisions, scene
 from headgate.graph.compiled import CompiledGraph
-from headgate.graph.conditions import Condition
 from headgate.graph.items import Item, Items
 from headgate.graph.judging import GateVerdict
 from headgate.graph.memory import Memory
 from headgate.graph.resolving import Served
 from headgate.graph.revisions import GraphRevision
+from headgate.kernel.conditions import Condition, documents, root
 from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, Create, Delete, Key, Object, Update, UpdateStatus
@@ -305,7 +305,7 @@ class _Pass:
             if is_served
             else Condition("ControllerReady", "False", "FailedToStart", "the graph was not accepted"),
         )
-        found = [conditions.root(conditions.READY, parts), *parts]
+        found = [root(conditions.READY, parts), *parts]
         status: dict[str, Any] = {"state": "Active" if is_served and not problems else "Inactive"}
         if newest is not None:
             number, graph = newest
@@ -320,8 +320,7 @@ class _Pass:
                 for node in graph.nodes
                 if node.edges
             ]
-        before = self._item.status.get("conditions") or ()
-        status["conditions"] = conditions.documents(found, before, self._item.generation, self._now)
+        status["conditions"] = documents(found, self._item.status, self._item.generation, self._now)
         return status
 
     def _write_status(self, status: dict[str, Any]) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from headgate.kernel import instants
+from headgate.kernel.conditions import Condition, documents, since
 from headgate.kernel.objects import Object
 from headgate.workload import conditions, labels, observed, selection
 from headgate.workload.budgets import Limits
@@ -50,19 +51,17 @@ def of_clique(
         "scheduleGatedReplicas": counts.gated,
         "currentPodTemplateHash": wanted,
         "currentPodCliqueSetGenerationHash": item.labels.get(labels.REVISION, ""),
-        "conditions": [
-            _breached(
-                before,
-                clique.available,
-                clique.min_available,
-                taken_count,
-                is_taken,
-                clique.bound,
-                "ready pods",
-                situation.now,
-            ),
-            _scheduled(before, clique, situation.now),
-        ],
+        "conditions": documents(
+            [
+                _breached(
+                    clique.available, clique.min_available, taken_count, is_taken, clique.bound, "ready pods"
+                ),
+                _scheduled(clique),
+            ],
+            before,
+            item.generation,
+            situation.now,
+        ),
     }
     if is_at_rest:
         status["isAtRest"] = True
@@ -153,18 +152,21 @@ def of_group(
         "updatedReplicas": len(updated),
         "currentTemplateHashes": content,
         "currentPodCliqueSetGenerationHash": item.labels.get(labels.REVISION, ""),
-        "conditions": [
-            _breached(
-                before,
-                group.available,
-                group.min_available,
-                taken_count,
-                False,
-                group.min_available,
-                "available replicas",
-                situation.now,
-            ),
-        ],
+        "conditions": documents(
+            [
+                _breached(
+                    group.available,
+                    group.min_available,
+                    taken_count,
+                    False,
+                    group.min_available,
+                    "available replicas",
+                )
+            ],
+            before,
+            item.generation,
+            situation.now,
+        ),
     }
     _note_first_available(status, before, group.is_available, situation.now)
     _note_termination(situation, status)
@@ -186,36 +188,32 @@ def _note_first_available(
 def _note_termination(situation: Situation, status: Mapping[str, Any]) -> None:
     if "firstAvailableAt" not in status:
         return
-    moment = conditions.since(status, conditions.BREACHED, "True")
+    moment = since(status, conditions.BREACHED, "True")
     if moment is not None:
         situation.look_at(moment + situation.pcs.template.termination_delay.microseconds)
 
 
 def _breached(
-    before: Mapping[str, Any],
     available: int,
     min_available: int,
     taken: int,
     is_taken: bool,
     bound: int,
     what: str,
-    now: int,
-) -> dict[str, Any]:
+) -> Condition:
     message = f"{available} {what}, at least {min_available} are wanted"
     if available >= min_available:
-        return conditions.stated(before, conditions.BREACHED, "False", "Sufficient", message, now)
+        return Condition(conditions.BREACHED, "False", "Sufficient", message)
     if is_taken or available + taken >= min_available:
-        return conditions.stated(before, conditions.BREACHED, "Unknown", "UpdateInProgress", message, now)
+        return Condition(conditions.BREACHED, "Unknown", "UpdateInProgress", message)
     reason = "ScheduledReplicasBelowMinAvailable" if bound < min_available else "InsufficientReadyPods"
-    return conditions.stated(before, conditions.BREACHED, "True", reason, message, now)
+    return Condition(conditions.BREACHED, "True", reason, message)
 
 
-def _scheduled(before: Mapping[str, Any], clique: observed.Clique, now: int) -> dict[str, Any]:
+def _scheduled(clique: observed.Clique) -> Condition:
     message = (
         f"{clique.bound} of {clique.live} pods are scheduled, at least {clique.min_available} are wanted"
     )
     if clique.bound >= clique.min_available:
-        return conditions.stated(
-            before, conditions.SCHEDULED, "True", "SufficientScheduledPods", message, now
-        )
-    return conditions.stated(before, conditions.SCHEDULED, "False", "InsufficientScheduledPods", message, now)
+        return Condition(conditions.SCHEDULED, "True", "SufficientScheduledPods", message)
+    return Condition(conditions.SCHEDULED, "False", "InsufficientScheduledPods", message)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from headgate.kernel.conditions import since
 from headgate.kernel.objects import Object
 from headgate.workload import (
     budgets,
@@ -196,6 +197,6 @@ def breached_since(replica: observed.GroupReplica) -> int | None:
         if clique.live_object is not None
         and not clique.is_available
         and "firstAvailableAt" in clique.live_object.status
-        and (moment := conditions.since(clique.live_object.status, conditions.BREACHED, "True")) is not None
+        and (moment := since(clique.live_object.status, conditions.BREACHED, "True")) is not None
     ]
     return min(moments, default=None)

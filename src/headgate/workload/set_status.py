@@ -3,10 +3,10 @@
 from typing import Any
 
 from headgate.kernel import instants
+from headgate.kernel.conditions import Condition, Truth, documents
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Object
 from headgate.workload import conditions, memory, progress
-from headgate.workload.conditions import Truth
 from headgate.workload.situation import Situation
 from headgate.workload.stuck import Stuck
 
@@ -34,20 +34,20 @@ def of(situation: Situation, stuck: tuple[Stuck, ...]) -> dict[str, Any]:
         status["paused"] = True
     if known.spent_abort is not None:
         status["spentAbort"] = known.spent_abort
-    status["conditions"] = [
-        conditions.stated(before, conditions.AVAILABLE, *_available(len(available), replicas), situation.now),
-        conditions.stated(before, conditions.PROGRESSING, *_progressing(situation, stuck), situation.now),
+    found = [
+        Condition(conditions.AVAILABLE, *_available(len(available), replicas)),
+        Condition(conditions.PROGRESSING, *_progressing(situation, stuck)),
     ]
+    status["conditions"] = documents(found, before, situation.pcs.generation, situation.now)
     status["replicaRevisions"] = memory.write_records(known.records)
     return status
 
 
 def refused(item: Object, why: Stuck, now: Instant) -> dict[str, Any]:
     """Of a set that cannot be built at all."""
-    progressing = conditions.stated(
-        item.status, conditions.PROGRESSING, "False", why.reason.value, f"{why.message}; {why.help}", now
-    )
-    return {**item.status, "observedGeneration": item.generation, "conditions": [progressing]}
+    progressing = Condition(conditions.PROGRESSING, "False", why.reason.value, f"{why.message}; {why.help}")
+    written = documents([progressing], item.status, item.generation, now)
+    return {**item.status, "observedGeneration": item.generation, "conditions": written}
 
 
 def _available(available: int, replicas: int) -> tuple[Truth, str, str]:

@@ -6,6 +6,7 @@ What an update took down is not breached, so it is never terminated for it.
 
 from collections.abc import Iterator
 
+from headgate.kernel.conditions import since
 from headgate.workload import conditions, groups, observed
 from headgate.workload.situation import Situation
 
@@ -36,7 +37,7 @@ def _breached_since(part: observed.Clique | observed.Group) -> int | None:
     item = part.live_object
     if item is None or part.is_available or "firstAvailableAt" not in item.status:
         return None
-    return conditions.since(item.status, conditions.BREACHED, "True")
+    return since(item.status, conditions.BREACHED, "True")
 
 
 def _recycle(situation: Situation, group: observed.Group, delay: int) -> None:
