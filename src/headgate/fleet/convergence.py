@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from headgate.fleet import gates, targets, variables
+from headgate.fleet import gates, target_states, targets, variables
 from headgate.fleet.brackets import collecting, shape
 from headgate.fleet.records import MEMBER_SETTLED
 from headgate.fleet.state import State
@@ -44,8 +44,16 @@ def _is_in_unfinished_group(target: Target) -> bool:
     return any(member is not None and member.state not in MEMBER_SETTLED for member in members)
 
 
+def _is_at_fault(state: State, target: Target) -> bool:
+    """What was tried last has failed for good, or what runs is bad and nothing is left to go back to."""
+    return target.record.failed_at is not None or target_states.is_stranded(state, target)
+
+
 def _has_something_ahead(state: State, target: Target, now: Instant) -> bool:
-    """A candidate that is not denied and does not run yet; a hook's new version waits for a cycle and does not count."""
+    """A candidate that is not denied and does not run yet; a hook's new version waits for a cycle and does not count.
+    Nor is anything converged that is at fault, whatever has become of the version or the rule that found it out."""
+    if _is_at_fault(state, target):
+        return True
     if target.place is not None and target.place.is_home_of(target):
         return _has_something_ahead_in_bracket(state, target.place, target, now)
     if targets.denied_by_two_brackets(target) is not None:
@@ -86,7 +94,7 @@ def waits_for(state: State, target: Target, now: Instant) -> str:
     record = target.record
     if record.job is not None:
         return f"job {record.job}"
-    if record.failed_at is not None or record.given_up or _newest_has_failed(state, target, now):
+    if _is_at_fault(state, target) or record.given_up or _newest_has_failed(state, target, now):
         return "an operator, or a newer version"
     unit = state.unit_of(target)
     parts = [" ".join(reason) for reason in unit.waits]

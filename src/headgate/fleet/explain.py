@@ -6,7 +6,16 @@ from collections.abc import Iterator
 
 import msgspec
 
-from headgate.fleet import candidates, explain_verdicts, gates, holds, references, remedies, target_states
+from headgate.fleet import (
+    candidates,
+    explain_verdicts,
+    gates,
+    holds,
+    references,
+    rejecting,
+    remedies,
+    target_states,
+)
 from headgate.fleet.brackets import hooks, shape
 from headgate.fleet.model import TargetState
 from headgate.fleet.records import GROUP_ENDED, Group, MetricProgress
@@ -14,6 +23,9 @@ from headgate.fleet.state import Judged, State
 from headgate.fleet.units import Place, Target, VersionNode
 from headgate.kernel import decisions, instants
 from headgate.kernel.instants import Instant
+
+
+_WHATEVER_THE_VERSION = frozenset({"verification", "failureBudget", "freeze"})
 
 
 class RuleLine(msgspec.Struct, frozen=True, rename="camel"):
@@ -132,14 +144,16 @@ def of_target(state: State, name: str, now: Instant) -> Explanation:
 def _held_back(
     state: State, target: Target, judged: list[explain_verdicts.Verdict], now: Instant
 ) -> list[explain_verdicts.Verdict]:
-    """The gates that do not allow the newest version that is asked for here, and what is measured of the one that runs."""
+    """The gates that do not allow the newest version that is asked for here, what stops whatever version there is, and
+    what is measured of the one that runs. What is not ready any more is asked for only if there is nothing else."""
     versions = dict.fromkeys(version for version, _ in judged if version is not None)
     asked_for = [one for one in versions if not target_states.is_excluded(state, target, one, now)]
-    newest = max(asked_for, key=lambda version: version.order, default=None)
+    ready = [one for one in asked_for if one.is_ready]
+    newest = max(ready or asked_for, key=lambda version: version.order, default=None)
     return [
         (version, one)
         for version, one in judged
-        if not one.is_allowed and (version in (None, newest) or one.kind == "verification")
+        if not one.is_allowed and (version in (None, newest) or one.kind in _WHATEVER_THE_VERSION)
     ]
 
 
@@ -255,9 +269,11 @@ def _message(
             return f"{version.tag}: {one.verdict.message}" if version is not None else one.verdict.message
     if judged:
         return "every gate allows it"
-    if record.deployed is not None:
+    deployed = state.version(record.deployed)
+    if deployed is not None:
         adopted = f" (adopted by {record.adopted_by})" if record.adopted_by else ""
-        return f"runs {state.tag(record.deployed)}{adopted}, nothing newer is in scope"
+        marked = f"; {rejecting.sentence(deployed)}; it stays where it runs" if deployed.is_rejected else ""
+        return f"runs {deployed.tag}{adopted}, nothing newer is in scope{marked}"
     return "there is no version in scope"
 
 

@@ -7,7 +7,17 @@ from collections.abc import Iterator
 
 import msgspec
 
-from headgate.fleet import candidates, dependencies, evidence, gates, holds, target_states, targets
+from headgate.fleet import (
+    candidates,
+    dependencies,
+    evidence,
+    gates,
+    holds,
+    rejecting,
+    remedies,
+    target_states,
+    targets,
+)
 from headgate.fleet.brackets import collecting, locking, ordering, putting_back, readiness, shape
 from headgate.fleet.records import GivenUp, Group, Member
 from headgate.fleet.rules import resource_concurrency
@@ -29,6 +39,7 @@ def of_target(state: State, target: Target, now: Instant) -> Iterator[Verdict]:
     if conflict is not None:
         yield None, conflict
         return
+    yield from _stranded_verdicts(state, target)
     if target.place is not None:
         yield from _verdicts_in_bracket(state, target, target.place, now)
         return
@@ -51,6 +62,16 @@ def of_target(state: State, target: Target, now: Instant) -> Iterator[Verdict]:
     if target.record.rollback_to is None:
         yield from _rolled_back_verdicts(state, target, now)
     yield from _verification_verdicts(state, target)
+
+
+def _stranded_verdicts(state: State, target: Target) -> Iterator[Verdict]:
+    deployed = candidates.deployed_version(state, target)
+    if deployed is not None and target.record.job is None and target_states.is_stranded(state, target):
+        message = (
+            f"{rejecting.sentence(deployed)}; it still runs here, for nothing that ran before it is left to go back to: "
+            "a newer version replaces it"
+        )
+        yield None, Judged(None, "rejection", decisions.denied(Reason.REJECTED, message))
 
 
 def _ordered_verdicts(state: State, target: Target, now: Instant) -> Iterator[Verdict]:
@@ -148,8 +169,16 @@ def concurrency_verdict(state: State, table: SlotTable, target: Target) -> Judge
     elif table.free > 0:
         verdict = decisions.allowed(sentence)
     else:
-        verdict = decisions.pending(Reason.SLOTS_TAKEN, sentence)
+        failed = _failed_holders(state, table)
+        by_person = all(any(group in failed for group in held) for held in table.holders.values())
+        verdict = decisions.pending(Reason.SLOTS_TAKEN, sentence, failed_groups=failed, by_person=by_person)
     return Judged(table.rule, "resourceConcurrency", verdict)
+
+
+def _failed_holders(state: State, table: SlotTable) -> list[str]:
+    """Groups that hold slots and give none back before a person has decided."""
+    held = dict.fromkeys(holder for name in sorted(table.holders) for holder in sorted(table.holders[name]))
+    return [one for one in held if one in state.groups and state.groups[one].status == "failed"]
 
 
 def _what_holds(state: State, table: SlotTable, resource: str) -> str:
@@ -230,12 +259,37 @@ def _unhooked_verdicts(state: State, target: Target, place: Place, now: Instant)
         return
     _, missing, _ = locking.hook_locks(state, place, now, Hindrance())
     if missing:
-        verdict = decisions.pending(Reason.AWAITING_DEPENDENCY, _missing_sentence(missing))
+        verdict = _missing_verdict(state, place, missing, now)
         yield candidates.deployed_version(state, target), Judged(place.rule, "deploymentBracket", verdict)
 
 
-def _missing_sentence(hooks: list[str]) -> str:
-    return f"waits for an allowed version of the hook {', '.join(hooks)}"
+def _missing_verdict(
+    state: State, place: Place, hooks: list[str], now: Instant, group: Group | None = None
+) -> decisions.Verdict:
+    """A hook without a version is waited for. Only a person can bring one, unless a version of it waits for something
+    else: a time, another environment."""
+    started = group is not None and group.started_at is not None
+    by_person = any(not _may_come_by_itself(state, place.members[name], now) for name in hooks)
+    return decisions.pending(
+        Reason.AWAITING_DEPENDENCY,
+        f"waits for an allowed version of the hook {', '.join(hooks)}",
+        missing_hooks=hooks,
+        by_person=by_person,
+        group=group.id if group is not None and started else None,
+    )
+
+
+def _may_come_by_itself(state: State, hook: Target, now: Instant) -> bool:
+    """Whether one of the hook's versions waits for no person."""
+    floor = candidates.floor_of(state, hook)
+    return any(
+        all(
+            one.is_allowed or not remedies.needs_person(one)
+            for one in gates.of_version(state, hook, version, now)
+        )
+        for version in candidates.newest_first(state, hook, now)
+        if floor is None or version.order >= floor
+    )
 
 
 def _given_up_verdicts(state: State, target: Target, place: Place, now: Instant) -> Iterator[Verdict]:
@@ -395,7 +449,7 @@ def bracket_verdict(state: State, target: Target, place: Place, group: Group, no
     locked_at = instants.show_to_the_second(group.locked_at or now)
     missing = locking.missing_hooks(group)
     if missing:
-        verdict = decisions.pending(Reason.AWAITING_DEPENDENCY, _missing_sentence(missing))
+        verdict = _missing_verdict(state, place, missing, now, group)
     elif group.status == "queued":
         other = state.sites.get(place.site)
         ahead = other.executing if other is not None else None

@@ -18,16 +18,23 @@ def begun(state: State, freeze: model.Freeze) -> None:
 
 
 def lifted(state: State, freeze: model.Freeze, now: Instant) -> None:
-    """By a person, before its time; one that was over had ended already."""
-    if not freeze.is_over(now):
+    """By a person, before its time; one that is over has ended by its time, told of or not."""
+    if freeze.is_over(now):
+        _tell_of_end(state, freeze)
+    else:
         state.notify("freeze.ended", "Freeze", freeze.name, f"freeze {freeze.name} ended by a person")
 
 
 def tell_of_ends(state: State, now: Instant) -> None:
     for freeze, _ in state.freezes.values():
-        if freeze.expires_at is not None and freeze.expires_at <= now and state.is_first_time(*_end(freeze)):
-            message = f"freeze {freeze.name} ended: its time was over"
-            state.notify("freeze.ended", "Freeze", freeze.name, message)
+        if freeze.is_over(now):
+            _tell_of_end(state, freeze)
+
+
+def _tell_of_end(state: State, freeze: model.Freeze) -> None:
+    if state.is_first_time(*_end(freeze)):
+        message = f"freeze {freeze.name} ended: its time was over"
+        state.notify("freeze.ended", "Freeze", freeze.name, message)
 
 
 def next_end(state: State) -> Instant | None:

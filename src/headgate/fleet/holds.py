@@ -61,7 +61,8 @@ def take_for_target(state: State, tables: Iterable[SlotTable], target: Target, n
 def take_for_group(state: State, tables: Iterable[SlotTable], group: Group, now: Instant) -> None:
     tables = list(tables)
     for table in tables:
-        _take(state, table, group.resource, group.id, now)
+        since = group.slots_since.setdefault(table.rule.id, now)
+        _take(state, table, group.resource, group.id, since)
     slots = sorted({*group.slots, *(table.rule.id for table in tables)})
     if slots != group.slots:
         group.slots = slots
@@ -74,10 +75,11 @@ def _take(state: State, table: SlotTable, resource: str, holder: str, since: Ins
         state.waiting.happened(wakes.slot(resource))
 
 
-def restore_group(state: State, group: Group, since: Instant) -> None:
+def restore_group(state: State, group: Group) -> None:
     """After a load: exactly the slots it had taken and has not left since."""
+    started_at = group.started_at or group.created_at
     for table in _tables(state, group.slots, group.resource):
-        _take(state, table, group.resource, group.id, since)
+        _take(state, table, group.resource, group.id, group.slots_since.get(table.rule.id, started_at))
 
 
 def restore_target(state: State, target: Target) -> None:

@@ -261,6 +261,8 @@ class Group(msgspec.Struct, omit_defaults=True, eq=False, gc=False):
     stuck: bool = False
     slots: list[str] = []
     """Concurrency rules whose slots the group has taken."""
+    slots_since: dict[str, Instant] = {}
+    """Since when it holds each of them, so that a load says the same; where it is not known, since its start."""
     slot_released: bool = False
     phase: Literal["forward", "rollingBack", "finishing"] = "forward"
     """`finishing` runs what is left (post-hooks) and then ends the group as `outcome`."""

@@ -35,6 +35,10 @@ _EVENTS = {
 }
 
 
+MOST_GROUPS_NAMED = 3
+"""Of those whose slots somebody waits for."""
+
+
 class Action(msgspec.Struct, frozen=True, rename="camel"):
     """`permission` is what the command needs; who has it, the service's roles say."""
 
@@ -43,15 +47,23 @@ class Action(msgspec.Struct, frozen=True, rename="camel"):
     effect: str
 
 
+def needs_person(one: Judged) -> bool:
+    """Whether nothing but a person ends the wait for a gate that does not allow."""
+    verdict = one.verdict
+    if verdict.outcome == "denied":
+        return True
+    if verdict.requeue_at is not None:
+        return False
+    return one.kind in _BY_A_PERSON or one.kind == "freeze" or bool(verdict.details.get("by_person"))
+
+
 def changed_by(one: Judged, group: Group | None) -> ChangedBy:
     """What ends the wait for one gate that does not allow."""
     verdict = one.verdict
-    if verdict.outcome == "denied":
+    if needs_person(one):
         return "person"
     if verdict.requeue_at is not None:
         return "time"
-    if one.kind in _BY_A_PERSON or one.kind == "freeze":
-        return "person"
     if one.kind == "deploymentBracket" and (
         "given_up" in verdict.details or "failed_group" in verdict.details or _has_failed(group)
     ):
@@ -129,6 +141,20 @@ def _of_verdict(
         command = f"headgate resume {_rule(one)}"
         yield Action(command, "budget:resume", "goes on with this version; failures so far no longer count")
         yield from _marking(target, version)
+    elif one.kind == "resourceConcurrency":
+        for failed in _failed_groups(state, one):
+            yield from _of_failed_group(failed)
+            yield Action(
+                f"headgate release-slot {failed.id}", "group:act", f"frees the slot of {failed.resource}"
+            )
+    elif "missing_hooks" in one.verdict.details:
+        yield from _of_missing_hooks(one)
+    elif (
+        one.kind == "deploymentBracket"
+        and one.verdict.outcome == "denied"
+        and "brackets" in one.verdict.details
+    ):
+        yield from _of_two_brackets(one)
     elif one.kind == "deploymentBracket" and "failed_group" in one.verdict.details:
         yield from _of_failed_group(state.groups[str(one.verdict.details["failed_group"])])
     elif one.kind == "deploymentBracket" and group is not None and group.status == "failed":
@@ -143,6 +169,39 @@ def _of_verdict(
         yield Action(command, "skip:write", "lets this target pass the rule")
 
 
+def _failed_groups(state: State, one: Judged) -> list[Group]:
+    found = one.verdict.details.get("failed_groups")
+    assert found is None or isinstance(found, list)
+    return [state.groups[group] for group in (found or [])[:MOST_GROUPS_NAMED]]
+
+
+def _of_missing_hooks(one: Judged) -> Iterator[Action]:
+    hooks, group = one.verdict.details["missing_hooks"], one.verdict.details.get("group")
+    assert isinstance(hooks, list)
+    for hook in hooks:
+        yield _publishing(hook, "brings a version that the hook can run with")
+        if group is not None:
+            command = f"headgate skip-member {group} {_word(hook)}"
+            yield Action(command, "group:act", "goes on without it")
+    if group is not None:
+        yield Action(f"headgate abort {group}", "group:act", "ends the cycle, post-hooks included")
+
+
+def _of_two_brackets(one: Judged) -> Iterator[Action]:
+    policies = one.verdict.details["brackets"]
+    assert isinstance(policies, list)
+    for policy in dict.fromkeys(policies):
+        command = f"headgate get policies {_word(policy)} -o yaml"
+        effect = (
+            "shows it: apply it with a selector that leaves this target to the other, or with enabled: false"
+        )
+        yield Action(command, "policy:write", effect)
+
+
+def _publishing(deployment: str, effect: str) -> Action:
+    return Action(f"headgate publish {_word(deployment)} TAG", "version:write", effect)
+
+
 def _of_failed_group(group: Group) -> Iterator[Action]:
     yield Action(f"headgate retry --group {group.id}", "group:act", "tries the failed member again")
     for member in group.members:
@@ -155,6 +214,11 @@ def _of_failed_group(group: Group) -> Iterator[Action]:
 def _of_state(state: State, target: Target, stance: model.TargetState) -> Iterator[Action]:
     """Only what would not be refused."""
     name = _word(target.name)
+    runs = state.version(target.record.deployed)
+    if stance in ("upToDate", "waiting") and runs is not None and runs.is_rejected:
+        if orders.prospect(state, target, "rollback", None).flaw is None:
+            yield Action(f"headgate rollback {name}", "target:act", "goes back to the version before")
+        yield _publishing(target.deployment.name, "a newer version replaces what runs and was rejected")
     if stance in ("failed", "rolledBack") and orders.prospect(state, target, "retry", None).flaw is None:
         yield Action(f"headgate retry {name}", "target:act", "tries it again")
     if stance in ("failed", "verifying") and orders.prospect(state, target, "rollback", None).flaw is None:

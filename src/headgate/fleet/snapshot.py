@@ -227,7 +227,7 @@ def _load_slots(state: State) -> None:
     for place in state.places.values():
         group = place.executing
         if group is not None and not group.slot_released:
-            holds.restore_group(state, group, group.started_at or group.created_at)
+            holds.restore_group(state, group)
 
 
 def _load_pending(state: State, pending: Pending) -> None:

@@ -33,7 +33,7 @@ def of_target(state: State, target: Target, now: Instant) -> TargetState:
     if rolled_back_version(state, target, now) is not None:
         return "rolledBack"
     if record.deployed is not None:
-        return "upToDate"
+        return "waiting" if is_stranded(state, target) else "upToDate"
     return "waiting" if any(True for _ in candidates.newest_first(state, target, now)) else "noVersion"
 
 
@@ -137,6 +137,16 @@ def rolled_back_version(state: State, target: Target, now: Instant) -> VersionNo
     if newest is None or newest.id not in target.record.spent:
         return None
     return newest if deployed is None or deployed.order < newest.order else None
+
+
+def is_stranded(state: State, target: Target) -> bool:
+    """What runs was rejected and is to go back, and nothing is left to go to: only a newer version moves it. A hook takes
+    another one with its next cycle."""
+    deployed = candidates.deployed_version(state, target)
+    if deployed is None or not deployed.object.goes_back or candidates.last_good(state, target) is not None:
+        return False
+    place = target.place
+    return place is None or target.deployment.name not in shape.of_place(place).hooks
 
 
 def is_asked_for(state: State, target: Target, version: VersionNode, now: Instant) -> bool:

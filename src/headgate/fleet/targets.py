@@ -370,7 +370,9 @@ def denied_by_two_brackets(target: Target) -> Judged | None:
         return None
     names = " and ".join(f"{rule.policy.name}: {rule.label}" for rule in brackets)
     verdict = decisions.denied(
-        Reason.MISCONFIGURED, f"two bracket rules apply to this target, allowed is one: {names}"
+        Reason.MISCONFIGURED,
+        f"two bracket rules apply to this target, allowed is one: {names}",
+        brackets=[rule.policy.name for rule in brackets],
     )
     return Judged(brackets[0], "deploymentBracket", verdict)
 

@@ -117,6 +117,10 @@ class VersionNode:
         return self.object.status == "ready"
 
     @property
+    def is_rejected(self) -> bool:
+        return self.object.status == "rejected"
+
+    @property
     def published_at(self) -> Instant:
         return self.object.published_at if self.object.published_at is not None else self.object.created_at
 

@@ -36,6 +36,9 @@ class Explained(msgspec.Struct, frozen=True):
     rules: tuple[RuleLine, ...] = ()
     message: str = ""
     changes: str = ""
+    is_blocked: bool = False
+    commands: tuple[str, ...] = ()
+    """What a person can do."""
 
     def full_document(self) -> Document:
         """With what people read first, which the output document leaves to the rules."""

@@ -178,7 +178,16 @@ class Rollout:
             )
             for line in explanation.rules
         )
-        return Explained(now, target, explanation.state, rules, explanation.message, explanation.changes)
+        return Explained(
+            now,
+            target,
+            explanation.state,
+            rules,
+            explanation.message,
+            explanation.changes,
+            explanation.blocked,
+            tuple(action.command for action in explanation.actions),
+        )
 
     def unconverged(self, now: Instant) -> tuple[list[Unconverged], list[Waiting]]:
         """For the promises what wakes each of them, for people the sentence that explain has for it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.fleet import model
+from headgate.fleet import model, target_states
 from headgate.fleet.engine import Engine
 from headgate.fleet.slots import SlotTable
 from headgate.fleet.units import Place, Target
@@ -36,7 +36,14 @@ class Waker:
         target = self._state.target_named(name)
         if target is None:
             return False
-        return _needs_a_person(target) or self._is_at_work(target) or self._is_on_a_list(target)
+        return self._needs_a_person(target) or self._is_at_work(target) or self._is_on_a_list(target)
+
+    def _needs_a_person(self, target: Target) -> bool:
+        record = target.record
+        group = target.place.executing if target.place is not None else None
+        has_failed = record.failed_at is not None or bool(record.failures)
+        has_failed = has_failed or (group is not None and group.status == "failed")
+        return has_failed or bool(record.given_up) or target_states.is_stranded(self._state, target)
 
     def _is_at_work(self, target: Target) -> bool:
         """A job that lives is reported on; a verification that is measured ends, as long as a measurement is ahead."""
@@ -64,10 +71,3 @@ class Waker:
 
     def _lines(self) -> Iterator[SlotTable]:
         return self._state.slot_tables()
-
-
-def _needs_a_person(target: Target) -> bool:
-    record = target.record
-    group = target.place.executing if target.place is not None else None
-    has_failed = record.failed_at is not None or bool(record.failures)
-    return has_failed or bool(record.given_up) or (group is not None and group.status == "failed")

@@ -247,6 +247,7 @@ def release_slot(state: State, place: Place, group: Group) -> None:
     group.slot_released = True
     holds.give_back(state, group)
     group.slots = []
+    group.slots_since = {}
     state.journal.changed("group", group.id)
 
 

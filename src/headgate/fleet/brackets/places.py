@@ -14,7 +14,7 @@ from headgate.fleet.brackets import (
     unclaimed,
 )
 from headgate.fleet.brackets.readiness import GroupStart
-from headgate.fleet.records import Group, GroupStatus
+from headgate.fleet.records import Group
 from headgate.fleet.state import State
 from headgate.fleet.targets import Hindrance
 from headgate.fleet.units import Place
@@ -185,9 +185,8 @@ def _tidy_waiting_group(state: State, place: Place, now: Instant, hindrance: Hin
     if not _has_changes(state, place, group):
         place.waiting = None
         withdrawn = any(member.state == "dropped" for member in group.members)
-        status: GroupStatus = "aborted" if withdrawn else "completed"
-        reason = "every locked version was withdrawn" if withdrawn else "nothing is left to change"
-        locking.end_unstarted(state, group, status, reason, now)
+        reason = "every locked version was withdrawn" if withdrawn else "what it was to change is so already"
+        locking.end_unstarted(state, group, "aborted", reason, now)
         _look_afresh(state, place)
         return
     hindrance.wakes.append(wakes.site(*place.site))
