@@ -123,9 +123,12 @@ class RejectInput(msgspec.Struct, rename="camel"):
 
 
 class ResumeInput(msgspec.Struct, rename="camel"):
+    """`value` is one of the rule's groupBy, as the list of budgets shows it under `scope`."""
+
     rule: str
     policy: str | None = None
     environment: str | None = None
+    value: str | None = None
 
 
 class TokenInput(msgspec.Struct, rename="camel"):

@@ -351,12 +351,13 @@ class BudgetHolder(msgspec.Struct, rename="camel"):
 
 
 class Budget(msgspec.Struct, rename="camel"):
-    """`scope` is the selector of the resources it covers; `stoppedAt` is set while the line is stopped."""
+    """`scope` is the selector of the resources it covers, one value of its groupBy, or the version whose rollout failures
+    stop; `stoppedAt` is set while the line is stopped."""
 
     policy: str
     rule: str
     rule_id: str
-    kind: Literal["resourceConcurrency", "failureBudget"]
+    kind: Literal["resourceConcurrency", "failureBudget", "gradualRollout"]
     environment: str | None
     scope: str | None
     limit: int

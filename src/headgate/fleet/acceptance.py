@@ -12,7 +12,6 @@ from headgate.fleet import (
     changes,
     deleting,
     departing,
-    failures,
     freezes,
     holds,
     job_agents,
@@ -22,6 +21,7 @@ from headgate.fleet import (
     outcomes,
     references,
     rejecting,
+    resuming,
     rule_ids,
     skips,
     wakes,
@@ -76,7 +76,7 @@ def apply(state: State, change: Change, now: Instant) -> None:
         case TargetsAction():
             orders.act_on_many(state, change, now)
         case ResumeBudget():
-            failures.resume(state, references.rule(state, change.policy, change.rule).id, change.environment)
+            resuming.resume(state, change)
         case JobReported():
             outcomes.job_reported(state, change, now)
         case Measured():

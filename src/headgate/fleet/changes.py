@@ -135,12 +135,15 @@ class TargetsAction(msgspec.Struct, frozen=True):
 
 
 class ResumeBudget(msgspec.Struct, frozen=True):
-    """A person resumes the line that a failure budget stopped; failures so far no longer count."""
+    """A person resumes the line that a failure budget stopped, or a rollout after failures; failures so far no longer
+    count. `value` is one of the rule's `groupBy`, `label` what people call the rule."""
 
     rule: str
     policy: str | None = None
     environment: str | None = None
     user: str = ""
+    value: str | None = None
+    label: str = ""
 
 
 class JobReported(msgspec.Struct, frozen=True):

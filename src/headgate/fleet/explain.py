@@ -24,7 +24,6 @@ from headgate.fleet.units import Place, Target, VersionNode
 from headgate.kernel import decisions, instants
 from headgate.kernel.instants import Instant
 
-
 _WHATEVER_THE_VERSION = frozenset({"verification", "failureBudget", "freeze"})
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headgate.fleet import gates, model, rejecting, wakes
+from headgate.fleet import gates, grouping, model, rejecting
 from headgate.fleet.records import Job, Latch
 from headgate.fleet.rules import failure_budget, rollback
 from headgate.fleet.state import State
@@ -28,6 +28,7 @@ def counted(state: State, target: Target, job: Job, now: Instant) -> None:
             latch = _counted_for_version(state, rule, target, version, now)
             if len(latch.failed) >= rule.spec.stop_after_failures and latch.stopped_at is None:
                 latch.stopped_at = now
+                tell(state, rule, version.id, "stopped", sorted(latch.failed))
 
 
 def _counted_for_version(
@@ -54,7 +55,7 @@ def _spend_budgets(state: State, target: Target, now: Instant) -> None:
             rule.spec, len(latch.failed), gates.budget_total(state, rule, target)
         ):
             latch.stopped_at = now
-            _tell(state, rule.id, scope, "stopped", sorted(latch.failed))
+            tell(state, rule, scope, "stopped", sorted(latch.failed))
         state.journal.changed("latch", rule.id, scope)
 
 
@@ -73,37 +74,31 @@ def forgiven(state: State, target: Target) -> None:
             state.journal.changed("latch", rule.id, scope)
 
 
-def resume(state: State, rule_id: str, environment: str | None) -> None:
-    for (rule, scope), latch in state.latches.items():
-        if rule == rule_id and environment in (None, scope.partition("/")[0]):
-            if latch.stopped_at is not None:
-                _tell(state, rule, scope, "resumed", sorted(latch.failed))
-            latch.failed.clear()
-            latch.stopped_at = None
-            state.journal.changed("latch", rule, scope)
-            state.waiting.happened(wakes.breaker(rule, scope))
-
-
-def _tell(state: State, rule_id: str, scope: str, what: str, failed: list[str]) -> None:
-    policy, label = _names(state, rule_id)
-    where = f" in {scope}" if scope else ""
-    names = ", ".join(failed[: failure_budget.LONGEST_LIST])
-    message = f"{policy}, {label}: the line is {what}{where} ({len(failed)} failed: {names})"
+def tell(state: State, rule: BoundRule, scope: str, what: str, failed: list[str]) -> None:
+    """That a line is stopped, or resumed, with the names by which people know it."""
+    environment, value = gates.parts_of_scope(scope) if rule.kind == "failureBudget" else (None, None)
+    version = state.version(scope) if rule.kind != "failureBudget" else None
+    name = f"{version.object.deployment}/{version.tag}" if version is not None else None
+    where = "".join(
+        f" {word} {part}"
+        for word, part in (
+            ("of", name),
+            ("in", environment),
+            ("for", grouping.shown(value) if value is not None else None),
+        )
+        if part is not None
+    )
+    names = failure_budget.named(failed)
     state.notify(
         f"budget.{what}",
         "Rule",
-        rule_id,
-        message,
-        policy=policy,
-        rule=label,
-        environment=scope or None,
+        f"{rule.policy.name}/{rule.label}",
+        f"{rule.policy.name}, {rule.label}: the line is {what}{where} ({len(failed)} failed: {names})",
+        policy=rule.policy.name,
+        rule=rule.label,
+        ruleId=rule.id,
+        environment=environment,
+        value=value,
+        version=name,
         failed=failed,
     )
-
-
-def _names(state: State, rule_id: str) -> tuple[str, str]:
-    for policy in state.policies.values():
-        for rule in policy.rules:
-            if rule.id == rule_id:
-                return policy.object.name, rule.label
-    return "a policy that is gone", rule_id

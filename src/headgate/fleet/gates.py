@@ -292,6 +292,12 @@ def latch_scope(rule: BoundRule, target: Target) -> str:
     return f"{environment}/{grouping.value_of(rule.spec.group_by, target.resource)}"
 
 
+def parts_of_scope(scope: str) -> tuple[str | None, str | None]:
+    """The environment and the value of a budget's scope, as far as it has them."""
+    environment, separator, value = scope.partition("/")
+    return environment or None, value if separator else None
+
+
 def rollout_stopped(state: State, rule: BoundRule, version: VersionNode) -> Judged | None:
     latch = state.latches.get((rule.id, version.id))
     if latch is None or latch.stopped_at is None or rule.spec.stop_after_failures is None:

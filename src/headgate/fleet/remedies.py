@@ -11,7 +11,7 @@ from typing import Literal
 
 import msgspec
 
-from headgate.fleet import model, orders, references
+from headgate.fleet import grouping, model, orders, references
 from headgate.fleet.records import Group
 from headgate.fleet.state import Judged, State
 from headgate.fleet.units import Target, VersionNode
@@ -135,6 +135,9 @@ def _of_verdict(
         )
     elif one.kind == "failureBudget" and one.rule is not None:
         where = f" --environment {_word(environment)}" if one.rule.spec.per == "environment" else ""
+        if one.rule.spec.group_by is not None:
+            value = grouping.shown(grouping.value_of(one.rule.spec.group_by, target.resource))
+            where += f" --value {_word(value)}"
         command = f"headgate resume {_rule(one)}{where}"
         yield Action(command, "budget:resume", "resumes the line; failures so far no longer count")
     elif one.kind == "gradualRollout" and one.verdict.outcome == "denied":

@@ -110,6 +110,7 @@ def subject(change: Change) -> tuple[str, str]:
         case changes.TargetsAction():
             return "ReleaseTarget", f"{change.deployment}/{change.environment}"
         case changes.ResumeBudget():
-            return "Rule", change.rule
+            label = change.label or change.rule
+            return "Rule", f"{change.policy}/{label}" if change.policy is not None else label
         case changes.JobReported() | changes.Measured():
             return "Job", change.job

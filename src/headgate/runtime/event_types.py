@@ -12,7 +12,7 @@ TOLD: dict[str, str] = {
     "target.failed": "a release failed for good on a target; with the cause",
     "rollback.started": "a job begins to put the version before back; with the cause",
     "rollback.completed": "the version before is back; with the cause",
-    "budget.stopped": "a failure budget stopped the line",
+    "budget.stopped": "a failure budget, or a rollout with `stopAfterFailures`, stopped the line",
     "budget.resumed": "a person resumed the line",
     "approval.requested": "a version waits for approval in an environment",
     "group.stuck": "a failed group has waited longer than `stuckTimeoutSeconds`",

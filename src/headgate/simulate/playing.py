@@ -65,7 +65,7 @@ class Desk:
                 return changes.TargetsAction(**msgspec.structs.asdict(payload))
             case "resume":
                 return changes.ResumeBudget(
-                    str(payload.rule), payload.policy, payload.environment, payload.user
+                    str(payload.rule), payload.policy, payload.environment, payload.user, payload.value
                 )
             case "report":
                 return self._report(payload)

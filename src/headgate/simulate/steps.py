@@ -135,11 +135,12 @@ class Targets(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
 
 
 class Resume(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """A person resumes the line that a failure budget stopped."""
+    """A person resumes the line that a failure budget stopped; `value` is one of its `groupBy`."""
 
     rule: object
     policy: str | None = None
     environment: str | None = None
+    value: str | None = None
     user: str = ""
 
 

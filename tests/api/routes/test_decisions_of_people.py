@@ -168,9 +168,56 @@ def test_a_stopped_line_is_resumed(client: Client) -> None:
     assert [(budget["stoppedAt"], budget["used"]) for budget in resumed.json["budgets"]] == [(None, 0)]
 
 
+def _by_node(client: Client, **rule: object) -> None:
+    """A rule of failures in a policy of its own, one line for each node where it can have that."""
+    fleet.put(client, "policies", "own", rules=[{"name": "by node", **rule}])
+
+
+def test_one_of_the_lines_by_value_is_resumed(client: Client) -> None:
+    _by_node(client, failureBudget={"maxFailed": 0, "groupBy": "resource.name"})
+    _vote(client)
+    for job in fleet.jobs(client, 3)[:2]:
+        fleet.finish(client, job, "failure")
+    stopped = until(
+        lambda: client.items("/v1/budgets", cel="budget.stoppedAt != null && budget.policy == 'own'")
+    )
+    until(lambda: len(client.items("/v1/budgets", cel="budget.rule == 'by node' && budget.used > 0")) == 2)
+    one = stopped[0]["scope"]
+    resumed = client.post("/v1/budgets/resume", {"rule": "by node", "environment": "prod", "value": one})
+    assert {line["scope"] for line in resumed.json["budgets"] if line["used"]} == (
+        {
+            budget["scope"]
+            for budget in client.items("/v1/budgets", cel="budget.used > 0 && budget.rule == 'by node'")
+        }
+    )
+    assert one not in {line["scope"] for line in resumed.json["budgets"] if line["stoppedAt"]}
+    (entry,) = [entry for entry in client.items("/v1/audit") if entry["action"] == "resume"]
+    assert entry["name"] == "own/by node"
+    refused = client.post("/v1/budgets/resume", {"rule": "by node", "value": "node-99"})
+    assert (refused.status, refused.json["errors"][0]["path"]) == (422, "value")
+    assert "allowed are node-1" in refused.json["errors"][0]["message"]
+
+
+def test_a_rollout_that_failures_have_stopped_is_among_the_budgets(client: Client) -> None:
+    _by_node(client, gradualRollout={"timeScaleInterval": 0, "stopAfterFailures": 1})
+    _vote(client)
+    fleet.finish(client, fleet.jobs(client, 3)[0], "failure")
+    (line,) = until(lambda: client.items("/v1/budgets", cel="budget.kind == 'gradualRollout'"))
+    assert (line["policy"], line["rule"], line["scope"]) == ("own", "by node", "api/v1")
+    assert (line["limit"], line["used"]) == (0, 1)
+    assert line["stoppedAt"] is not None
+    told = [one for one in client.items("/v1/events") if one["type"] == "budget.stopped"]
+    assert [one["name"] for one in told] == ["own/by node"]
+    refused = client.post("/v1/budgets/resume", {"rule": "by node", "environment": "prod"})
+    assert (refused.status, refused.json["errors"][0]["path"]) == (422, "environment")
+    assert client.post("/v1/budgets/resume", {"rule": "by node"}).json["budgets"] == []
+    assert client.items("/v1/budgets", cel="budget.kind == 'gradualRollout'") == []
+
+
 @pytest.mark.parametrize(
     "body",
     [
+        {"rule": "few", "value": "node-1"},
         {"rule": "yes"},
         {"rule": "none"},
         {"rule": "few", "environment": "qa"},

@@ -1,4 +1,4 @@
-"""How full each budget is, and resuming a line that a failure budget has stopped."""
+"""How full each budget is, and resuming a line that failures have stopped."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from headgate.api.calls import Answer, Call, Route
 from headgate.api.schemas import Page as PageSchema
 from headgate.fleet import gates, grouping, references
 from headgate.fleet.changes import ResumeBudget
+from headgate.fleet.records import Latch
 from headgate.fleet.rules import failure_budget
 from headgate.fleet.state import State
 from headgate.fleet.units import BoundRule, Target
@@ -38,7 +39,9 @@ async def list_budgets(call: Call) -> Answer:
 
 
 def _name(budget: dict[str, Any]) -> str:
-    return "/".join((budget["policy"], budget["rule"], budget["environment"] or "", budget["ruleId"]))
+    """A rule has a budget for each environment, value or version: what tells them apart is part of it."""
+    where = (budget["environment"] or "", budget["ruleId"], budget["scope"] or "")
+    return "/".join((budget["policy"], budget["rule"], *where))
 
 
 def _budgets(state: State) -> Iterator[dict[str, Any]]:
@@ -51,8 +54,30 @@ def _budgets(state: State) -> Iterator[dict[str, Any]]:
         yield _budget(rule, None, table.scope, table.limit, holders, None)
     for policy in state.policies.values():
         for rule in policy.rules:
-            if rule.kind == FAILURES:
-                yield from _failure_budgets(state, rule)
+            yield from _lines(state, rule)
+
+
+def _lines(state: State, rule: BoundRule) -> Iterator[dict[str, Any]]:
+    """What failures stop, until a person resumes it."""
+    if rule.kind == FAILURES:
+        yield from _failure_budgets(state, rule)
+    elif rule.kind == ROLLOUT and rule.spec.stop_after_failures is not None:
+        yield from _rollouts(state, rule)
+
+
+def _rollouts(state: State, rule: BoundRule) -> Iterator[dict[str, Any]]:
+    """One for each version that has failed somewhere and may still be rolled out."""
+    for (rule_id, version_id), latch in sorted(state.latches.items()):
+        version = state.version(version_id)
+        if rule_id == rule.id and version is not None and version.is_ready and latch.failed:
+            scope = f"{version.object.deployment}/{version.tag}"
+            limit = rule.spec.stop_after_failures - 1
+            yield _budget(rule, None, scope, limit, _failed(latch), latch.stopped_at)
+
+
+def _failed(latch: Latch | None) -> list[dict[str, Any]]:
+    found = sorted(latch.failed.items()) if latch is not None else []
+    return [{"name": name, "since": objects.shown(since)} for name, since in found]
 
 
 def _failure_budgets(state: State, rule: BoundRule) -> Iterator[dict[str, Any]]:
@@ -64,12 +89,10 @@ def _failure_budgets(state: State, rule: BoundRule) -> Iterator[dict[str, Any]]:
     for scope, target in sorted(scopes.items()):
         latch = state.latches.get((rule.id, scope))
         limit = failure_budget.allowance(rule.spec, gates.budget_total(state, rule, target))
-        failed = sorted(latch.failed.items()) if latch is not None else []
-        holders = [{"name": name, "since": objects.shown(since)} for name, since in failed]
         stopped_at = latch.stopped_at if latch is not None else None
-        environment, separator, value = scope.partition("/")
-        shown = grouping.shown(value) if separator else None
-        yield _budget(rule, environment or None, shown, limit, holders, stopped_at)
+        environment, value = gates.parts_of_scope(scope)
+        shown = grouping.shown(value) if value is not None else None
+        yield _budget(rule, environment, shown, limit, _failed(latch), stopped_at)
 
 
 def _budget(
@@ -104,10 +127,9 @@ async def resume(call: Call) -> Answer:
         if rule.kind not in (FAILURES, ROLLOUT):
             message = f"is {rule.label}, a {rule.kind}; allowed are a {FAILURES} and a {ROLLOUT}"
             raise Rejected([Problem("rule", message)])
-        context.apply(
-            ResumeBudget(rule.id, rule.policy.name, _environment(state, given), context.caller.user)
-        )
-        return replies.reply(200, {"budgets": list(_failure_budgets(state, rule))})
+        environment, user = _environment(state, given), context.caller.user
+        context.apply(ResumeBudget(rule.id, rule.policy.name, environment, user, given.value, rule.label))
+        return replies.reply(200, {"budgets": list(_lines(state, rule))})
 
     return await replies.submit(call, command)
 
@@ -130,6 +152,7 @@ ROUTES = (
     Route(
         "POST", "/v1/budgets/resume", "resumeBudget", "Resume a line that a failure budget has stopped",
         resume, "budget:resume", "budgets", {200: rollout_shapes.Budgets}, body=bodies.ResumeInput, mutates=True,
-        description="Failures so far no longer count.",
+        description="Failures so far no longer count. `environment` and `value`, one of the rule's groupBy, name one of "
+        "the lines that it has; a gradualRollout has one for each version.",
     ),
 )  # fmt: skip
