@@ -42,6 +42,7 @@ class Following:
         the screen goes on."""
         self._ask()
         self._client.attempts = 1
+        self._client.close()
         self._succeeded()
 
     @property
@@ -57,6 +58,7 @@ class Following:
             self._lost = None
             if isinstance(item, event_stream.Live):
                 self._stale.everything = self._stale.everything or not item.resumed
+                self._pause_seconds = LEAST_BETWEEN_QUESTIONS_SECONDS
                 continue
             self._stale.add(self._of_watched(watch_changes.left_open(self.snapshot, item)))
             self.snapshot = watch_changes.applied(self.snapshot, item)
@@ -68,7 +70,10 @@ class Following:
         return stale
 
     def catch_up(self) -> None:
-        """Asks for what is not known, if it is time. A server that is away is asked again, a little later each time."""
+        """Asks for what is not known, if it is time. A server that is away is asked again, a little later each time.
+
+        Every time on a connection of its own: the server may have closed one that nothing was asked on for a while.
+        """
         age = time.monotonic() - self._asked_at
         if age >= LONGEST_BETWEEN_QUESTIONS_SECONDS and self.snapshot.count("waiting", "frozen", "verifying"):
             self._stale.counts = None
@@ -84,6 +89,8 @@ class Following:
             self._pause_seconds = min(2 * self._pause_seconds, LONGEST_PAUSE_SECONDS)
         else:
             self._succeeded()
+        finally:
+            self._client.close()
 
     def _succeeded(self) -> None:
         took_seconds = time.monotonic() - self._asked_at
