@@ -134,7 +134,12 @@ def assert_same(one: Result, other: Result) -> None:
 
 
 def shown(result: Result) -> str:
-    return json.dumps(result.document(), ensure_ascii=False, indent=1)
+    """The output. A run that has not converged ends with the last time at which anyone would look again, and who waits for
+    two things names the one or the other as the clock goes: there the end is a matter of who looked last."""
+    document = result.document()
+    if not document["converged"]:
+        document["end"] = None
+    return json.dumps(document, ensure_ascii=False, indent=1)
 
 
 def without_places(result: Result) -> Document:
