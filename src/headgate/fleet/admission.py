@@ -61,7 +61,10 @@ def _consider(state: State, unit: Unit, now: Instant) -> StartKey | None:
 
 def _look(state: State, unit: Unit, now: Instant) -> tuple[Start | None, Hindrance]:
     if isinstance(unit, Place):
-        return places.look(state, unit, now)
+        seen = places.look(state, unit, now)
+        for member in unit.members.values():
+            holds.settle_target(state, member)
+        return seen
     assert isinstance(unit, Target)
     hindrance = Hindrance()
     found = targets.next_release(state, unit, now, hindrance)

@@ -19,11 +19,17 @@ def fresh_versions(state: State, place: Place, now: Instant) -> Fresh:
     found: Fresh = {}
     for name in shape.of_place(place).others:
         target = place.members[name]
-        if target.deployment.versions and place.is_home_of(target):
+        if target.deployment.versions and place.is_home_of(target) and not is_about_to_go_back(place, name):
             versions = _new_for(state, place, target, now)
             if versions:
                 found[name] = versions
     return found
+
+
+def is_about_to_go_back(place: Place, deployment: str) -> bool:
+    """Somebody has ordered it, and the cycle for that has not started: what repairs goes before what is new."""
+    member = place.waiting.member(deployment) if place.waiting is not None else None
+    return member is not None and member.kind == "rollback" and member.state == "waiting"
 
 
 def _new_for(state: State, place: Place, target: Target, now: Instant) -> list[VersionNode]:

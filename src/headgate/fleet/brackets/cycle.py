@@ -140,10 +140,10 @@ def job_ended(state: State, job: Job, now: Instant) -> None:
 def _member_succeeded(
     state: State, place: Place, group: Group, member: Member, job: Job, now: Instant
 ) -> None:
-    if job.kind == "rollback":
-        putting_back.put_back(state, place, group, member, now)
-    elif member.next_version is not None:
+    if member.next_version is not None:
         take_next(member)
+    elif job.kind == "rollback":
+        putting_back.put_back(state, place, group, member, now)
     else:
         running.settle(member, "succeeded", now)
 

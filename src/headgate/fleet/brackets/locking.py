@@ -26,7 +26,7 @@ def allowed_locks(
     satisfied_at = 0
     for name in shape.of_place(place).others:
         target = place.members[name]
-        if not place.is_home_of(target):
+        if not place.is_home_of(target) or collecting.is_about_to_go_back(place, name):
             continue
         for version in collecting.lockable_versions(state, target, now):
             if _is_on_its_way(place, name, version):
@@ -105,7 +105,7 @@ def lock(
         if place.is_home_of(target)
     ]
     if superseded is not None:
-        _carry_over(state, superseded, group)
+        _carry_over(state, place, superseded, group)
         clock_start = superseded.clock_start if superseded.clock_start is not None else clock_start
         ready_at = superseded.ready_at or now
         group.without_window = group.without_window and superseded.without_window
@@ -166,7 +166,8 @@ def _member(
     return Member(name, role, state="unchanged")
 
 
-def _carry_over(state: State, superseded: Group, group: Group) -> None:
+def _carry_over(state: State, place: Place, superseded: Group, group: Group) -> None:
+    """What is to go back first is new again afterwards."""
     for old in superseded.members:
         member = group.member(old.deployment)
         version = state.version(old.version)
@@ -183,6 +184,8 @@ def _carry_over(state: State, superseded: Group, group: Group) -> None:
             member.floor_before = old.floor_before
             member.state = "waiting"
             member.kind = old.kind
+        elif member.kind == "rollback":
+            unlock(state, place, old)
 
 
 def end_unstarted(
