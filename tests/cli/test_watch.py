@@ -185,6 +185,27 @@ def test_wait_ends_with_one_at_once_when_only_a_person_can_help(
     assert api.requests[-1].query["stuck"] == "true"
 
 
+@pytest.mark.parametrize("state", ["waiting", "frozen"])
+def test_wait_for_people_goes_on_until_somebody_has_decided(state: str, api: FakeApi, run: Command) -> None:
+    """An approval that nobody has given, a freeze: the same that ends `wait` at once without the option."""
+    asked = iter([stuck(**{state: 1})] * 4)
+    api.on("GET", "status", lambda _: Reply(next(asked, DONE)))
+    api.on("GET", "events", Reply(stream=lambda: iter([])))
+    result = run("wait", "api", "--for-people", "--timeout", "30s")
+    assert result.exit_code == 0, result.stderr
+    assert next(asked, None) is None, "it did not wait"
+
+
+@pytest.mark.parametrize("state", ["failed", "rolledBack"])
+def test_wait_for_people_ends_at_once_where_there_is_nothing_to_decide(
+    state: str, api: FakeApi, run: Command
+) -> None:
+    api.on("GET", "status", stuck(**{state: 1}))
+    result = run("wait", "api", "--for-people")
+    assert result.exit_code == 1
+    assert "api/prod/node-1" in result.stderr
+
+
 def test_wait_ends_with_zero_when_it_runs(api: FakeApi, run: Command) -> None:
     api.on("GET", "status", DONE)
     result = run("wait", "api", "-e", "prod")
