@@ -6,6 +6,8 @@ import threading
 import time
 from typing import Any
 
+import pytest
+
 from . import fleet, waiting
 from .client import Answer, Client
 from .server import Server
@@ -105,8 +107,12 @@ def test_others_are_served_while_a_large_set_is_put_and_a_second_one_has_to_wait
     assert len(names(client)) == 4 * COUNT
 
 
-def test_a_set_that_a_crash_interrupted_is_put_again(tmp_path: Any) -> None:
-    server = Server(tmp_path)
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+def test_a_set_that_a_crash_interrupted_is_put_again(
+    database: str, tmp_path: Any, request: pytest.FixtureRequest
+) -> None:
+    options = () if database == "sqlite" else ("--database", str(request.getfixturevalue("postgres_url")))
+    server = Server(tmp_path, *options)
     server.start()
     try:
         client = server.admin()
