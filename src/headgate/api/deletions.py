@@ -10,12 +10,15 @@ from headgate.api import concerning, kinds, refusals
 from headgate.api.calls import Call, Parameter, Refusal
 from headgate.api.kinds import Kind
 from headgate.fleet import concerns, deleting, model
+from headgate.fleet.brackets import hooks
 from headgate.fleet.changes import Object
 from headgate.fleet.concerns import Concern
 from headgate.fleet.state import State
 
 CONFIRMED = (kinds.ENVIRONMENT, kinds.DEPLOYMENT, kinds.POLICY)
 """Kinds that are not deleted by the way while they have release targets."""
+ANSWERED = (kinds.POLICY, kinds.DEPLOYMENT, kinds.FREEZE)
+"""Kinds that bind the targets of others: whoever lets one go is told whom that concerned."""
 
 CONFIRM = Parameter(
     "confirm",
@@ -23,7 +26,9 @@ CONFIRM = Parameter(
     "Delete an environment, a deployment or a policy although it has release targets.",
 )
 DRY_RUN = Parameter(
-    "dryRun", {"type": "boolean", "default": False}, "Only say what the deletion would end, with status 200."
+    "dryRun",
+    {"type": "boolean", "default": False},
+    "Only say what the deletion would end; nothing is deleted.",
 )
 
 
@@ -62,6 +67,14 @@ def of(state: State, kind: Kind, thing: Object, name: str) -> Deletion:
     if found is None and kind is kinds.RESOURCE:
         found = concerns.of(list(state.resources[thing.name].targets))
     return Deletion(kind, name, found or concerns.of(()), _needed_by(state, kind, thing))
+
+
+def done(state: State, deletion: Deletion) -> Deletion:
+    """As it turned out: with the hooks that brackets miss since."""
+    missed = "; ".join(hooks.warnings(state))
+    return msgspec.structs.replace(
+        deletion, concern=msgspec.structs.replace(deletion.concern, note=missed or None)
+    )
 
 
 def _needed_by(state: State, kind: Kind, thing: Object) -> str | None:

@@ -70,13 +70,15 @@ class _Deleter:
             self._preview(kind, name)
             return
         try:
-            self._send(kind, name, {asking.CONFIRM: "true"} if self._yes and kind.is_confirmed else {})
+            answer = self._send(
+                kind, name, {asking.CONFIRM: "true"} if self._yes and kind.is_confirmed else {}
+            )
         except refusals.Refused as refused:
             if not asking.is_asked(refused):
                 raise
             asking.be_sure(f"{asking.question(refused)}. Delete it?", yes=self._yes)
-            self._send(kind, name, {asking.CONFIRM: "true"})
-        self.say(kind, name, "deleted")
+            answer = self._send(kind, name, {asking.CONFIRM: "true"})
+        self.say(kind, name, "deleted", answer)
 
     def _send(self, kind: Kind, name: str, query: dict[str, str]) -> Any:
         place = path(kind.collection, name)
@@ -91,9 +93,11 @@ class _Deleter:
             sentence = f"{kind.singular} {name} cannot be deleted: {found['neededBy']}"
         output.result(found, self._form, concerns.said(sentence, found), name)
 
-    def say(self, kind: Kind, name: str, what: str) -> None:
+    def say(self, kind: Kind, name: str, what: str, answer: dict[str, Any] | None = None) -> None:
         document = {"kind": kind.singular, "name": name, "action": what}
-        output.result(document, self._form, f"{kind.singular} {name} {what}", name)
+        if answer is not None:
+            document["concerns"] = answer["concerns"]
+        output.result(document, self._form, concerns.said(f"{kind.singular} {name} {what}", document), name)
 
 
 def _delete_manifests(deleter: _Deleter, paths: tuple[str, ...]) -> None:

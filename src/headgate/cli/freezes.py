@@ -61,5 +61,6 @@ def unfreeze(client: Client, name: str, form: str) -> None:
 
     Exit codes: 0 ended; 1 there is none of that name; 2 called wrongly; 4 the server cannot be reached; 5 not allowed.
     """
-    client.send("DELETE", path("freezes", name))
-    output.result({"kind": "freeze", "name": name, "action": "deleted"}, form, f"freeze {name} is over", name)
+    answer = client.send("DELETE", path("freezes", name)) or {}
+    document = {"kind": "freeze", "name": name, "action": "deleted", "concerns": answer.get("concerns")}
+    output.result(document, form, concerns.said(f"freeze {name} is over", document), name)

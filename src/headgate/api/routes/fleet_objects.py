@@ -229,10 +229,13 @@ async def delete_object(kind: Kind, call: Call) -> Answer:
     def delete(context: Context) -> Reply:
         old = finding.required(context.engine.state, kind, reference)
         etags.check(call.if_match, objects.encode(old))
-        deletions.check(deletion(context.engine.state), confirm=bool(call.query.get("confirm")))
+        found = deletion(context.engine.state)
+        deletions.check(found, confirm=bool(call.query.get("confirm")))
         with refusals.as_conflict(f"The {kind.singular} cannot be deleted"):
             context.apply(changes.Delete(kind.name, old.name))
-        return replies.NOTHING
+        if kind not in deletions.ANSWERED:
+            return replies.NOTHING
+        return replies.reply(200, deletions.done(context.engine.state, found).document())
 
     return await replies.submit(call, delete)
 
