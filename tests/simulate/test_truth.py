@@ -69,6 +69,18 @@ def test_a_cycle_whose_hook_has_no_version_left_waits_for_a_person() -> None:
     assert aborting.startswith("headgate abort ")
 
 
+def test_a_window_that_no_version_of_a_hook_closes_waits_for_a_person() -> None:
+    found = explained(
+        publish(deployment="drain"),
+        publish(deployment="kubelet", at="+1m"),
+        ask("kubelet/prod/node-1", "+1h"),
+        objects=[*nodes(), bracket()],
+        until="+2h",
+    )
+    assert (found.state, found.is_blocked) == ("waiting", True)
+    assert found.commands[0] == "headgate publish uncordon TAG"
+
+
 def test_a_hook_that_waits_for_a_time_is_no_matter_for_a_person() -> None:
     cooling = manifest(
         "Policy",

@@ -8,6 +8,7 @@ import msgspec
 
 from headgate.fleet import (
     candidates,
+    explain_slots,
     explain_verdicts,
     gates,
     holds,
@@ -298,7 +299,7 @@ def _phase(state: State, place: Place, group: Group, now: Instant) -> str:
 
 def _slot_lines(state: State, target: Target, now: Instant) -> Iterator[SlotLine]:
     for table in holds.tables_for(state, (target,)):
-        one = explain_verdicts.concurrency_verdict(state, table, target)
+        one = explain_slots.of_table(state, table, target)
         held = target.resource.name in table.holders
         if held or any(True for _ in target_states.ahead_of(state, target, now)):
             yield SlotLine(table.rule.policy.name, table.rule.label, held, one.verdict.message)

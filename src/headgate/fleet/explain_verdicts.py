@@ -11,6 +11,7 @@ from headgate.fleet import (
     candidates,
     dependencies,
     evidence,
+    explain_slots,
     gates,
     holds,
     rejecting,
@@ -20,8 +21,6 @@ from headgate.fleet import (
 )
 from headgate.fleet.brackets import collecting, locking, ordering, putting_back, readiness, shape
 from headgate.fleet.records import GivenUp, Group, Member
-from headgate.fleet.rules import resource_concurrency
-from headgate.fleet.slots import SlotTable
 from headgate.fleet.state import Judged, State
 from headgate.fleet.targets import Hindrance
 from headgate.fleet.units import Place, Target, VersionNode
@@ -47,7 +46,7 @@ def of_target(state: State, target: Target, now: Instant) -> Iterator[Verdict]:
         for one in targets.verdicts_of(state, target, version, now):
             yield version, one
         for table in holds.tables_for(state, (target,)):
-            yield version, concurrency_verdict(state, table, target)
+            yield version, explain_slots.of_table(state, table, target)
         if target.record.retry_at is not None:
             yield from ((version, one) for one in _retry_verdicts(target, target.record.retry_at, now))
         elif version.id in target.record.failures:
@@ -88,7 +87,7 @@ def _ordered_verdicts(state: State, target: Target, now: Instant) -> Iterator[Ve
     if is_retried and record.retry_at is not None:
         yield from ((version, one) for one in _retry_verdicts(target, record.retry_at, now))
     for table in holds.tables_for(state, (target,)):
-        yield version, concurrency_verdict(state, table, target)
+        yield version, explain_slots.of_table(state, table, target)
 
 
 def _changed_values_verdicts(state: State, target: Target, now: Instant) -> Iterator[Verdict]:
@@ -102,7 +101,7 @@ def _changed_values_verdicts(state: State, target: Target, now: Instant) -> Iter
     for one in targets.verdicts_of_same_version(state, target, now):
         yield deployed, one
     for table in holds.tables_for(state, (target,)):
-        yield deployed, concurrency_verdict(state, table, target)
+        yield deployed, explain_slots.of_table(state, table, target)
 
 
 def failed_sentence(state: State, target: Target, version_id: str | None) -> str:
@@ -151,62 +150,6 @@ def _retry_verdicts(target: Target, retry_at: Instant, now: Instant) -> Iterator
         else:
             verdict = decisions.allowed("the next attempt is due", satisfied_at=retry_at)
         yield Judged(rule, "retry", verdict)
-
-
-def concurrency_verdict(state: State, table: SlotTable, target: Target) -> Judged:
-    resource = target.resource.name
-    sentence = resource_concurrency.sentence(
-        [(name, _what_holds(state, table, name)) for name in sorted(table.holders)],
-        len(table.group),
-        table.limit,
-        table.scope if table.rule.spec.group_by is not None else None,
-    )
-    if resource in table.holders:
-        since = instants.show_to_the_second(table.held_since(resource) or 0)
-        verdict = decisions.allowed(
-            f"{resource} holds a slot since {since}", satisfied_at=table.held_since(resource)
-        )
-    elif table.free > 0:
-        verdict = decisions.allowed(sentence)
-    else:
-        failed = _failed_holders(state, table)
-        by_person = all(any(group in failed for group in held) for held in table.holders.values())
-        verdict = decisions.pending(Reason.SLOTS_TAKEN, sentence, failed_groups=failed, by_person=by_person)
-    return Judged(table.rule, "resourceConcurrency", verdict)
-
-
-def _failed_holders(state: State, table: SlotTable) -> list[str]:
-    """Groups that hold slots and give none back before a person has decided."""
-    held = dict.fromkeys(holder for name in sorted(table.holders) for holder in sorted(table.holders[name]))
-    return [one for one in held if one in state.groups and state.groups[one].status == "failed"]
-
-
-def _what_holds(state: State, table: SlotTable, resource: str) -> str:
-    """What the holder is doing: `executing kubelet-upgrade`, or `failed, held since 09:16`."""
-    parts: list[str] = []
-    for holder, since in sorted(table.holders[resource].items()):
-        group = state.groups.get(holder)
-        if group is None:
-            target = state.targets.get(holder)
-            parts.append(_what_target_does(state, target) if target is not None else f"running {holder}")
-        elif group.status == "failed":
-            parts.append(f"failed, held since {instants.show_clock(group.failed_at or since)}")
-        else:
-            running = [m.deployment for m in group.members if m.state in ("running", "rollingBack")]
-            parts.append(f"executing {', '.join(running) or 'nothing at the moment'}")
-    return "; ".join(parts)
-
-
-def _what_target_does(state: State, target: Target) -> str:
-    record = target.record
-    job = state.jobs.get(record.job or "")
-    if record.rollback_to is not None or (job is not None and job.kind == "rollback"):
-        what = "rolling back"
-    elif record.retry_at is not None:
-        what = "retrying"
-    else:
-        what = "running" if job is not None else "verifying"
-    return f"{what} {target.deployment.name}"
 
 
 def _verdicts_in_bracket(state: State, target: Target, place: Place, now: Instant) -> Iterator[Verdict]:
@@ -259,22 +202,25 @@ def _unhooked_verdicts(state: State, target: Target, place: Place, now: Instant)
         return
     _, missing, _ = locking.hook_locks(state, place, now, Hindrance())
     if missing:
-        verdict = _missing_verdict(state, place, missing, now)
+        verdict = _missing_verdict(state, place, missing, _missing_sentence(missing), now)
         yield candidates.deployed_version(state, target), Judged(place.rule, "deploymentBracket", verdict)
 
 
+def _missing_sentence(hooks: list[str]) -> str:
+    return f"waits for an allowed version of the hook {', '.join(hooks)}"
+
+
 def _missing_verdict(
-    state: State, place: Place, hooks: list[str], now: Instant, group: Group | None = None
+    state: State, place: Place, hooks: list[str], said: str, now: Instant, group: Group | None = None
 ) -> decisions.Verdict:
     """A hook without a version is waited for. Only a person can bring one, unless a version of it waits for something
     else: a time, another environment."""
     started = group is not None and group.started_at is not None
-    by_person = any(not _may_come_by_itself(state, place.members[name], now) for name in hooks)
     return decisions.pending(
         Reason.AWAITING_DEPENDENCY,
-        f"waits for an allowed version of the hook {', '.join(hooks)}",
+        said,
         missing_hooks=hooks,
-        by_person=by_person,
+        by_person=any(not _may_come_by_itself(state, place.members[name], now) for name in hooks),
         group=group.id if group is not None and started else None,
     )
 
@@ -379,7 +325,7 @@ def _verdicts_of_member(
     if group.started_at is None:
         yield from readiness.verdicts_of(state, place, group, now)
         for table in readiness.tables_of(state, place, group):
-            yield concurrency_verdict(state, table, target)
+            yield explain_slots.of_table(state, table, target)
     if member.state in ("waiting", "retrying"):
         yield from ordering.verdicts_of(state, place, group, member, now)
         if group.started_at is not None:
@@ -413,7 +359,7 @@ def of_window(state: State, place: Place, now: Instant) -> Judged:
             requeue_at=close_at if now >= group.collection_ends_at else group.collection_ends_at,
         )
     else:
-        verdict = decisions.pending(Reason.COLLECTING, _held_open(state, place, fresh, now))
+        verdict = _held_open(state, place, fresh, now)
     return Judged(place.rule, "deploymentBracket", verdict)
 
 
@@ -436,12 +382,15 @@ def _when_it_closes(
     )
 
 
-def _held_open(state: State, place: Place, fresh: collecting.Fresh, now: Instant) -> str:
+def _held_open(state: State, place: Place, fresh: collecting.Fresh, now: Instant) -> decisions.Verdict:
     _, missing, _ = locking.hook_locks(state, place, now, Hindrance())
+    stays = "collection window stays open"
     if missing:
-        return f"collection window stays open: there is no allowed version of {', '.join(missing)}"
+        said = f"{stays}: there is no allowed version of {', '.join(missing)}"
+        return _missing_verdict(state, place, missing, said, now)
     waiting = ", ".join(f"{name} {versions[0].tag}" for name, versions in sorted(fresh.items()))
-    return f"collection window stays open until the gates of a new version allow it: {waiting}"
+    said = f"{stays} until the gates of a new version allow it: {waiting}"
+    return decisions.pending(Reason.COLLECTING, said)
 
 
 def bracket_verdict(state: State, target: Target, place: Place, group: Group, now: Instant) -> Judged:
@@ -449,7 +398,7 @@ def bracket_verdict(state: State, target: Target, place: Place, group: Group, no
     locked_at = instants.show_to_the_second(group.locked_at or now)
     missing = locking.missing_hooks(group)
     if missing:
-        verdict = _missing_verdict(state, place, missing, now, group)
+        verdict = _missing_verdict(state, place, missing, _missing_sentence(missing), now, group)
     elif group.status == "queued":
         other = state.sites.get(place.site)
         ahead = other.executing if other is not None else None
