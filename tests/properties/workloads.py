@@ -266,19 +266,22 @@ class _Story:
                 "headgate.dev/revision",
                 "grove.io/podcliqueset-replica-index",
                 "grove.io/podcliquescalinggroup-replica-index",
+                "app.kubernetes.io/part-of",
             )
         )
+        value = self._choose.one(("9", None))
         edits: tuple[tuple[str, str, Document], ...] = (
             ("PodClique", f"{NAME}-{index}-{self._choose.one(CLIQUES)}", {"podSpec": _pod_spec("foreign")}),
             ("PodClique", f"{NAME}-{index}-{self._choose.one(CLIQUES)}", {"replicas": 7}),
             ("PodClique", f"{NAME}-{index}-{self._choose.one(CLIQUES)}", {}),
             ("PodClique", f"{NAME}-{index}-{self._choose.one(GROUPS)}-0-{self._choose.one(CLIQUES)}", {}),
             ("PodCliqueScalingGroup", f"{NAME}-{index}-{self._choose.one(GROUPS)}", {"minAvailable": 9}),
+            ("PodCliqueScalingGroup", f"{NAME}-{index}-{self._choose.one(GROUPS)}", {}),
             ("PodGang", f"{NAME}-{index}", {"podgroups": []}),
             ("Service", f"{NAME}-{index}", {"selector": {"app": "foreign"}}),
         )
         kind, name, spec = self._choose.one(edits)
-        patch: Document = {"spec": spec} if spec else {"metadata": {"labels": {label: "9"}}}
+        patch: Document = {"spec": spec} if spec else {"metadata": {"labels": {label: value}}}
         return {"patch": {"kind": kind, "name": name, "patch": patch}}
 
     def _kill(self) -> Document:

@@ -22,6 +22,8 @@ class ObjectCache:
         self._objects: dict[Key, Object] = {}
         self._by_kind: dict[tuple[str, str], dict[Key, Object]] = {}
         self._parts: dict[Hashable, dict[Key, Object]] = {}
+        self._owners: dict[Key, Hashable] = {}
+        """Under what each object was put, which may not be what the index says of it later."""
         self._gone_versions: dict[Key, int] = {}
         self._listeners: list[Listener] = []
         for item in items:
@@ -59,6 +61,7 @@ class ObjectCache:
         owner = self._index(item)
         if owner is not None:
             self._parts.setdefault(owner, {})[key] = item
+            self._owners[key] = owner
         self._tell(known, item)
         return True
 
@@ -78,10 +81,10 @@ class ObjectCache:
         if known is None:
             return
         self._by_kind[key.group, key.kind].pop(key, None)
-        owner = self._index(known)
+        owner = self._owners.pop(key, None)
         if owner is not None:
             parts = self._parts[owner]
-            parts.pop(key, None)
+            del parts[key]
             if not parts:
                 del self._parts[owner]
 

@@ -33,7 +33,8 @@ Listener = Callable[[Change], None]
 class ClusterPort(Protocol):
     """Writes raise `Conflict`. Listeners are told of every write in its order."""
 
-    def __iter__(self) -> Iterator[Object]: ...
+    def __iter__(self) -> Iterator[Object]:
+        """Owners before what they own."""
 
     def get(self, key: Key) -> Object | None: ...
 

@@ -32,15 +32,39 @@ def is_set(item: Object) -> bool:
     return item.kind == model.KIND and item.api_version == model.API_VERSION
 
 
-def request_of(item: Object) -> Key | None:
-    """The set that an object is, or is part of: what it owns stays its part even without the label."""
-    if is_set(item):
-        return item.key
-    for owner in item.owners:
-        if owner.kind == model.KIND:
-            return request_for(item.namespace, owner.name)
+class Family:
+    """Which set an object is part of. Its owners say so, the set itself or one that is part of it in turn, since
+    anybody may edit a label; by the label is found what has lost its owner."""
+
+    def __init__(self) -> None:
+        self._sets: dict[str, Key] = {}
+        """Of the objects that may own others, by uid."""
+
+    def set_of(self, item: Object) -> Key | None:
+        """Owners have to be asked about before what they own."""
+        found = self._by_owner(item) or _by_label(item)
+        if found is not None and item.kind in _OWNERS:
+            self._sets[item.uid] = found
+        return found
+
+    def _by_owner(self, item: Object) -> Key | None:
+        for owner in item.owners:
+            if owner.kind == model.KIND:
+                return request_for(item.namespace, owner.name)
+            if owner.uid in self._sets:
+                return self._sets[owner.uid]
+        return None
+
+    def forget(self, item: Object) -> None:
+        self._sets.pop(item.uid, None)
+
+
+_OWNERS = (model.SCALING_GROUP_KIND, model.CLIQUE_KIND)
+
+
+def _by_label(item: Object) -> Key | None:
     name = item.labels.get(labels.PART_OF)
-    return request_for(item.namespace, name) if name is not None else None
+    return None if name is None else request_for(item.namespace, name)
 
 
 class WorkloadController(Generic[PlanT]):
@@ -51,20 +75,28 @@ class WorkloadController(Generic[PlanT]):
     def __init__(self, planner: Planner[PlanT], ids: IdSource) -> None:
         self._planner = planner
         self._ids = ids
+        self._family = Family()
 
     def restarted(self, cache: Cache, enqueue: Callable[[Key], None]) -> None:
         self._cache = cache
         self._remembered = children.Memory()
         for item in cache:
-            request = request_of(item)
+            request = self._request_of(item)
             if request is not None:
                 enqueue(request)
 
+    def _request_of(self, item: Object) -> Key | None:
+        return item.key if is_set(item) else self._family.set_of(item)
+
     def watches(self, item: Object) -> bool:
-        return request_of(item) is not None
+        return (
+            is_set(item)
+            or labels.PART_OF in item.labels
+            or any(owner.kind == model.KIND or owner.kind in _OWNERS for owner in item.owners)
+        )
 
     def index(self, item: Object) -> Key | None:
-        return None if is_set(item) else request_of(item)
+        return None if is_set(item) else self._family.set_of(item)
 
     def rank(self, request: Key) -> int:
         return 0
@@ -72,8 +104,13 @@ class WorkloadController(Generic[PlanT]):
     def requests(
         self, item: Object, before: Object | None, *, is_gone: bool, is_own_status: bool
     ) -> Iterable[Key]:
-        request = request_of(item)
-        return () if request is None or is_own_status else (request,)
+        """Also the set that an object was part of before somebody cut it off."""
+        if is_own_status:
+            return ()
+        found = {self._request_of(each): None for each in (before, item) if each is not None}
+        if is_gone:
+            self._family.forget(item)
+        return tuple(request for request in found if request is not None)
 
     def reconcile(self, request: Key, now: Instant) -> PlanT | None:
         """None once the set is gone; what it had goes with it."""

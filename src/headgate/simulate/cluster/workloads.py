@@ -12,7 +12,7 @@ from headgate.simulate.cluster.pods import Pod, Pods
 from headgate.simulate.cluster.store import Store
 from headgate.simulate.cluster.tally import Tally
 from headgate.workload import controller, labels, model, names, revisions, situation, validate
-from headgate.workload.controller import is_set, request_for, request_of
+from headgate.workload.controller import Family, is_set, request_for
 from headgate.workload.model import PodCliqueSet
 
 
@@ -149,7 +149,8 @@ class Workloads:
         return self._store.get(request)
 
     def parts_of(self, request: Key) -> tuple[Object, ...]:
-        return tuple(item for item in self._store if request_of(item) == request and not is_set(item))
+        family = Family()
+        return tuple(item for item in self._store if not is_set(item) and family.set_of(item) == request)
 
     def holds(self, item: Object) -> Iterator[str]:
         """Why somebody wants the set to stay as it is."""
