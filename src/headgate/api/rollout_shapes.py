@@ -144,31 +144,17 @@ class Target(msgspec.Struct, rename="camel"):
     job: JobLine | None
 
 
-class ListedTarget(msgspec.Struct, rename="camel"):
+class ListedTarget(Target, rename="camel"):
     """`current` is the tag of what runs there. The last three are null unless reasons are asked for."""
 
-    name: str
-    deployment: str
-    environment: str
-    resource: str
-    state: model.TargetState
-    current: str | None
-    job: JobLine | None
     desired: str | None
     message: str | None
     next_evaluation_time: Moment | None
 
 
-class TargetDetail(msgspec.Struct, rename="camel"):
+class TargetDetail(Target, rename="camel"):
     """`message` is the one sentence to read first."""
 
-    name: str
-    deployment: str
-    environment: str
-    resource: str
-    state: model.TargetState
-    current: str | None
-    job: JobLine | None
     desired: str | None
     message: str
     deployed_at: Moment | None

@@ -1,34 +1,51 @@
 """What an operator orders for release targets: one by its name, or many of a deployment in an environment."""
 
+from __future__ import annotations
+
+import functools
 import uuid
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import click
+import msgspec
 
 from headgate.cli import asking, completions, failures, options, output, tables
 from headgate.cli.client import Client, path
 
 MOST_SHOWN = 20
 _ONE_OR_MANY = click.argument("target", metavar="TARGET", shell_complete=completions.names("release-targets"))
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def _of_many(function: Function) -> Function:
-    for option in (
-        click.option("--dry-run", is_flag=True, help="Only say what it concerns; with -e."),
-        asking.YES,
-        click.option("--selector", metavar="CEL", help="With -e, only the targets that it matches."),
-        click.option(
-            "-e",
-            "--environment",
-            metavar="NAME",
-            help="All targets of DEPLOYMENT there.",
-            shell_complete=completions.names("environments"),
-        ),
-    ):
-        function = option(function)
-    return function
+def _ordering(function: Callable[..., None]) -> Callable[..., None]:
+    """The command gets an order to give as its first argument; what it is for is said once, for all of them."""
+
+    @click.option(
+        "-e",
+        "--environment",
+        metavar="NAME",
+        help="All targets of DEPLOYMENT there.",
+        shell_complete=completions.names("environments"),
+    )
+    @click.option("--selector", metavar="CEL", help="With -e, only the targets that it matches.")
+    @asking.YES
+    @click.option("--dry-run", is_flag=True, help="Only say what it concerns; with -e.")
+    @options.output()
+    @options.with_server
+    @functools.wraps(function)
+    def run(
+        client: Client,
+        *,
+        environment: str | None,
+        selector: str | None,
+        yes: bool,
+        dry_run: bool,
+        form: str,
+        **given: Any,
+    ) -> None:
+        function(Order(client, environment, selector, yes, dry_run, form), **given)
+
+    return run
 
 
 @click.command("retry")
@@ -42,20 +59,8 @@ def _of_many(function: Function) -> Function:
     "--group", metavar="ID", help="A failed group instead.", shell_complete=completions.names("groups")
 )
 @click.option("--to", metavar="TAG", help="Only this version, of those that failed there.")
-@_of_many
-@options.output()
-@options.with_server
-def retry(
-    client: Client,
-    target: str | None,
-    group: str | None,
-    to: str | None,
-    environment: str | None,
-    selector: str | None,
-    yes: bool,
-    dry_run: bool,
-    form: str,
-) -> None:
+@_ordering
+def retry(order: Order, target: str | None, group: str | None, to: str | None) -> None:
     """Tries the failed TARGET again, which is named deployment/environment/resource, or a failed group; with -e whatever
     failed of DEPLOYMENT there.
 
@@ -64,29 +69,17 @@ def retry(
     if bool(target) == bool(group):
         raise failures.misused("give TARGET, or --group ID")
     if group:
-        answer = client.send("POST", path("groups", group, "retry"))
-        output.result(answer, form, f"group {group} is tried again", group)
+        answer = order.client.send("POST", path("groups", group, "retry"))
+        output.result(answer, order.form, f"group {group} is tried again", group)
         return
-    order = Order(client, "retry", {"to": to}, form)
-    order.give(str(target), environment, selector, "is tried again", yes=yes, dry_run=dry_run)
+    order.give("retry", str(target), {"to": to}, "is tried again")
 
 
 @click.command("rollback")
 @_ONE_OR_MANY
 @click.option("--to", metavar="TAG", help="A version that ran there; else the one before.")
-@_of_many
-@options.output()
-@options.with_server
-def rollback(
-    client: Client,
-    target: str,
-    to: str | None,
-    environment: str | None,
-    selector: str | None,
-    yes: bool,
-    dry_run: bool,
-    form: str,
-) -> None:
+@_ordering
+def rollback(order: Order, target: str, to: str | None) -> None:
     """Takes TARGET, which is named deployment/environment/resource, back to the version that ran before, or that is
     given; with -e the targets of DEPLOYMENT there. After a failed job that is what ran before it.
 
@@ -94,83 +87,53 @@ def rollback(
     4 the server cannot be reached; 5 not allowed.
     """
     what = f"goes back to {to}" if to else "goes back to its version before"
-    order = Order(client, "rollback", {"to": to}, form)
-    order.give(target, environment, selector, what, yes=yes, dry_run=dry_run)
+    order.give("rollback", target, {"to": to}, what)
 
 
 @click.command("redeploy")
 @_ONE_OR_MANY
 @click.option("--to", metavar="TAG", help="Another version that ran there.")
-@_of_many
-@options.output()
-@options.with_server
-def redeploy(
-    client: Client,
-    target: str,
-    to: str | None,
-    environment: str | None,
-    selector: str | None,
-    yes: bool,
-    dry_run: bool,
-    form: str,
-) -> None:
+@_ordering
+def redeploy(order: Order, target: str, to: str | None) -> None:
     """Runs the version that TARGET has, which is named deployment/environment/resource, once more; with -e on the targets
     of DEPLOYMENT there.
 
     Exit codes: 0 ordered; 1 refused; 2 called wrongly; 4 the server cannot be reached; 5 not allowed.
     """
     what = f"runs {to} once more" if to else "runs its version once more"
-    order = Order(client, "redeploy", {"to": to}, form)
-    order.give(target, environment, selector, what, yes=yes, dry_run=dry_run)
+    order.give("redeploy", target, {"to": to}, what)
 
 
 @click.command("adopt")
 @_ONE_OR_MANY
 @click.argument("tag")
-@_of_many
-@options.output()
-@options.with_server
-def adopt(
-    client: Client,
-    target: str,
-    tag: str,
-    environment: str | None,
-    selector: str | None,
-    yes: bool,
-    dry_run: bool,
-    form: str,
-) -> None:
+@_ordering
+def adopt(order: Order, target: str, tag: str) -> None:
     """Records that version TAG runs on TARGET already, which is named deployment/environment/resource, without a job; with
     -e on the targets of DEPLOYMENT there.
 
     Exit codes: 0 recorded; 1 refused, for example because a job runs there; 2 called wrongly;
     4 the server cannot be reached; 5 not allowed.
     """
-    order = Order(client, "adopt", {"version": tag}, form)
-    order.give(target, environment, selector, f"runs {tag}, as it did before", yes=yes, dry_run=dry_run)
+    order.give("adopt", target, {"version": tag}, f"runs {tag}, as it did before")
 
 
-class Order:
-    def __init__(self, client: Client, action: str, body: dict[str, str | None], form: str) -> None:
-        self._client = client
-        self._action = action
-        self._body = {key: value for key, value in body.items() if value is not None}
-        self._form = form
+class Order(msgspec.Struct, frozen=True):
+    """For one target, or with an environment for many of a deployment there."""
 
-    def give(
-        self,
-        target: str,
-        environment: str | None,
-        selector: str | None,
-        what: str,
-        *,
-        yes: bool,
-        dry_run: bool,
-    ) -> None:
-        if environment is not None:
-            self._give_to_many(target, environment, selector, yes=yes, dry_run=dry_run)
+    client: Client
+    environment: str | None
+    selector: str | None
+    yes: bool
+    dry_run: bool
+    form: str
+
+    def give(self, action: str, target: str, body: dict[str, str | None], what: str) -> None:
+        said = {key: value for key, value in body.items() if value is not None}
+        if self.environment is not None:
+            self._give_to_many(action, target, {**said, "environment": self.environment})
             return
-        if selector is not None or dry_run:
+        if self.selector is not None or self.dry_run:
             raise failures.misused(
                 "--selector and --dry-run are for many targets: give DEPLOYMENT and -e ENVIRONMENT"
             )
@@ -180,33 +143,30 @@ class Order:
                 f'TARGET: is "{target}"; name one as deployment/environment/resource, or give -e ENVIRONMENT for those of '
                 "a deployment there"
             )
-        answer = self._client.send("POST", path("release-targets", target, self._action), self._body or None)
-        output.result(answer, self._form, f"{target} {what}; see `headgate explain {target}`", target)
+        answer = self.client.send("POST", path("release-targets", target, action), said or None)
+        output.result(answer, self.form, f"{target} {what}; see `headgate explain {target}`", target)
 
-    def _give_to_many(
-        self, deployment: str, environment: str, selector: str | None, *, yes: bool, dry_run: bool
-    ) -> None:
+    def _give_to_many(self, action: str, deployment: str, body: dict[str, Any]) -> None:
         if "/" in deployment:
             raise failures.misused(f'DEPLOYMENT: is "{deployment}"; with -e, name the deployment alone')
-        place = path("deployments", deployment, self._action)
-        body: dict[str, Any] = {**self._body, "environment": environment}
-        if selector is not None:
-            body["selector"] = selector
-        if dry_run or not yes:
-            preview = self._client.send("POST", place, {**body, "dryRun": True})
-            if dry_run:
+        place = path("deployments", deployment, action)
+        if self.selector is not None:
+            body["selector"] = self.selector
+        if self.dry_run or not self.yes:
+            preview = self.client.send("POST", place, {**body, "dryRun": True})
+            if self.dry_run:
                 self._say(preview)
                 return
             for line in _lines(preview):
                 click.echo(line, err=True)
-            asking.be_sure(f"{_headline(preview)}?", yes=yes)
-        self._say(self._client.send("POST", place, body))
+            asking.be_sure(f"{_headline(preview)}?", yes=self.yes)
+        self._say(self.client.send("POST", place, body))
 
     def _say(self, answer: Any) -> None:
         name = f"{answer['deployment']}/{answer['environment']}"
         note = " (dry run, nothing ordered)" if answer["dryRun"] else ""
         output.result(
-            answer, self._form, lambda: "\n".join([*_lines(answer), f"{_headline(answer)}{note}"]), name
+            answer, self.form, lambda: "\n".join([*_lines(answer), f"{_headline(answer)}{note}"]), name
         )
 
 

@@ -8,6 +8,20 @@ import click
 LEVELS = ("debug", "info", "warning", "error")
 
 
+def _seconds(
+    name: str, default: float, most: float, line: str
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    return click.option(
+        f"--{name}",
+        f"{name.replace('-', '_')}_seconds",
+        type=click.FloatRange(1, most),
+        default=default,
+        show_default=True,
+        metavar="SECONDS",
+        help=line,
+    )
+
+
 def process_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """What every process of the service takes."""
     for option in reversed(
@@ -25,15 +39,7 @@ def process_options(function: Callable[..., Any]) -> Callable[..., Any]:
                 envvar="HEADGATE_DATABASE",
                 help="postgresql://USER@HOST/NAME or sqlite:///FILE; SQLite in --data if absent.",
             ),
-            click.option(
-                "--lease",
-                "lease_seconds",
-                type=click.FloatRange(1, 600),
-                default=15.0,
-                show_default=True,
-                metavar="SECONDS",
-                help="How long another engine waits for one that is silent.",
-            ),
+            _seconds("lease", 15.0, 600, "How long another engine waits for one that is silent."),
             click.option(
                 "--allow-address",
                 multiple=True,
@@ -51,14 +57,11 @@ def process_options(function: Callable[..., Any]) -> Callable[..., Any]:
                 help="An environment variable that job agents may name (tokenEnv, secretEnv), beside HEADGATE_AGENT_*; a * at "
                 "its end stands for the rest. May be repeated.",
             ),
-            click.option(
-                "--clock-bound",
-                "clock_bound_seconds",
-                type=click.FloatRange(1, 3600),
-                default=10.0,
-                show_default=True,
-                metavar="SECONDS",
-                help="How far the time of a workspace may be ahead of this machine's clock.",
+            _seconds(
+                "clock-bound",
+                10.0,
+                3600,
+                "How far the time of a workspace may be ahead of this machine's clock.",
             ),
             click.option(
                 "--log-level",
