@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
 import threading
 from pathlib import Path
+
+from headgate.api import crowds
+from headgate.api.routes import claims
 
 from . import waiting
 from .client import Answer, Client
@@ -43,6 +47,53 @@ def test_those_who_hung_up_are_given_nothing_and_use_up_no_attempt(client: Clien
     assert client.get(f"/v1/jobs/{job}")["status"] == "queued"
     done = {"token": token, "status": "successful"}
     assert client.expect(200, "POST", f"/v1/jobs/{job}/report", done).json["status"] == "successful"
+
+
+def test_one_token_has_few_requests_open_that_wait_for_jobs(client: Client) -> None:
+    _set_up(client)
+    greedy = client.token_with("greedy", permissions=["read", "job:run"])
+    answers: list[Answer] = []
+
+    def is_refused() -> bool:
+        answers.append(greedy.call("POST", "/v1/job-agents/edge/claim", {"waitSeconds": 0}))
+        return answers[-1].status == 429
+
+    with contextlib.ExitStack() as links:
+        for _ in range(crowds.WAITS_EACH):
+            links.enter_context(_ask(greedy))
+        waiting.until(is_refused, 25)
+        assert int(answers[-1].headers["retry-after"]) >= 1
+        assert (
+            f"greedy has {crowds.WAITS_EACH} requests that wait for jobs open already"
+            in answers[-1].sentences
+        )
+        modest = client.token_with("modest", permissions=["read", "job:run"])
+        assert modest.expect(200, "POST", "/v1/job-agents/edge/claim", {}).json["jobs"] == []
+
+
+def test_one_token_holds_a_bounded_number_of_jobs(client: Client) -> None:
+    _set_up(client)
+    many = [{"name": f"r{number}"} for number in range(claims.CLAIMS_EACH + 50)]
+    client.expect(200, "PUT", "/v1/resources/set", {"provider": "p", "resources": many}, seconds=120)
+    client.expect(201, "POST", "/v1/deployments/api/versions", {"tag": "v1"}, seconds=120)
+    greedy = client.token_with("greedy", permissions=["read", "job:run"])
+    held: list[str] = []
+    while True:
+        wanted = {"limit": 100, "leaseSeconds": 3600, "holder": f"machine {len(held)}", "waitSeconds": 10}
+        answer = greedy.call("POST", "/v1/job-agents/edge/claim", wanted, seconds=60)
+        if answer.status != 200:
+            break
+        held += [job["job"]["id"] for job in answer.json["jobs"]]
+        assert answer.json["jobs"]
+    assert len(held) == claims.CLAIMS_EACH
+    assert answer.status == 429
+    assert int(answer.headers["retry-after"]) >= 1
+    assert "greedy holds 1,000 jobs" in answer.sentences
+    modest = client.token_with("modest", permissions=["read", "job:run"])
+    others = modest.expect(200, "POST", "/v1/job-agents/edge/claim", {"limit": 100, "waitSeconds": 10}).json[
+        "jobs"
+    ]
+    assert len(others) == 51
 
 
 def test_a_server_that_ends_answers_those_who_wait_and_says_nothing_of_an_error(tmp_path: Path) -> None:

@@ -98,6 +98,8 @@ class Application:
         self._fallback = fallback
         self._closing = asyncio.Event()
         self._requests = crowds.Crowd("requests", crowds.REQUESTS_EACH)
+        self._of_agents = crowds.Crowd("requests of agents", crowds.REQUESTS_OF_AGENTS_EACH)
+        self._waits = crowds.Crowd("requests that wait for jobs", crowds.WAITS_EACH)
         self._streams = crowds.Crowd("streams", crowds.STREAMS_EACH)
         about = service_routes.routes(ready, metrics, lambda: self.openapi_json, lambda: self._docs)
         self.routes = (*routes, *about)
@@ -222,8 +224,11 @@ class Application:
             workspace = query.pop("workspace", workspace)
             request.workspace = workspace
         access.check(route, principal, workspace)
-        if principal.user and route.permission != _AGENTS_PERMISSION:
-            held.enter_context(self._requests.one_of(principal.user))
+        if principal.user:
+            crowd = self._of_agents if route.permission == _AGENTS_PERMISSION else self._requests
+            held.enter_context(crowd.one_of(principal.user))
+            if route.waits:
+                held.enter_context(self._waits.one_of(principal.user))
         if self._service.aside is not None and route.lane is not None and self._is_aside(request, route):
             self._service.aside.check(route.lane, workspace, principal.user)
         key = parameters.idempotency_key(headers.get("idempotency-key")) if route.mutates else None

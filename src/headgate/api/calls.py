@@ -225,5 +225,7 @@ class Route(msgspec.Struct, frozen=True):
     """Answered aside, where there is one: a caller can make it take long."""
     streams: bool = False
     """Whoever does not ask for JSON gets a stream, which is never answered aside."""
+    waits: bool = False
+    """It may stay open until there is something to answer; one caller has few of these open."""
     reads_body: bool = False
     """The handler decodes the body itself: it may be large."""

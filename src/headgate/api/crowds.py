@@ -9,6 +9,10 @@ from contextlib import contextmanager
 from headgate.api.problems import busy
 
 REQUESTS_EACH = 100
+REQUESTS_OF_AGENTS_EACH = 500
+"""One token may be that of many agents, each with many jobs to keep."""
+WAITS_EACH = 200
+"""Requests that may stay open until there is something to answer, as those of agents that ask for jobs."""
 STREAMS_EACH = 500
 
 

@@ -9,7 +9,7 @@ import msgspec
 from headgate.fleet.changes import JobReported
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
-from headgate.store.port import Order, Store
+from headgate.store.port import Json, Order, Store
 
 PULL = "pull"
 DEFAULT_ATTEMPTS = 3
@@ -25,6 +25,8 @@ class Kept(msgspec.Struct, rename="camel", omit_defaults=True):
     """
 
     lease_seconds: int = DEFAULT_LEASE_SECONDS
+    user: str = ""
+    """Whose token the newest claim was made with; `claimed_by` is what its holder calls itself."""
     received: int = 0
     heard_of: int = 0
     """The token of the newest claim whose holder was heard of."""
@@ -36,6 +38,19 @@ class _Document(msgspec.Struct):
 
 def kept_of(order: Order) -> Kept:
     return msgspec.json.decode(order.state or b"{}", type=Kept)
+
+
+def begin(order: Order, user: str, lease_seconds: int) -> Json:
+    """What is remembered from now on, of the claim that is just made."""
+    kept = kept_of(order)
+    kept.user, kept.lease_seconds = user, lease_seconds
+    return msgspec.json.encode(kept)
+
+
+def held_by(store: Store, workspace: str, user: str, now: Instant) -> int:
+    """How many claims of the workspace were made with the user's token and are kept up."""
+    states = store.claim_states(workspace, PULL, now)
+    return sum(msgspec.json.decode(state or b"{}", type=Kept).user == user for state in states)
 
 
 def is_heard_of(order: Order) -> bool:

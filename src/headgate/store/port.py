@@ -8,7 +8,7 @@ everywhere. Only the holder of the workspace's lease may append decisions.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Literal
 
@@ -363,8 +363,14 @@ class Store(ABC):
         now: Instant,
         seconds: float,
         limit: int,
+        note: Callable[[Order], Json] | None = None,
     ) -> list[Order]:
-        """Hands out orders that are due and that nobody holds, oldest first, each to one caller only."""
+        """Hands out orders that are due and that nobody holds, oldest first, each to one caller only. `note` says what
+        is kept as the state of an order that was just claimed."""
+
+    @abstractmethod
+    def claim_states(self, workspace: str, type_: str, now: Instant) -> list[Json]:
+        """States of the orders whose claims have not ended."""
 
     @abstractmethod
     def renew_order(self, order: Order, until: Instant) -> bool:

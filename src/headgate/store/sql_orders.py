@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.store import statements
 from headgate.store.drivers import Driver
-from headgate.store.port import Order, Store
+from headgate.store.port import Json, Order, Store
 from headgate.store.schema import TABLES
 
 _COLUMNS = TABLES["job_dispatch"].column_names
@@ -28,8 +28,11 @@ class SqlOrders(Store):
         now: Instant,
         seconds: float,
         limit: int,
+        note: Callable[[Order], Json] | None = None,
     ) -> list[Order]:
         where, values = self._due(types, workspace, agent, now)
+        if not self._is_any(where, values):
+            return []
         lock = " FOR UPDATE SKIP LOCKED" if self._driver.dialect == "postgresql" else ""
         sql = statements.select("job_dispatch", where, f"ORDER BY created_at, job LIMIT ?{lock}")
         with self._driver.write() as session:
@@ -39,12 +42,26 @@ class SqlOrders(Store):
                 order.token += 1
                 order.claimed_by = holder
                 order.claimed_until = now + instants.seconds(seconds)
+                order.state = order.state if note is None else note(order)
             session.execute_many(
-                "UPDATE job_dispatch SET claims = ?, token = ?, claimed_by = ?, claimed_until = ? "
+                "UPDATE job_dispatch SET claims = ?, token = ?, claimed_by = ?, claimed_until = ?, state = ? "
                 "WHERE workspace = ? AND job = ?",
-                [(o.claims, o.token, o.claimed_by, o.claimed_until, o.workspace, o.job) for o in orders],
+                [
+                    (o.claims, o.token, o.claimed_by, o.claimed_until, o.state.decode(), o.workspace, o.job)
+                    for o in orders
+                ],
             )
         return orders
+
+    def _is_any(self, where: str, values: Sequence[Any]) -> bool:
+        """Looks before it writes: mostly there are none, and many look."""
+        with self._driver.read() as session:
+            return bool(session.fetch(f"SELECT 1 FROM job_dispatch WHERE {where} LIMIT 1", values))
+
+    def claim_states(self, workspace: str, type_: str, now: Instant) -> list[Json]:
+        sql = "SELECT state FROM job_dispatch WHERE workspace = ? AND type = ? AND claimed_until > ?"
+        with self._driver.read() as session:
+            return [state.encode() for (state,) in session.fetch(sql, (workspace, type_, now))]
 
     def _due(
         self, types: Iterable[str] | None, workspace: str | None, agent: str | None, now: Instant

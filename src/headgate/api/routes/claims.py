@@ -11,9 +11,11 @@ import msgspec
 
 from headgate.api import (
     bodies,
+    crowds,
     finding,
     kinds,
     objects,
+    problems,
     refusals,
     replies,
     rollout_shapes,
@@ -28,6 +30,8 @@ from headgate.runtime import claims
 from headgate.runtime.commands import ENGINE, Context, Reply
 from headgate.store.port import Order
 
+CLAIMS_EACH = 1_000
+"""Of one token in one workspace."""
 NAP_SECONDS = 0.02
 """Events that bring no job must not make waiting agents ask all the time."""
 LONGEST_NAP_SECONDS = 1.0
@@ -49,7 +53,7 @@ async def claim_jobs(call: Call) -> Answer:
                 break
             left = ends - time.monotonic()
             if orders or left <= 0 or line.is_closing:
-                return await _hand_out(call, orders, wanted)
+                return await _hand_out(call, orders)
             await call.service.desk.wait_for_events(call.workspace, seen, min(left, LONGEST_NAP_SECONDS))
             await asyncio.sleep(nap)
             nap = NAP_SECONDS
@@ -76,7 +80,7 @@ async def _claim(call: Call, agent: str, wanted: bodies.ClaimInput) -> list[Orde
     store, now = call.service.store, call.service.clock()
     for workspace, lost in await replies.in_thread(partial(claims.end_lost, store, now)):
         await call.service.desk.submit(workspace, partial(_report_all, [lost]), ENGINE)
-    return await replies.in_thread(
+    orders = await replies.in_thread(
         partial(
             store.claim_orders,
             types=(claims.PULL,),
@@ -86,8 +90,23 @@ async def _claim(call: Call, agent: str, wanted: bodies.ClaimInput) -> list[Orde
             now=now,
             seconds=wanted.lease_seconds,
             limit=wanted.limit,
+            note=partial(claims.begin, user=call.principal.user, lease_seconds=wanted.lease_seconds),
         )
     )
+    return await _within_bound(call, orders) if orders else []
+
+
+async def _within_bound(call: Call, orders: list[Order]) -> list[Order]:
+    """Whoever holds as many as one may is given no more: what they do not work on would wait for them."""
+    user, now = call.principal.user, call.service.clock()
+    held = await replies.in_thread(claims.held_by, call.service.store, call.workspace, user, now)
+    kept = orders[: max(0, len(orders) - max(0, held - CLAIMS_EACH))]
+    await _give_back(call, orders[len(kept) :])
+    if not kept:
+        raise problems.busy(
+            f"{user} holds {CLAIMS_EACH:,} jobs, as many as one token may, and has to report some"
+        )
+    return kept
 
 
 async def _give_back(call: Call, orders: list[Order]) -> None:
@@ -95,25 +114,19 @@ async def _give_back(call: Call, orders: list[Order]) -> None:
         await replies.in_thread(call.service.store.give_back_order, order)
 
 
-async def _hand_out(call: Call, orders: list[Order], wanted: bodies.ClaimInput) -> Answer:
+async def _hand_out(call: Call, orders: list[Order]) -> Answer:
     """Whether anybody got them shows with the first heartbeat or report: until then they are queued. What was taken back
     while it was being claimed is not handed out."""
     try:
-        taken = await _note(call, orders, wanted)
+        taken = await _note(call, orders)
     except Exception:
         await _give_back(call, orders)
         raise
     return Answer(200, {"jobs": [_handed_out(order) for order in orders if order.job in taken]})
 
 
-async def _note(call: Call, orders: list[Order], wanted: bodies.ClaimInput) -> frozenset[str]:
+async def _note(call: Call, orders: list[Order]) -> frozenset[str]:
     """The jobs that are handed to the caller with this."""
-    for order in orders:
-        kept = claims.kept_of(order)
-        if kept.lease_seconds != wanted.lease_seconds:
-            kept.lease_seconds = wanted.lease_seconds
-            order.state = msgspec.json.encode(kept)
-            await replies.in_thread(call.service.store.save_order, order)
     if not orders:
         return frozenset()
     reports = [JobReported(order.job, "queued", f"handed to {order.claimed_by}") for order in orders]
@@ -228,11 +241,13 @@ ROUTES = (
     Route(
         "POST", "/v1/job-agents/{agent}/claim", "claimJobs", "Claim jobs of a pull agent",
         claim_jobs, "job:run", "job-agents", {200: rollout_shapes.Claims},
-        body=bodies.ClaimInput, body_required=False, problems=(409,),
+        body=bodies.ClaimInput, body_required=False, problems=(409,), waits=True,
         description=(
             "Each job is handed to one caller, who keeps it with heartbeats until it reports. A claim that is not "
             "kept up is offered again, at most maxAttempts times (config of the agent, 3 if it says nothing). A claim "
-            "counts from its first heartbeat or report: whoever hangs up is given nothing."
+            "counts from its first heartbeat or report: whoever hangs up is given nothing. One token has at most "
+            f"{crowds.WAITS_EACH} of these requests open at once, and holds at most {CLAIMS_EACH:,} jobs of a workspace; "
+            "beyond that it is answered 429."
         ),
     ),
     Route(
