@@ -112,7 +112,7 @@ def lock(
     for name, version in locks.items():
         member = group.member(name)
         assert member is not None
-        member.floor_before = _floor_before(place, name, superseded)
+        member.floor_before = place.record.floors.get(name)
         _note_lock(state, place, name, version)
         giving_up.taken_up(state, place, name, version.id)
     group.locked_at = now
@@ -124,13 +124,6 @@ def lock(
     if superseded is not None:
         end_unstarted(state, superseded, "superseded", f"superseded by {group.id}", now)
     state.group_changed(group, "ready", now)
-
-
-def _floor_before(place: Place, name: str, superseded: Group | None) -> str | None:
-    """What counts as locked here if this lock is dropped: a lock that the group before it never came to run does not."""
-    floor = place.record.floors.get(name)
-    old = superseded.member(name) if superseded is not None else None
-    return old.floor_before if old is not None and old.version == floor else floor
 
 
 def _note_lock(state: State, place: Place, name: str, version: VersionNode) -> None:
@@ -167,24 +160,21 @@ def _member(
 
 
 def _carry_over(state: State, place: Place, superseded: Group, group: Group) -> None:
-    """What is to go back first is new again afterwards."""
+    """What does not counts as never locked here: the group never came to run it, and it may become new again."""
     for old in superseded.members:
         member = group.member(old.deployment)
         version = state.version(old.version)
-        if (
-            member is None
-            or version is None
-            or not version.is_ready
-            or old.kind not in ("deploy", "variable", "rollback")
-        ):
-            continue
-        if member.state == "unchanged" or member.kind in ("redeploy", "variable"):
+        takes_it = member is not None and (
+            member.state == "unchanged" or member.kind in ("redeploy", "variable")
+        )
+        is_kept = version is not None and version.is_ready and old.kind in ("deploy", "variable", "rollback")
+        if member is not None and takes_it and is_kept:
             member.version = old.version
             member.locked_at = old.locked_at
             member.floor_before = old.floor_before
             member.state = "waiting"
             member.kind = old.kind
-        elif member.kind == "rollback":
+        elif old.kind == "deploy":
             unlock(state, place, old)
 
 
