@@ -87,7 +87,8 @@ def test_at_most_ten_are_shown_waiting_and_the_rest_counted(api: FakeApi, run: C
 
 def test_an_empty_workspace_has_a_status_too(api: FakeApi, run: Command) -> None:
     api.on("GET", "status", {"deployments": []})
-    assert run("status").stdout == "no deployments\n"
+    assert run("status").stdout.startswith("no deployment has a target yet: a resource becomes one where")
+    assert run("status", "api").stderr == 'DEPLOYMENT: is "api"; there are none with targets\n'
 
 
 def test_explain_prints_every_gate(api: FakeApi, run: Command) -> None:

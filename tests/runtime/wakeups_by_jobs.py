@@ -190,43 +190,30 @@ OPERATORS = [
         GroupAction("release", "prod", "a"),
         starts=("drain/prod/b v1",),
     ),
-    Case("a failed target is tried again", FAILED, TargetAction("retry", A), starts=(f"{A} v1",)),
-    Case(
-        "a target is put back",
-        (*RUNS_V1, version("api", "v2"), report(A)),
-        TargetAction("rollback", A),
-        starts=(f"{A} v1",),
-    ),
-    Case("a target is deployed again", RUNS_V1, TargetAction("redeploy", A), starts=(f"{A} v1",)),
-    Case(
-        "what was adopted lets the next environment go on",
-        HELD_IN_QA,
-        TargetAction("adopt", "api/qa/a", "ana", "v1"),
-        starts=(f"{A} v1",),
-    ),
-    Case(
-        "all that failed is tried again",
-        FAILED,
-        TargetsAction("retry", "api", "prod"),
-        starts=(f"{A} v1",),
-    ),
-    Case(
-        "all targets are put back",
-        (*RUNS_V1, version("api", "v2"), report(A)),
-        TargetsAction("rollback", "api", "prod"),
-        starts=(f"{A} v1",),
-    ),
-    Case(
-        "all targets are deployed again",
-        RUNS_V1,
-        TargetsAction("redeploy", "api", "prod"),
-        starts=(f"{A} v1",),
-    ),
-    Case(
-        "what was adopted everywhere lets the next environment go on",
-        HELD_IN_QA,
-        TargetsAction("adopt", "api", "qa", to="v1"),
-        starts=(f"{A} v1",),
+    *(
+        Case(name, given, happening, starts=(f"{A} v1",))
+        for name, given, one, many in (
+            ("tried again", FAILED, TargetAction("retry", A), TargetsAction("retry", "api", "prod")),
+            (
+                "put back",
+                (*RUNS_V1, version("api", "v2"), report(A)),
+                TargetAction("rollback", A),
+                TargetsAction("rollback", "api", "prod"),
+            ),
+            (
+                "deployed again",
+                RUNS_V1,
+                TargetAction("redeploy", A),
+                TargetsAction("redeploy", "api", "prod"),
+            ),
+            (
+                "adopted before the next environment",
+                HELD_IN_QA,
+                TargetAction("adopt", "api/qa/a", "ana", "v1"),
+                TargetsAction("adopt", "api", "qa", to="v1"),
+            ),
+        )
+        for name, happening in ((f"a target that is {name}", one), (f"all targets that are {name}", many))
     ),
 ]
 

@@ -10,6 +10,10 @@ from headgate.cli.cells import NOTHING
 from headgate.cli.tables import printable
 
 MOST_WAITING = 10
+NO_TARGETS = (
+    "no deployment has a target yet: a resource becomes one where a deployment and an environment both select it; "
+    "`headgate get deployments` and `headgate get environments` show what they select"
+)
 COUNTS = (
     ("upToDate", "up to date"),
     ("verifying", "verifying"),
@@ -27,7 +31,7 @@ Document = dict[str, Any]
 
 def render(deployments: Sequence[Document], *, wide: bool) -> Iterator[str]:
     if not deployments:
-        yield "no deployments"
+        yield NO_TARGETS
         return
     matrix = [] if wide else list(_matrix(deployments))
     fits = (

@@ -84,7 +84,7 @@ def _heading(heading: Heading, width: int) -> Line:
 
 def _tree(snapshot: Snapshot, now: Instant, width: int, room: int) -> list[Line]:
     if not snapshot.deployments:
-        return [[Span("no deployments yet: `headgate apply -f` brings them", "dim")]]
+        return [[Span("no deployment has a target yet: `headgate apply -f` brings them", "dim")]]
     shown = _fitting(snapshot.deployments, room)
     heads = [(one, _branches(one, snapshot, now, width)) for one in shown]
     used = sum(1 + (len(branches) if not is_settled(one) else 0) for one, branches in heads)

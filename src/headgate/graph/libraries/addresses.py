@@ -7,7 +7,7 @@ from typing import Any
 
 from headgate import cel
 from headgate.cel import values
-from headgate.graph.libraries.comparing import method
+from headgate.graph.libraries.comparing import is_read_by, method
 
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -116,32 +116,16 @@ def parse_cidr(text: str) -> Range:
     return Range(parsed, int(length))
 
 
-def _is_ip(text: str) -> bool:
-    return _succeeds(parse_ip, text)
-
-
-def _is_cidr(text: str) -> bool:
-    return _succeeds(parse_cidr, text)
-
-
-def _succeeds(parse: Any, text: str) -> bool:
-    try:
-        parse(text)
-    except ValueError:
-        return False
-    return True
-
-
 def _is_canonical(text: str) -> bool:
     return str(parse_ip(text).address) == text
 
 
 FUNCTIONS = (
     cel.Function("ip", (cel.STRING,), cel.DYN, parse_ip),
-    cel.Function("isIP", (cel.STRING,), cel.BOOL, _is_ip),
+    cel.Function("isIP", (cel.STRING,), cel.BOOL, is_read_by(parse_ip)),
     cel.Function("ip.isCanonical", (cel.STRING,), cel.BOOL, _is_canonical),
     cel.Function("cidr", (cel.STRING,), cel.DYN, parse_cidr),
-    cel.Function("isCIDR", (cel.STRING,), cel.BOOL, _is_cidr),
+    cel.Function("isCIDR", (cel.STRING,), cel.BOOL, is_read_by(parse_cidr)),
     method("family", result=cel.INT),
     method("isUnspecified", result=cel.BOOL),
     method("isLoopback", result=cel.BOOL),

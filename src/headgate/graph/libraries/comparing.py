@@ -15,6 +15,19 @@ def method(name: str, *, arguments: int = 0, result: cel.Type = cel.DYN) -> cel.
     return cel.Function(name, (cel.DYN,) * (1 + arguments), result, _sent(name, attribute), member=True)
 
 
+def is_read_by(parse: Callable[[str], object]) -> Callable[[str], bool]:
+    """Whether a text can be parsed, for the `is...` beside every type."""
+
+    def is_read(text: str) -> bool:
+        try:
+            parse(text)
+        except ValueError:
+            return False
+        return True
+
+    return is_read
+
+
 def _sent(name: str, attribute: str) -> Callable[..., object]:
     def call(receiver: Any, *arguments: Any) -> object:
         implementation = getattr(receiver, f"cel_{attribute}", None)

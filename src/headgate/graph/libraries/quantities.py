@@ -8,7 +8,7 @@ from typing import Any
 
 from headgate import cel
 from headgate.cel import values
-from headgate.graph.libraries.comparing import Comparable, method
+from headgate.graph.libraries.comparing import Comparable, is_read_by, method
 
 _NOTATION = re.compile(
     r"(?P<sign>[+-]?)(?P<number>[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
@@ -86,17 +86,9 @@ def parse(text: str) -> Quantity:
     return Quantity(-amount if match["sign"] == "-" else amount)
 
 
-def is_quantity(text: str) -> bool:
-    try:
-        parse(text)
-    except ValueError:
-        return False
-    return True
-
-
 FUNCTIONS = (
     cel.Function("quantity", (cel.STRING,), cel.DYN, parse),
-    cel.Function("isQuantity", (cel.STRING,), cel.BOOL, is_quantity),
+    cel.Function("isQuantity", (cel.STRING,), cel.BOOL, is_read_by(parse)),
     method("isInteger", result=cel.BOOL),
     method("asInteger", result=cel.INT),
     method("asApproximateFloat", result=cel.DOUBLE),

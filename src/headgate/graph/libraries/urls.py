@@ -6,7 +6,7 @@ import re
 
 from headgate import cel
 from headgate.cel import values
-from headgate.graph.libraries.comparing import method
+from headgate.graph.libraries.comparing import is_read_by, method
 
 _URL = re.compile(
     r"(?:(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*):)?(?://(?P<authority>[^/?#]*))?(?P<path>[^?#]*)"
@@ -95,17 +95,9 @@ def parse(text: str) -> Url:
     )
 
 
-def is_url(text: str) -> bool:
-    try:
-        parse(text)
-    except ValueError:
-        return False
-    return True
-
-
 FUNCTIONS = (
     cel.Function("url", (cel.STRING,), cel.DYN, parse),
-    cel.Function("isURL", (cel.STRING,), cel.BOOL, is_url),
+    cel.Function("isURL", (cel.STRING,), cel.BOOL, is_read_by(parse)),
     method("getScheme", result=cel.STRING),
     method("getHost", result=cel.STRING),
     method("getHostname", result=cel.STRING),
