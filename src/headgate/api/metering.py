@@ -34,6 +34,8 @@ class MetricsMeter:
         live = keeper.live_jobs()
         for status in sorted(JOB_LIVE):
             metrics.jobs_live(workspace, status, live.get(status, 0))
+        for reason, count in keeper.waiting_counts().items():
+            metrics.units_waiting(workspace, "fleet", reason.value, count)
         age = 0 if oldest_order is None else max(0, wall_clock() - oldest_order)
         metrics.oldest_pending_order(age / instants.MICROSECONDS_PER_SECOND)
 

@@ -43,6 +43,12 @@ class Metrics:
         self._jobs = Gauge(
             "headgate_jobs", "Live jobs by status.", ("workspace", "status"), registry=registry
         )
+        self._units_waiting = Gauge(
+            "headgate_units_waiting",
+            "Units that do not change yet, by why.",
+            ("workspace", "level", "reason"),
+            registry=registry,
+        )
         self._commit_seconds = Histogram(
             "headgate_commit_seconds",
             "Time of one transaction.",
@@ -118,6 +124,9 @@ class Metrics:
     def jobs_live(self, workspace: str, status: str, count: int) -> None:
         self._jobs.labels(workspace, status).set(count)
 
+    def units_waiting(self, workspace: str, level: str, reason: str, count: int) -> None:
+        self._units_waiting.labels(workspace, level, reason).set(count)
+
     def committed(self, workspace: str, seconds: float, batch_size: int) -> None:
         self._commit_seconds.labels(workspace).observe(seconds)
         self._batch_size.labels(workspace).observe(batch_size)
@@ -152,6 +161,7 @@ class Metrics:
             self._jobs_created,
             self._jobs_ended,
             self._jobs,
+            self._units_waiting,
             self._problem,
             self._problems,
         ):

@@ -170,6 +170,7 @@ class RuleLine(msgspec.Struct, rename="camel"):
     type: str
     version: str | None
     verdict: decisions.Outcome
+    reason: decisions.Reason
     message: str
     satisfied_at: Moment | None
     next_evaluation_time: Moment | None

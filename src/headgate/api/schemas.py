@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import types
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import msgspec
@@ -157,6 +158,8 @@ class Components:
             return {"type": "array", "items": self._kind(get_args(kind)[0], direction)}
         if origin in (dict, Mapping):
             return self._map(get_args(kind)[1], direction)
+        if isinstance(kind, type) and issubclass(kind, StrEnum):
+            return {"type": "string", "enum": [member.value for member in kind]}
         if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
             return self._struct(kind, direction)
         if kind in (object, Any) and direction == "input":

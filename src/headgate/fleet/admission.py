@@ -17,6 +17,7 @@ from headgate.fleet.slots import SlotTable
 from headgate.fleet.state import State
 from headgate.fleet.targets import Hindrance, Release
 from headgate.fleet.units import Place, StartKey, Target, Unit, VersionNode
+from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
 from headgate.kernel.wakes import Wake
 
@@ -73,7 +74,8 @@ def _look(state: State, unit: Unit, now: Instant) -> tuple[Start | None, Hindran
 
 
 def _wait(state: State, unit: Unit, hindrance: Hindrance, also: tuple[Wake, ...] = ()) -> None:
-    state.waiting.wait(unit, (*hindrance.wakes, *also), hindrance.wake_at)
+    held_by = Reason.SLOTS_TAKEN if unit.start_key is not None else hindrance.reason
+    state.waiting.wait(unit, (*hindrance.wakes, *also), hindrance.wake_at, held_by)
 
 
 class Needed(msgspec.Struct, frozen=True):

@@ -36,6 +36,7 @@ class RuleLine(msgspec.Struct, frozen=True, rename="camel"):
     type: str
     version: str | None
     verdict: decisions.Outcome
+    reason: decisions.Reason
     message: str
     satisfied_at: Instant | None = None
     next_evaluation_time: Instant | None = None
@@ -222,6 +223,7 @@ def _line(version: VersionNode | None, one: Judged) -> RuleLine:
         type=one.kind,
         version=version.tag if version is not None else None,
         verdict=verdict.outcome,
+        reason=verdict.reason,
         message=verdict.message,
         satisfied_at=verdict.satisfied_at,
         next_evaluation_time=verdict.requeue_at,

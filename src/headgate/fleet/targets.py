@@ -45,12 +45,20 @@ class Hindrance(msgspec.Struct):
 
     wakes: list[Wake] = []
     wake_at: Instant | None = None
+    reason: Reason | None = None
+    """That of the first gate that did not allow the newest candidate."""
 
     def add(self, judged: Judged) -> None:
+        if not judged.is_allowed:
+            self.hold(judged.verdict.reason)
         self.wakes.extend(judged.wakes)
         if judged.rule is not None:
             self.wakes.append(wakes.skips(judged.rule.id))
         self.look_again(judged.verdict.requeue_at)
+
+    def hold(self, reason: Reason) -> None:
+        """What was in the way first counts."""
+        self.reason = self.reason or reason
 
     def look_again(self, at: Instant | None) -> None:
         if at is not None and (self.wake_at is None or at < self.wake_at):

@@ -12,6 +12,7 @@ from typing import Any
 from headgate import cel
 from headgate.fleet import expressions, model, records
 from headgate.kernel import positions
+from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
 from headgate.kernel.slots import Slots
 from headgate.kernel.wakes import Wake
@@ -24,12 +25,14 @@ Bindings = dict[str, Any]
 class Unit:
     """Something that may have to change. `order` makes every walk over units the same walk."""
 
-    __slots__ = ("lines", "order", "start_key", "waits", "wake_at")
+    __slots__ = ("held_by", "lines", "order", "start_key", "waits", "wake_at")
 
     def __init__(self, order: str) -> None:
         self.order = order
         self.waits: tuple[Wake, ...] = ()
         self.wake_at: Instant | None = None
+        self.held_by: Reason | None = None
+        """Why it does not change, while something is in the way; counted in `Waiting`."""
         self.start_key: StartKey | None = None
         """Set while the unit stands in line for a slot."""
         self.lines: tuple[Slots[Any], ...] = ()

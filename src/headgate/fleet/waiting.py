@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Iterable
 
 from headgate.fleet.units import Unit
+from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
 from headgate.kernel.wakes import Wake
 
@@ -17,13 +19,18 @@ class Waiting:
         self._by_wake: dict[Wake, dict[Unit, None]] = {}
         self._timers: list[tuple[Instant, str, Unit]] = []
         self.dirty: dict[Unit, None] = {}
+        self.counts: Counter[Reason] = Counter()
+        """How many units wait for each reason."""
 
     def touch(self, unit: Unit) -> None:
         """The unit is looked at in the next decision."""
         self.dirty[unit] = None
 
-    def wait(self, unit: Unit, wakes: Iterable[Wake], wake_at: Instant | None) -> None:
-        """Replaces what the unit waited for."""
+    def wait(
+        self, unit: Unit, wakes: Iterable[Wake], wake_at: Instant | None, held_by: Reason | None = None
+    ) -> None:
+        """Replaces what the unit waited for, and why."""
+        self._count(unit, held_by)
         wakes = tuple(dict.fromkeys(wakes))
         if wakes != unit.waits:
             self._leave(unit)
@@ -37,6 +44,7 @@ class Waiting:
 
     def forget(self, unit: Unit) -> None:
         self._leave(unit)
+        self._count(unit, None)
         unit.waits = ()
         unit.wake_at = None
         self.dirty.pop(unit, None)
@@ -48,6 +56,16 @@ class Waiting:
                 units.pop(unit, None)
                 if not units:
                     del self._by_wake[wake]
+
+    def _count(self, unit: Unit, held_by: Reason | None) -> None:
+        """Kept while units move, so that whoever asks how many wait for what need not go through all of them."""
+        if held_by is unit.held_by:
+            return
+        if unit.held_by is not None:
+            self.counts[unit.held_by] -= 1
+        if held_by is not None:
+            self.counts[held_by] += 1
+        unit.held_by = held_by
 
     def happened(self, wake: Wake) -> None:
         for unit in self._by_wake.get(wake, ()):

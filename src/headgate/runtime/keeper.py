@@ -13,6 +13,7 @@ from headgate.fleet.changes import JobReported
 from headgate.fleet.engine import Engine, MeasurementDue
 from headgate.fleet.records import Job
 from headgate.kernel import instants
+from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
 from headgate.runtime import clocks, dispatching, holders
 from headgate.runtime.batch import Batch, PoisonedError
@@ -163,6 +164,12 @@ class Keeper:
             if workspace.name == self.workspace.name:
                 return workspace
         raise UnknownWorkspaceError(self.workspace.name)
+
+    def waiting_counts(self) -> dict[Reason, int]:
+        """How many units wait for each reason, where this process decides."""
+        if self._replica is None or not self.is_leader:
+            return {}
+        return self._replica.engine.state.waiting.counts
 
     def live_jobs(self) -> dict[str, int]:
         """By status."""

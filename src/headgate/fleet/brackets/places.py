@@ -18,6 +18,7 @@ from headgate.fleet.records import Group
 from headgate.fleet.state import State
 from headgate.fleet.targets import Hindrance
 from headgate.fleet.units import Place
+from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
 
 WINDOWS_AT_MOST = 8
@@ -77,6 +78,7 @@ def _executing(state: State, place: Place, now: Instant, hindrance: Hindrance) -
     if group.status == "failed":
         overruling.let_dependents_go_on(state, place, group, now, hindrance)
     if group.status == "failed":
+        hindrance.hold(Reason.CYCLE_FAILED)
         cycle.watch_failed(state, place, group, now, hindrance)
         return None
     if group.slot_released and not cycle.holds_what_it_needs(state, place, group):
@@ -118,6 +120,7 @@ def _collect(state: State, place: Place, now: Instant, hindrance: Hindrance) -> 
         group = collecting.open_group(state, place, opened_at, now)
     close_at = collecting.close_time(place, group, fresh)
     if now < close_at and not _is_skipped(state, place, fresh, now):
+        hindrance.hold(Reason.COLLECTING)
         hindrance.look_again(close_at)
         hindrance.wakes.append(wakes.skips(place.rule.id))
         return False
@@ -192,6 +195,8 @@ def _tidy_waiting_group(state: State, place: Place, now: Instant, hindrance: Hin
     hindrance.wakes.append(wakes.site(*place.site))
     if place.site in state.sites:
         joined = merging.try_to_join(state, place, group, now, hindrance)
+        if not joined:
+            hindrance.hold(Reason.AWAITING_CYCLE)
         if not joined and group.status != "queued":
             state.group_changed(group, "queued", now)
 
