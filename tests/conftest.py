@@ -1,4 +1,7 @@
-"""What all tests share: the folder of the session, its PostgreSQL, and how hard property tests look.
+"""What all tests share: markers, the folder of the session, its PostgreSQL, and how hard property tests look.
+
+Markers follow from where a test is and what it uses, so that nobody forgets them: `-m "not slow"` leaves out what takes
+long, `-m "not postgres"` what needs a database server.
 
 Property tests look at other examples in every run. Its seed is printed first, and again when something failed:
 `HEADGATE_SEED=N` or `--hypothesis-seed=N` looks at the same ones again, `HEADGATE_EXAMPLES=10` at ten times as many.
@@ -18,6 +21,20 @@ import postgres
 settings.register_profile("headgate", deadline=None, database=None)
 settings.load_profile("headgate")
 
+_TESTS = Path(__file__).parent
+_SLOW = (
+    "chaos",
+    "properties",
+    "service",
+    "agents/test_killed_runner.py",
+    "cli/test_watch_terminal.py",
+    "docs/test_following.py",
+    "docs/test_service.py",
+    "runtime/test_outages.py",
+    "store/test_failing_databases.py",
+    "store/test_processes.py",
+)
+_POSTGRES = ("postgres", "private_postgres", "postgres_url", "postgres_server_url")
 _SESSION_FOLDER = pytest.StashKey[Path]()
 _WORKER_INPUT = "headgate_session_folder"
 
@@ -32,6 +49,26 @@ def pytest_configure(config: pytest.Config) -> None:
         config.stash[_SESSION_FOLDER] = Path(given[_WORKER_INPUT])
         return
     config.stash[_SESSION_FOLDER] = postgres.folder_of_session(os.getpid())
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if not item.path.is_relative_to(_TESTS):
+            continue
+        place = item.path.relative_to(_TESTS).as_posix()
+        if place.startswith(_SLOW):
+            item.add_marker(pytest.mark.slow)
+        if place.startswith("chaos/"):
+            item.add_marker(pytest.mark.chaos)
+        if _uses_postgres(item):
+            item.add_marker(pytest.mark.postgres)
+
+
+def _uses_postgres(item: pytest.Item) -> bool:
+    """By a fixture, or because it is the turn of PostgreSQL in a suite over all stores."""
+    call = getattr(item, "callspec", None)
+    used = [*getattr(item, "fixturenames", ()), *(call.params.values() if call is not None else ())]
+    return any(name in used for name in _POSTGRES)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
