@@ -21,9 +21,16 @@ $(RUNS): pyproject.toml requirements.lock scripts/setup
 demo: $(RUNS)
 	@if [ -t 0 ] && [ -t 1 ]; then $(BIN)/headgate up --demo; else $(BIN)/headgate up --demo --exit-when-done; fi
 
-# What a contributor runs before every commit: everything that decides, without servers.
-check: lint
-	$(BIN)/pytest -n auto tests/kernel tests/cel tests/fleet tests/graph tests/workload
+# What a contributor runs before every commit: everything that decides, without servers. The scenarios take one core, so
+# they are played beside the rest; what they print comes when they are over.
+check: $(READY)
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint-and-levels scenarios
+
+.PHONY: lint-and-levels scenarios
+lint-and-levels: lint
+	$(BIN)/pytest -n 2 tests/kernel tests/cel tests/fleet tests/graph tests/workload
+
+scenarios: $(READY)
 	$(BIN)/headgate test examples tests/scenarios
 
 # Random examples: many with a seed that passes, and then some that nobody has seen yet. It was chosen because it passes:
