@@ -16,7 +16,7 @@ from headgate.runtime.commands import Context
 from headgate.runtime.items import Item
 from headgate.runtime.keeper import Keeper
 from headgate.runtime.worker import Settings, Worker
-from headgate.store import Store
+from headgate.store import Store, open_store
 
 from .fleet import BRACKET, ONE_NODE, TWO_NODES, cycle, policy, put, version
 from .keeping import (
@@ -245,3 +245,44 @@ def test_a_process_whose_clock_jumps_says_so_without_anybody_writing(
         eventually(lambda: not worker.health.is_wrong("clock"))
     finally:
         worker.stop()
+
+
+def test_a_jump_ends_no_claim_and_no_lease_before_it_is_believed() -> None:
+    wall, steady = Clock(), Clock()
+    watch = ClockWatch(wall, steady)
+    store = open_store("memory:", clock=watch.now)
+    store.migrate()
+    lease = store.take_lease("engine/home", "one", 15)
+    assert lease is not None
+    before = watch.now()
+    wall.advance(DAY)
+    for each in (wall, steady):
+        each.advance(3)
+    assert watch.now() == before + instants.seconds(3)
+    assert store.take_lease("engine/home", "two", 15) is None, "the first has it for 12 seconds more"
+    watch.compare(store.clock())
+    assert "jumped" in (watch.doubt() or "")
+    for each in (wall, steady):
+        each.advance(120)
+    assert watch.doubt() is None
+    assert watch.now() == wall.now
+    store.close()
+
+
+def test_a_job_that_is_claimed_is_not_lost_by_a_jump(
+    prepared: Callable[[str], Store], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, clock, steady = prepared("memory:"), Clock(), Clock()
+    clock.now = steady.now = store.clock()
+    watch = ClockWatch(clock, steady)
+    asked: list[int] = []
+    monkeypatch.setattr("headgate.runtime.claims.end_lost", lambda _, now: asked.append(now) or [])
+    worker = Worker(store, Settings("one", poll_seconds=0.01), clock=clock, watch=watch)
+    begin = clock.now
+    clock.advance(DAY)
+    worker.start()
+    try:
+        eventually(lambda: len(asked) > 2)
+    finally:
+        worker.stop()
+    assert set(asked) == {begin}

@@ -114,7 +114,8 @@ class Process:
         self.failure: Exception | None = None
         """Why it ended by itself."""
         self._is_prepared = self._is_started = False
-        self.store: Store = open_store(options.url, is_there=False)
+        self._watch = ClockWatch(bound_seconds=options.clock_bound_seconds)
+        self.store: Store = open_store(options.url, is_there=False, clock=self._watch.now)
         try:
             self._prepare()
         except NotAdmittedError:
@@ -134,7 +135,7 @@ class Process:
             settings,
             meter=MetricsMeter(self.metrics),
             health=self.health,
-            watch=ClockWatch(bound_seconds=options.clock_bound_seconds),
+            watch=self._watch,
         )
         self.desk = Desk(self.worker)
         self.worker.after_commit = self._after_commit
@@ -269,11 +270,11 @@ class Process:
                 self.store.release_claims(holder)
         agents = (
             ExecAgent(self.options.data / "jobs"),
-            HttpAgent(wall_clock, address, web, self._credentials),
-            GithubAgent(wall_clock, web, self._credentials),
+            HttpAgent(self._watch.now, address, web, self._credentials),
+            GithubAgent(self._watch.now, web, self._credentials),
             ArgocdAgent(web, self._credentials),
         )
-        return Runner(self.store, self._report, wall_clock, self.holder, agents, refused=NOT_YET)
+        return Runner(self.store, self._report, self._watch.now, self.holder, agents, refused=NOT_YET)
 
     async def _wait_for_signal(self) -> None:
         assert self._stop is not None
@@ -304,14 +305,14 @@ class Process:
             listener.close()
 
     def _application(self, address: str) -> Application:
-        oidc = OidcVerifier(self.options.oidc, wall_clock) if self.options.oidc is not None else None
-        authenticate = Authenticator(self.store, wall_clock, oidc)
+        oidc = OidcVerifier(self.options.oidc, self._watch.now) if self.options.oidc is not None else None
+        authenticate = Authenticator(self.store, self._watch.now, oidc)
         if self.options.serves and not self.options.url.startswith(_IN_THIS_PROCESS):
             self._aside = Aside(self.options.url)
         service = Service(
             desk=self.desk,
             store=self.store,
-            clock=wall_clock,
+            clock=self._watch.now,
             public_url=address,
             credentials=self._credentials,
             tokens_changed=authenticate.forget,
@@ -327,7 +328,7 @@ class Process:
         if lease is None or self.store.tokens(None):
             return None
         secret, token = tokens.issue(
-            name="admin", workspace=None, role="admin", now=wall_clock(), created_by="first start"
+            name="admin", workspace=None, role="admin", now=self._watch.now(), created_by="first start"
         )
         self.store.add_token(token)
         self.store.release_lease(lease)

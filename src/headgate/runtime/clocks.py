@@ -54,9 +54,15 @@ class ClockWatch:
         self._jumped_at: Instant | None = None
         self._database: Instant = 0
 
+    def now(self) -> Instant:
+        """The time by which leases, claims and tokens end: a jump counts from when it is believed. Otherwise one that
+        lasts for a moment would end them all."""
+        with self._lock:
+            return self._wall() if self._jump() is None else self._steady() + self._offset
+
     def compare(self, database_now: Instant) -> None:
         """By how much this clock is ahead of the database's, negative if behind."""
-        self._database = self._wall() - database_now
+        self._database = self.now() - database_now
 
     def doubt(self) -> str | None:
         """Why the clock is not believed now, as a sentence."""

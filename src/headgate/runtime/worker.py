@@ -324,10 +324,13 @@ class Worker:
                 self._commit(keeper, [])
         if self._settings.decides:
             self._end_overdue_jobs()
-            for workspace, lost in claims.end_lost(self._store, self._clock()):
+            for workspace, lost in claims.end_lost(self._store, self._believed_now()):
                 self.report(workspace, lost)
             if self._has_free_lease():
                 self._next_lease = 0.0
+
+    def _believed_now(self) -> Instant:
+        return self._watch.now() if self._watch is not None else self._clock()
 
     def _has_free_lease(self) -> bool:
         """Given back by a process that ended, which nobody need wait for."""
@@ -335,7 +338,7 @@ class Worker:
         return bool(wanted) and bool(wanted - {lease.name for lease, end in self._store.leases() if end > 0})
 
     def _end_overdue_jobs(self) -> None:
-        for order in self._store.overdue_orders(self._clock(), 100):
+        for order in self._store.overdue_orders(self._believed_now(), 100):
             keeper = self._keepers.get(order.workspace)
             if keeper is not None and keeper.is_leader:
                 deadline = instants.show(order.deadline_at or 0)

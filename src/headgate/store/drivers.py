@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
 from headgate.store.statements import Dialect
 
 Values = Sequence[Any]
+Clock = Callable[[], int]
+"""Microseconds since 1970."""
+
+
+def machine_clock() -> int:
+    return time.time_ns() // 1_000
 
 
 class Session(ABC):

@@ -4,16 +4,17 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from headgate.kernel.problems import Problem, Rejected
-from headgate.store.drivers import Driver
+from headgate.store.drivers import Clock, Driver, machine_clock
 from headgate.store.port import Store
 from headgate.store.sql_store import SqlStore
 
 ALLOWED = "allowed are sqlite:///FILE, postgresql://USER@HOST/DATABASE and memory:"
 
 
-def open_store(url: str, *, is_there: bool = True) -> Store:
-    """`migrate` is the caller's, who knows whether it may; `is_there` False for a server that may come later."""
-    store = SqlStore(_driver(url), url)
+def open_store(url: str, *, is_there: bool = True, clock: Clock = machine_clock) -> Store:
+    """`migrate` is the caller's, who knows whether it may; `is_there` False for a server that may come later. `clock` is
+    for databases that have none of their own."""
+    store = SqlStore(_driver(url, clock), url)
     if is_there:
         try:
             store.ping()
@@ -23,15 +24,15 @@ def open_store(url: str, *, is_there: bool = True) -> Store:
     return store
 
 
-def _driver(url: str) -> Driver:
+def _driver(url: str, clock: Clock) -> Driver:
     scheme = urlsplit(url).scheme
     if scheme == "memory":
-        return _sqlite(None)
+        return _sqlite(None, clock)
     if scheme == "sqlite":
         path = url.removeprefix("sqlite://").removeprefix("/") if url.startswith("sqlite:///") else ""
         if not path:
             raise Rejected([Problem("database", f"{url!r} names no file; {ALLOWED}")])
-        return _sqlite(Path(path))
+        return _sqlite(Path(path), clock)
     if scheme in ("postgresql", "postgres"):
         from headgate.store.postgres import PostgresDriver
 
@@ -39,7 +40,7 @@ def _driver(url: str) -> Driver:
     raise Rejected([Problem("database", f"is {url!r}; {ALLOWED}")])
 
 
-def _sqlite(path: Path | None) -> Driver:
+def _sqlite(path: Path | None, clock: Clock) -> Driver:
     from headgate.store.sqlite import SqliteDriver
 
-    return SqliteDriver(path)
+    return SqliteDriver(path, clock)

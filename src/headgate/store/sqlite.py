@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from headgate.store.drivers import Driver, Session, Values
+from headgate.store.drivers import Clock, Driver, Session, Values, machine_clock
 from headgate.store.port import DiskFullError, RefusedError, UnavailableError
 
 _BUSY_SECONDS = 30.0
@@ -23,8 +22,9 @@ class SqliteDriver(Driver):
 
     dialect = "sqlite"
 
-    def __init__(self, path: Path | None) -> None:
+    def __init__(self, path: Path | None, clock: Clock = machine_clock) -> None:
         self._path = path
+        self._clock = clock
         self._write_lock = threading.RLock()
         self._readers: list[sqlite3.Connection] = []
         self._readers_lock = threading.Lock()
@@ -97,7 +97,7 @@ class SqliteDriver(Driver):
         connection.close()
 
     def clock_microseconds(self, session: Session) -> int:
-        return time.time_ns() // 1_000
+        return self._clock()
 
     def hint(self) -> None:
         """There is no way to tell other processes: they look."""
