@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 import json
 import time
 import uuid
@@ -141,14 +140,25 @@ def check_answer(app: Application, method: str, path: str, response: Response) -
     assert not errors, f"{method} {path}: {errors[0]}\n{response.body!r}"
 
 
-@functools.cache
+_VALIDATORS: dict[tuple[str, str, int], Any] = {}
+"""By path, method and status: every server here has the same routes. By application each of them would be kept, and
+all of its server with it."""
+
+
 def _validator(app: Application, path: str, method: str, status: int) -> Any:
-    answer = app.openapi["paths"][path][method]["responses"][str(status)]
+    key = (path, method, status)
+    if key not in _VALIDATORS:
+        _VALIDATORS[key] = _made(app.openapi, *key)
+    return _VALIDATORS[key]
+
+
+def _made(described: dict[str, Any], path: str, method: str, status: int) -> Any:
+    answer = described["paths"][path][method]["responses"][str(status)]
     if "$ref" in answer:
-        answer = app.openapi["components"]["responses"][answer["$ref"].rpartition("/")[2]]
+        answer = described["components"]["responses"][answer["$ref"].rpartition("/")[2]]
     content = answer["content"]
     schema = content.get("application/json", next(iter(content.values())))["schema"]
-    return jsonschema_rs.Draft202012Validator({**schema, "components": app.openapi["components"]})
+    return jsonschema_rs.Draft202012Validator({**schema, "components": described["components"]})
 
 
 def until(condition: Callable[[], Any]) -> Any:
