@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 import jsonschema_rs
+import msgspec
 
 from api.machinery import Response, sending
 from headgate.api.app import Application, create_app
@@ -140,25 +141,23 @@ def check_answer(app: Application, method: str, path: str, response: Response) -
     assert not errors, f"{method} {path}: {errors[0]}\n{response.body!r}"
 
 
-_VALIDATORS: dict[tuple[str, str, int], Any] = {}
-"""By path, method and status: every server here has the same routes. By application each of them would be kept, and
-all of its server with it."""
+_VALIDATORS: dict[bytes, Any] = {}
+"""By the schema of the answer: every server here has the same routes, and most answers say the same. By application
+each of them would be kept, and all of its server with it."""
 
 
 def _validator(app: Application, path: str, method: str, status: int) -> Any:
-    key = (path, method, status)
-    if key not in _VALIDATORS:
-        _VALIDATORS[key] = _made(app.openapi, *key)
-    return _VALIDATORS[key]
-
-
-def _made(described: dict[str, Any], path: str, method: str, status: int) -> Any:
+    described = app.openapi
     answer = described["paths"][path][method]["responses"][str(status)]
     if "$ref" in answer:
         answer = described["components"]["responses"][answer["$ref"].rpartition("/")[2]]
     content = answer["content"]
     schema = content.get("application/json", next(iter(content.values())))["schema"]
-    return jsonschema_rs.Draft202012Validator({**schema, "components": described["components"]})
+    key = msgspec.json.encode(schema)
+    if key not in _VALIDATORS:
+        whole = {**schema, "components": described["components"]}
+        _VALIDATORS[key] = jsonschema_rs.Draft202012Validator(whole)
+    return _VALIDATORS[key]
 
 
 def until(condition: Callable[[], Any]) -> Any:
