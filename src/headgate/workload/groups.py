@@ -1,6 +1,6 @@
 """The replicas of one scaling group: each is a set of cliques that come and go together."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from headgate.kernel.conditions import since
 from headgate.kernel.objects import Object
@@ -140,7 +140,7 @@ def _upkeep(
 ) -> None:
     """A clique that is missing comes back as its siblings are: a replica of the group is of one revision. A member has
     no budget of its own; scaling it in must not cost the group a replica."""
-    own = _own_revision(replica)
+    own = wanted.hash if _follows(situation, replica.cliques, wanted) else _own_revision(replica)
     taken = _taken_indices(item)
     for name, clique in replica.cliques.items():
         live = clique.live_object
@@ -158,6 +158,14 @@ def _upkeep(
         child_status.of_clique(
             situation, clique, live, limits, Origins(limits.replicas), is_taken=replica.index in taken
         )
+
+
+def _follows(situation: Situation, members: Mapping[str, observed.Clique], wanted: Revision) -> bool:
+    """Where replicas are recreated whole, what is wanted is what a replica's pods are: a clique that was moved ahead of
+    its pods while somebody else was to delete them goes back to them."""
+    return situation.strategy == "ReplicaRecreate" and all(
+        clique.hashes <= {wanted.clique_hashes.get(name)} for name, clique in members.items()
+    )
 
 
 def _taken_indices(item: Object) -> frozenset[int]:
@@ -181,7 +189,8 @@ def _up_to_date(
     clique = situation.pcs.template.clique(name)
     own_hash = live.labels.get(labels.REVISION)
     is_same_content = live.labels.get(labels.POD_TEMPLATE_HASH) == wanted.clique_hashes.get(name)
-    takes_over = own_hash != wanted.hash and (is_moved_in_place or is_same_content)
+    is_back = _follows(situation, {name: replica.cliques[name]}, wanted)
+    takes_over = own_hash != wanted.hash and (is_moved_in_place or is_same_content or is_back)
     if not takes_over and live.spec.get("replicas") == clique.replicas:
         return live
     revision = wanted if takes_over else situation.revision(own_hash)
