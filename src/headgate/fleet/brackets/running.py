@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from headgate.fleet import jobs, variables
+from headgate.fleet import jobs, rejecting, variables
 from headgate.fleet.records import Group, Job, Member, MemberState, TargetRecord
 from headgate.fleet.state import Judged, State
 from headgate.fleet.targets import Hindrance
-from headgate.fleet.units import Place
+from headgate.fleet.units import Place, Target, VersionNode
 from headgate.kernel.instants import Instant
 
 
@@ -37,6 +37,7 @@ def run(
         return None
     last = state.jobs.get(member.attempts[-1]) if member.attempts and not rolling_back else None
     attempt = last.attempt + 1 if last is not None and last.version == version.id else 1
+    rejected = None if rolling_back else _rejected(state, target, member, version)
     member.state = "rollingBack" if rolling_back else "running"
     member.retry_at = None
     member.ran = True
@@ -45,20 +46,30 @@ def run(
         target,
         version,
         now,
-        kind="rollback" if rolling_back else member.kind,
+        kind="rollback" if rolling_back or rejected is not None else member.kind,
         attempt=attempt,
         variables=variables.resolve(state, target),
         group=group.id,
         judged=judged,
-        reason=group.reason if rolling_back else _reason(target.record, member),
+        reason=group.reason if rolling_back else _reason(target.record, member, rejected),
     )
     member.job = job.id
     state.journal.changed("group", group.id)
     return job
 
 
-def _reason(record: TargetRecord, member: Member) -> str:
-    """A cycle of its own that goes back says what made it."""
+def _rejected(state: State, target: Target, member: Member, version: VersionNode) -> VersionNode | None:
+    """What runs, if it was rejected and the member goes back behind it."""
+    runs = state.version(target.record.deployed)
+    if member.kind != "deploy" or runs is None or not runs.object.goes_back:
+        return None
+    return runs if version.order < runs.order else None
+
+
+def _reason(record: TargetRecord, member: Member, rejected: VersionNode | None) -> str:
+    """Whatever goes back says what made it."""
+    if rejected is not None:
+        return rejecting.sentence(rejected)
     return record.rollback_cause if member.kind == "rollback" else ""
 
 
