@@ -372,7 +372,8 @@ def _all_approvals(fleet: Fleet, moment: int) -> list[Document]:
 
 
 def agents(choose: Chooser, fleet: Fleet) -> list[Document]:
-    """Most jobs succeed; some fail on some attempts, some take no time at all, some are never heard of again."""
+    """Most jobs succeed; some fail on some attempts, some take no time at all, some wait for an agent, some are never
+    heard of again."""
     found = [_agent(choose, fleet) for _ in range(choose.number(0, 4))]
     return [*found, {"duration": f"{choose.one((60, 0, 30, 120, 300))}s"}]
 
@@ -387,6 +388,8 @@ def _agent(choose: Chooser, fleet: Fleet) -> Document:
     entry: Document = {"match": choose.one(matches), "duration": f"{choose.one((60, 0, 30, 120, 300, 600))}s"}
     if choose.chance(60):
         entry["outcomes"] = _outcomes(choose, fleet)
+    if choose.chance(30):
+        entry["claimedAfter"] = f"{choose.one((60, 30, 300))}s"
     if not fleet.peaceful and choose.chance(15):
         entry["timeout"] = f"{choose.one((60, 90))}s"
     if not fleet.peaceful and choose.chance(30):
