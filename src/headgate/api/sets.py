@@ -40,7 +40,7 @@ from headgate.runtime.commands import Context, Reply, View
 from headgate.store.port import Lease, Store
 
 PROVIDER_KEY = "headgate/provider"
-CHECKED_STEP = 1_000
+CHECKED_STEP = 100
 LEASE_SECONDS = 30.0
 STEPS_BETWEEN_FREEZES = 20
 """Resources live long: a garbage collector that walked those that came so far, again and again, would stop everybody."""
@@ -122,7 +122,8 @@ async def put(call: Call, wanted: Set) -> Reply:
             return known
         await _check(call, wanted, frozenset(gone))
         result = await _put_in_steps(call, wanted, gone, held)
-        return await stepping.last(call, lambda context: _reply(result))
+        reply = await replies.in_thread(_reply, result)
+        return await stepping.last(call, lambda context: reply)
 
 
 def _gone(provider: str, wanted: frozenset[str], view: View) -> list[str]:
@@ -244,15 +245,17 @@ def _identifier_flaws(state: State, item: Item, gone: frozenset[str], before: _B
 async def _put_in_steps(call: Call, wanted: Set, gone: Sequence[str], held: _Held) -> Result:
     result = Result([], [], [], [], [])
     leaving = frozenset(gone)
+    pace = stepping.Pace()
     try:
-        for number, some in enumerate(stepping.steps(wanted.items)):
+        for number, some in enumerate(pace.steps(wanted.items)):
             if number % STEPS_BETWEEN_FREEZES == 0:
                 gc.freeze()
             await held.keep()
-            _add(result, await _step(call, partial(_put_some, call, wanted.provider, some, leaving)))
-        for names in stepping.steps(gone):
+            with_pace = pace.timed(partial(_put_some, call, wanted.provider, some, leaving))
+            _add(result, await _step(call, with_pace))
+        for names in pace.steps(gone):
             await held.keep()
-            _add(result, await _step(call, partial(_delete_some, wanted.provider, names)))
+            _add(result, await _step(call, pace.timed(partial(_delete_some, wanted.provider, names))))
     except (Rejected, Refusal) as error:
         done = len(result.created) + len(result.updated) + len(result.unchanged)
         raise stepping.interrupted(error, "resources", done, len(wanted.items)) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
@@ -11,14 +12,45 @@ from headgate.kernel.problems import Rejected
 from headgate.runtime.commands import Command, Context, Reply
 
 Thing = TypeVar("Thing")
+Result = TypeVar("Result")
 
 STEP = 50
-"""Changes of one step: some hundredths of a second."""
+"""Changes of one step at most."""
+SMALLEST_STEP = 5
+STEP_SECONDS = 0.015
+"""How long the changes of a step may take to be applied; to decide and to write them takes about as long again."""
 
 
 def steps(things: Sequence[Thing], size: int = STEP) -> Iterator[Sequence[Thing]]:
     for first in range(0, len(things), size):
         yield things[first : first + size]
+
+
+class Pace:
+    """How many changes a step has, by how long the last one took: on a machine with much to do, steps are smaller."""
+
+    def __init__(self) -> None:
+        self._size = STEP
+
+    def steps(self, things: Sequence[Thing]) -> Iterator[Sequence[Thing]]:
+        first = 0
+        while first < len(things):
+            some = things[first : first + self._size]
+            first += len(some)
+            yield some
+
+    def timed(self, command: Command[Result]) -> Command[Result]:
+        def run(context: Context) -> Result:
+            begin = time.perf_counter()
+            result = command(context)
+            self._took(time.perf_counter() - begin)
+            return result
+
+        return run
+
+    def _took(self, seconds: float) -> None:
+        wanted = self._size * STEP_SECONDS / max(seconds, 1e-6)
+        self._size = int(min(max(wanted, self._size / 2, SMALLEST_STEP), self._size * 1.5 + 1, STEP))
 
 
 class _UnknownError(Exception):

@@ -115,9 +115,10 @@ async def _apply_in_steps(call: Call, given: Given, parsed: list[Manifest]) -> R
     await replies.ask(call, partial(_check_prune, call, parsed, given))
     done: dict[str, Any] = {}
     checked = msgspec.structs.replace(given, force=True, prune=False)
+    pace = stepping.Pace()
     try:
-        for some in stepping.steps(applying.in_order(parsed)):
-            command = partial(_apply, call, list(some), checked)
+        for some in pace.steps(applying.in_order(parsed)):
+            command = pace.timed(partial(_apply, call, list(some), checked))
             reply = await call.service.desk.submit(call.workspace, command, call.caller, alone=True)
             results = msgspec.json.decode(reply.body)["results"]
             done |= {one.path: result for one, result in zip(some, results, strict=True)}
