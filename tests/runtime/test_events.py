@@ -196,3 +196,21 @@ def test_what_someone_must_be_told_is_told_once_by_any_number_of_processes(
     told = [event.type for event in events(store) if event.type in event_types.TOLD]
     assert told == ["approval.requested", "freeze.begun", "freeze.ended"]
     assert set(types(store)) <= set(event_types.all_types())
+
+
+def test_a_scope_that_fails_is_warned_of_once_a_target(
+    prepared: Callable[[str], Store], store_url: str
+) -> None:
+    """The version is kept where its scope cannot be judged, so whoever wrote it has to hear of that."""
+    store = prepared(store_url)
+    one = leader(store, Clock())
+    scoped = version("api", "v1", targetSelector="resource.metadata['tier'] == 'gold'")
+    for change in (*TWO_NODES, scoped):
+        apply(one, change)
+    one.serve([])
+    apply(one, put("Freeze", "stop", reason="incident"))
+    one.drop_replica()
+    one.serve([])
+    warned = [event for event in events(store) if event.type == "warning.raised"]
+    assert sorted(event.name for event in warned) == ["api/prod/a", "api/prod/b"]
+    assert all("targetSelector of v1 failed" in event.message for event in warned)
