@@ -53,9 +53,10 @@ def _skips(state: State, table: SlotTable, runner: tuple[Target, VersionNode], n
 def take_for_target(state: State, tables: Iterable[SlotTable], target: Target, now: Instant) -> None:
     """What is held is written into the record, so that a load takes exactly that again."""
     for table in tables:
-        since = target.record.slots.setdefault(table.rule.id, now)
-        _take(state, table, target.resource.name, target.name, since)
-        state.journal.changed("target", target.name)
+        if table.rule.id not in target.record.slots:
+            target.record.slots[table.rule.id] = now
+            state.journal.changed("target", target.name)
+        _take(state, table, target.resource.name, target.name, target.record.slots[table.rule.id])
 
 
 def take_for_group(state: State, tables: Iterable[SlotTable], group: Group, now: Instant) -> None:
