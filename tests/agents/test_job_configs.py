@@ -102,9 +102,3 @@ def test_expressions_can_be_checked_before_there_is_a_job() -> None:
         {"good": "${resource.anything}", "bad": ["${1 +}"], "worse": "${${a}}"}, "config", problems
     )
     assert [each.path for each in problems] == ["config.bad[0]", "config.worse"]
-
-
-def test_a_type_that_nobody_runs_is_named_with_those_that_there_are() -> None:
-    assert job_configs.unknown_type("gitub").startswith(
-        'the job agent\'s type is "gitub"; allowed are exec, http'
-    )

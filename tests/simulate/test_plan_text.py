@@ -99,12 +99,6 @@ def test_a_plan_is_printed_as_in_its_file(screen: Any) -> None:
     assert text == file.read_text("utf-8")
 
 
-def test_there_is_something_to_do_when_an_object_would_change() -> None:
-    assert plan_text.has_changes(a_policy_that_changes())
-    assert plan_text.has_changes(a_version_for_a_few_nodes())
-    assert not plan_text.has_changes(nothing_to_do())
-
-
 def test_many_changed_objects_are_counted() -> None:
     field = {"path": "spec.kind", "before": "Node", "after": "Host"}
     changed = [

@@ -16,18 +16,6 @@ from headgate.cel.plain import OMITTED, plain
 from headgate.kernel.documents import describe, field_path, item_path
 from headgate.kernel.problems import Problem, Rejected
 
-AGENT_TYPES = (
-    "exec",
-    "http",
-    "pull",
-    "github",
-    "argocd",
-    "kubernetes",
-    "kubernetes-node",
-    "graph",
-    "workload",
-)
-
 _OBJECT = cel.map_of(cel.STRING, cel.DYN)
 ENVIRONMENT = cel.Environment(
     {
@@ -53,11 +41,6 @@ class Metered(dict[str, object]):
     def __init__(self, bindings: Bindings) -> None:
         super().__init__(bindings)
         self.meter = cel.Meter(CONFIG_STEPS)
-
-
-def unknown_type(given: str) -> str:
-    """The sentence for a job whose agent is of a type that nobody runs."""
-    return f'the job agent\'s type is "{given}"; allowed are {", ".join(AGENT_TYPES)}'
 
 
 def merge(*configs: Config) -> dict[str, Any]:

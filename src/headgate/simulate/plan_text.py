@@ -25,11 +25,6 @@ NAMES_SHOWN = 3
 MOST_CHANGED = 40
 
 
-def has_changes(document: Document) -> bool:
-    """Whether applying the same would change an object."""
-    return any(item["action"] not in ("unchanged", "kept") for item in document["differences"])
-
-
 def render(document: Document) -> str:
     """`document` has `differences` (see `fleet.differences`) and what `planning.Plan.document` gives."""
     result = result_reading.read(document)

@@ -35,10 +35,6 @@ class Plan(msgspec.Struct, frozen=True):
     result: Result
     assumed: tuple[str, ...] = ()
 
-    @property
-    def is_refused(self) -> bool:
-        return any(refused.step.startswith("changes[") for refused in self.result.rejected)
-
     def document(self) -> Document:
         """The output document of a scenario, and under `finish` how it ends."""
         return {**self.result.document(), "finish": self._finish(), "assumed": list(self.assumed)}

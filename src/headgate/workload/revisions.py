@@ -27,10 +27,6 @@ class Revision(msgspec.Struct, frozen=True):
     clique_hashes: dict[str, str]
 
 
-def content_of(pcs: PodCliqueSet) -> dict[str, Any]:
-    return _content(pcs.template)
-
-
 def revision_hash(pcs: PodCliqueSet) -> str:
     if "revision_hash" not in pcs.memo:
         pcs.memo["revision_hash"] = _digest(_content(pcs.template))

@@ -218,13 +218,6 @@ def status(metric: Metric, state: MetricState) -> Status:
     return "running"
 
 
-def overall(metrics: Sequence[Metric], states: Sequence[MetricState]) -> Status:
-    found = [status(metric, state) for metric, state in zip(metrics, states, strict=True)]
-    if "failed" in found:
-        return "failed"
-    return "running" if "running" in found else "passed"
-
-
 def next_measurement_at(metric: Metric, state: MetricState, started_at: Instant) -> Instant | None:
     if status(metric, state) != "running":
         return None
