@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
-from headgate.store.statements import Dialect
+from headgate.store.statements import Dialect, Write
 
 Values = Sequence[Any]
 Clock = Callable[[], int]
@@ -30,7 +30,7 @@ class Session(ABC):
         """The number of rows it touched."""
 
     @abstractmethod
-    def execute_many(self, sql: str, rows: Sequence[Values]) -> None:
+    def execute_many(self, write: Write, rows: Sequence[Values]) -> None:
         """May be sent later, at the latest with the commit."""
 
 
@@ -44,6 +44,11 @@ class Driver(ABC):
     @abstractmethod
     def read(self) -> AbstractContextManager[Session]:
         """All reads of the block see one moment."""
+
+    def fetch(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
+        """One read by itself."""
+        with self.read() as session:
+            return session.fetch(sql, values)
 
     @abstractmethod
     def clock_microseconds(self, session: Session) -> int:

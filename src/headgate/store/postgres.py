@@ -1,7 +1,8 @@
 """PostgreSQL through asyncpg, whose event loop runs in a thread of its own: callers stay synchronous.
 
-Writes of a transaction are collected and sent in one go with the next read or the commit, so that a commit costs a few
-round trips and as few changes of thread.
+Round trips and changes of thread are what a small transaction costs. So it begins with its first statement, its writes
+are collected and sent with the next read or the commit, joined as far as they can be, and a read by itself needs no
+transaction.
 """
 
 from __future__ import annotations
@@ -9,17 +10,19 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import contextlib
-import functools
 import threading
+import time
 import uuid
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import asyncpg
 
 from headgate.store.drivers import Driver, Session, Values
+from headgate.store.joining import joined, numbered
 from headgate.store.port import DiskFullError, NotAdmittedError, RefusedError, UnavailableError
+from headgate.store.statements import Write
 
 CHANNEL = "headgate"
 _CONNECT_SECONDS = 5.0
@@ -30,8 +33,17 @@ LONGEST_PAUSE_SECONDS = 30.0
 locked for everybody. One that computes says so meanwhile, from another thread."""
 _LONGEST_TRANSACTION_SECONDS = 900.0
 """After this it says so no more."""
+_BEGIN_WRITING = "BEGIN ISOLATION LEVEL READ COMMITTED"
+_BEGIN_READING = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+_GONE = (asyncpg.PostgresConnectionError, asyncpg.InterfaceError, asyncpg.AdminShutdownError, OSError)
 
 Result = TypeVar("Result")
+
+
+class _Connection(asyncpg.Connection):
+    def get_reset_query(self) -> str:
+        """A transaction leaves nothing behind: no lock, cursor or setting that outlives it is ever made."""
+        return ""
 
 
 class PostgresDriver(Driver):
@@ -47,6 +59,7 @@ class PostgresDriver(Driver):
         self._thread.start()
         self._listener: asyncpg.Connection[asyncpg.Record] | None = None
         self._is_closed = False
+        self._open_sessions: set[_PostgresSession] = set()
         try:
             self._pool: asyncpg.Pool[asyncpg.Record] = self._run(self._open_pool())
         except BaseException:
@@ -54,12 +67,14 @@ class PostgresDriver(Driver):
             raise
 
     async def _open_pool(self) -> asyncpg.Pool[asyncpg.Record]:
+        self._waker = asyncio.create_task(self._keep_awake())
         return await asyncpg.create_pool(
             self._url,
             min_size=0,
             max_size=self._connections,
             timeout=_CONNECT_SECONDS,
             command_timeout=_STATEMENT_SECONDS,
+            connection_class=_Connection,
             init=_prepare_connection,
             server_settings={
                 "application_name": "headgate",
@@ -76,71 +91,82 @@ class PostgresDriver(Driver):
 
     @contextmanager
     def write(self) -> Iterator[Session]:
-        with self._session("read_committed", is_read_only=False) as session:
+        with self._session(_BEGIN_WRITING) as session:
             yield session
 
     @contextmanager
     def read(self) -> Iterator[Session]:
-        with self._session("repeatable_read", is_read_only=True) as session:
+        with self._session(_BEGIN_READING) as session:
             yield session
+
+    def fetch(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
+        return self._run(self._fetch(numbered(sql), values))
+
+    async def _fetch(self, sql: str, values: Values) -> list[tuple[Any, ...]]:
+        async def ask(connection: Any) -> list[tuple[Any, ...]]:
+            return [tuple(record) for record in await connection.fetch(sql, *values)]
+
+        connection, found = await self._on_connection(ask)
+        await self._pool.release(connection)
+        return found
 
     @contextmanager
-    def _session(self, isolation: str, *, is_read_only: bool) -> Iterator[Session]:
-        connection, transaction = self._run(self._start(isolation, is_read_only))
-        session = _PostgresSession(self, connection)
-        asyncio.run_coroutine_threadsafe(session.keep_awake(), self._loop)
+    def _session(self, begin: str) -> Iterator[Session]:
+        session = _PostgresSession(self, begin)
         try:
             yield session
-            self._run(self._end(session, transaction, connection))
+            if session.is_used:
+                self._run(session.commit())
         except BaseException:
             with contextlib.suppress(UnavailableError):
-                self._run(self._give_up(session, transaction, connection))
+                if session.is_used:
+                    self._run(session.give_up())
             raise
 
-    async def _start(self, isolation: str, is_read_only: bool) -> tuple[Any, Any]:
+    async def begin(self, session: _PostgresSession, sql: str) -> Any:
+        connection, _ = await self._on_connection(lambda one: one.execute(sql))
+        self._open_sessions.add(session)
+        return connection
+
+    async def end(self, session: _PostgresSession, connection: Any) -> None:
+        self._open_sessions.discard(session)
+        await self._pool.release(connection)
+
+    async def _on_connection(self, work: Callable[[Any], Awaitable[Result]]) -> tuple[Any, Result]:
         """A connection that the server has ended meanwhile is only noticed when it is used; then new ones are made."""
         try:
-            return await self._begin(isolation, is_read_only)
-        except (asyncpg.PostgresConnectionError, asyncpg.InterfaceError, asyncpg.AdminShutdownError, OSError):
+            return await self._on_one_connection(work)
+        except _GONE:
             await self._pool.expire_connections()
-            return await self._begin(isolation, is_read_only)
+            return await self._on_one_connection(work)
 
-    async def _begin(self, isolation: str, is_read_only: bool) -> tuple[Any, Any]:
+    async def _on_one_connection(self, work: Callable[[Any], Awaitable[Result]]) -> tuple[Any, Result]:
         connection = await self._pool.acquire(timeout=_STATEMENT_SECONDS)
         try:
-            transaction = connection.transaction(isolation=isolation, readonly=is_read_only)  # type: ignore[arg-type]  # one of two literals
-            await transaction.start()
+            return connection, await work(connection)
         except BaseException:
             await self._pool.release(connection)
             raise
-        return connection, transaction
 
-    async def _end(self, session: _PostgresSession, transaction: Any, connection: Any) -> None:
-        async with session.turn:
-            session.over.set()
-            await session.flush()
-            await transaction.commit()
-        await self._pool.release(connection)
-
-    async def _give_up(self, session: _PostgresSession, transaction: Any, connection: Any) -> None:
-        async with session.turn:
-            session.over.set()
-            try:
-                if not connection.is_closed():
-                    await transaction.rollback()
-            except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError):
-                connection.terminate()
-            finally:
-                await self._pool.release(connection)
+    async def _keep_awake(self) -> None:
+        """Lets the server hear of transactions whose owners compute."""
+        while True:
+            await asyncio.sleep(LONGEST_PAUSE_SECONDS / 3)
+            for session in self._open_sessions:
+                session.say_awake()
 
     def clock_microseconds(self, session: Session) -> int:
         sql = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
         return int(session.fetch(sql)[0][0])
 
     def hint(self) -> None:
-        """What was written is written, whether or not others hear of it at once."""
-        with contextlib.suppress(UnavailableError):
-            self._run(self._pool.execute("SELECT pg_notify($1, $2)", CHANNEL, self._name))
+        """Nobody waits for it: what was written is written, whether or not others hear of it at once."""
+        if not self._is_closed:
+            asyncio.run_coroutine_threadsafe(self._hint(), self._loop)
+
+    async def _hint(self) -> None:
+        with contextlib.suppress(UnavailableError, RefusedError), _translated():
+            await self._pool.execute("SELECT pg_notify($1, $2)", CHANNEL, self._name)
 
     def wait_for_hint(self, seconds: float) -> bool:
         """Without a connection to listen on it only waits: the next look comes all the same."""
@@ -171,6 +197,7 @@ class PostgresDriver(Driver):
         self._stop_loop()
 
     async def _close(self) -> None:
+        self._waker.cancel()
         if self._listener is not None:
             await self._listener.close()
         try:
@@ -185,61 +212,81 @@ class PostgresDriver(Driver):
 
 
 class _PostgresSession(Session):
-    def __init__(self, driver: PostgresDriver, connection: Any) -> None:
+    def __init__(self, driver: PostgresDriver, begin: str) -> None:
         self._driver = driver
-        self._connection = connection
-        self._waiting: list[tuple[str, Sequence[Values]]] = []
-        self.turn = asyncio.Lock()
+        self._begin = begin
+        self._connection: Any = None
+        self._began_at = 0.0
+        self._waiting: list[tuple[Write, Sequence[Values]]] = []
+        self._turn = asyncio.Lock()
         """One statement at a time on the connection."""
-        self.over = asyncio.Event()
+        self._said: asyncio.Task[None] | None = None
 
-    async def keep_awake(self) -> None:
-        """Lets the server hear of a transaction whose owner computes. What goes wrong here goes wrong there too."""
-        for _ in range(int(3 * _LONGEST_TRANSACTION_SECONDS / LONGEST_PAUSE_SECONDS)):
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self.over.wait(), LONGEST_PAUSE_SECONDS / 3)
-            async with self.turn:
-                if self.over.is_set():
-                    return
-                try:
+    @property
+    def is_used(self) -> bool:
+        return self._connection is not None or bool(self._waiting)
+
+    def say_awake(self) -> None:
+        if time.monotonic() - self._began_at < _LONGEST_TRANSACTION_SECONDS and not self._turn.locked():
+            self._said = asyncio.create_task(self._say_awake())
+
+    async def _say_awake(self) -> None:
+        """What goes wrong here goes wrong for the owner too, who is told."""
+        async with self._turn:
+            with contextlib.suppress(asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError):
+                if self._connection is not None:
                     await self._connection.execute("SELECT 1")
-                except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError):
-                    return
 
     def fetch(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
         return self._driver._run(self._fetch(numbered(sql), values))
 
     async def _fetch(self, sql: str, values: Values) -> list[tuple[Any, ...]]:
-        async with self.turn:
-            await self.flush()
-            return [tuple(record) for record in await self._connection.fetch(sql, *values)]
+        async with self._turn:
+            connection = await self._flushed()
+            return [tuple(record) for record in await connection.fetch(sql, *values)]
 
     def execute(self, sql: str, values: Values = ()) -> int:
         return self._driver._run(self._execute(numbered(sql), values))
 
     async def _execute(self, sql: str, values: Values) -> int:
-        async with self.turn:
-            await self.flush()
-            answer = await self._connection.execute(sql, *values)
+        async with self._turn:
+            connection = await self._flushed()
+            answer = await connection.execute(sql, *values)
         count = answer.rpartition(" ")[2]
         return int(count) if count.isdigit() else 0
 
-    def execute_many(self, sql: str, rows: Sequence[Values]) -> None:
-        self._waiting.append((numbered(sql), rows))
+    def execute_many(self, write: Write, rows: Sequence[Values]) -> None:
+        self._waiting.append((write, rows))
 
-    async def flush(self) -> None:
+    async def _flushed(self) -> Any:
+        """The connection, after what waited to be sent."""
+        if self._connection is None:
+            self._connection = await self._driver.begin(self, self._begin)
+            self._began_at = time.monotonic()
         waiting, self._waiting = self._waiting, []
-        for sql, rows in waiting:
+        for sql, rows in joined(waiting):
             await self._connection.executemany(sql, rows)
+        return self._connection
 
+    async def commit(self) -> None:
+        async with self._turn:
+            connection = await self._flushed()
+            await connection.execute("COMMIT")
+            self._connection = None
+            await self._driver.end(self, connection)
 
-@functools.lru_cache(maxsize=512)
-def numbered(sql: str) -> str:
-    """`?` becomes `$1`, `$2`, ...; our statements have no other question marks."""
-    pieces = sql.split("?")
-    return "".join(
-        f"{piece}${number}" if number < len(pieces) else piece for number, piece in enumerate(pieces, 1)
-    )
+    async def give_up(self) -> None:
+        async with self._turn:
+            connection, self._connection = self._connection, None
+            if connection is None:
+                return
+            try:
+                if not connection.is_closed():
+                    await connection.execute("ROLLBACK")
+            except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError):
+                connection.terminate()
+            finally:
+                await self._driver.end(self, connection)
 
 
 async def _prepare_connection(connection: Any) -> None:

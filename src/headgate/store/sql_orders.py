@@ -13,6 +13,11 @@ from headgate.store.port import Json, Order, Store
 from headgate.store.schema import TABLES
 
 _COLUMNS = TABLES["job_dispatch"].column_names
+_CLAIM = statements.Write(
+    "job_dispatch",
+    "UPDATE job_dispatch SET claims = ?, token = ?, claimed_by = ?, claimed_until = ?, state = ? "
+    "WHERE workspace = ? AND job = ?",
+)
 
 
 class SqlOrders(Store):
@@ -44,8 +49,7 @@ class SqlOrders(Store):
                 order.claimed_until = now + instants.seconds(seconds)
                 order.state = order.state if note is None else note(order)
             session.execute_many(
-                "UPDATE job_dispatch SET claims = ?, token = ?, claimed_by = ?, claimed_until = ?, state = ? "
-                "WHERE workspace = ? AND job = ?",
+                _CLAIM,
                 [
                     (o.claims, o.token, o.claimed_by, o.claimed_until, o.state.decode(), o.workspace, o.job)
                     for o in orders
@@ -108,8 +112,7 @@ class SqlOrders(Store):
 
     def claim_holders(self) -> list[str]:
         sql = "SELECT DISTINCT claimed_by FROM job_dispatch WHERE claimed_by IS NOT NULL ORDER BY claimed_by"
-        with self._driver.read() as session:
-            return [holder for (holder,) in session.fetch(sql)]
+        return [holder for (holder,) in self._driver.fetch(sql)]
 
     def release_claims(self, holder: str) -> None:
         with self._driver.write() as session:
@@ -143,7 +146,7 @@ class SqlOrders(Store):
 
     def finish_order(self, workspace: str, job: str) -> None:
         with self._driver.write() as session:
-            session.execute(statements.delete("job_dispatch"), (workspace, job))
+            session.execute(statements.delete("job_dispatch").sql, (workspace, job))
 
     def order(self, workspace: str, job: str) -> Order | None:
         return next(iter(self._orders("workspace = ? AND job = ?", (workspace, job))), None)
@@ -156,8 +159,7 @@ class SqlOrders(Store):
         return self._orders(where, names)
 
     def oldest_waiting_order(self) -> Instant | None:
-        with self._driver.read() as session:
-            oldest = session.fetch("SELECT min(created_at) FROM job_dispatch WHERE claims = 0")[0][0]
+        oldest = self._driver.fetch("SELECT min(created_at) FROM job_dispatch WHERE claims = 0")[0][0]
         return None if oldest is None else int(oldest)
 
     def overdue_orders(self, now: Instant, limit: int) -> list[Order]:
@@ -168,10 +170,9 @@ class SqlOrders(Store):
     def _orders(
         self, where: str, values: Sequence[Any], tail: str = "ORDER BY created_at, job"
     ) -> list[Order]:
-        with self._driver.read() as session:
-            return [
-                _order(row) for row in session.fetch(statements.select("job_dispatch", where, tail), values)
-            ]
+        return [
+            _order(row) for row in self._driver.fetch(statements.select("job_dispatch", where, tail), values)
+        ]
 
 
 def _order(row: tuple[Any, ...]) -> Order:

@@ -6,7 +6,7 @@ import itertools
 from typing import Any
 
 from headgate.kernel.instants import Instant
-from headgate.store import encoding
+from headgate.store import encoding, statements
 from headgate.store.drivers import Driver, Session
 from headgate.store.port import History, Store
 
@@ -72,11 +72,10 @@ class SqlRetention(Store):
     def _delete(self, session: Session, table: str, workspace: str, ids: list[Any]) -> None:
         keys = [(workspace, id_) for id_ in ids]
         if keys and table == "bracket_version_group":
-            session.execute_many(
-                "DELETE FROM bracket_version_group_member WHERE workspace = ? AND group_id = ?", keys
-            )
+            members = statements.delete("bracket_version_group_member", ("workspace", "group_id"))
+            session.execute_many(members, keys)
         if keys:
-            session.execute_many(f"DELETE FROM {table} WHERE workspace = ? AND id = ?", keys)
+            session.execute_many(statements.delete(table), keys)
 
     def prune_keys(self, *, before: Instant, limit: int) -> int:
         with self._driver.write() as session:

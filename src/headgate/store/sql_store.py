@@ -18,7 +18,6 @@ from headgate.store.port import (
     Event,
     Json,
     Lease,
-    LeaseLostError,
     LogEntry,
     Row,
     Rows,
@@ -58,8 +57,7 @@ class SqlStore(SqlOrders, SqlRetention):
         self._driver.close()
 
     def ping(self) -> None:
-        with self._driver.read() as session:
-            session.fetch("SELECT 1")
+        self._driver.fetch("SELECT 1")
 
     def clock(self) -> Instant:
         with self._driver.read() as session:
@@ -74,8 +72,7 @@ class SqlStore(SqlOrders, SqlRetention):
             session.execute("DELETE FROM lease WHERE name = ?", (name,))
 
     def workspaces(self) -> list[Workspace]:
-        with self._driver.read() as session:
-            rows = session.fetch("SELECT id, name, description, created_at FROM workspace ORDER BY name")
+        rows = self._driver.fetch("SELECT id, name, description, created_at FROM workspace ORDER BY name")
         return [Workspace(id_, name, text, self._instant(at)) for id_, name, text, at in rows]
 
     def _instant(self, value: Any) -> Instant:
@@ -88,7 +85,7 @@ class SqlStore(SqlOrders, SqlRetention):
     def _add_workspace(self, session: Session, one: Workspace) -> bool:
         row = (one.name, one.id, one.description, one.created_at, 0, 0, 0, 0, 0)
         encoded = encoding.rows("workspace", self._driver.dialect, [row])[0]
-        sql = f"{statements.insert('workspace')} ON CONFLICT (name) DO NOTHING"
+        sql = f"{statements.insert('workspace').sql} ON CONFLICT (name) DO NOTHING"
         return session.execute(sql, encoded) == 1
 
     @contextmanager
@@ -150,25 +147,15 @@ class SqlStore(SqlOrders, SqlRetention):
             )
 
     def leases(self) -> list[tuple[Lease, Instant]]:
-        with self._driver.read() as session:
-            rows = session.fetch("SELECT name, holder, token, ends_at FROM lease ORDER BY name")
+        rows = self._driver.fetch("SELECT name, holder, token, ends_at FROM lease ORDER BY name")
         return [(Lease(name, holder, token), ends_at) for name, holder, token, ends_at in rows]
 
     @contextmanager
     def begin(self, workspace: str, lease: Lease | None = None) -> Iterator[Transaction]:
         with self._driver.write() as session:
-            transaction = SqlTransaction(session, self._driver.dialect, workspace)
-            if lease is not None:
-                self._check_lease(session, lease)
+            transaction = SqlTransaction(session, self._driver.dialect, workspace, lease)
             yield transaction
             transaction.finish()
-
-    def _check_lease(self, session: Session, lease: Lease) -> None:
-        """Taking a lease over waits for this transaction, and this transaction for a takeover."""
-        lock = " FOR SHARE" if self._driver.dialect == "postgresql" else ""
-        found = session.fetch(f"SELECT holder, token FROM lease WHERE name = ?{lock}", (lease.name,))
-        if not found or tuple(found[0]) != (lease.holder, lease.token):
-            raise LeaseLostError(f"{lease.holder} no longer holds {lease.name}")
 
     def load(self, workspace: str) -> Rows:
         with self._driver.read() as session:
@@ -191,16 +178,14 @@ class SqlStore(SqlOrders, SqlRetention):
         return [dict(zip(names, row)) for row in rows]
 
     def head(self, workspace: str) -> int:
-        with self._driver.read() as session:
-            found = session.fetch("SELECT log_head FROM workspace WHERE name = ?", (workspace,))
+        found = self._driver.fetch("SELECT log_head FROM workspace WHERE name = ?", (workspace,))
         if not found:
             raise UnknownWorkspaceError(workspace)
         return int(found[0][0])
 
     def log_after(self, workspace: str, seq: int, limit: int) -> list[LogEntry]:
         sql = statements.select("log_entry", "workspace = ? AND seq > ?", "ORDER BY seq LIMIT ?")
-        with self._driver.read() as session:
-            return log_entries(session.fetch(sql, (workspace, seq, limit)))
+        return log_entries(self._driver.fetch(sql, (workspace, seq, limit)))
 
     def wait_for_hint(self, seconds: float) -> bool:
         return self._driver.wait_for_hint(seconds)
@@ -210,16 +195,14 @@ class SqlStore(SqlOrders, SqlRetention):
 
     def events_after(self, workspace: str, seq: int, limit: int) -> list[Event]:
         sql = statements.select("event", "workspace = ? AND seq > ?", "ORDER BY seq LIMIT ?")
-        with self._driver.read() as session:
-            rows = session.fetch(sql, (workspace, seq, limit))
+        rows = self._driver.fetch(sql, (workspace, seq, limit))
         return [
             Event(number, at, type_, kind, name, message, data.encode())
             for _, number, at, type_, kind, name, message, data in rows
         ]
 
     def newest_event(self, workspace: str) -> int:
-        with self._driver.read() as session:
-            found = session.fetch("SELECT event_head FROM workspace WHERE name = ?", (workspace,))
+        found = self._driver.fetch("SELECT event_head FROM workspace WHERE name = ?", (workspace,))
         if not found:
             raise UnknownWorkspaceError(workspace)
         return int(found[0][0])
@@ -235,8 +218,7 @@ class SqlStore(SqlOrders, SqlRetention):
         if seq is not None:
             where += " AND seq < ?"
         sql = statements.select("audit", where, "ORDER BY seq DESC LIMIT ?")
-        with self._driver.read() as session:
-            rows = session.fetch(sql, (*values, *(() if seq is None else (seq,)), limit))
+        rows = self._driver.fetch(sql, (*values, *(() if seq is None else (seq,)), limit))
         return [
             AuditEntry(at, user, action, kind_, name_, _bytes(before), _bytes(after), request, number)
             for _, number, at, user, action, kind_, name_, before, after, request in rows
@@ -251,10 +233,9 @@ class SqlStore(SqlOrders, SqlRetention):
     def _one(self, table: str, workspace: str, key: str) -> Row | None:
         if not identifiers.is_uuid(key):
             return None
-        with self._driver.read() as session:
-            found = session.fetch(
-                statements.select(table, "workspace = ? AND id = ?"), (workspace, key.lower())
-            )
+        found = self._driver.fetch(
+            statements.select(table, "workspace = ? AND id = ?"), (workspace, key.lower())
+        )
         return self._row(table, found[0]) if found else None
 
     def _row(self, table: str, values: tuple[Any, ...]) -> Row:
@@ -294,8 +275,7 @@ class SqlStore(SqlOrders, SqlRetention):
                 return []
             values += [encoding.time(self._driver.dialect, after[0]), after[1].lower()]
         sql = statements.select(table, where, "ORDER BY created_at DESC, id DESC LIMIT ?")
-        with self._driver.read() as session:
-            return [self._row(table, row) for row in session.fetch(sql, (*values, limit))]
+        return [self._row(table, row) for row in self._driver.fetch(sql, (*values, limit))]
 
     def typical_durations(self, workspace: str) -> dict[str, int]:
         sql = (
@@ -303,8 +283,7 @@ class SqlStore(SqlOrders, SqlRetention):
             "row_number() OVER (PARTITION BY deployment ORDER BY created_at DESC, id DESC) AS place "
             "FROM job WHERE workspace = ? AND status = 'successful') AS recent WHERE place <= ?"
         )
-        with self._driver.read() as session:
-            rows = session.fetch(sql, (workspace, _DURATIONS_OF))
+        rows = self._driver.fetch(sql, (workspace, _DURATIONS_OF))
         spans: dict[str, list[int]] = {}
         for deployment, document in rows:
             times = msgspec.json.decode(document, type=_Times)
@@ -316,22 +295,20 @@ class SqlStore(SqlOrders, SqlRetention):
     def add_token(self, token: Token) -> None:
         with self._driver.write() as session:
             session.execute(
-                statements.insert("api_token"),
+                statements.insert("api_token").sql,
                 encoding.rows("api_token", self._driver.dialect, [token_rows.written(token)])[0],
             )
 
     def token_by_hash(self, digest: str) -> Token | None:
-        with self._driver.read() as session:
-            found = session.fetch(statements.select("api_token", "hash = ?"), (digest,))
+        found = self._driver.fetch(statements.select("api_token", "hash = ?"), (digest,))
         return token_rows.read(found[0]) if found else None
 
     def tokens(self, workspace: str | None) -> list[Token]:
         where = "1 = 1" if workspace is None else "workspace = ?"
         sql = statements.select("api_token", where, "ORDER BY created_at, id")
-        with self._driver.read() as session:
-            return [
-                token_rows.read(row) for row in session.fetch(sql, () if workspace is None else (workspace,))
-            ]
+        return [
+            token_rows.read(row) for row in self._driver.fetch(sql, () if workspace is None else (workspace,))
+        ]
 
     def remove_token(self, token_id: str) -> bool:
         with self._driver.write() as session:
@@ -339,17 +316,16 @@ class SqlStore(SqlOrders, SqlRetention):
 
     def documents(self, workspace: str, kind: str) -> dict[str, Json]:
         sql = "SELECT name, document FROM service_document WHERE workspace = ? AND kind = ? ORDER BY name"
-        with self._driver.read() as session:
-            return {name: document.encode() for name, document in session.fetch(sql, (workspace, kind))}
+        return {name: document.encode() for name, document in self._driver.fetch(sql, (workspace, kind))}
 
     def put_document(self, workspace: str, kind: str, name: str, document: Json) -> None:
         row = (workspace, kind, name, document.decode())
         with self._driver.write() as session:
-            session.execute(statements.upsert("service_document"), row)
+            session.execute(statements.upsert("service_document").sql, row)
 
     def remove_document(self, workspace: str, kind: str, name: str) -> bool:
         with self._driver.write() as session:
-            return session.execute(statements.delete("service_document"), (workspace, kind, name)) == 1
+            return session.execute(statements.delete("service_document").sql, (workspace, kind, name)) == 1
 
 
 class _Times(msgspec.Struct):

@@ -14,28 +14,55 @@ from headgate.store.port import (
     AuditEntry,
     Event,
     Json,
+    Lease,
+    LeaseLostError,
     LogEntry,
     Remembered,
     Token,
     Transaction,
     UnknownWorkspaceError,
 )
-from headgate.store.statements import Dialect
+from headgate.store.statements import Dialect, Write
 
 _HEADS = "log_head, event_head, audit_head, consumed, sequence"
+_SET_HEADS = Write(
+    "workspace",
+    "UPDATE workspace SET log_head = ?, event_head = ?, audit_head = ?, consumed = ?, sequence = ? WHERE name = ?",
+)
+_ORDER = "WHERE workspace = ? AND job = ?"
+_DELETE_UNCLAIMED = Write("job_dispatch", f"DELETE FROM job_dispatch {_ORDER} AND claims = 0")
+_CANCEL_CLAIMED = Write("job_dispatch", f"UPDATE job_dispatch SET cancelled = TRUE {_ORDER}")
+
+_LOCK: dict[Dialect, str] = {
+    "sqlite": (
+        f"SELECT {_HEADS}, holder, token FROM (SELECT {_HEADS} FROM workspace WHERE name = ?) "
+        "LEFT JOIN lease ON lease.name = ?"
+    ),
+    "postgresql": (
+        f"WITH locked AS MATERIALIZED (SELECT {_HEADS} FROM workspace WHERE name = ? FOR UPDATE), "
+        "held AS MATERIALIZED (SELECT holder, token FROM lease WHERE name = ? "
+        "AND EXISTS (SELECT 1 FROM locked) FOR SHARE) "
+        f"SELECT {_HEADS}, holder, token FROM locked LEFT JOIN held ON TRUE"
+    ),
+}
+"""The workspace, locked, and who holds the lease, which cannot change hands from then on: taking it over waits for this
+transaction, and this transaction for a takeover."""
 
 
 class SqlTransaction(Transaction):
-    def __init__(self, session: Session, dialect: Dialect, workspace: str) -> None:
+    def __init__(
+        self, session: Session, dialect: Dialect, workspace: str, lease: Lease | None = None
+    ) -> None:
         self.workspace = workspace
         self._session = session
         self._dialect = dialect
-        lock = " FOR UPDATE" if dialect == "postgresql" else ""
-        found = session.fetch(f"SELECT {_HEADS} FROM workspace WHERE name = ?{lock}", (workspace,))
+        found = session.fetch(_LOCK[dialect], (workspace, lease.name if lease is not None else None))
         if not found:
             raise UnknownWorkspaceError(workspace)
-        self._log, self._events, self._audit, self._consumed, self._sequence = found[0]
-        self._before = found[0]
+        *heads, holder, token = found[0]
+        if lease is not None and (holder, token) != (lease.holder, lease.token):
+            raise LeaseLostError(f"{lease.holder} no longer holds {lease.name}")
+        self._log, self._events, self._audit, self._consumed, self._sequence = self._before = tuple(heads)
 
     def head(self) -> int:
         return int(self._log)
@@ -111,9 +138,8 @@ class SqlTransaction(Transaction):
     def cancel_orders(self, jobs: Sequence[str]) -> None:
         keys = [(self.workspace, job) for job in jobs]
         if keys:
-            where = "WHERE workspace = ? AND job = ?"
-            self._session.execute_many(f"DELETE FROM job_dispatch {where} AND claims = 0", keys)
-            self._session.execute_many(f"UPDATE job_dispatch SET cancelled = TRUE {where}", keys)
+            self._session.execute_many(_DELETE_UNCLAIMED, keys)
+            self._session.execute_many(_CANCEL_CLAIMED, keys)
 
     def has_current_job(self, job: str) -> bool:
         sql = "SELECT 1 FROM job WHERE workspace = ? AND id = ? AND is_current"
@@ -152,12 +178,8 @@ class SqlTransaction(Transaction):
     def finish(self) -> None:
         """Called just before the commit."""
         heads = (self._log, self._events, self._audit, self._consumed, self._sequence)
-        if heads != tuple(self._before):
-            self._session.execute_many(
-                "UPDATE workspace SET log_head = ?, event_head = ?, audit_head = ?, consumed = ?, sequence = ? "
-                "WHERE name = ?",
-                [(*heads, self.workspace)],
-            )
+        if heads != self._before:
+            self._session.execute_many(_SET_HEADS, [(*heads, self.workspace)])
 
 
 def log_entries(rows: Sequence[tuple[Any, ...]]) -> list[LogEntry]:

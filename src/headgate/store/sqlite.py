@@ -12,6 +12,7 @@ from typing import Any
 
 from headgate.store.drivers import Clock, Driver, Session, Values, machine_clock
 from headgate.store.port import DiskFullError, RefusedError, UnavailableError
+from headgate.store.statements import Write
 
 _BUSY_SECONDS = 30.0
 _MOST_IDLE_READERS = 8
@@ -130,8 +131,8 @@ class _SqliteSession(Session):
     def execute(self, sql: str, values: Values = ()) -> int:
         return self._connection.execute(sql, values).rowcount
 
-    def execute_many(self, sql: str, rows: Sequence[Values]) -> None:
-        self._connection.executemany(sql, rows)
+    def execute_many(self, write: Write, rows: Sequence[Values]) -> None:
+        self._connection.executemany(write.sql, rows)
 
 
 @contextmanager
