@@ -166,3 +166,30 @@ def test_a_value_too_rare_for_a_column_is_still_found_after_many_others_were_ask
     index.put("r5", {"name": "n700", "zone": "a"})
     assert index.select(ENVIRONMENT.selector("resource.name == 'n5'")) == []
     assert index.select(ENVIRONMENT.selector("resource.name == 'n700'")) == ["r5", "r700"]
+
+
+def test_an_answer_is_the_askers_own_and_follows_the_rows() -> None:
+    """Answers are kept: neither what is done to one nor rows that go, come and are renumbered may show in the next."""
+    index = cel.SelectorIndex("resource")
+    selector = ENVIRONMENT.selector("resource.zone == 'a'")
+    for number in range(200):
+        index.put(f"row-{number}", {"zone": "ab"[number % 2]})
+    there = [f"row-{number}" for number in range(0, 200, 2)]
+    index.select(selector).clear()
+    assert index.select(selector) == there
+    for number in range(0, 200, 2):
+        index.remove(f"row-{number}")
+        there.remove(f"row-{number}")
+        assert index.select(selector) == there
+        index.put(f"again-{number}", {"zone": "a"})
+        there.append(f"again-{number}")
+        assert index.select(selector) == there
+
+
+def test_answers_that_are_kept_are_bounded() -> None:
+    index = cel.SelectorIndex("resource")
+    for number in range(100):
+        index.put(f"row-{number}", {"zone": number})
+    for number in range(1_000):
+        index.select(ENVIRONMENT.selector(f"resource.zone != {number % 100}"))
+        assert sum(map(len, index._answers.values())) <= 4 * 100

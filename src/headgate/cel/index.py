@@ -12,6 +12,9 @@ from headgate.cel.columns import Column
 from headgate.cel.program import Selector
 
 COLUMNS_LIMIT = 64
+KEPT_ANSWERS = 256
+KEPT_KEYS_A_ROW = 4
+"""Answers are kept for the sets of rows that came out last, with at most so many keys for each row there is."""
 
 _NO_BINDINGS: Mapping[str, object] = {}
 
@@ -29,6 +32,8 @@ class SelectorIndex:
         self._rows: dict[int, dict[str, object]] = {}
         self._live = 0
         self._columns: dict[tuple[str, ...], Column] = {}
+        self._answers: dict[int, list[str]] = {}
+        self._kept_keys = 0
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -60,7 +65,20 @@ class SelectorIndex:
             plan = selector.plans[self.variable] = plans.plan(selector.program, self.variable)
         query = plans.Query(self.variable, bindings, self._rows, self._column)
         chosen: int = plan.true_rows(query, self._live)
-        return columns.members(chosen, self._keys)
+        return self._keys_of(chosen).copy()
+
+    def _keys_of(self, rows: int) -> list[str]:
+        """Reading the keys off a set takes longer than finding the set, and many selectors have the same one: those of
+        deployments that go to the same places. A row's number never becomes another's, so an answer stays right."""
+        known = self._answers.get(rows)
+        if known is None:
+            known = columns.members(rows, self._keys)
+            self._kept_keys += len(known)
+            if self._kept_keys > KEPT_KEYS_A_ROW * len(self._keys) or len(self._answers) >= KEPT_ANSWERS:
+                self._answers.clear()
+                self._kept_keys = len(known)
+            self._answers[rows] = known
+        return known
 
     def _column(self, path: tuple[str, ...]) -> Column:
         column = self._columns.get(path)
@@ -79,3 +97,5 @@ class SelectorIndex:
         self._rows = {number: row for number, (_, row) in enumerate(rows)}
         self._live = (1 << len(rows)) - 1
         self._columns.clear()
+        self._answers.clear()
+        self._kept_keys = 0
