@@ -4,9 +4,12 @@ A field is declared once, on its Struct: type, default, `msgspec.Meta` bounds, a
 `from_document(value)` and `to_document()` for a value with its own notation, `expand_shorthand(value)` for a Struct
 that may be written shorter, `check_document(given, path, problems)` for rules between fields. The last one is called
 with the fields that could be read even when others could not, because a person wants all problems in one go.
+
+A type is taken apart once, into readers that are kept; a document is read by these.
 """
 
 import difflib
+import functools
 import math
 import types
 import typing
@@ -21,6 +24,8 @@ from headgate.kernel.problems import Problem, Rejected
 
 T = TypeVar("T")
 Check = Callable[[Any, str, list[Problem]], None]
+Reader = Callable[[Any, str, list[Problem]], object]
+"""Takes a value, its path and the problems so far. What it returns counts if it added none."""
 
 DEEPEST_NESTING = 64
 MOST_PROBLEMS = 1_000
@@ -70,7 +75,7 @@ def read(kind: type[T], value: object, path: str = "") -> T:
 def read_into(kind: Any, value: object, path: str, problems: list[Problem]) -> object:
     """The value, or INVALID when it added at least one problem."""
     count_before = len(problems)
-    result = _read(kind, value, path, problems)
+    result = _reader(kind)(value, path, problems)
     return result if len(problems) == count_before else INVALID
 
 
@@ -84,43 +89,56 @@ def item_path(path: str, index: int) -> str:
     return f"{path}[{index}]"
 
 
-def _read(kind: Any, value: object, path: str, problems: list[Problem]) -> object:
+_READERS: dict[Any, Reader] = {}
+
+
+def _reader(kind: Any) -> Reader:
+    try:
+        known = _READERS.get(kind)
+    except TypeError:  # a marker that cannot be hashed
+        return _made_reader(kind)
+    if known is None:
+        known = _READERS[kind] = _made_reader(kind)
+    return known
+
+
+def _made_reader(kind: Any) -> Reader:
     origin = get_origin(kind)
     if origin is Annotated:
-        return _read_annotated(kind, value, path, problems)
+        return _annotated_reader(kind)
     if origin is Union or origin is types.UnionType:
-        return _read_union(get_args(kind), value, path, problems)
+        return _union_reader(get_args(kind))
     if origin is Literal:
-        return read_choice(get_args(kind), value, path, problems)
+        return functools.partial(read_choice, get_args(kind))
     if origin in (tuple, list, Sequence):
-        return _read_items(get_args(kind)[0], value, path, problems)
+        return functools.partial(_read_items, _reader(get_args(kind)[0]))
     if origin in (dict, Mapping):
-        return _read_map(get_args(kind)[1], value, path, problems)
+        return functools.partial(_read_map, _reader(get_args(kind)[1]))
     if hasattr(kind, "from_document"):
-        return _read_own_notation(kind, value, path, problems)
+        return functools.partial(_read_own_notation, kind)
     if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
-        return _read_struct(kind, value, path, problems)
-    return _read_plain(kind, value, path, problems)
+        return functools.partial(_read_struct, kind)
+    return _PLAIN_READERS.get(kind) or functools.partial(_read_nothing, kind)
 
 
-def _read_plain(kind: Any, value: object, path: str, problems: list[Problem]) -> object:
-    if kind is object or kind is Any:
-        check_json(value, path, problems)
-        return value
-    if kind is str:
-        return _read_text(value, path, problems)
-    if kind is bool:
-        if isinstance(value, bool):
-            return value
-        return _refuse(problems, path, f"must be true or false, not {describe(value)}")
-    if kind is int:
-        return _read_whole_number(value, path, problems)
-    if kind is float:
-        return _read_number(value, path, problems)
+def _read_nothing(kind: Any, value: object, path: str, problems: list[Problem]) -> object:
     raise TypeError(f"{path}: no way to read {kind!r} from a document")
 
 
+def _read_json(value: object, path: str, problems: list[Problem]) -> object:
+    check_json(value, path, problems)
+    return value
+
+
+def _read_bool(value: object, path: str, problems: list[Problem]) -> object:
+    if isinstance(value, bool):
+        return value
+    return _refuse(problems, path, f"must be true or false, not {describe(value)}")
+
+
 def _read_text(value: object, path: str, problems: list[Problem]) -> object:
+    if _is_plain(value):
+        return value
     if not isinstance(value, str):
         hint = "; write it in quotes" if isinstance(value, bool | int | float) else ""
         return _refuse(problems, path, f"must be a string, not {describe(value)}{hint}")
@@ -157,21 +175,47 @@ def _read_number(value: object, path: str, problems: list[Problem]) -> object:
     return float(value)
 
 
-def _read_annotated(kind: Any, value: object, path: str, problems: list[Problem]) -> object:
+_PLAIN_READERS: dict[Any, Reader] = {
+    object: _read_json,
+    Any: _read_json,
+    str: _read_text,
+    bool: _read_bool,
+    int: _read_whole_number,
+    float: _read_number,
+}
+
+
+def _annotated_reader(kind: Any) -> Reader:
     base, *markers = get_args(kind)
     if any(isinstance(marker, _InstantFormat) for marker in markers):
-        return _read_instant(value, path, problems)
-    for marker in markers:
-        if isinstance(marker, Aliases) and isinstance(value, str):
-            value = marker.spellings.get(value, value)
-    result = read_into(base, value, path, problems)
-    if result is INVALID:
-        return INVALID
+        return _read_instant
+    spellings = [marker.spellings for marker in markers if isinstance(marker, Aliases)]
+    checks: list[Check] = []
     for marker in markers:
         if isinstance(marker, msgspec.Meta):
-            _check_bounds(marker, result, path, problems)
+            checks.append(functools.partial(_check_bounds, marker))
         elif isinstance(marker, Checked):
-            marker.check(result, path, problems)
+            checks.append(marker.check)
+    return functools.partial(_read_checked, _reader(base), spellings, checks)
+
+
+def _read_checked(
+    read_base: Reader,
+    spellings: Sequence[Mapping[str, str]],
+    checks: Sequence[Check],
+    value: object,
+    path: str,
+    problems: list[Problem],
+) -> object:
+    if isinstance(value, str):
+        for known in spellings:
+            value = known.get(value, value)
+    count_before = len(problems)
+    result = read_base(value, path, problems)
+    if result is INVALID or len(problems) != count_before:
+        return INVALID
+    for check in checks:
+        check(result, path, problems)
     return result
 
 
@@ -198,13 +242,14 @@ def _check_bounds(bounds: msgspec.Meta, value: Any, path: str, problems: list[Pr
         _refuse(problems, path, f"is too long: {len(value)}, allowed are {bounds.max_length}")
 
 
-def _read_union(kinds: Sequence[Any], value: object, path: str, problems: list[Problem]) -> object:
-    if value is None and types.NoneType in kinds:
-        return None
+def _union_reader(kinds: Sequence[Any]) -> Reader:
     others = [kind for kind in kinds if kind is not types.NoneType]
-    if len(others) == 1:
-        return _read(others[0], value, path, problems)
-    return _read_tagged(others, value, path, problems)
+    read_other = _reader(others[0]) if len(others) == 1 else functools.partial(_read_tagged, others)
+    return functools.partial(_read_optional, read_other) if len(others) < len(kinds) else read_other
+
+
+def _read_optional(read_other: Reader, value: object, path: str, problems: list[Problem]) -> object:
+    return None if value is None else read_other(value, path, problems)
 
 
 def _read_tagged(kinds: Sequence[Any], value: object, path: str, problems: list[Problem]) -> object:
@@ -232,24 +277,28 @@ def read_choice(choices: Sequence[Any], value: object, path: str, problems: list
     )
 
 
-def _read_items(kind: Any, value: object, path: str, problems: list[Problem]) -> object:
+def _read_items(read_item: Reader, value: object, path: str, problems: list[Problem]) -> object:
     if not isinstance(value, list | tuple):
         return _refuse(problems, path, f"must be a list, not {describe(value)}")
     result: list[object] = []
     for index, item in enumerate(value):
-        result.append(_read(kind, item, item_path(path, index), problems))
+        result.append(read_item(item, item_path(path, index), problems))
         if len(problems) >= MOST_PROBLEMS:
             return INVALID
     return tuple(result)
 
 
-def _read_map(kind: Any, value: object, path: str, problems: list[Problem]) -> object:
+def _read_map(read_item: Reader, value: object, path: str, problems: list[Problem]) -> object:
     if not isinstance(value, dict):
         return _refuse(problems, path, f"must be a map, not {describe(value)}")
     result: dict[str, object] = {}
+    is_text = read_item is _read_text
     for key, item in value.items():
         if len(problems) >= MOST_PROBLEMS:
             return INVALID
+        if is_text and _is_plain(key) and _is_plain(item):
+            result[key] = item
+            continue
         if not isinstance(key, str):
             _refuse(
                 problems,
@@ -261,8 +310,13 @@ def _read_map(kind: Any, value: object, path: str, problems: list[Problem]) -> o
         if flaw:
             _refuse(problems, path, f"has a key that {flaw}")
             continue
-        result[key] = _read(kind, item, field_path(path, key), problems)
+        result[key] = read_item(item, field_path(path, key), problems)
     return result
+
+
+def _is_plain(value: object) -> bool:
+    """Text with nothing in it that would have to be looked at closer."""
+    return type(value) is str and value.isascii() and "\x00" not in value
 
 
 def _read_own_notation(kind: Any, value: object, path: str, problems: list[Problem]) -> object:
@@ -278,22 +332,58 @@ def _read_struct(kind: type[msgspec.Struct], value: object, path: str, problems:
         value = expand(value)
     if not isinstance(value, dict):
         return _refuse(problems, path, f"must be a map, not {describe(value)}")
-    fields = fields_of(kind)
+    fields = _readers_of(kind)
     refuse_unknown_keys(value, fields, path, problems)
     given: dict[str, object] = {}
     for key, field in fields.items():
         if key in value:
-            result = read_into(field.type, value[key], field_path(path, key), problems)
-            if result is not INVALID:
+            count_before = len(problems)
+            result = field.read(value[key], f"{path}{field.path_after}" if path else field.path, problems)
+            if result is not INVALID and len(problems) == count_before:
                 given[field.name] = result
-        elif field.required:
+        elif field.is_required:
             _refuse(problems, field_path(path, key), "is required")
         else:
-            given[field.name] = _default(field)
+            given[field.name] = field.default() if field.is_made_anew else field.default
     check = getattr(kind, "check_document", None)
     if check is not None:
         check(given, path, problems)
     return kind(**given) if len(given) == len(fields) else INVALID
+
+
+class _Field(msgspec.Struct, frozen=True):
+    name: str
+    read: Reader
+    path: str
+    path_after: str
+    """The path behind that of the Struct, if that has one."""
+    is_required: bool
+    default: Any
+    is_made_anew: bool
+
+
+_READERS_OF: dict[Any, dict[str, _Field]] = {}
+
+
+def _readers_of(kind: type[msgspec.Struct]) -> dict[str, _Field]:
+    """Made when a document is first read, not with the Struct's reader: a Struct may contain itself."""
+    known = _READERS_OF.get(kind)
+    if known is None:
+        known = _READERS_OF[kind] = {key: _field(key, field) for key, field in fields_of(kind).items()}
+    return known
+
+
+def _field(key: str, field: msgspec.structs.FieldInfo) -> _Field:
+    is_made_anew = field.default_factory is not NODEFAULT
+    return _Field(
+        field.name,
+        _reader(field.type),
+        field_path("", key),
+        field_path(".", key)[1:],
+        field.required,
+        field.default_factory if is_made_anew else field.default,
+        is_made_anew,
+    )
 
 
 def _default(field: msgspec.structs.FieldInfo) -> object:
