@@ -256,7 +256,8 @@ class _PostgresSession(Session):
         return int(count) if count.isdigit() else 0
 
     def execute_many(self, write: Write, rows: Sequence[Values]) -> None:
-        self._waiting.append((write, rows))
+        if rows:
+            self._waiting.append((write, rows))
 
     async def _flushed(self) -> Any:
         """The connection, after what waited to be sent."""

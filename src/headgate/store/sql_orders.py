@@ -59,13 +59,11 @@ class SqlOrders(Store):
 
     def _is_any(self, where: str, values: Sequence[Any]) -> bool:
         """Looks before it writes: mostly there are none, and many look."""
-        with self._driver.read() as session:
-            return bool(session.fetch(f"SELECT 1 FROM job_dispatch WHERE {where} LIMIT 1", values))
+        return bool(self._driver.fetch(f"SELECT 1 FROM job_dispatch WHERE {where} LIMIT 1", values))
 
     def claim_states(self, workspace: str, type_: str, now: Instant) -> list[Json]:
         sql = "SELECT state FROM job_dispatch WHERE workspace = ? AND type = ? AND claimed_until > ?"
-        with self._driver.read() as session:
-            return [state.encode() for (state,) in session.fetch(sql, (workspace, type_, now))]
+        return [state.encode() for (state,) in self._driver.fetch(sql, (workspace, type_, now))]
 
     def _due(
         self, types: Iterable[str] | None, workspace: str | None, agent: str | None, now: Instant
