@@ -77,7 +77,7 @@ def fleet(count: int) -> list[changes.Put]:
     ]
 
 
-def _publication(tag: str) -> changes.Put:
+def publication(tag: str) -> changes.Put:
     return _manifest("Version", f"api-{tag}", {"deployment": "api", "tag": tag})
 
 
@@ -136,7 +136,7 @@ class _Workplace:
 
 
 @contextlib.contextmanager
-def _workplace(url: str, count: int) -> Iterator[_Workplace]:
+def workplace(url: str, count: int) -> Iterator[_Workplace]:
     store = open_store(url)
     store.migrate()
     place = _Workplace(store)
@@ -150,10 +150,10 @@ def _workplace(url: str, count: int) -> Iterator[_Workplace]:
 
 
 def _rollout(url: str) -> float:
-    with _workplace(url, ROLLOUT) as place:
+    with workplace(url, ROLLOUT) as place:
         agents = [threading.Thread(target=place.serve, args=(ROLLOUT,)) for _ in range(2)]
         begin = time.perf_counter()
-        place.put(_publication("v1"))
+        place.put(publication("v1"))
         for agent in agents:
             agent.start()
         for agent in agents:
@@ -167,10 +167,10 @@ def _reports(folder: Path) -> Iterator[str]:
     urls = {count: f"sqlite:///{folder}/reports-{count}.db" for count in (SMALL, LARGE)}
     times: dict[int, list[float]] = {count: [] for count in urls}
     with contextlib.ExitStack() as stack:
-        places = {count: stack.enter_context(_workplace(url, count)) for count, url in urls.items()}
+        places = {count: stack.enter_context(workplace(url, count)) for count, url in urls.items()}
         jobs = {}
         for count, place in places.items():
-            place.put(_publication("v1"))
+            place.put(publication("v1"))
             jobs[count] = place.claim(REPORTS)
         for number in range(REPORTS):
             for count, place in places.items():

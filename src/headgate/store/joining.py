@@ -12,13 +12,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from headgate.store.drivers import Values
 from headgate.store.statements import Write
 
-Waiting = tuple[Write, Sequence[Values]]
+Rows = Sequence[Values]
+Waiting = tuple[Write, Rows]
 
 _MOST_ROWS = 1_000
 """More are sent row by row, so that no statement grows without bound."""
 
 
-def joined(waiting: Iterable[Waiting]) -> Iterator[tuple[str, Sequence[Values]]]:
+def joined(waiting: Iterable[Waiting]) -> Iterator[tuple[str, Rows]]:
     """Statements, each with the rows of values that it is to be carried out for."""
     together: list[Waiting] = []
     for one in waiting:
@@ -35,7 +36,7 @@ def joined(waiting: Iterable[Waiting]) -> Iterator[tuple[str, Sequence[Values]]]
     yield from _statement(together)
 
 
-def _can_be_joined(write: Write, rows: Sequence[Values]) -> bool:
+def _can_be_joined(write: Write, rows: Rows) -> bool:
     """One statement may not write a row twice, as one after another may."""
     if len(rows) == 1:
         return True
@@ -51,12 +52,12 @@ def _may_meet(one: Waiting, other: Waiting) -> bool:
     return not _keys(*one).isdisjoint(_keys(*other))
 
 
-def _keys(write: Write, rows: Sequence[Values]) -> set[tuple[object, ...]]:
+def _keys(write: Write, rows: Rows) -> set[tuple[object, ...]]:
     key = write.key or ()
     return {tuple([row[place] for place in key]) for row in rows}
 
 
-def _statement(together: Sequence[Waiting]) -> Iterator[tuple[str, Sequence[Values]]]:
+def _statement(together: Sequence[Waiting]) -> Iterator[tuple[str, Rows]]:
     if not together:
         return
     texts: list[str] = []
@@ -68,7 +69,7 @@ def _statement(together: Sequence[Waiting]) -> Iterator[tuple[str, Sequence[Valu
     yield _text(tuple(texts)), [values]
 
 
-def _part(write: Write, rows: Sequence[Values]) -> tuple[str, Iterable[object]]:
+def _part(write: Write, rows: Rows) -> tuple[str, Iterable[object]]:
     """Arrays are dear to encode, and most writes are of one row or two."""
     if len(rows) == 1:
         return write.sql, rows[0]
