@@ -17,7 +17,11 @@ def try_to_join(state: State, place: Place, group: Group, now: Instant, hindranc
     spec = place.rule.spec
     if host is None or spec.overlap_strategy != "merge" or not spec.prepared_state_persists:
         return False
-    if not is_prepared(host) or not _has_the_same_hooks(host, group):
+    if (
+        not is_prepared(host)
+        or not _has_the_same_hooks(host, group)
+        or _waits_for_a_bad_one(state, host, group)
+    ):
         return False
     for one in readiness.moment_verdicts(state, group, readiness.runners(state, place, group), now):
         if not one.is_allowed and one.kind != "freeze":
@@ -65,6 +69,24 @@ def _has_the_same_hooks(host: Group, group: Group) -> bool:
     prepared for it, and what was a hook there has run in this cycle already."""
     roles = {member.deployment: member.role for member in host.members}
     return all(roles.get(member.deployment, "member") == member.role for member in group.members)
+
+
+def _waits_for_a_bad_one(state: State, host: Group, group: Group) -> bool:
+    """A version that was rejected while it runs here stays if it succeeds, and is left if it fails: only then it is known
+    whether what stands below it is wanted. To join would be to forget that."""
+    for newcomer in group.members:
+        member = host.member(newcomer.deployment)
+        if (
+            newcomer.kind != "deploy"
+            or newcomer.state != "waiting"
+            or member is None
+            or member.state != "running"
+        ):
+            continue
+        ours = state.version(member.version)
+        if ours is not None and ours.object.status == "rejected" and _is_older(state, newcomer, member):
+            return True
+    return False
 
 
 def _join(state: State, place: Place, host: Group, newcomer: Member) -> None:
