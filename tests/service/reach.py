@@ -252,6 +252,7 @@ THINGS: tuple[Thing, ...] = (
             "rule": ("", "the budget whose line goes on"),
             "policy": ("", "narrows it"),
             "environment": ("", "narrows it"),
+            "value": ("", "narrows it to one line of groupBy"),
         },
     ),
     Thing(

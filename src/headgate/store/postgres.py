@@ -35,7 +35,13 @@ _LONGEST_TRANSACTION_SECONDS = 900.0
 """After this it says so no more."""
 _BEGIN_WRITING = "BEGIN ISOLATION LEVEL READ COMMITTED"
 _BEGIN_READING = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
-_GONE = (asyncpg.PostgresConnectionError, asyncpg.InterfaceError, asyncpg.AdminShutdownError, OSError)
+_GONE = (
+    asyncpg.PostgresConnectionError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
+    asyncpg.AdminShutdownError,
+    OSError,
+)
 
 Result = TypeVar("Result")
 
@@ -144,6 +150,11 @@ class PostgresDriver(Driver):
         connection = await self._pool.acquire(timeout=_STATEMENT_SECONDS)
         try:
             return connection, await work(connection)
+        except asyncpg.InternalClientError:
+            # The server's farewell is read and the end of the connection is not yet: it looks open and is not.
+            connection.terminate()
+            await self._pool.release(connection)
+            raise
         except BaseException:
             await self._pool.release(connection)
             raise
