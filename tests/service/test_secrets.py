@@ -162,6 +162,55 @@ def test_an_agent_is_not_selected_by_its_secret(client: Client) -> None:
     assert {job["status"] for job in jobs} == {"invalidJobAgent"}
 
 
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "int({}) > 0",
+        "timestamp({}) > timestamp('2020-01-01T00:00:00Z')",
+        "{{'a': 1}}[{}] == 1",
+    ],
+)
+def test_an_expression_that_fails_does_not_say_the_secret_of_a_deployment(
+    client: Client, expression: str
+) -> None:
+    client.apply(*_objects())
+    viewer = client.token_with("looks", role="viewer")
+    asked = expression.format("deployment.jobAgentConfig.parameters.database.password")
+    version = {"deployment": "api", "tag": "v2"}
+    plans = [
+        [fleet.manifest("Version", "api-v2", **version, targetSelector=asked)],
+        [
+            fleet.manifest("Version", "api-v2", **version),
+            fleet.manifest("Policy", "p", selector=asked, rules=[{"approval": {"minApprovals": 1}}]),
+        ],
+        [
+            fleet.manifest("Version", "api-v2", **version),
+            fleet.manifest("Policy", "p", rules=[{"gate": {"expression": asked}}]),
+        ],
+    ]
+    for manifests in plans:
+        answer = viewer.call("POST", "/v1/plan", {"manifests": manifests, "force": True})
+        assert SECRET.encode() not in answer.body
+    assert SECRET.encode() not in viewer.call("GET", "/v1/release-targets", cel=asked).body
+
+
+def test_nothing_is_selected_by_the_secret_of_a_deployment(client: Client) -> None:
+    client.apply(*_objects())
+    guess = "deployment.jobAgentConfig.parameters.database.password.startsWith('sentinel')"
+    version = fleet.manifest("Version", "api-v2", deployment="api", tag="v2", targetSelector=guess)
+    viewer = client.token_with("looks", role="viewer")
+    planned = viewer.expect(200, "POST", "/v1/plan", {"manifests": [version], "force": True}).json
+    assert {job["version"] for job in planned["jobs"]} == {"v1"}
+
+
+def test_jobs_are_given_the_secret_of_their_deployment(client: Client) -> None:
+    again = {"parameters": {"again": "${deployment.jobAgentConfig.parameters.database.password}"}}
+    version = fleet.manifest("Version", "api-v1", deployment="api", tag="v1", jobAgentConfig=again)
+    client.apply(*_objects()[:-1], version)
+    claimed = client.expect(200, "POST", "/v1/job-agents/puller/claim", {"waitSeconds": 20}).json["jobs"]
+    assert [one["config"]["parameters"]["again"] for one in claimed] == [SECRET]
+
+
 def test_a_user_in_an_address_beside_a_header_is_refused_with_a_sentence(client: Client) -> None:
     provider = {"type": "http", "url": "https://u:p@a.example.com", "headers": {"authorization": "Bearer x"}}
     answer = client.call("PUT", "/v1/policies/checks", {"rules": _rules(provider)})

@@ -199,13 +199,14 @@ class Deployment(msgspec.Struct, frozen=True, rename="camel"):
     workspace: Name = DEFAULT_WORKSPACE
 
     def cel_view(self) -> CelView:
+        """Without secrets: whoever may look may plan, and the sentence of an expression that fails names its values."""
         return {
             "id": self.id,
             "name": self.name,
             "systems": list(self.systems),
             "metadata": self.metadata,
             "jobAgent": self.job_agent,
-            "jobAgentConfig": self.job_agent_config,
+            "jobAgentConfig": hiding.of_config(self.job_agent_config),
             "createdAt": instants.to_datetime(self.created_at),
         }
 

@@ -34,6 +34,7 @@ def order_for(state: State, job: records.Job, trace_parent: str | None) -> Order
     if bindings is None:
         raise Undeliverable("skipped", f"{job.target} is no longer a release target")
     deployment = state.deployments[job.deployment].object
+    bindings["deployment"] = {**deployment.cel_view(), "jobAgentConfig": deployment.job_agent_config}
     config = _config(agent, deployment, state.versions[job.version].object, bindings)
     document = {
         "job": bindings["job"],
@@ -59,7 +60,10 @@ def order_for(state: State, job: records.Job, trace_parent: str | None) -> Order
 
 
 def bindings_of(state: State, job: records.Job) -> dict[str, object] | None:
-    """What expressions in a job's config and in the metrics of its verification see; None if the target is gone."""
+    """What expressions in the metrics of a job's verification see; None if the target is gone.
+
+    Those in the job's config see the same, and the secrets of the deployment, which are for its agent alone.
+    """
     target = state.target_named(job.target)
     version = state.versions.get(job.version)
     if target is None or version is None:
