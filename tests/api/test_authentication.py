@@ -94,7 +94,7 @@ def test_no_two_secrets_are_alike() -> None:
 
 
 def test_a_token_is_recognised(store: Store, clock: Clock) -> None:
-    secret, _ = add(
+    secret, token = add(
         store, workspace="payments", role="deployer", permissions=("job:run",), agents=("runner",)
     )
     principal = ask(Authenticator(store, clock), f"Bearer {secret}")
@@ -103,6 +103,7 @@ def test_a_token_is_recognised(store: Store, clock: Clock) -> None:
         {"payments": BY_ROLE["deployer"] | {"job:run"}},
         agents=frozenset({"runner"}),
         roles=frozenset({"deployer"}),
+        token=token.id,
     )
 
 

@@ -83,6 +83,19 @@ def test_the_same_key_belongs_to_its_workspace(client: Client) -> None:
     assert answer.status in (200, 201)
 
 
+def test_the_same_key_belongs_to_its_caller(client: Client) -> None:
+    """Nobody is answered with what somebody else was told, nor kept from a change by a key that was guessed."""
+    first, second = (client.token_with(name, role="deployer") for name in ("one", "two"))
+    viewer = client.token_with("looks", role="viewer")
+    mine = first.expect(201, "PUT", "/v1/resources/node", {"kind": "Node"}, headers=KEYED)
+    assert viewer.call("PUT", "/v1/resources/node", {"kind": "Node"}, KEYED).status == 403
+    assert second.call("PUT", "/v1/resources/node", {"kind": "Node"}, KEYED).status == 200
+    second.expect(201, "PUT", "/v1/resources/other", {}, headers={"Idempotency-Key": "guessed"})
+    first.expect(201, "PUT", "/v1/resources/another", {}, headers={"Idempotency-Key": "guessed"})
+    again = first.expect(201, "PUT", "/v1/resources/node", {"kind": "Node"}, headers=KEYED)
+    assert (again.json, again.etag) == (mine.json, mine.etag)
+
+
 def test_a_request_that_was_refused_may_be_sent_again_with_its_key(client: Client) -> None:
     body = {"tag": "v1"}
     client.expect(404, "POST", "/v1/deployments/api/versions", body, headers=KEYED)

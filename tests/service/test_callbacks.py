@@ -1,5 +1,6 @@
 """What comes without a token, signed: only who knows the secret is believed, and only for a while."""
 
+import contextlib
 import hashlib
 import hmac
 import json
@@ -7,7 +8,9 @@ import time
 
 import pytest
 
-from . import fleet
+from headgate.api import crowds, reading
+
+from . import fleet, waiting
 from .client import Answer, Client
 from .server import Server
 
@@ -93,6 +96,52 @@ def test_the_callback_of_one_job_says_nothing_about_another(busy: Client) -> Non
     assert call_back(busy, first, BODY, timestamp, signed).status == 200
     replayed = call_back(busy, second, BODY, timestamp, signed)
     assert replayed.status == 401, "a signature that was seen on the way would report every job of the agent"
+
+
+@pytest.mark.parametrize("body", [b"{", b"null", b"\xff", b"[" * 5_000, b'{"status": "unheard of"}'])
+def test_nothing_is_made_of_a_body_before_its_signature_is_known(busy: Client, body: bytes) -> None:
+    job = fleet.jobs(busy, "web")[0]["id"]
+    timestamp = now()
+    unsigned = signature(timestamp, job, body, "another secret")
+    assert call_back(busy, job, body, timestamp, unsigned).status == 401
+    assert call_back(busy, job, body, timestamp, signature(timestamp, job, body)).status in (400, 422)
+
+
+def test_a_callback_that_is_too_long_is_refused_unread(busy: Client) -> None:
+    job = fleet.jobs(busy, "web")[0]["id"]
+    head = (
+        f"POST /v1/jobs/{job}/callback?workspace={busy.workspace} HTTP/1.1\r\nHost: headgate\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {reading.STRANGERS_BODY_BYTES + 1}\r\n\r\n"
+    )
+    with busy.raw() as link:
+        link.sendall(head.encode())
+        answered = b""
+        while b"allowed are" not in answered and (part := link.recv(4096)):
+            answered += part
+    assert b" 413 " in answered.partition(b"\r\n")[0]
+    assert b"allowed are 1048576 bytes" in answered
+
+
+def test_a_flood_of_callbacks_is_bounded_and_in_nobody_elses_way(busy: Client) -> None:
+    job = fleet.jobs(busy, "web")[0]["id"]
+    head = (
+        f"POST /v1/jobs/{job}/callback?workspace={busy.workspace} HTTP/1.1\r\nHost: headgate\r\n"
+        "Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
+    )
+    answers: list[Answer] = []
+
+    def is_refused() -> bool:
+        answers.append(call_back(busy, job, BODY, now(), "v1=00"))
+        return answers[-1].status == 429
+
+    with contextlib.ExitStack() as links:
+        for _ in range(crowds.WITHOUT_TOKEN_EACH):
+            links.enter_context(busy.raw()).sendall(head.encode())
+        waiting.until(is_refused, 9)
+        assert int(answers[-1].headers["retry-after"]) >= 1
+        busy.get("/v1/jobs")
+        Client(busy.address, None).expect(200, "GET", "/healthz")
+    waiting.until(lambda: not is_refused(), 20)
 
 
 def test_a_callback_for_another_workspace_is_refused(server: Server, busy: Client) -> None:

@@ -13,6 +13,7 @@ from headgate.api.routes import claims
 
 from . import waiting
 from .client import Answer, Client
+from .conftest import new_workspace
 from .server import Server
 
 
@@ -68,6 +69,25 @@ def test_one_token_has_few_requests_open_that_wait_for_jobs(client: Client) -> N
             in answers[-1].sentences
         )
         modest = client.token_with("modest", permissions=["read", "job:run"])
+        assert modest.expect(200, "POST", "/v1/job-agents/edge/claim", {}).json["jobs"] == []
+
+
+def test_a_token_of_another_workspace_with_the_same_name_is_somebody_else(
+    client: Client, server: Server
+) -> None:
+    """Whoever may make tokens in a workspace of their own keeps no agent of another one from its jobs."""
+    other = new_workspace(server)
+    for workspace in (client, other):
+        _set_up(workspace)
+    greedy, modest = (
+        one.token_with("edge", permissions=["read", "job:run"], agents=["edge"]) for one in (client, other)
+    )
+    with contextlib.ExitStack() as links:
+        for _ in range(crowds.WAITS_EACH):
+            links.enter_context(_ask(greedy))
+        waiting.until(
+            lambda: greedy.call("POST", "/v1/job-agents/edge/claim", {"waitSeconds": 0}).status == 429, 25
+        )
         assert modest.expect(200, "POST", "/v1/job-agents/edge/claim", {}).json["jobs"] == []
 
 

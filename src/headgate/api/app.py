@@ -9,7 +9,7 @@ import json
 import logging
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
 from typing import Any
 from urllib.parse import quote
 
@@ -60,8 +60,12 @@ class _Request(msgspec.Struct):
     started: float
     route: Route | None = None
     operation: str = _OUTSIDE_API
-    user: str = ""
+    principal: Principal = authentication.ANONYMOUS
     workspace: str = ""
+
+    @property
+    def user(self) -> str:
+        return self.principal.user
 
 
 def create_app(
@@ -101,6 +105,7 @@ class Application:
         self._of_agents = crowds.Crowd("requests of agents", crowds.REQUESTS_OF_AGENTS_EACH)
         self._waits = crowds.Crowd("requests that wait for jobs", crowds.WAITS_EACH)
         self._streams = crowds.Crowd("streams", crowds.STREAMS_EACH)
+        self._without_token = crowds.Crowd("requests without a token", crowds.WITHOUT_TOKEN_EACH)
         about = service_routes.routes(ready, metrics, lambda: self.openapi_json, lambda: self._docs)
         self.routes = (*routes, *about)
         self._router = Router(self.routes)
@@ -175,7 +180,7 @@ class Application:
                     return await self._unless_over(request, answering)
                 answer = await match.route.handler(call)
                 if answer.stream is not None:
-                    self._streams.check(request.user)
+                    self._streams.check(request.principal.identity, request.user)
                 return responding.encoded(answer)
         except ClientGoneError:
             raise
@@ -214,21 +219,17 @@ class Application:
     async def _call(self, request: _Request, match: Match, held: contextlib.ExitStack) -> Call:
         """Who is asked first, so that strangers neither learn anything nor make the service read their bodies."""
         route, headers = match.route, request.headers
-        principal = authentication.ANONYMOUS
         if route.permission is not None:
-            principal = await self._authenticate(headers.get("authorization"))
-            request.user = principal.user
+            request.principal = await self._authenticate(headers.get("authorization"))
+        principal = request.principal
         query = parameters.parse_query(request.query, access.declared_query(route))
         workspace = access.default_workspace(principal)
         if route.scope == "workspace":
             workspace = query.pop("workspace", workspace)
             request.workspace = workspace
         access.check(route, principal, workspace)
-        if principal.user:
-            crowd = self._of_agents if route.permission == _AGENTS_PERMISSION else self._requests
-            held.enter_context(crowd.one_of(principal.user))
-            if route.waits:
-                held.enter_context(self._waits.one_of(principal.user))
+        for crowd, identity, name in self._crowds_of(route, principal):
+            held.enter_context(crowd.one_of(identity, name))
         if self._service.aside is not None and route.lane is not None and self._is_aside(request, route):
             self._service.aside.check(route.lane, workspace, principal.user)
         key = parameters.idempotency_key(headers.get("idempotency-key")) if route.mutates else None
@@ -237,7 +238,7 @@ class Application:
         idempotency = None
         if key is not None:
             fingerprint = reading.fingerprint(request.method, request.raw_path, request.query, raw_body)
-            idempotency = parameters.idempotency(key, fingerprint)
+            idempotency = parameters.idempotency(principal.identity, key, fingerprint)
         return Call(
             service=self._service,
             principal=principal,
@@ -254,11 +255,21 @@ class Application:
             line=Line(functools.partial(responding.until_gone, request.receive), self._closing),
         )
 
+    def _crowds_of(self, route: Route, principal: Principal) -> Iterator[tuple[crowds.Crowd, str, str]]:
+        if route.permission is None:
+            yield self._without_token, route.operation, route.operation
+            return
+        crowd = self._of_agents if route.permission == _AGENTS_PERMISSION else self._requests
+        yield crowd, principal.identity, principal.user
+        if route.waits:
+            yield self._waits, principal.identity, principal.user
+
     async def _body(self, request: _Request, route: Route) -> tuple[bytes, Any]:
         if route.body is None:
             return b"", None
         headers = request.headers
-        raw = await reading.read_body(request.receive, headers.get("content-length"), self._limits)
+        limits = self._limits if route.permission is not None else self._limits.of_stranger()
+        raw = await reading.read_body(request.receive, headers.get("content-length"), limits)
         if not raw:
             if route.body_required:
                 raise Refusal(400, "The body is missing", "a body is required")
@@ -275,7 +286,7 @@ class Application:
             self.metrics.stream_opened(request.operation)
             try:
                 ends = (self._closing.wait(), self._until_refused(request))
-                with self._streams.one_of(request.user):
+                with self._streams.one_of(request.principal.identity, request.user):
                     await responding.send_stream(answer, headers, scope, request.receive, send, ends)
             finally:
                 self.metrics.stream_closed()

@@ -80,7 +80,12 @@ def principal_of(token: Token) -> Principal:
     granted = permissions.granted(token.role, token.permissions)
     roles = frozenset({token.role} if token.role is not None else ())
     return Principal(
-        token.name, {token.workspace or "*": granted}, frozenset(token.agents), roles, token.expires_at
+        token.name,
+        {token.workspace or "*": granted},
+        frozenset(token.agents),
+        roles,
+        token.expires_at,
+        token.id,
     )
 
 

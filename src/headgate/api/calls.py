@@ -89,6 +89,13 @@ class Principal(msgspec.Struct, frozen=True):
     """What approval rules may ask of a voter: the token's role, or the person's groups and roles."""
     expires_at: Instant | None = None
     """Of a token: what it makes does not live longer."""
+    token: str = ""
+    """The id of the token; empty for a person, whose name is nobody else's anywhere."""
+
+    @property
+    def identity(self) -> str:
+        """Who it is among all callers of the service: tokens of two workspaces may have one name."""
+        return self.token or self.user
 
     def allows(self, permission: str, workspace: str) -> bool:
         return permission in self.grants.get(workspace, ()) or permission in self.grants.get("*", ())

@@ -14,6 +14,8 @@ REQUESTS_OF_AGENTS_EACH = 500
 WAITS_EACH = 200
 """Requests that may stay open until there is something to answer, as those of agents that ask for jobs."""
 STREAMS_EACH = 500
+WITHOUT_TOKEN_EACH = 200
+"""Of one operation, from all who need no token for it: a flood of one keeps nobody from another."""
 
 
 class Crowd:
@@ -22,17 +24,18 @@ class Crowd:
         self._most_each = most_each
         self._here: Counter[str] = Counter()
 
-    def check(self, user: str) -> None:
-        if self._here[user] >= self._most_each:
-            raise busy(f"{user} has {self._most_each} {self._what} open already")
+    def check(self, identity: str, name: str) -> None:
+        """Counted is by `identity`; `name` is for people to read, and others may have the same."""
+        if self._here[identity] >= self._most_each:
+            raise busy(f"{name} has {self._most_each} {self._what} open already")
 
     @contextmanager
-    def one_of(self, user: str) -> Iterator[None]:
-        self.check(user)
-        self._here[user] += 1
+    def one_of(self, identity: str, name: str) -> Iterator[None]:
+        self.check(identity, name)
+        self._here[identity] += 1
         try:
             yield
         finally:
-            self._here[user] -= 1
-            if not self._here[user]:
-                del self._here[user]
+            self._here[identity] -= 1
+            if not self._here[identity]:
+                del self._here[identity]

@@ -100,9 +100,9 @@ def accepted_media_types(route: Route) -> tuple[str, ...]:
 def problem_statuses(route: Route) -> list[int]:
     found = {*route.problems}
     if route.path.startswith("/v1"):
-        found |= {400, 503}
+        found |= {400, 429, 503}
     if route.permission is not None:
-        found |= {401, 429}
+        found |= {401}
     if route.permission:
         found |= {403}
     if route.scope == "workspace" or routing.parameter_names(route.path):

@@ -19,6 +19,8 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 
 _TITLE = "The body cannot be read"
 _LARGE_BODY_BYTES = 128 * 1024
+STRANGERS_BODY_BYTES = 1024 * 1024
+STRANGERS_BODY_SECONDS = 10.0
 _LONGEST_NUMBER = 400
 _SUSPICIOUS = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])|[0-9]{19}")
 """NUL, halves of surrogate pairs, huge numbers: a body without these needs no second look."""
@@ -28,6 +30,14 @@ class Limits(msgspec.Struct, frozen=True):
     body_bytes: int = 32 * 1024 * 1024
     body_seconds: float = 30.0
     json_depth: int = 100
+
+    def of_stranger(self) -> Limits:
+        """For bodies of those who have shown no token: little is kept, and not for long, before they are known."""
+        return msgspec.structs.replace(
+            self,
+            body_bytes=min(self.body_bytes, STRANGERS_BODY_BYTES),
+            body_seconds=min(self.body_seconds, STRANGERS_BODY_SECONDS),
+        )
 
 
 class ClientGoneError(Exception):

@@ -10,6 +10,7 @@ import msgspec
 from headgate.agents import signing
 from headgate.api import (
     bodies,
+    large_bodies,
     replies,
     rollout_shapes,
 )
@@ -26,7 +27,10 @@ class _Document(msgspec.Struct):
 
 
 async def take_callback(call: Call) -> Answer:
-    """Whoever cannot sign learns nothing: an unknown job and a wrong signature are refused alike."""
+    """Whoever cannot sign learns nothing: an unknown job and a wrong signature are refused alike.
+
+    The signature is of the bytes, and looked at before anything is made of them.
+    """
     row = await replies.in_thread(call.service.store.job, call.workspace, call.path["job"])
     job = None if row is None else jobs.from_row(row)
     secret = None if job is None else await _secret(call, job)
@@ -37,7 +41,7 @@ async def take_callback(call: Call) -> Answer:
             "Headgate-Signature must be v1= and the HMAC-SHA256 of Headgate-Timestamp, the job's id and the body, with "
             "dots between, by the secret of the job's agent",
         )
-    given = documents.read(bodies.ReportInput, call.body)
+    given = documents.read(bodies.ReportInput, large_bodies.decoded(call))
     change = jobs.reported(job, given)
     return await replies.submit(call, partial(jobs.take_report, change, job))
 
@@ -81,11 +85,11 @@ ROUTES = (
     Route(
         "POST", "/v1/jobs/{job}/callback", "callbackJob", "Report a job that was sent by webhook",
         take_callback, None, "jobs", {200: rollout_shapes.Job},
-        body=bodies.ReportInput, problems=(401,),
+        body=bodies.ReportInput, problems=(401,), reads_body=True,
         description=(
             "Signed with the secret of the http agent instead of a token: the header Headgate-Timestamp holds the "
             "seconds since 1970, Headgate-Signature holds v1= and the hexadecimal HMAC-SHA256 of the timestamp, the "
-            "job's id and the body, with dots between."
+            "job's id and the body, with dots between. The body has at most 1 MiB."
         ),
     ),
 )  # fmt: skip
