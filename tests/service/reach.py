@@ -163,6 +163,7 @@ THINGS: tuple[Thing, ...] = (
         {
             **_OBJECT,
             "createdAt": ("version:import", "the order of versions: which of them is the newest"),
+            "id": ("version:import", "what refers to the version by its id"),
             "deployment": ("", "nothing: it is the path's"),
             "tag": ("", "the version's name in its deployment, once"),
             "status": ("", "whether it is a candidate at all"),

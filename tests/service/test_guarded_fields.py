@@ -17,6 +17,7 @@ Attempt = tuple[str, str, Json]
 LONG_AGO = "2020-01-01T00:00:00Z"
 VALUES: dict[str, Any] = {
     "createdAt": LONG_AGO,
+    "id": "3f0c9d5e-8a41-4a53-9d0c-52f1f3a4b6c7",
     "targetSelector": "true",
     "jobAgentConfig": {"ref": "main"},
     "variables": {"zone": "elsewhere"},
@@ -36,9 +37,10 @@ def attempts(guard: fields.Guard) -> Iterator[Attempt]:
     if guard.kind == "Version":
         of_deployment = "/v1/deployments/spare/versions"
         yield "POST", of_deployment, {"tag": "v9", guard.field: value}
-        made = fleet.manifest("Version", "spare-v9", deployment="spare", tag="v9", **{guard.field: value})
+        made = fleet.manifest("Version", "spare-v9", deployment="spare", tag="v9")
+        made["metadata" if guard.field == fields.ID else "spec"][guard.field] = value
         yield "POST", "/v1/apply", {"manifests": [made]}
-        if guard.field != fields.CREATED_AT:
+        if guard.field not in (fields.CREATED_AT, fields.ID):
             yield "PATCH", f"{of_deployment}/v1", {guard.field: value}
             yield "PATCH", f"/v1/versions/{segment('spare/v1')}", {guard.field: value}
             kept = fleet.manifest("Version", "spare-v1", deployment="spare", tag="v1", **{guard.field: value})

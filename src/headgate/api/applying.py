@@ -125,7 +125,7 @@ def check_permissions(call: Call, parsed: Sequence[Manifest]) -> None:
 def check_fields(call: Call, state: State, wanted: Sequence[Manifest]) -> None:
     """What a field needs follows from what is there: to take a scope away is to reach more than was allowed before."""
     for one in wanted:
-        fields.check(call, held(state, one.object), one.object)
+        fields.check(call, held(state, one.object), one.object, has_own_id=one.has_own_id)
 
 
 def settled(
@@ -140,6 +140,9 @@ def settled(
         flaw = _id_flaw(state, kind, one, old)
         if flaw is not None:
             problems.append(Problem(f"{one.path}.metadata.id", flaw))
+        flaw = finding.name_flaw(state, kind, one.object.name) if old is None else None
+        if flaw is not None:
+            problems.append(Problem(f"{one.path}.metadata.name", flaw))
         thing = objects.signed(one.object, old, user)
         try:
             with at(one):
@@ -160,7 +163,7 @@ def held(state: State, thing: Object) -> Object | None:
     if not isinstance(thing, model.Version):
         return kinds.BY_NAME[type(thing).__name__].get(state, thing.name)
     owner = finding.find(state, kinds.DEPLOYMENT, thing.deployment)
-    version = state.deployments[owner.name].version(thing.tag) if owner is not None else None
+    version = state.deployments[owner.name].tagged(thing.tag) if owner is not None else None
     return version.object if version is not None else None
 
 

@@ -9,7 +9,7 @@ import msgspec
 from headgate.api import concerning, kinds, refusals
 from headgate.api.calls import Call, Parameter, Refusal
 from headgate.api.kinds import Kind
-from headgate.fleet import concerns, deleting, model
+from headgate.fleet import concerns, deleting, model, votes
 from headgate.fleet.brackets import hooks
 from headgate.fleet.changes import Object
 from headgate.fleet.concerns import Concern
@@ -87,11 +87,16 @@ def _needed_by(state: State, kind: Kind, thing: Object) -> str | None:
     return None
 
 
-def check_permission(call: Call, kind: Kind, thing: Object) -> None:
-    """A version that is deleted can be published anew: to delete one that was rejected is to lift that."""
+def check_permission(call: Call, state: State, kind: Kind, thing: Object) -> None:
+    """A version that is deleted can be published anew: to delete one that was rejected, or vetoed, is to lift that."""
     refusals.require(call, kind.permission, f"deleting a {kind.singular}")
     if isinstance(thing, model.Version) and thing.status == "rejected":
         refusals.require(call, "version:reject", f"deleting {thing.name}, which was rejected,")
+    for veto in votes.vetoes(state, thing.id) if isinstance(thing, model.Version) else ():
+        what = (
+            f"deleting {thing.name}, which {veto.user} has rejected in {veto.environment} and not withdrawn,"
+        )
+        refusals.require(call, "version:reject", what)
 
 
 def check(deletion: Deletion, *, confirm: bool) -> None:

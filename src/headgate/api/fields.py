@@ -15,7 +15,7 @@ from headgate.fleet import model
 from headgate.fleet.changes import Object
 
 _CANONICAL = msgspec.json.Encoder(order="deterministic")
-CREATED_AT, USER = "createdAt", "user"
+CREATED_AT, USER, ID = "createdAt", "user", "id"
 
 
 class Guard(msgspec.Struct, frozen=True):
@@ -33,6 +33,7 @@ class Guard(msgspec.Struct, frozen=True):
 
 GUARDS: tuple[Guard, ...] = (
     Guard("Version", CREATED_AT, "version:import", "the order of versions: which of them is the newest"),
+    Guard("Version", ID, "version:import", "what refers to the version by its id"),
     Guard("Version", "targetSelector", "version:scope", "which targets a version is for"),
     Guard("Version", "jobAgentConfig", "job:config", "what jobs of the version are given"),
     Guard("Deployment", "jobAgentConfig", "job:config", "what jobs of the deployment are given"),
@@ -48,12 +49,13 @@ GUARDS: tuple[Guard, ...] = (
 _BY_KIND = {kind: tuple(one for one in GUARDS if one.kind == kind) for kind in kinds.BY_NAME}
 
 
-def check(call: Call, old: Object | None, new: Object) -> None:
+def check(call: Call, old: Object | None, new: Object, *, has_own_id: bool = False) -> None:
     """Only what changes is asked about: an object can be read and put again as it was."""
     for guard in _BY_KIND[type(new).__name__]:
         if guard.field == USER and getattr(new, USER) in ("", call.caller.user):
             continue
-        if _is_written(guard, old, new):
+        is_written = old is None and has_own_id if guard.field == ID else _is_written(guard, old, new)
+        if is_written:
             refusals.require(call, guard.permission, guard.why)
     if isinstance(new, model.Version):
         _check_mark(call, old, new)

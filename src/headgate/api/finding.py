@@ -13,13 +13,25 @@ from headgate.kernel import identifiers
 def find(state: State, kind: Kind, reference: str) -> Object | None:
     """A name wins over an id that is spelled the same."""
     found = kind.get(state, reference)
-    if found is not None or not identifiers.is_uuid(reference):
+    if found is not None:
         return found
+    name = _name_of_id(state, kind, reference)
+    return None if name is None else kind.get(state, name)
+
+
+def _name_of_id(state: State, kind: Kind, reference: str) -> str | None:
+    if not identifiers.is_uuid(reference):
+        return None
     table = kind.table(state)
-    name = orderings.of(state, kind.name, table).name_of_id(
+    return orderings.of(state, kind.name, table).name_of_id(
         table, reference.lower(), lambda node: kind.object_of(node).id
     )
-    return None if name is None else kind.get(state, name)
+
+
+def name_flaw(state: State, kind: Kind, name: str) -> str | None:
+    """Why nothing new may have the name: whoever refers to another object by its id would get this one."""
+    other = _name_of_id(state, kind, name) if kind is not kinds.VERSION else None
+    return f"is {name!r}, which is the id of {other}; give it another name" if other is not None else None
 
 
 def required(state: State, kind: Kind, reference: str) -> Object:

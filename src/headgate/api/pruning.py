@@ -128,7 +128,7 @@ def check_removals(call: Call, state: State, found: Sequence[Removal], *, confir
     """As if each of them was deleted by itself."""
     going = [one for one in found if one.kept is None]
     for one in going:
-        deletions.check_permission(call, one.kind, one.object)
+        deletions.check_permission(call, state, one.kind, one.object)
     asks = [
         sentence
         for one in going

@@ -141,7 +141,7 @@ def _reply(result: Result) -> Reply:
 def _replace(call: Call, wanted: Set, context: Context) -> Reply:
     """Deletes first, so that an identifier can move to a resource of another name."""
     names = frozenset(item.name for item in wanted.items)
-    flaws = list(_owner_flaws(context.engine.state, wanted.provider, wanted.items))
+    flaws = list(_name_flaws(context.engine.state, wanted.provider, wanted.items))
     if flaws:
         raise Rejected(flaws)
     result = Result([], [], [], [], [])
@@ -154,12 +154,15 @@ def _replace(call: Call, wanted: Set, context: Context) -> Reply:
     return _reply(result)
 
 
-def _owner_flaws(state: State, provider: str, items: Sequence[Item]) -> Iterator[Problem]:
+def _name_flaws(state: State, provider: str, items: Sequence[Item]) -> Iterator[Problem]:
     for item in items:
         old = kinds.RESOURCE.get(state, item.name)
         owner = old.metadata.get(PROVIDER_KEY) if old is not None else None
         if owner not in (None, provider):
             yield Problem(f"{item.path}.name", f"is {item.name!r}, which belongs to the provider {owner}")
+        flaw = finding.name_flaw(state, kinds.RESOURCE, item.name) if old is None else None
+        if flaw is not None:
+            yield Problem(f"{item.path}.name", flaw)
 
 
 def _put(call: Call, context: Context, item: Item, result: Result) -> None:
@@ -198,7 +201,7 @@ def _flaws(
     view: View,
 ) -> list[Problem]:
     state = view.engine.state
-    found = list(_owner_flaws(state, provider, items))
+    found = list(_name_flaws(state, provider, items))
     for item in items:
         old = kinds.RESOURCE.get(state, item.name)
         fields.check(call, old, item.resource)

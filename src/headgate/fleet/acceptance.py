@@ -24,6 +24,7 @@ from headgate.fleet import (
     resuming,
     rule_ids,
     skips,
+    votes,
     wakes,
 )
 from headgate.fleet.brackets import hooks, leaving, operators
@@ -62,7 +63,7 @@ def apply(state: State, change: Change, now: Instant) -> None:
         case RejectVersion():
             rejecting.by_person(state, change, now)
         case Vote():
-            _vote(state, change, now)
+            votes.cast(state, change, now)
         case PutSkip():
             skips.put(state, change, now)
         case DeleteSkip():
@@ -156,7 +157,7 @@ def _put_version(state: State, version: model.Version, now: Instant) -> model.Ve
             raise Rejected(
                 (Problem(f"spec.dependencies.{name}", "a version cannot depend on its own deployment"),)
             )
-    old = deployment.version(version.tag)
+    old = deployment.tagged(version.tag)
     job_agents.check_version(state, deployment.object, version, old.object if old is not None else None)
     stamped = _stamped(version, old.object if old else None, now)
     published_at = old.object.published_at if old is not None else None
@@ -219,26 +220,6 @@ def _set_version_status(state: State, change: SetVersionStatus, now: Instant) ->
     state.judge_anew(node.id)
     state.waiting.happened(wakes.versions(old.deployment))
     state.journal.changed("Version", references.name_of(old))
-
-
-def _vote(state: State, change: Vote, now: Instant) -> None:
-    node = references.version(state, change.deployment, change.tag)
-    environment = references.environment(state, change.environment)
-    if not change.user.strip():
-        raise Rejected((Problem("user", "must name who votes"),))
-    votes = state.approvals.setdefault((node.id, environment.name), {})
-    votes.pop(change.user, None)
-    if change.status != "withdrawn":
-        votes[change.user] = model.Approval(
-            node.id, environment.name, change.user, change.status, change.reason, now, change.roles
-        )
-    state.judge_anew(node.id)
-    state.journal.changed("approval", node.id, environment.name, change.user)
-    state.waiting.happened(wakes.votes(node.id, environment.name))
-    pair = state.deployments[node.object.deployment].pairs.get(environment.name)
-    for target in pair.targets.values() if pair is not None else ():
-        if target.place is not None:
-            state.waiting.touch(target.place)
 
 
 def _set_variable(state: State, change: SetVariable, now: Instant) -> None:

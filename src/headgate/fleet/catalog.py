@@ -8,7 +8,7 @@ from __future__ import annotations
 import bisect
 from collections.abc import Iterable
 
-from headgate.fleet import departing, holds, model, placing, records, wakes
+from headgate.fleet import departing, holds, model, placing, records, skips, votes, wakes
 from headgate.fleet.slots import RuleSlots
 from headgate.fleet.state import State
 from headgate.fleet.units import (
@@ -128,6 +128,10 @@ def put_version(state: State, version: model.Version) -> VersionNode:
 
 
 def remove_version(state: State, node: VersionNode) -> None:
+    """What people said of it ends with it, and whatever gets its tag later gets another id."""
+    state.sequence += 1
+    votes.end(state, node.id)
+    skips.end_for_version(state, node.id)
     deployment = state.deployments[node.object.deployment]
     deployment.versions.remove(node)
     del state.versions[node.id]

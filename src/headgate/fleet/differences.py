@@ -112,7 +112,7 @@ def _node(state: State, thing: Object, name: str) -> object:
             return state.deployments.get(name)
         case model.Version():
             deployment = state.deployments.get(_owner(state, thing.deployment))
-            return deployment.version(thing.tag) if deployment is not None else None
+            return deployment.tagged(thing.tag) if deployment is not None else None
         case _:
             return state.policies.get(name)
 

@@ -134,7 +134,24 @@ def check_unique(state: State, thing: changes.Object, *, create_only: bool) -> N
             raise Rejected(
                 (Problem("spec.identifier", f"{identifier!r} is the identifier of {owner} already"),)
             )
-    if isinstance(thing, model.Version) and create_only:
-        node = deployment(state, thing.deployment, path="spec.deployment")
-        if any(thing.tag == one.tag for one in node.versions):
-            raise Rejected((Problem("spec.tag", f"{node.name} has a version {thing.tag!r} already"),))
+    if isinstance(thing, model.Version):
+        _check_version(state, thing, create_only=create_only)
+
+
+def _check_version(state: State, version: model.Version, *, create_only: bool) -> None:
+    """Versions are referred to by tag and by id: no tag is the id of another one, and no id is given twice."""
+    node = deployment(state, version.deployment, path="spec.deployment")
+    if node.tagged(version.tag) is not None:
+        if create_only:
+            raise Rejected((Problem("spec.tag", f"{node.name} has a version {version.tag!r} already"),))
+        return
+    other = state.versions.get(version.tag.lower())
+    if other is not None:
+        message = f"is {version.tag!r}, which is the id of {name_of(other.object)}; give it another tag"
+        raise Rejected((Problem("spec.tag", message),))
+    if version.id in state.versions:
+        holder = name_of(state.versions[version.id].object)
+        raise Rejected((Problem("metadata.id", f"is {version.id}, which is the id of {holder}"),))
+    if any(one.tag.lower() == version.id for one in node.versions):
+        message = f"is {version.id}, which is the tag of another version of {node.name}"
+        raise Rejected((Problem("metadata.id", message),))

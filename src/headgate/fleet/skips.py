@@ -56,6 +56,12 @@ def made(state: State, change: PutSkip, now: Instant) -> model.Skip:
     )
 
 
+def end_for_version(state: State, version: str) -> None:
+    """What was skipped for a version that is gone must not be skipped for another one."""
+    for skip_id in [skip.id for skip in state.skips.values() if skip.version_id == version]:
+        delete(state, DeleteSkip(skip_id))
+
+
 def delete(state: State, change: DeleteSkip) -> None:
     skip = state.skips.pop(change.id, None)
     if skip is None:

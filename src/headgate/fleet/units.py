@@ -149,8 +149,12 @@ class DeploymentNode:
         for pair in self.pairs.values():
             yield from pair.targets.values()
 
-    def version(self, tag: str) -> VersionNode | None:
-        return next((v for v in self.versions if tag in (v.tag, v.id)), None)
+    def tagged(self, tag: str) -> VersionNode | None:
+        return next((v for v in self.versions if v.tag == tag), None)
+
+    def version(self, reference: str) -> VersionNode | None:
+        """By tag or id, for whoever refers to one. What is written is found by its tag alone, with `tagged`."""
+        return self.tagged(reference) or next((v for v in self.versions if v.id == reference), None)
 
 
 class Pair:

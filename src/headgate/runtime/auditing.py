@@ -58,7 +58,7 @@ def _object(state: State, kind: str, name: str) -> Any:
         case "Version":
             owner, _, tag = name.partition("/")
             deployment = state.deployments.get(owner)
-            return getattr(deployment.version(tag), "object", None) if deployment is not None else None
+            return getattr(deployment.tagged(tag), "object", None) if deployment is not None else None
         case "JobAgent":
             return state.job_agents.get(name)
         case "Signal":

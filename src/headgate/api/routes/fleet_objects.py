@@ -250,6 +250,9 @@ def put(context: Context, kind: Kind, parsed: Parsed, call: Call) -> Reply:
     state = context.engine.state
     old = kind.get(state, parsed.object.name)
     fields.check(call, old, parsed.object)
+    flaw = finding.name_flaw(state, kind, parsed.object.name) if old is None else None
+    if flaw is not None:
+        raise Rejected([Problem("name", flaw)])
     thing = settling.settled(context, kind, parsed, old, call.caller.user)
     concerning.check(state, old, thing, force=bool(call.query.get("force")))
     if old is None or kind is kinds.SIGNAL or not objects.is_same(old, thing):

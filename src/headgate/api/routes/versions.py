@@ -115,7 +115,7 @@ async def create_version(call: Call) -> Answer:
     parsed = await replies.in_thread(
         objects.parse, kinds.VERSION.name, body, call.workspace, {"deployment": deployment}
     )
-    fields.check(call, None, parsed.object)
+    fields.check(call, None, parsed.object, has_own_id=parsed.has_own_id)
     await selecting.check_body(call, body)
     return await replies.submit(call, partial(_publish, parsed, bool(call.query.get("force"))))
 
@@ -134,15 +134,13 @@ def _publish(parsed: Parsed, force: bool, context: Context) -> Reply:
     deployment = state.deployments.get(version.deployment)
     if deployment is None:
         raise refusals.not_found("deployment", version.deployment, state.deployments.keys())
-    if any(version.tag == one.tag for one in deployment.versions):
+    if deployment.tagged(version.tag) is not None:
         raise refusals.conflict(
             "The version exists already", f"{deployment.name} has a version {version.tag!r} already"
         )
     if not parsed.has_own_id:
         id_ = objects.new_id(state, kinds.VERSION.name, f"{version.deployment}/{version.tag}")
         version = msgspec.structs.replace(version, id=id_)
-    elif version.id in state.versions:
-        raise Rejected([Problem("id", f"is {version.id}, which is the id of another version")])
     concerning.check(state, None, version, force=force)
     with objects.flat_paths():
         context.apply(changes.Put(version, create_only=True))
@@ -212,7 +210,7 @@ async def reject_version(find: Callable[[Call], Find], call: Call) -> Answer:
 async def delete_version(find: Callable[[Call], Find], call: Call) -> Answer:
     def deletion(view: View) -> deletions.Deletion:
         old = find(call)(view.engine.state).object
-        deletions.check_permission(call, kinds.VERSION, old)
+        deletions.check_permission(call, view.engine.state, kinds.VERSION, old)
         return deletions.of(view.engine.state, kinds.VERSION, old, f"{old.deployment}/{old.tag}")
 
     if call.query.get("dryRun"):
@@ -220,7 +218,7 @@ async def delete_version(find: Callable[[Call], Find], call: Call) -> Answer:
 
     def delete(context: Context) -> Reply:
         old = find(call)(context.engine.state).object
-        deletions.check_permission(call, kinds.VERSION, old)
+        deletions.check_permission(call, context.engine.state, kinds.VERSION, old)
         etags.check(call.if_match, objects.encode(old))
         with refusals.as_conflict("The version is in use"):
             context.apply(changes.Delete(kinds.VERSION.name, f"{old.deployment}/{old.tag}"))
@@ -231,7 +229,7 @@ async def delete_version(find: Callable[[Call], Find], call: Call) -> Answer:
 
 _OF_DEPLOYMENT = "/v1/deployments/{deployment}/versions"
 _TAG = "versions"
-_ASKED_BY_FIELD = "targetSelector needs the permission version:scope too, jobAgentConfig needs job:config, createdAt version:import."
+_ASKED_BY_FIELD = "targetSelector needs the permission version:scope too, jobAgentConfig needs job:config, createdAt and an id of one's own version:import."
 
 
 def _routes_for_one(path: str, suffix: str, find: Callable[[Call], Find]) -> tuple[Route, ...]:
@@ -251,7 +249,7 @@ def _routes_for_one(path: str, suffix: str, find: Callable[[Call], Find]) -> tup
             partial(delete_version, find), "version:write", _TAG, {200: shapes.Deletion, 204: None},
             query=(deletions.DRY_RUN,),
             mutates=True, conditional=True, problems=(409,),
-            description="One that was rejected needs the permission version:reject too: it could be published anew.",
+            description="One that was rejected, or that somebody voted against, needs the permission version:reject too: it could be published anew.",
         ),
         Route(
             "POST", f"{path}/reject", f"rejectVersion{suffix}", "Mark a version as bad",

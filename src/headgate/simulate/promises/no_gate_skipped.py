@@ -68,6 +68,11 @@ class NoGateSkipped(Promise):
                 pass
         if isinstance(change, changes.Delete):
             self._deployed = {name for name in self._deployed if change.name not in name.split("/")}
+            self._votes = {
+                key: votes
+                for key, votes in self._votes.items()
+                if self.mirror.version(key[0], key[1]) is not None
+            }
 
     def job_changed(self, job: records.Job, old_status: str, now: Instant) -> None:
         if job.status != "successful":

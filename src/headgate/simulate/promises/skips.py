@@ -29,7 +29,7 @@ class Skip(msgspec.Struct, frozen=True):
 
 
 class Skips:
-    """A skip lasts until it expires, is removed, or its rule is gone; put again under its id, it is another one."""
+    """A skip lasts until it expires, is removed, or its rule or its version is gone; put again under its id, it is another one."""
 
     def __init__(self, mirror: Mirror) -> None:
         self._mirror = mirror
@@ -44,6 +44,8 @@ class Skips:
                 self._skips.pop(change.id, None)
             case changes.Put(object=model.Policy()) | changes.Delete(kind="Policy"):
                 self._forget_rules_that_are_gone()
+            case changes.Delete(kind="Version" | "Deployment"):
+                self._forget_versions_that_are_gone()
             case _:
                 pass
 
@@ -74,3 +76,10 @@ class Skips:
     def _forget_rules_that_are_gone(self) -> None:
         known = {rule.id for policy in self._mirror.policies.values() for rule in policy.rules}
         self._skips = {key: skip for key, skip in self._skips.items() if skip.rule in known}
+
+    def _forget_versions_that_are_gone(self) -> None:
+        self._skips = {
+            key: skip
+            for key, skip in self._skips.items()
+            if skip.version is None or self._mirror.version(*skip.version) is not None
+        }
