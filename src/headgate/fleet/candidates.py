@@ -37,7 +37,7 @@ def _flaw(version: VersionNode, target: Target, error: cel.EvaluationError) -> s
     return f"targetSelector of {version.tag} failed on {target.name}, so the version is kept: {error}"
 
 
-def newest_first(state: State, target: Target, now: Instant) -> Iterator[VersionNode]:
+def newest_first(state: State, target: Target, now: Instant | None = None) -> Iterator[VersionNode]:
     for version in reversed(target.deployment.versions):
         if version.is_ready and in_scope(state, version, target, now):
             yield version

@@ -8,6 +8,7 @@ import msgspec
 
 from headgate.fleet import (
     candidates,
+    explain_rollbacks,
     explain_slots,
     explain_verdicts,
     gates,
@@ -262,6 +263,9 @@ def _message(
     if record.job is not None:
         job = state.jobs[record.job]
         return f"job {job.status} with {job.tag} since {instants.show_to_the_second(job.started_at or job.created_at)}"
+    going_back = explain_rollbacks.waiting_sentence(state, target, judged)
+    if going_back is not None:
+        return going_back
     if record.failed_at is not None:
         return explain_verdicts.failed_sentence(state, target, record.failed_version)
     if record.retry_at is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from headgate.fleet import rollbacks
 from headgate.fleet.rules import resource_concurrency
 from headgate.fleet.slots import SlotTable
 from headgate.fleet.state import Judged, State
@@ -26,16 +27,28 @@ def of_table(state: State, table: SlotTable, target: Target) -> Judged:
     elif table.free > 0:
         verdict = decisions.allowed(sentence)
     else:
-        failed = _failed_holders(state, table)
-        by_person = all(any(group in failed for group in held) for held in table.holders.values())
-        verdict = decisions.pending(Reason.SLOTS_TAKEN, sentence, failed_groups=failed, by_person=by_person)
+        groups, rolled_back = _failed_holders(state, table)
+        failed = {*groups, *rolled_back}
+        verdict = decisions.pending(
+            Reason.SLOTS_TAKEN,
+            sentence,
+            failed_groups=groups,
+            failed_rollbacks=rolled_back,
+            by_person=all(not failed.isdisjoint(held) for held in table.holders.values()),
+        )
     return Judged(table.rule, "resourceConcurrency", verdict)
 
 
-def _failed_holders(state: State, table: SlotTable) -> list[str]:
-    """Groups that hold slots and give none back before a person has decided."""
+def _failed_holders(state: State, table: SlotTable) -> tuple[list[str], list[str]]:
+    """Groups, and targets whose rollback failed, that hold slots and give none back before a person has decided."""
     held = dict.fromkeys(holder for name in sorted(table.holders) for holder in sorted(table.holders[name]))
-    return [one for one in held if one in state.groups and state.groups[one].status == "failed"]
+    groups = [one for one in held if one in state.groups and state.groups[one].status == "failed"]
+    rolled_back = [
+        one
+        for one in held
+        if one in state.targets and rollbacks.failed(state, state.targets[one]) is not None
+    ]
+    return groups, rolled_back
 
 
 def _what_holds(state: State, table: SlotTable, resource: str) -> str:
@@ -57,7 +70,11 @@ def _what_holds(state: State, table: SlotTable, resource: str) -> str:
 def _what_target_does(state: State, target: Target) -> str:
     record = target.record
     job = state.jobs.get(record.job or "")
-    if record.rollback_to is not None or (job is not None and job.kind == "rollback"):
+    failed = rollbacks.failed(state, target)
+    if failed is not None:
+        since = instants.show_clock(failed.completed_at or failed.created_at)
+        return f"rollback of {target.deployment.name} to {failed.tag} failed, held since {since}"
+    if rollbacks.ahead(state, target) is not None or (job is not None and job.kind == "rollback"):
         what = "rolling back"
     elif record.retry_at is not None:
         what = "retrying"

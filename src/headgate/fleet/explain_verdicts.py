@@ -11,11 +11,13 @@ from headgate.fleet import (
     candidates,
     dependencies,
     evidence,
+    explain_rollbacks,
     explain_slots,
     gates,
     holds,
     rejecting,
     remedies,
+    rollbacks,
     target_states,
     targets,
 )
@@ -49,7 +51,7 @@ def of_target(state: State, target: Target, now: Instant) -> Iterator[Verdict]:
             yield version, explain_slots.of_table(state, table, target)
         if target.record.retry_at is not None:
             yield from ((version, one) for one in _retry_verdicts(target, target.record.retry_at, now))
-        elif version.id in target.record.failures:
+        elif version.id in target.record.failures and rollbacks.failed(state, target) is None:
             yield (
                 version,
                 Judged(
@@ -57,6 +59,7 @@ def of_target(state: State, target: Target, now: Instant) -> Iterator[Verdict]:
                 ),
             )
     yield from _ordered_verdicts(state, target, now)
+    yield from explain_rollbacks.verdicts_of(state, target)
     yield from _changed_values_verdicts(state, target, now)
     if target.record.rollback_to is None:
         yield from _rolled_back_verdicts(state, target, now)
@@ -66,10 +69,13 @@ def of_target(state: State, target: Target, now: Instant) -> Iterator[Verdict]:
 def _stranded_verdicts(state: State, target: Target) -> Iterator[Verdict]:
     deployed = candidates.deployed_version(state, target)
     if deployed is not None and target.record.job is None and target_states.is_stranded(state, target):
-        message = (
-            f"{rejecting.sentence(deployed)}; it still runs here, for nothing that ran before it is left to go back to: "
-            "a newer version replaces it"
+        failed = rollbacks.failed(state, target)
+        why = (
+            f"for the rollback to {failed.tag} failed: an operator's retry tries that again, or "
+            if failed is not None
+            else "for nothing that ran before it is left to go back to: "
         )
+        message = f"{rejecting.sentence(deployed)}; it still runs here, {why}a newer version replaces it"
         yield None, Judged(None, "rejection", decisions.denied(Reason.REJECTED, message))
 
 
@@ -105,6 +111,9 @@ def _changed_values_verdicts(state: State, target: Target, now: Instant) -> Iter
 
 
 def failed_sentence(state: State, target: Target, version_id: str | None) -> str:
+    rollback = rollbacks.failed(state, target)
+    if rollback is not None and rollback.version == version_id:
+        return explain_rollbacks.failed_sentence(state, target, rollback)
     at, fault = target.record.failed_at, target.record.fault
     version, tag = state.version(version_id), state.tag(version_id)
     when = f" at {instants.show_to_the_second(at)}" if at is not None else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from headgate.fleet import wakes
+from headgate.fleet import rollbacks, wakes
 from headgate.fleet.records import Group
 from headgate.fleet.slots import SlotTable
 from headgate.fleet.state import State
@@ -127,7 +127,8 @@ def _freed(state: State, table: SlotTable, resource: str) -> None:
 
 
 def is_at_work(state: State, target: Target, rule: BoundRule) -> bool:
-    """Outside brackets: a job lives, or the next attempt is ahead, or what has run is being verified."""
+    """Outside brackets: a job lives, or the next attempt is ahead, or what has run is being verified, or its rollback has
+    failed and waits for a person."""
     record = target.record
     newest = record.job or (record.attempts[-1] if record.attempts else "")
     job = state.jobs.get(newest)
@@ -135,13 +136,14 @@ def is_at_work(state: State, target: Target, rule: BoundRule) -> bool:
         return False
     if record.job is not None or record.retry_at is not None:
         return True
-    return job.verification == "running" and bool(rule.spec.hold_through_verification)
+    is_unsettled = job.verification == "running" or rollbacks.failed(state, target) is not None
+    return is_unsettled and bool(rule.spec.hold_through_verification)
 
 
 def settle_target(state: State, target: Target) -> None:
     """Gives back what nothing needs any more. Who is to be rolled back keeps for that what it has."""
     record = target.record
-    if not record.slots or record.rollback_to is not None:
+    if not record.slots or record.rollback_to is not None or rollbacks.ahead(state, target) is not None:
         return
     rules = {rule.id: rule for rule in target.rules.of("resourceConcurrency")}
     over = [

@@ -264,10 +264,16 @@ def _may_start(state: State, version_id: str | None) -> bool:
 def order_rollback(
     state: State, target: Target, from_version: str, to_version: str | None, cause: str
 ) -> None:
-    """Without a previous version the target is left as it is. The cause stays with what was put back."""
+    """Without a previous version the target is left as it is; where that one was rejected, back goes further. The cause
+    stays with what was put back."""
     record = target.record
     record.spent[from_version] = cause
-    if to_version is not None and to_version != from_version and _may_start(state, to_version):
+    if to_version is None or to_version == from_version:
+        return
+    if not _may_start(state, to_version):
+        other = candidates.last_good(state, target)
+        to_version = other.id if other is not None else None
+    if to_version is not None:
         record.rollback_to = to_version
         record.rollback_cause = cause
 

@@ -17,13 +17,14 @@ from headgate.fleet import (
     holds,
     jobs,
     references,
+    rollbacks,
     target_states,
     variables,
     wakes,
 )
 from headgate.fleet.brackets import operators, shape
 from headgate.fleet.changes import GroupAction, Order, TargetAction, TargetsAction
-from headgate.fleet.records import Group, Member
+from headgate.fleet.records import Group, Job, Member
 from headgate.fleet.state import State
 from headgate.fleet.units import Target, VersionNode
 from headgate.kernel.instants import Instant
@@ -148,6 +149,9 @@ def _cycle_of(target: Target) -> tuple[Group, Member] | None:
 
 
 def _of_retry(state: State, target: Target, before: VersionNode | None, to: VersionNode | None) -> Prospect:
+    failed = _failed_rollback(state, target, to)
+    if failed is not None:
+        return _of_rollback_again(state, target, before, failed)
     given_up = given_up_here(state, target)
     if to is not None and to.id not in given_up:
         tags = _tags(state, given_up)
@@ -162,6 +166,20 @@ def _of_retry(state: State, target: Target, before: VersionNode | None, to: Vers
     if known and not allowed and _cycle_of(target) is None:
         return Prospect(target, before, None, _barred(target, known[0]))
     return Prospect(target, before, max(allowed or known, key=lambda version: version.order, default=None))
+
+
+def _failed_rollback(state: State, target: Target, to: VersionNode | None) -> Job | None:
+    """The failed rollback that the order is about: no version is named, or that one."""
+    failed = rollbacks.failed(state, target)
+    return failed if failed is not None and (to is None or to.id == failed.version) else None
+
+
+def _of_rollback_again(state: State, target: Target, before: VersionNode | None, failed: Job) -> Prospect:
+    after = rollbacks.again(state, target, failed)
+    if after is None:
+        flaw = f"{target.name}: {failed.tag} starts nowhere any more, and nothing else is left to go back to"
+        return Prospect(target, before, None, flaw)
+    return Prospect(target, before, after)
 
 
 def _barred(target: Target, version: VersionNode) -> str:
@@ -201,7 +219,11 @@ def _of_redeploy(
 def _of_rollback(
     state: State, target: Target, before: VersionNode | None, to: VersionNode | None
 ) -> Prospect:
-    """Without `to`: after a failure what ran before it, else the version before."""
+    """Without `to`: after a failure what ran before it, after a failed rollback the same again, else the version
+    before."""
+    again = _failed_rollback(state, target, to)
+    if again is not None:
+        return _of_rollback_again(state, target, before, again)
     record = target.record
     failed = state.version(record.failed_version)
     has_failed_anew = failed is not None and failed is not before
@@ -249,7 +271,10 @@ def _carry_out(
     state: State, one: Prospect, change: TargetAction | TargetsAction, to: VersionNode | None, now: Instant
 ) -> None:
     target = one.target
+    failed = _failed_rollback(state, target, to)
     match change.action:
+        case "retry" | "rollback" if failed is not None and one.after is not None:
+            _roll_back_again(target, one.after, failed)
         case "retry":
             _retry(state, target, to, change.user, now)
         case "adopt" if one.after is not None:
@@ -260,6 +285,18 @@ def _carry_out(
             _go_to(state, target, one, change.user)
     state.target_changed(target)
     state.touch(target)
+
+
+def _roll_back_again(target: Target, to: VersionNode, failed: Job) -> None:
+    """For the cause that it had; what it goes back from stays put back."""
+    record = target.record
+    record.rollback_to = to.id
+    record.rollback_cause = failed.reason
+    if record.fault is not None and record.fault.job == failed.id:
+        record.fault = None
+    record.failures.pop(to.id, None)
+    record.failed_at = None
+    record.failed_version = None
 
 
 def _go_to(state: State, target: Target, one: Prospect, user: str) -> None:

@@ -11,7 +11,7 @@ from typing import Literal
 
 import msgspec
 
-from headgate.fleet import grouping, model, orders, references
+from headgate.fleet import grouping, model, orders, references, rollbacks
 from headgate.fleet.records import Group
 from headgate.fleet.state import Judged, State
 from headgate.fleet.units import Target, VersionNode
@@ -150,6 +150,8 @@ def _of_verdict(
             yield Action(
                 f"headgate release-slot {failed.id}", "group:act", f"frees the slot of {failed.resource}"
             )
+        for name in _failed_rollbacks(one):
+            yield from _of_failed_rollback(state, state.targets[name])
     elif "missing_hooks" in one.verdict.details:
         yield from _of_missing_hooks(one)
     elif (
@@ -176,6 +178,25 @@ def _failed_groups(state: State, one: Judged) -> list[Group]:
     found = one.verdict.details.get("failed_groups")
     assert found is None or isinstance(found, list)
     return [state.groups[group] for group in (found or [])[:MOST_GROUPS_NAMED]]
+
+
+def _failed_rollbacks(one: Judged) -> list[str]:
+    found = one.verdict.details.get("failed_rollbacks")
+    assert found is None or isinstance(found, list)
+    return (found or [])[:MOST_GROUPS_NAMED]
+
+
+def _of_failed_rollback(state: State, target: Target) -> Iterator[Action]:
+    """Its slot is held until one of them has been done."""
+    name = _word(target.name)
+    found = orders.prospect(state, target, "retry", None)
+    if found.flaw is None and found.after is not None:
+        yield Action(f"headgate retry {name}", "target:act", f"tries the rollback to {found.after.tag} again")
+    yield Action(
+        f"headgate adopt {name} TAG",
+        "target:adopt",
+        f"records which version runs there and frees the slot of {target.resource.name}",
+    )
 
 
 def _of_missing_hooks(one: Judged) -> Iterator[Action]:
@@ -222,6 +243,9 @@ def _of_state(state: State, target: Target, stance: model.TargetState) -> Iterat
         if orders.prospect(state, target, "rollback", None).flaw is None:
             yield Action(f"headgate rollback {name}", "target:act", "goes back to the version before")
         yield _publishing(target.deployment.name, "a newer version replaces what runs and was rejected")
+    if rollbacks.failed(state, target) is not None:
+        yield from _of_failed_rollback(state, target)
+        return
     if stance in ("failed", "rolledBack") and orders.prospect(state, target, "retry", None).flaw is None:
         yield Action(f"headgate retry {name}", "target:act", "tries it again")
     if stance in ("failed", "verifying") and orders.prospect(state, target, "rollback", None).flaw is None:

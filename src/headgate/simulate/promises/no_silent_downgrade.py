@@ -86,9 +86,12 @@ class NoSilentDowngrade(Promise):
                 yield f"{deployment}/{environment}/{resource}"
 
     def _order(self, target: str, change: changes.TargetAction | changes.TargetsAction) -> None:
-        """A retry sends nobody back. Of those that are adopted together some may be passed over: then nothing is known."""
+        """A retry sends nobody back whose rollback has not failed. Of those that are adopted together some may be passed
+        over: then nothing is known."""
         if change.action in ("rollback", "redeploy"):
             self._ordered[target] = change.to
+        elif change.action == "retry":
+            self._order_again(target, change.to)
         elif change.action == "adopt":
             self._failures.pop(target, None)
             self._runs.pop(target, None)
@@ -96,6 +99,15 @@ class NoSilentDowngrade(Promise):
             version = self.mirror.version(*self.mirror.version_named(deployment, change.to or ""))
             if isinstance(change, changes.TargetAction) and version is not None:
                 self._runs[target] = [Run(version.id, version.tag, None, None)]
+
+    def _order_again(self, target: str, to: str | None) -> None:
+        failure = self._failures.get(target)
+        if failure is None or failure.job.kind != "rollback":
+            return
+        tag = failure.job.tag
+        named = self.mirror.version(*self.mirror.version_named(failure.job.deployment, to or tag))
+        if named is None or named.id == failure.job.version:
+            self._ordered[target] = tag
 
     def _forget(self, kind: str, name: str) -> None:
         """What is made again under an old name is a new target."""

@@ -1,0 +1,49 @@
+"""Rollbacks that are still to come, and those that failed: until they are done, their resource is not."""
+
+from __future__ import annotations
+
+from headgate.fleet import candidates, variables
+from headgate.fleet.records import Job
+from headgate.fleet.state import State
+from headgate.fleet.units import Target, VersionNode
+
+
+def ahead(state: State, target: Target) -> VersionNode | None:
+    """Where the target goes back to next, outside brackets: as ordered, or because what runs was rejected."""
+    if target.place is not None:
+        return None
+    ordered = state.version(target.record.rollback_to)
+    if ordered is not None:
+        return ordered
+    back = candidates.way_back(state, target)
+    return back if back is not None and not _is_barred(state, target, back) else None
+
+
+def _is_barred(state: State, target: Target, back: VersionNode) -> bool:
+    """What failed or was put back here, and is newer than what runs, is not passed over by itself."""
+    record = target.record
+    deployed = candidates.deployed_version(state, target)
+    resolved = variables.resolve(state, target)
+    for version in candidates.newest_first(state, target):
+        if version is back or (deployed is not None and version.order < deployed.order):
+            return False
+        if version.id in record.spent or record.failures.get(version.id) == resolved:
+            return True
+    return False
+
+
+def failed(state: State, target: Target) -> Job | None:
+    """The rollback outside brackets that was the last thing tried here, and failed: nothing follows by itself."""
+    record = target.record
+    last = state.jobs.get(record.attempts[-1]) if record.attempts else None
+    if last is None or record.failed_at is None or record.job is not None:
+        return None
+    return last if last.kind == "rollback" and last.group is None else None
+
+
+def again(state: State, target: Target, job: Job) -> VersionNode | None:
+    """Where the failed rollback goes when it is tried again: further back, if its version was rejected meanwhile."""
+    version = state.version(job.version)
+    if version is not None and version.object.status != "rejected":
+        return version
+    return candidates.last_good(state, target)
