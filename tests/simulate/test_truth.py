@@ -202,3 +202,20 @@ def test_since_when_a_slot_is_held_is_the_same_after_a_crash() -> None:
     )
     before, after = result.explanations
     assert [line.message for line in before.rules] == [line.message for line in after.rules]
+
+
+def test_a_failed_rollback_names_what_a_person_can_do_there_and_to_whoever_waits_for_its_slot() -> None:
+    reject = {"deployment": "api", "tag": "v2", "reason": "leaks", "rollback": True}
+    asked = [ask(f"api/prod/node-{number}", "+2h") for number in (1, 2)]
+    failed, waits = play(
+        publish(deployment="api"),
+        publish("v2", deployment="api", at="+30m"),
+        {"at": "+1h", "rejectVersion": reject},
+        {"at": "+60m20s", "report": {"target": "api/prod/node-1", "status": "failure"}},
+        *asked,
+        objects=[*fleet(2, "api"), manifest("Policy", "careful", rules=[ONE_AT_A_TIME])],
+    ).explanations
+    again = ("headgate retry api/prod/node-1", "headgate adopt api/prod/node-1 TAG")
+    assert (failed.state, waits.state, waits.is_blocked) == ("failed", "waiting", True)
+    assert failed.commands == again
+    assert waits.commands[:2] == again
