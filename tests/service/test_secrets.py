@@ -121,6 +121,56 @@ def test_what_is_no_secret_stays_to_be_seen(client: Client) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("http://u:p@{}@host/x", "http://***@host/x"),
+        ("http://u@{}@v@host:80?a=b", "http://***@host:80?a=***"),
+        ("https://host/x#{}", "https://host/x#***"),
+        ("https://host/x?a=${{resource.name}}#access_token={}&state=${{resource.name}}",
+         "https://host/x?a=${resource.name}#access_token=***&state=${resource.name}"),
+        ("https://host/@team/x", "https://host/@team/x"),
+    ],
+)  # fmt: skip
+def test_all_of_an_address_that_may_be_secret_is_hidden(client: Client, address: str, shown: str) -> None:
+    config = {"parameters": {"place": address.format(SECRET)}}
+    client.apply(fleet.manifest("JobAgent", "puller", type="pull", config=config))
+    viewer = client.token_with("looks", role="viewer")
+    seen = viewer.get("/v1/job-agents/puller")["config"]["parameters"]
+    assert seen == {"place": shown}
+    if "***" in shown:
+        again = fleet.manifest("JobAgent", "puller", type="pull", config={"parameters": seen})
+        assert client.call("POST", "/v1/apply", {"manifests": [again]}).status == 422
+
+
+def test_fields_are_hidden_by_the_words_of_their_names(client: Client) -> None:
+    hidden = (
+        "pat",
+        "githubPAT",
+        "tls_pem",
+        "bearer",
+        "sasUrl",
+        "connectionString",
+        "DB_CONNECTION_STRING",
+        "slackWebhook",
+    )
+    plain = (
+        "path",
+        "pattern",
+        "patch",
+        "disaster",
+        "sassFile",
+        "connections",
+        "webhooksEnabled",
+        "forbearers",
+        "patEnv",
+    )
+    config = {"parameters": dict.fromkeys((*hidden, *plain), "value")}
+    client.apply(fleet.manifest("JobAgent", "puller", type="pull", config=config))
+    seen = client.token_with("looks", role="viewer").get("/v1/job-agents/puller")["config"]["parameters"]
+    assert {field for field, value in seen.items() if value == "***"} == {*hidden}
+
+
 def test_nothing_that_a_viewer_exports_can_be_written_over_the_secrets(client: Client) -> None:
     client.apply(*_objects())
     exported = client.token_with("looks", role="viewer").get("/v1/export")["manifests"]

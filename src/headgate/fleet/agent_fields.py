@@ -50,6 +50,8 @@ _CREDENTIALS = {
 }
 _CREDENTIALS |= {"accesskey", "encryptionkey", "passphrase", "pwd", "signingkey"}
 _CREDENTIALS |= {"kubeconfig", "passwd", "password", "privatekey", "secret", "secrets", "token", "tokens"}
+_ALSO_SECRET = frozenset({"bearer", "connectionstring", "pat", "pem", "sas", "webhook"})
+"""Hidden as credentials are. Deployments may fill them: as parts of names they also stand for other things."""
 _TRUST = {"ca", "cert", "certificate", "certificates", "insecure", "ssl", "tls", "unsafe", "verify"}
 _COMMANDS = {
     "args",
@@ -87,7 +89,7 @@ def is_secret(field: str) -> bool:
     words = [word.lower() for word in _WORD.findall(field)]
     pairs = [first + second for first, second in itertools.pairwise(words)]
     is_credential = field.lower().endswith(_SECRET_ENDINGS) or any(
-        word in _CREDENTIALS for word in (*words, *pairs)
+        word in _CREDENTIALS or word in _ALSO_SECRET for word in (*words, *pairs)
     )
     return is_credential and words[-1:] != ["env"]
 

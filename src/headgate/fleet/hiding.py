@@ -1,8 +1,8 @@
 """Documents without the credentials in them, for those who may not write them.
 
 The one place that says what a credential is in what goes out: fields of job agents' configs by their names, at any depth;
-headers and bodies of verification providers; and in every address the user and the values of its query. Which fields,
-headers and parameters there are stays to be seen.
+headers and bodies of verification providers; and in every address the user and the values of its query and its fragment.
+Which fields, headers and parameters there are stays to be seen.
 """
 
 from __future__ import annotations
@@ -18,9 +18,11 @@ from headgate.kernel.problems import Problem
 
 _MARK = re.compile("\0(\\d+)\0")
 """Stands for an expression, which is no secret, while the text around it is looked at."""
-_USER = re.compile(r"(?<=://)[^/?#\s@]+(?=@)")
+_USER = re.compile(r"(?<=://)[^/?#\s]+(?=@)")
+"""To the last @ before the path, which is where the host begins for those who call it."""
 _QUERY = re.compile(r"://[^\s?#]*\?([^\s#]*)")
-_HIDDEN_PART = re.compile(r"://\*\*\*@|[?&;=]\*\*\*")
+_FRAGMENT = re.compile(r"://[^\s#]*#(\S*)")
+_HIDDEN_PART = re.compile(r"://\*\*\*@|[?#&;=]\*\*\*")
 _PARAMETER = re.compile(r"([^&;=]*=|)([^&;]+)")
 
 
@@ -42,7 +44,9 @@ def of_address(text: str) -> str:
         f"\0{number}\0" if part.is_expression else part.text.replace("\0", "")
         for number, part in enumerate(parts)
     )
-    hidden = _QUERY.sub(_without_values, _USER.sub(HIDDEN, marked))
+    hidden = _USER.sub(HIDDEN, marked)
+    for part in (_QUERY, _FRAGMENT):
+        hidden = part.sub(_without_values, hidden)
     return _MARK.sub(lambda found: f"${{{parts[int(found[1])].text}}}", hidden)
 
 
@@ -51,8 +55,8 @@ def has_user(address: str) -> bool:
 
 
 def _without_values(found: re.Match[str]) -> str:
-    query = _PARAMETER.sub(_without_value, found[1])
-    return found[0][: found.start(1) - found.start()] + query
+    shown = _PARAMETER.sub(_without_value, found[1])
+    return found[0][: found.start(1) - found.start()] + shown
 
 
 def _without_value(found: re.Match[str]) -> str:
