@@ -10,6 +10,7 @@ from headgate.fleet import (
     candidates,
     explain_rollbacks,
     explain_slots,
+    explain_stages,
     explain_verdicts,
     gates,
     holds,
@@ -113,7 +114,10 @@ class Explanation(msgspec.Struct, frozen=True, rename="camel"):
 def of_target(state: State, name: str, now: Instant) -> Explanation:
     target = references.target(state, name)
     judged = [
-        (version, explain_verdicts.with_cycle(target, one))
+        (
+            version,
+            explain_stages.with_spoilt(state, target, version, explain_verdicts.with_cycle(target, one)),
+        )
         for version, one in explain_verdicts.of_target(state, target, now)
         if one is not gates.NOT_FROZEN
     ]

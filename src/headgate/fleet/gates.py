@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from headgate.fleet import allowances, candidates, grouping, items, promotion, wakes
+from headgate.fleet import allowances, candidates, grouping, items, promotion, successes, wakes
 from headgate.fleet.rules import (
     approval,
     deployment_window,
@@ -179,22 +179,10 @@ def judge_progression(
             environment_progression.Stage(
                 environment.name,
                 len(scoped),
-                tuple(sorted(_successes(state, rule, version, environment.name, scoped))),
+                tuple(sorted(successes.counted(state, rule.spec, version, environment.name, scoped))),
             )
         )
     return environment_progression.judge(rule.spec, stages, now)
-
-
-def _successes(
-    state: State, rule: BoundRule, version: VersionNode, environment: str, scoped: dict[str, Target]
-) -> Iterator[Instant]:
-    succeeded = state.progress.get(version.id, {}).get(environment, {})
-    verified = state.verified.get(version.id, {}) if rule.spec.require_verification_passed else {}
-    for target in scoped.values():
-        at = succeeded.get(target.name)
-        passed_at = verified.get(target.name, at)
-        if at is not None and passed_at is not None:
-            yield max(at, passed_at)
 
 
 def _version_dependencies(state: State, version: VersionNode, target: Target) -> Judged:

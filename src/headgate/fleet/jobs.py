@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from headgate.fleet import candidates, evidence, expressions, failures, holds, model, verifying, wakes
+from headgate.fleet import (
+    candidates,
+    evidence,
+    expressions,
+    failures,
+    holds,
+    model,
+    successes,
+    verifying,
+    wakes,
+)
 from headgate.fleet.changes import JobReported
 from headgate.fleet.records import Job, JobKind, Variables
 from headgate.fleet.rules import retry, rollback
@@ -132,6 +142,8 @@ def end(state: State, job: Job, status: str, now: Instant) -> None:
         _succeeded(state, target, job, now)
     else:
         verifying.begin(state, target, job, "jobFailure", now)
+        if record.deployed == job.version:
+            successes.lost(state, target, job.version)
         if job.group is None:
             _ended_without_success(state, target, job, now)
     state.target_changed(target)
@@ -180,10 +192,7 @@ def note_running(state: State, target: Target, version: str, variables: Variable
     record.adopted_by = None
     record.ran = [*(one for one in record.ran if one != version), version][-MOST_KEPT_AS_RAN:]
     _forget_given_up(state, target)
-    successes = state.progress.setdefault(version, {}).setdefault(target.environment.name, {})
-    if successes.setdefault(target.name, now) == now:
-        state.journal.changed("progress", version, target.name)
-        state.stages_moved(version)
+    successes.noted(state, target, version, now)
 
 
 def _ended_without_success(state: State, target: Target, job: Job, now: Instant) -> None:
@@ -276,6 +285,7 @@ def order_rollback(
     if to_version is not None:
         record.rollback_to = to_version
         record.rollback_cause = cause
+        successes.lost(state, target, from_version)
 
 
 def _tell(state: State, job: Job, type_: str, what: str, cause: str) -> None:

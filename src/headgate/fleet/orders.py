@@ -316,6 +316,7 @@ def _retry(state: State, target: Target, to: VersionNode | None, user: str, now:
     """Whatever failed or was put back here may be tried again, or the one version that is named."""
     record = target.record
     cycle = _cycle_of(target)
+    ordered = _ordered_by_retry(target, to)
     if to is None:
         record.failures.clear()
         record.spent.clear()
@@ -330,7 +331,7 @@ def _retry(state: State, target: Target, to: VersionNode | None, user: str, now:
         record.failed_at = None
         record.failed_version = None
     record.retry_at = None
-    record.ordered = _ordered_by_retry(target, to)
+    record.ordered = ordered
     record.attempts = record.attempts[-1:]
     if cycle is not None and cycle[0].status == "failed" and cycle[1].state == "failed":
         group, member = cycle
@@ -348,9 +349,15 @@ def _forget_locks(state: State, target: Target) -> None:
 
 
 def _ordered_by_retry(target: Target, to: VersionNode | None) -> str | None:
-    """What runs, and failed its verification, is deployed and verified again; in brackets what failed is new again."""
+    """What runs, and failed its verification or when it was deployed again, is deployed and verified again; in brackets
+    what failed is new again."""
     record = target.record
-    if record.verification == "failed" and (to is None or to.id == record.deployed):
+    has_failed_again = (
+        target.place is None
+        and record.failed_version == record.deployed
+        and record.failures.get(record.deployed or "") == record.deployed_variables
+    )
+    if (record.verification == "failed" or has_failed_again) and (to is None or to.id == record.deployed):
         return "redeploy"
     return "retry" if target.place is None else None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headgate.fleet import gates
+from headgate.fleet import gates, successes
 from headgate.fleet.brackets import finishing, giving_up, ordering, running
 from headgate.fleet.records import Group, Member
 from headgate.fleet.state import State
@@ -23,6 +23,8 @@ def begin(state: State, place: Place, group: Group, failed: Member, cause: str, 
     group.reason = f"{failed.deployment} {cause}"
     for member in group.members:
         giving_up.note_next(state, place, group, member, "rolledBack", group.reason, now)
+    for member in affected(state, place, group):
+        successes.lost(state, place.members[member.deployment], member.version)
     return True
 
 
