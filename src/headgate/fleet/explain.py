@@ -18,6 +18,7 @@ from headgate.fleet import (
     rejecting,
     remedies,
     target_states,
+    variables,
 )
 from headgate.fleet.brackets import hooks, shape
 from headgate.fleet.model import TargetState
@@ -271,20 +272,37 @@ def _message(
     if going_back is not None:
         return going_back
     if record.failed_at is not None:
-        return explain_verdicts.failed_sentence(state, target, record.failed_version)
-    if record.retry_at is not None:
-        return f"the next attempt is made at {instants.show_to_the_second(record.retry_at)}"
-    for version, one in judged:
-        if not one.is_allowed:
-            return f"{version.tag}: {one.verdict.message}" if version is not None else one.verdict.message
+        failed = explain_verdicts.failed_sentence(state, target, record.failed_version)
+        return failed + _what_holds_the_way_back(state, target, judged)
+    held_by = [(version, one) for version, one in judged if not one.is_allowed]
+    if held_by and all(one.verdict.reason == decisions.Reason.AWAITING_RETRY for _, one in held_by):
+        return held_by[0][1].verdict.message
+    for version, one in held_by:
+        return f"{version.tag}: {one.verdict.message}" if version is not None else one.verdict.message
     if judged:
         return "every gate allows it"
     deployed = state.version(record.deployed)
     if deployed is not None:
         adopted = f" (adopted by {record.adopted_by})" if record.adopted_by else ""
-        marked = f"; {rejecting.sentence(deployed)}; it stays where it runs" if deployed.is_rejected else ""
+        marked = _marked_sentence(state, target, deployed) if deployed.is_rejected else ""
         return f"runs {deployed.tag}{adopted}, nothing newer is in scope{marked}"
     return "there is no version in scope"
+
+
+def _marked_sentence(state: State, target: Target, deployed: VersionNode) -> str:
+    """A mark does not take away what runs, but it deploys no changed values either."""
+    has_new_values = target.record.deployed_variables != variables.resolve(state, target)
+    wait = "; its values have changed since, and wait for a version that is not rejected"
+    stays = f"; {rejecting.sentence(deployed)}; it stays where it runs"
+    return stays + wait if has_new_values else stays
+
+
+def _what_holds_the_way_back(state: State, target: Target, judged: list[explain_verdicts.Verdict]) -> str:
+    """After what failed: why the version before is not put back yet."""
+    back = state.version(target.record.rollback_to)
+    held_by = (one for version, one in judged if version is back and not one.is_allowed)
+    one = next(held_by, None) if back is not None else None
+    return f": {one.verdict.message}" if one is not None else ""
 
 
 def _group_line(state: State, target: Target, group: Group | None, now: Instant) -> GroupLine | None:

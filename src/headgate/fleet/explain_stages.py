@@ -23,5 +23,7 @@ def with_spoilt(state: State, target: Target, version: VersionNode | None, one: 
             names += successes.spoilt(state, version, environment.name, scoped)
     if not names:
         return one
-    message = f"{one.verdict.message}; {version.tag} failed or was rolled back on {failure_budget.named(names)}"
+    message = (
+        f"{one.verdict.message}; {version.tag} failed or was rolled back on {failure_budget.named(names)}"
+    )
     return Judged(one.rule, one.kind, msgspec.structs.replace(one.verdict, message=message), one.wakes)

@@ -49,7 +49,7 @@ def of_target(state: State, target: Target, now: Instant) -> Iterator[Verdict]:
             yield version, one
         for table in holds.tables_for(state, (target,)):
             yield version, explain_slots.of_table(state, table, target)
-        if target.record.retry_at is not None:
+        if target.record.retry_at is not None and targets.retried_version(state, target) == version.id:
             yield from ((version, one) for one in _retry_verdicts(target, target.record.retry_at, now))
         elif version.id in target.record.failures and rollbacks.failed(state, target) is None:
             yield (
@@ -116,8 +116,11 @@ def failed_sentence(state: State, target: Target, version_id: str | None) -> str
         return explain_rollbacks.failed_sentence(state, target, rollback)
     at, fault = target.record.failed_at, target.record.fault
     version, tag = state.version(version_id), state.tag(version_id)
+    back = state.version(target.record.rollback_to)
     when = f" at {instants.show_to_the_second(at)}" if at is not None else ""
     cause = f" ({fault.cause})" if fault is not None and fault.tag == tag else ""
+    if back is not None:
+        return f"{tag} failed{when}{cause}; it goes back to {back.tag}"
     if version is not None and version.object.status == "rejected":
         return f"{tag} failed{when}{cause}; it is rejected and not tried again: a rollback or a newer version moves this"
     return (

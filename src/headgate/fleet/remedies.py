@@ -101,8 +101,14 @@ def what_changes(
     earliest = min((at for at in times if at is not None), default=None)
     if earliest is not None:
         return f"at {instants.show_to_the_second(earliest)}", earliest
-    events = dict.fromkeys(_EVENTS[one.kind] for _, one in held_back if one.kind in _EVENTS)
+    events = dict.fromkeys(_event(one) for _, one in held_back if one.kind in _EVENTS)
     return f"when {' and '.join(events) or 'the engine looks again'}", None
+
+
+def _event(one: Judged) -> str:
+    if "behind" in one.verdict.details:
+        return "those before it in the rollout have succeeded"
+    return _EVENTS[one.kind]
 
 
 def of_target(
@@ -144,6 +150,9 @@ def _of_verdict(
         command = f"headgate resume {_rule(one)}"
         yield Action(command, "budget:resume", "goes on with this version; failures so far no longer count")
         yield from _marking(target, version)
+    elif one.kind == "gradualRollout" and one.verdict.details.get("by_person"):
+        yield from _of_target_before(state, str(one.verdict.details["behind"]))
+        yield from _marking(target, version)
     elif one.kind == "resourceConcurrency":
         for failed in _failed_groups(state, one):
             yield from _of_failed_group(failed)
@@ -172,6 +181,15 @@ def _of_verdict(
             f"--environment {_word(environment)} --resource {_word(target.resource.name)} --reason ..."
         )
         yield Action(command, "skip:write", "lets this target pass the rule")
+
+
+def _of_target_before(state: State, name: str) -> Iterator[Action]:
+    """Who stands before it in the rollout, where that is a target; a resource's group is asked about itself."""
+    before = state.targets.get(name)
+    if before is not None and orders.prospect(state, before, "retry", None).flaw is None:
+        yield Action(
+            f"headgate retry {_word(name)}", "target:act", f"tries it again on {before.resource.name}"
+        )
 
 
 def _failed_groups(state: State, one: Judged) -> list[Group]:

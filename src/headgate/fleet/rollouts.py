@@ -5,6 +5,7 @@ from __future__ import annotations
 from headgate.fleet import candidates, grouping, wakes
 from headgate.fleet.ranks import BracketRanks
 from headgate.fleet.rules import deployment_window, gradual_rollout
+from headgate.fleet.rules.gradual_rollout import Behind
 from headgate.fleet.state import State
 from headgate.fleet.units import BoundRule, Place, Target, VersionNode
 from headgate.kernel.instants import Instant
@@ -50,9 +51,17 @@ def has_succeeded(state: State, target: Target, version: VersionNode) -> bool:
     )
 
 
+def _needs_person(target: Target, version: VersionNode) -> bool:
+    """It has failed with the version, or was rolled back from it, and is not about to try again."""
+    record = target.record
+    if record.job is not None or record.ordered is not None or record.retry_at is not None:
+        return False
+    return record.failed_version == version.id or version.id in record.spent
+
+
 def target_behind(
     state: State, target: Target, version: VersionNode, rule: BoundRule, position: int, total: int
-) -> str | None:
+) -> Behind | None:
     """With `advanceOn: success`, the first in line that has not succeeded, if its turn comes before this one's."""
     if rule.spec.advance_on != "success":
         return None
@@ -65,14 +74,14 @@ def target_behind(
         ranks: dict[str, int] = pair.caches[("ranks", version.id, group_by or "", value)][1]
         first = next(
             (
-                (rank, pair.targets[name].name)
+                (rank, Behind(pair.targets[name].name, _needs_person(pair.targets[name], version)))
                 for name, rank in ranks.items()
                 if not has_succeeded(state, pair.targets[name], version)
             ),
             None,
         )
         cached = pair.caches[key] = (pair.progress, first)
-    found: tuple[int, str] | None = cached[1]
+    found: tuple[int, Behind] | None = cached[1]
     if found is None:
         return None
     is_before = gradual_rollout.offset(rule.spec, found[0], total) < gradual_rollout.offset(
@@ -83,7 +92,7 @@ def target_behind(
 
 def place_behind(
     state: State, place: Place, versions: list[VersionNode], rule: BoundRule, position: int, total: int
-) -> str | None:
+) -> Behind | None:
     """The same of a bracket's resources: one has succeeded when all that the versions concern there has.
 
     Those of other environments are not waited for: what comes first among environments is for progression to say, and
@@ -103,7 +112,8 @@ def place_behind(
         if gradual_rollout.offset(rule.spec, rank, total) < own and not _place_has_succeeded(
             state, other, versions
         ):
-            return other.resource.name
+            group = other.executing
+            return Behind(other.resource.name, by_person=group is not None and group.status == "failed")
     return None
 
 

@@ -39,7 +39,11 @@ def lost(state: State, target: Target, version_id: str | None) -> None:
 
 
 def counted(
-    state: State, rule: EnvironmentProgression, version: VersionNode, environment: str, scoped: dict[str, Target]
+    state: State,
+    rule: EnvironmentProgression,
+    version: VersionNode,
+    environment: str,
+    scoped: dict[str, Target],
 ) -> Iterator[Instant]:
     """Since when each of the targets has succeeded, of those that have."""
     succeeded = state.progress.get(version.id, {}).get(environment, {})
@@ -52,11 +56,16 @@ def counted(
 
 
 def spoilt(state: State, version: VersionNode, environment: str, scoped: dict[str, Target]) -> list[str]:
-    """Targets that the version was rolled back on, or that have failed with it: a person has to try it again there."""
+    """Targets that have failed with the version, or were rolled back from it: a person has to try it again there."""
     succeeded = state.progress.get(version.id, {}).get(environment, {})
     return sorted(
         target.name
         for target in scoped.values()
-        if (version.id in target.record.spent and target.name not in succeeded)
-        or version.id == target.record.failed_version
+        if target.record.failed_version == version.id
+        or (target.name not in succeeded and _was_put_back(target, version))
     )
+
+
+def _was_put_back(target: Target, version: VersionNode) -> bool:
+    given_up = target.record.given_up.get(version.id)
+    return version.id in target.record.spent or (given_up is not None and given_up.how == "rolledBack")

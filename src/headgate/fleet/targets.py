@@ -112,9 +112,7 @@ def _waits_for_next_attempt(state: State, target: Target, version: VersionNode, 
     """A release between two attempts is not held back: nothing older is tried in its place."""
     record = target.record
     return (
-        record.retry_at is not None
-        and record.retry_at > now
-        and _retried_version(state, target) == version.id
+        record.retry_at is not None and record.retry_at > now and retried_version(state, target) == version.id
     )
 
 
@@ -134,7 +132,8 @@ def _retried_release(state: State, target: Target) -> tuple[str, Variables] | No
     return last.version, last.variables
 
 
-def _retried_version(state: State, target: Target) -> str | None:
+def retried_version(state: State, target: Target) -> str | None:
+    """The version whose next attempt is waited for."""
     retried = _retried_release(state, target)
     return retried[0] if retried is not None else None
 
@@ -176,7 +175,7 @@ def _new_version(
     for one in verdicts_of(state, target, version, now):
         if not one.is_allowed:
             hindrance.add(one)
-            if one.verdict.outcome == "denied" and _retried_version(state, target) == version.id:
+            if one.verdict.outcome == "denied" and retried_version(state, target) == version.id:
                 _give_up_retry(state, target)
             return None
         judged.append(one)

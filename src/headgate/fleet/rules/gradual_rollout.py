@@ -50,6 +50,14 @@ def stopped(failed_names: Sequence[str], stopped_at: Instant) -> Verdict:
     )
 
 
+class Behind(msgspec.Struct, frozen=True):
+    """Who stands before another one in a rollout and has not succeeded."""
+
+    name: str
+    by_person: bool
+    """It has failed or was rolled back: nothing but a person brings it further."""
+
+
 def judge(
     rule: GradualRollout,
     position: int,
@@ -57,7 +65,7 @@ def judge(
     clock_start: Instant | None,
     now: Instant,
     waiting_for: str | None = None,
-    behind: str | None = None,
+    behind: Behind | None = None,
 ) -> Verdict:
     """`clock_start` is None while something (`waiting_for`) keeps the rollout from starting; `behind` is who stands before
     this one and has not succeeded."""
@@ -75,10 +83,12 @@ def judge(
     if behind is not None and now >= turn:
         return decisions.pending(
             Reason.AWAITING_TURN,
-            f"{place} waits until those before it have succeeded: {behind} has not (rollout started {start})",
+            f"{place} waits until those before it have succeeded: {behind.name} has not (rollout started {start})",
             position=position,
             total=total,
             rolloutStartTime=instants.show(clock_start),
+            behind=behind.name,
+            by_person=behind.by_person,
         )
     if now >= turn:
         return decisions.allowed(
