@@ -37,6 +37,19 @@ def _flaw(version: VersionNode, target: Target, error: cel.EvaluationError) -> s
     return f"targetSelector of {version.tag} failed on {target.name}, so the version is kept: {error}"
 
 
+def withdrawn(state: State, target: Target, version_id: str | None, kind: str) -> str | None:
+    """Why the version starts here no more, although it was to. One that is paused only waits; and only what a job would
+    bring here has to be meant for the target, not what runs already."""
+    version = state.version(version_id)
+    if version is None:
+        return "its version was deleted"
+    if version.object.status in ("rejected", "failed"):
+        return f"its version was {version.object.status}"
+    if kind in ("deploy", "hook") and not in_scope(state, version, target):
+        return f"{version.tag} is no longer for this target"
+    return None
+
+
 def newest_first(state: State, target: Target, now: Instant | None = None) -> Iterator[VersionNode]:
     for version in reversed(target.deployment.versions):
         if version.is_ready and in_scope(state, version, target, now):

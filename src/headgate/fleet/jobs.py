@@ -206,9 +206,12 @@ def _ended_without_success(state: State, target: Target, job: Job, now: Instant)
 
 
 def _out_of_attempts(state: State, target: Target, job: Job, now: Instant) -> None:
-    """It has failed for good; where a rollback rule fires for that, what ran before is put back."""
+    """It has failed for good; where a rollback rule fires for that, or who rejected it asked so, what ran before is put
+    back."""
     given_up(state, target, job, now)
-    if job.kind != "rollback" and fires_rollback(target, job.status, verification_failed=False):
+    if job.kind == "rollback":
+        return
+    if fires_rollback(target, job.status, verification_failed=False) or is_to_go_back(state, target, job):
         order_rollback(state, target, job.version, target.record.proven, evidence.cause_of_rollback(job))
 
 
@@ -226,6 +229,12 @@ def fires_rollback(target: Target, job_status: str, *, verification_failed: bool
     )
 
 
+def is_to_go_back(state: State, target: Target, job: Job) -> bool:
+    """Who rejected the version has asked for it: also where it failed, because what it has left is not what ran before."""
+    version = state.version(job.version)
+    return version is not None and version.object.goes_back and target.record.deployed != job.version
+
+
 def given_up(state: State, target: Target, job: Job, now: Instant) -> None:
     """The release has failed for good here."""
     record = target.record
@@ -239,17 +248,19 @@ def given_up(state: State, target: Target, job: Job, now: Instant) -> None:
 
 
 def reconsider_retry(state: State, target: Target, now: Instant) -> None:
-    """Retry rules may have changed while the next attempt was waited for."""
+    """Retry rules may have changed while the next attempt was waited for, or the version was withdrawn: then the attempt
+    that failed was the last."""
     record = target.record
     if record.retry_at is None or not record.attempts:
         return
+    last = state.jobs[record.attempts[-1]]
     plan = retry_plan(state, target, record.attempts)
-    if plan.retry:
+    if plan.retry and candidates.withdrawn(state, target, last.version, last.kind) is None:
         if plan.at != record.retry_at:
             record.retry_at = plan.at
             state.target_changed(target)
         return
-    _out_of_attempts(state, target, state.jobs[record.attempts[-1]], now)
+    _out_of_attempts(state, target, last, now)
     state.target_changed(target)
 
 

@@ -165,6 +165,9 @@ def _of_retry(state: State, target: Target, before: VersionNode | None, to: Vers
     allowed = [version for version in known if version.object.status != "rejected"]
     if known and not allowed and _cycle_of(target) is None:
         return Prospect(target, before, None, _barred(target, known[0]))
+    flaw = _not_again_in_its_cycle(state, target)
+    if flaw is not None:
+        return Prospect(target, before, None, f"{target.name}: {flaw}")
     return Prospect(target, before, max(allowed or known, key=lambda version: version.order, default=None))
 
 
@@ -180,6 +183,13 @@ def _of_rollback_again(state: State, target: Target, before: VersionNode | None,
         flaw = f"{target.name}: {failed.tag} starts nowhere any more, and nothing else is left to go back to"
         return Prospect(target, before, None, flaw)
     return Prospect(target, before, after)
+
+
+def _not_again_in_its_cycle(state: State, target: Target) -> str | None:
+    cycle = _cycle_of(target)
+    if cycle is None or target.place is None or cycle[1].state != "failed":
+        return None
+    return operators.why_not_again(state, target.place, cycle[1])
 
 
 def _barred(target: Target, version: VersionNode) -> str:

@@ -12,6 +12,7 @@ from typing import Literal
 import msgspec
 
 from headgate.fleet import grouping, model, orders, references, rollbacks
+from headgate.fleet.brackets import operators
 from headgate.fleet.records import Group
 from headgate.fleet.state import Judged, State
 from headgate.fleet.units import Target, VersionNode
@@ -155,7 +156,7 @@ def _of_verdict(
         yield from _marking(target, version)
     elif one.kind == "resourceConcurrency":
         for failed in _failed_groups(state, one):
-            yield from _of_failed_group(failed)
+            yield from _of_failed_group(state, failed)
             yield Action(
                 f"headgate release-slot {failed.id}", "group:act", f"frees the slot of {failed.resource}"
             )
@@ -170,9 +171,9 @@ def _of_verdict(
     ):
         yield from _of_two_brackets(one)
     elif one.kind == "deploymentBracket" and "failed_group" in one.verdict.details:
-        yield from _of_failed_group(state.groups[str(one.verdict.details["failed_group"])])
+        yield from _of_failed_group(state, state.groups[str(one.verdict.details["failed_group"])])
     elif one.kind == "deploymentBracket" and group is not None and group.status == "failed":
-        yield from _of_failed_group(group)
+        yield from _of_failed_group(state, group)
     elif one.kind == "deploymentBracket" and "given_up" in one.verdict.details:
         yield Action(f"headgate retry {_word(target.name)}", "target:act", "tries it again")
     if one.rule is not None and version is not None and one.kind not in _NEVER_SKIPPED:
@@ -244,8 +245,10 @@ def _publishing(deployment: str, effect: str) -> Action:
     return Action(f"headgate publish {_word(deployment)} TAG", "version:write", effect)
 
 
-def _of_failed_group(group: Group) -> Iterator[Action]:
-    yield Action(f"headgate retry --group {group.id}", "group:act", "tries the failed member again")
+def _of_failed_group(state: State, group: Group) -> Iterator[Action]:
+    place = state.places[(group.rule, group.environment, group.resource)]
+    if any(m.state == "failed" and operators.why_not_again(state, place, m) is None for m in group.members):
+        yield Action(f"headgate retry --group {group.id}", "group:act", "tries the failed member again")
     for member in group.members:
         if member.state == "failed":
             command = f"headgate skip-member {group.id} {_word(member.deployment)}"

@@ -9,7 +9,7 @@ from headgate.fleet.brackets import finishing, leaving, locking, ordering, putti
 from headgate.fleet.records import MEMBER_SETTLED, Group, Job, Member
 from headgate.fleet.state import Judged, State
 from headgate.fleet.targets import Hindrance
-from headgate.fleet.units import Place
+from headgate.fleet.units import Place, Target
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 
@@ -44,6 +44,7 @@ def advance(
 ) -> None:
     """Starts whatever may start now, and ends the group when nothing is left; a phase that begins goes on at once."""
     _take_in_ended_jobs(state, group, now)
+    _give_up_withdrawn(state, place, group, now)
     locking.drop_withdrawn(state, place, group, now, hindrance)
     _reconsider_retries(state, place, group, now)
     if group.status == "failed":
@@ -73,6 +74,39 @@ def _take_in_ended_jobs(state: State, group: Group, now: Instant) -> bool:
             job_ended(state, job, now)
             found = True
     return found
+
+
+def _give_up_withdrawn(state: State, place: Place, group: Group, now: Instant) -> None:
+    """A lock that was withdrawn after a job with it has failed is not dropped as if nothing had been there: the attempt
+    that failed was the last. Hooks take another version instead."""
+    for member in _in_order(group):
+        target = place.members.get(member.deployment)
+        if group.phase != "forward" or target is None or member.role != "member":
+            continue
+        if member.state not in ("waiting", "retrying") or locking.withdrawn(state, target, member) is None:
+            continue
+        last = _failed_here(state, target, group)
+        if last is not None and last.version != member.version:
+            _back_to_what_failed(state, place, member, target, last)
+        if last is not None and locking.withdrawn(state, target, member) is not None:
+            _give_up(state, place, group, member, last, now)
+
+
+def _failed_here(state: State, target: Target, group: Group) -> Job | None:
+    """The last job that the group ran on the target, if it was in vain."""
+    attempts = target.record.attempts
+    last = state.jobs.get(attempts[-1]) if attempts else None
+    if last is None or last.group != group.id:
+        return None
+    return last if last.status != "successful" or last.verification == "failed" else None
+
+
+def _back_to_what_failed(state: State, place: Place, member: Member, target: Target, last: Job) -> None:
+    """A newer lock had followed the one that failed. Without it, what was to become of the failure is open again."""
+    locking.unlock(state, place, member)
+    member.version = last.version
+    member.attempts = list(target.record.attempts)
+    member.state = "retrying"
 
 
 def _reconsider_retries(state: State, place: Place, group: Group, now: Instant) -> None:
@@ -179,14 +213,16 @@ def _member_ended_without_success(
 
 
 def _give_up(state: State, place: Place, group: Group, member: Member, job: Job, now: Instant) -> None:
-    """No attempt is left: the cycle is put back if a rollback rule says so, or has failed."""
+    """No attempt is left: the cycle is put back if a rollback rule says so, or who rejected the version, or has failed."""
     target = place.members[member.deployment]
     verification_failed = job.verification == "failed"
     running.settle(member, "failed", now)
     state.journal.changed("group", group.id)
     jobs.given_up(state, target, job, now)
     state.target_changed(target)
-    fires = jobs.fires_rollback(target, job.status, verification_failed=verification_failed)
+    fires = jobs.fires_rollback(
+        target, job.status, verification_failed=verification_failed
+    ) or jobs.is_to_go_back(state, target, job)
     if _goes_on_regardless(place, group, member, fires):
         return
     if (

@@ -195,8 +195,8 @@ def end_unstarted(
 
 
 def drop_withdrawn(state: State, place: Place, group: Group, now: Instant, hindrance: Hindrance) -> None:
-    """A locked version that was rejected or vetoed before its job started, or whose scope the target has left, leaves the
-    group, and so does one that is older than what has come to run while the group waited for its start.
+    """A locked version that was withdrawn before its job started leaves the group, and so does one that is older than what
+    has come to run while the group waited for its start.
 
     A hook runs in every cycle: it takes its newest allowed version instead, and is waited for if it has none.
     """
@@ -209,24 +209,26 @@ def drop_withdrawn(state: State, place: Place, group: Group, now: Instant, hindr
             _drop(state, place, group, member, f"{member.deployment} is no longer a member here", now)
             continue
         version = state.version(member.version)
-        is_meant = member.kind not in ("deploy", "hook") or (
-            version is not None and candidates.in_scope(state, version, target)
-        )
-        if member.role != "member" and (version is None or not version.is_ready or not is_meant):
+        why = withdrawn(state, target, member)
+        if member.role != "member" and (why is not None or version is None or not version.is_ready):
             _take_newest_hook(state, target, group, member, now, hindrance)
-        elif version is None or version.object.status in ("rejected", "failed"):
-            status = "deleted" if version is None else version.object.status
-            _drop(state, place, group, member, f"its version was {status}", now)
-        elif not is_meant:
-            _drop(state, place, group, member, f"{version.tag} is no longer for this target", now)
-        elif member.kind == "deploy" and _is_vetoed(state, target, version):
-            _drop(state, place, group, member, f"{version.tag} was vetoed", now)
+        elif version is None or why is not None:
+            _drop(state, place, group, member, why or "", now)
         elif group.started_at is None and _is_older_than_what_runs(state, target, member, version):
             if member.role != "member":
                 _take_newest_hook(state, target, group, member, now, hindrance)
             else:
                 runs = state.tag(target.record.deployed)
                 _drop(state, place, group, member, f"{version.tag} is older than {runs}, which runs now", now)
+
+
+def withdrawn(state: State, target: Target, member: Member) -> str | None:
+    """Why what the member has locked starts here no more."""
+    why = candidates.withdrawn(state, target, member.version, member.kind)
+    version = state.version(member.version)
+    if why is None and version is not None and member.kind == "deploy" and _is_vetoed(state, target, version):
+        return f"{version.tag} was vetoed"
+    return why
 
 
 def _is_older_than_what_runs(state: State, target: Target, member: Member, version: VersionNode) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from headgate.fleet.brackets import collecting, cycle, finishing, giving_up, locking, running
 from headgate.fleet.changes import GroupAction
-from headgate.fleet.records import Group
+from headgate.fleet.records import Group, Member
 from headgate.fleet.state import State
 from headgate.fleet.units import Place
 from headgate.kernel.instants import Instant
@@ -15,7 +15,7 @@ def act(state: State, change: GroupAction, now: Instant) -> None:
     place, group = _found(state, change)
     match change.action:
         case "retry":
-            _retry(state, group, change)
+            _retry(state, place, group, change)
         case "skipMember":
             _skip_member(state, place, group, change, now)
         case "abort":
@@ -53,7 +53,7 @@ def _found(state: State, change: GroupAction) -> tuple[Place, Group]:
     return found[0]
 
 
-def _retry(state: State, group: Group, change: GroupAction) -> None:
+def _retry(state: State, place: Place, group: Group, change: GroupAction) -> None:
     failed = [
         m
         for m in group.members
@@ -63,10 +63,27 @@ def _retry(state: State, group: Group, change: GroupAction) -> None:
     ]
     if not failed:
         raise _refused("action", "retry is for a group with a failed member; this one has none")
-    for member in failed:
+    flaws = {member.deployment: why_not_again(state, place, member) for member in failed}
+    able = [member for member in failed if flaws[member.deployment] is None]
+    if not able:
+        raise _refused("action", "; ".join(flaw for flaw in flaws.values() if flaw is not None))
+    for member in able:
         member.state = "waiting"
         member.retry_at = None
         member.attempts = member.attempts[-1:]
+
+
+def why_not_again(state: State, place: Place, member: Member) -> str | None:
+    """Why the group does not try the member again, and what can be done instead: what was withdrawn starts no more, and to
+    go on over its failure is a decision of its own. A hook takes another version."""
+    target = place.members.get(member.deployment)
+    why = locking.withdrawn(state, target, member) if target is not None else None
+    if why is None or member.role != "member":
+        return None
+    return (
+        f"{member.deployment} cannot be tried again, {why}; skip the member or abort the group, "
+        "a newer version then runs with the next group"
+    )
 
 
 def _skip_member(state: State, place: Place, group: Group, change: GroupAction, now: Instant) -> None:
