@@ -72,6 +72,30 @@ def test_simulate_writes_the_page_to_a_file(file: Path, tmp_path: Path) -> None:
     assert page.read_text().startswith("<!doctype html>")
 
 
+@pytest.mark.parametrize("command", ["simulate", "test"])
+def test_the_short_option_is_the_form_as_everywhere(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.iterdir())
+    json.loads(run(command, file, "-o", "json").stdout)
+    misspelled = run(command, file, "-o", "jsn")
+    assert misspelled.exit_code == 2
+    assert 'is "jsn"; allowed are text, json, ' in misspelled.stderr
+    assert "--output-file writes to a file" in misspelled.stderr
+    assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("command", ["simulate", "test"])
+def test_a_file_is_named_by_its_own_option_or_by_a_path_with_a_suffix(
+    file: Path, tmp_path: Path, command: str
+) -> None:
+    own, short = tmp_path / "json", tmp_path / "short.json"
+    assert run(command, file, "-o", "json", "--output-file", own).stdout == ""
+    assert run(command, file, "-o", short, "--output", "json").stdout == ""
+    assert json.loads(own.read_text()) == json.loads(short.read_text())
+
+
 def test_simulate_takes_the_end_and_the_seed_from_the_command_line(file: Path) -> None:
     document = json.loads(run("simulate", file, "--output", "json", "--until", "+30s", "--seed", "5").stdout)
     assert document["seed"] == 5

@@ -1,12 +1,13 @@
 """The timeline, whole: what a person sees in a terminal."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from headgate.simulate import run, timeline_text
 from headgate.simulate import scenario as scenarios
-from headgate.simulate.timeline_lines import natural
+from headgate.simulate.timeline_lines import clock, lines, natural
 
 from .small import fleet, manifest, play, publish
 
@@ -157,3 +158,98 @@ def test_what_nobody_ordered_is_told_where_it_happens(scenario: str, lines: list
 def test_what_a_step_did_is_told_once() -> None:
     text = timeline_text.render(run.simulate(scenarios.load(SCENARIOS / "events/freezes-begin-and-end.yaml")))
     assert text.count("freeze long   ends") == 1
+
+
+CYCLE = manifest(
+    "Policy",
+    "cycle",
+    rules=[
+        {
+            "deploymentBracket": {
+                "deploymentSelector": "true",
+                "readinessMode": "collection_window",
+                "readinessWindowSeconds": 300,
+                "preHookSelector": "deployment.name == 'drain'",
+                "postHookSelector": "deployment.name == 'uncordon'",
+                "overlapStrategy": "merge",
+            }
+        }
+    ],
+)
+TEN_MINUTES = {"match": "true", "duration": "10m"}
+
+
+def _lines_of(moment: str, *timeline: dict[str, Any], agents: list[Any] | None = None) -> list[str]:
+    """What the timeline says of a moment, after a first cycle that took from 09:05 to 09:35."""
+    result = play(
+        *(publish(deployment=name) for name in ("drain", "api", "uncordon")),
+        *timeline,
+        objects=[*fleet(1, "drain", "api", "uncordon"), CYCLE],
+        agents=agents or [TEN_MINUTES],
+        until="+12h",
+    )
+    return [
+        f"{line.what} {line.event}{f' ({line.note})' if line.note else ''}"
+        for line in lines(result)
+        if clock(result, line.at) == f"Day 1 {moment}"
+    ]
+
+
+def _reject(tag: str, at: str, deployment: str = "api") -> dict[str, Any]:
+    return {
+        "at": at,
+        "rejectVersion": {"deployment": deployment, "tag": tag, "reason": "bad", "user": "ana"},
+    }
+
+
+def test_a_window_locks_what_it_locked_then_and_not_what_joined_later() -> None:
+    timeline = (publish("v2", "+120m"), publish("v3", "+130m"))
+    assert _lines_of("11:05", *timeline) == [
+        "cycle window closes (locks api v2, drain v1, uncordon v1)",
+        "cycle cycle starts",
+        "drain v1 started (hook)",
+    ]
+    assert _lines_of("11:15", *timeline) == [
+        "drain v1 successful (after 10m)",
+        "cycle window closes (locks api v3, drain v1, uncordon v1)",
+        "cycle merged into the running cycle",
+        "api v3 started",
+    ]
+
+
+def test_a_window_locks_a_hook_that_is_withdrawn_later() -> None:
+    told = _lines_of("11:05", publish("v2", "+120m"), _reject("v1", "+140m", "uncordon"))
+    assert told[0] == "cycle window closes (locks api v2, drain v1, uncordon v1)"
+
+
+def test_a_cycle_fails_for_what_failed_it_though_it_is_aborted_later() -> None:
+    fails = {"match": "version.tag == 'v2'", "duration": "10m", "outcomes": ["failure"]}
+    abort = {"action": "abort", "environment": "prod", "resource": "node-1", "postHooks": True}
+    timeline = (publish("v2", "+120m"), {"at": "+160m", "group": abort})
+    assert _lines_of("11:25", *timeline, agents=[fails, TEN_MINUTES]) == [
+        "api v2 FAILURE (after 10m)",
+        "cycle cycle failed, slot held (api v2 ended failure (attempt 1))",
+    ]
+    assert "cycle cycle aborted (aborted by an operator)" in _lines_of(
+        "11:50", *timeline, agents=[fails, TEN_MINUTES]
+    )
+
+
+def test_a_group_that_opens_after_its_window_is_told_in_its_own_order() -> None:
+    """v2 is new again when v3, which took its place in the cycle, is marked as bad."""
+    timeline = (publish("v2", "+120m"), publish("v3", "+130m"), _reject("v3", "+137m"))
+    assert _lines_of("11:17", *timeline) == [
+        "api v3 marked as bad: bad",
+        "cycle group opens (its window ended Day 1 11:05)",
+        "cycle ready (locks api v2, drain v1, uncordon v1)",
+        "cycle queued behind the group before it",
+    ]
+
+
+def test_a_cycle_without_a_window_opens_none() -> None:
+    redeploy = {"at": "+120m", "target": {"target": "api/prod/node-1", "action": "redeploy"}}
+    assert _lines_of("11:00", redeploy)[1:4] == [
+        "cycle group opens (without a window)",
+        "cycle ready (locks api v1, drain v1, uncordon v1)",
+        "cycle cycle starts",
+    ]

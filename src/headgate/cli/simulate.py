@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 import click
 
 from headgate.cli import main
+from headgate.cli.run_output import run_output
 
 if TYPE_CHECKING:
     from headgate.simulate.result import Result
@@ -11,17 +12,16 @@ if TYPE_CHECKING:
 
 @click.command("simulate")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option(
-    "--output",
-    type=click.Choice(["text", "json", "html"]),
-    default="text",
-    help="A timeline to read (the default), the whole result, or one page with the charts.",
+@run_output(
+    "text",
+    "json",
+    "html",
+    about="A timeline to read (the default), the whole result, or one page with the charts.",
 )
 @click.option("--until", metavar="TIME", help='Stop then: a time, or "+72h" from the start.')
 @click.option(
     "--seed", type=click.IntRange(min=0), metavar="N", help="Another seed gives other ids and rollout orders."
 )
-@click.option("--output-file", "-o", metavar="PATH", help="Write there instead of to standard output.")
 def command(file: Path, output: str, until: str | None, seed: int | None, output_file: str | None) -> None:
     """Plays the scenario FILE in virtual time and shows what happens.
 

@@ -3,17 +3,17 @@ from pathlib import Path
 import click
 
 from headgate.cli import main
+from headgate.cli.run_output import run_output
 
 
 @click.command("test")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
-@click.option(
-    "--output",
-    type=click.Choice(["text", "json", "junit"]),
-    default="text",
-    help="Lines to read (the default), a JSON document, or JUnit XML for a build server.",
+@run_output(
+    "text",
+    "json",
+    "junit",
+    about="Lines to read (the default), a JSON document, or JUnit XML for a build server.",
 )
-@click.option("--output-file", "-o", metavar="PATH", help="Write there instead of to standard output.")
 def command(paths: tuple[Path, ...], output: str, output_file: str | None) -> None:
     """Runs the scenarios in files and folders and checks what they expect.
 

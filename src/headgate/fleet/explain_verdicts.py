@@ -406,8 +406,10 @@ def _held_open(state: State, place: Place, fresh: collecting.Fresh, now: Instant
 
 
 def bracket_verdict(state: State, target: Target, place: Place, group: Group, now: Instant) -> Judged:
-    version = state.tag((group.member(target.deployment.name) or group.members[0]).version)
-    locked_at = instants.show_to_the_second(group.locked_at or now)
+    member = group.member(target.deployment.name) or group.members[0]
+    version = state.tag(member.version)
+    locked_since = member.locked_at or group.locked_at
+    locked_at = instants.show_to_the_second(locked_since or now)
     missing = locking.missing_hooks(group)
     if missing:
         verdict = _missing_verdict(state, place, missing, _missing_sentence(missing), now, group)
@@ -436,7 +438,7 @@ def bracket_verdict(state: State, target: Target, place: Place, group: Group, no
         verdict = decisions.pending(Reason.AWAITING_CYCLE, _back_sentence(state, target, place, group))
     else:
         verdict = decisions.allowed(
-            f"{version} is locked in group {group.id} since {locked_at}", satisfied_at=group.locked_at
+            f"{version} is locked in group {group.id} since {locked_at}", satisfied_at=locked_since
         )
     return Judged(place.rule, "deploymentBracket", verdict)
 

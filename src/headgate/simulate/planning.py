@@ -16,7 +16,7 @@ from headgate.fleet.state import State
 from headgate.kernel import instants
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
-from headgate.simulate import agents, assuming
+from headgate.simulate import agents, assuming, group_steps
 from headgate.simulate.loop import Ended, Loop, Nobody
 from headgate.simulate.mirror import Mirror
 from headgate.simulate.result import Document, Result
@@ -134,6 +134,7 @@ def _take_over(rollout: Rollout, now: Instant) -> None:
     for table in engine.state.slot_tables():
         watch.ledger.held(table.rule.id, table.holders, now)
     watch.groups.update(engine.groups)
+    watch.group_steps.extend(group_steps.looking_back(engine.groups.values()))
     live = [job for job in engine.jobs.values() if job.status in model.JOB_LIVE]
     for job in live:
         watch.jobs[job.id] = job
@@ -165,6 +166,7 @@ def _result(rollout: Rollout, now: Instant, ended: Ended, past: set[str]) -> Res
         was_cut=ended.was_cut,
         jobs=[job for job in watch.jobs.values() if job.id not in past],
         groups=list(watch.groups.values()),
+        group_steps=watch.group_steps,
         usage=watch.ledger.all(),
         tags=watch.tags,
         rejected=rollout.rejected,

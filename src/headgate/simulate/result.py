@@ -12,6 +12,7 @@ from headgate.fleet.state import Notice
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem
+from headgate.simulate.group_steps import GroupStep
 from headgate.simulate.usage import Usage
 from headgate.simulate.watch import Violation
 
@@ -151,6 +152,8 @@ class Result(msgspec.Struct):
     groups: list[records.Group]
     usage: list[Usage]
     tags: Mapping[str, str]
+    group_steps: list[GroupStep] = []
+    """What became of the groups, in the order in which it did."""
     explanations: list[Explained] = []
     snapshots: list[Snapshot] = []
     rejected: list[Refused] = []

@@ -13,6 +13,7 @@ from headgate.fleet import records
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem
+from headgate.simulate import group_steps
 from headgate.simulate.result import Refused, Result, Waiting, Warned
 from headgate.simulate.usage import Usage
 
@@ -20,6 +21,7 @@ from headgate.simulate.usage import Usage
 def read(document: Mapping[str, Any]) -> Result:
     """The fleet's part of a run; `finish`, which a plan has, tells what waits and whether it was cut."""
     finish = document.get("finish", {})
+    groups = [_group(item) for item in document["groups"]]
     return Result(
         scenario=document["scenario"],
         seed=document["seed"],
@@ -28,7 +30,8 @@ def read(document: Mapping[str, Any]) -> Result:
         converged=document["converged"],
         was_cut=finish.get("wasCut", False),
         jobs=[_job(item) for item in document["jobs"]],
-        groups=[_group(item) for item in document["groups"]],
+        groups=groups,
+        group_steps=list(group_steps.looking_back(groups)),
         usage=[_usage(item) for item in document["budgets"] if item["kind"] == "resourceConcurrency"],
         tags={},
         rejected=[_refused(item) for item in document["rejected"]],

@@ -198,6 +198,7 @@ class _Run:
             was_cut=ended.was_cut,
             jobs=list(self._watch.jobs.values()),
             groups=list(self._watch.groups.values()),
+            group_steps=self._watch.group_steps,
             usage=self._watch.ledger.all(),
             tags=self._watch.tags,
             explanations=self._explanations,

@@ -10,6 +10,7 @@ from headgate.fleet import model, records
 from headgate.fleet.state import Notice
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
+from headgate.simulate.group_steps import GroupStep
 from headgate.simulate.result import Result
 
 COLLAPSE_FROM = 4
@@ -83,25 +84,43 @@ def _steps(result: Result) -> Iterator[Line]:
 
 def _groups(result: Result) -> Iterator[Line]:
     places = place_of(result)
-    for group in result.groups:
-        who = places[group.environment, group.resource]
-        before = ""
-        for step in group.history:
-            event = _GROUP_EVENTS[step.status]
-            note = ""
-            if step.status == "collecting":
-                note = f"until {clock(result, group.collection_ends_at)}"
-            elif step.status == "ready" and before == "collecting":
-                event, note = "window closes", f"locks {_locked(result, group)}"
-            elif step.status == "executing":
-                note = _slots(result, step.at, group.resource)
-            elif step.status in ("failed", "aborted"):
-                note = group.reason
-            before = step.status
-            yield Line(step.at, _rank_of(step.status), group.policy, event, note, who)
+    before: dict[str, GroupStep] = {}
+    ranks: dict[tuple[str, Instant], int] = {}
+    for step in result.group_steps:
+        who = places[step.environment, step.resource]
+        event, note = _told_of_group(result, step, before.get(step.group))
+        before[step.group] = step
+        moment = (step.group, step.at)
+        rank = ranks[moment] = max(_rank_of(step.status), ranks.get(moment, 0))
+        yield Line(step.at, rank, step.policy, event, note, who)
+
+
+def _told_of_group(result: Result, step: GroupStep, before: GroupStep | None) -> tuple[str, str]:
+    """The event and its note."""
+    event = _GROUP_EVENTS[step.status]
+    if step.status == "collecting":
+        return _told_of_opening(result, step)
+    if step.status == "ready" and before is not None and before.status == "collecting":
+        return "window closes" if _has_window(before) else event, f"locks {_locked(result, step)}"
+    if step.status == "executing":
+        return event, _slots(result, step.at, step.resource)
+    return event, step.reason
+
+
+def _told_of_opening(result: Result, step: GroupStep) -> tuple[str, str]:
+    ends = clock(result, step.window_ends_at)
+    if _has_window(step):
+        return _GROUP_EVENTS[step.status], f"until {ends}"
+    is_late = step.window_ends_at < step.at
+    return "group opens", f"its window ended {ends}" if is_late else "without a window"
+
+
+def _has_window(opened: GroupStep) -> bool:
+    return opened.window_ends_at > opened.at
 
 
 def _rank_of(status: str) -> int:
+    """Within a moment a group is told of in its own order, so none of its lines has a lower one than the line before."""
     if status == "executing":
         return _BEGUN
     return _CLOSED if status in records.GROUP_ENDED or status == "failed" else _GROUP
@@ -113,12 +132,8 @@ def _slots(result: Result, moment: Instant, resource: str) -> str:
     return ", ".join(dict.fromkeys(f"slots {point.used} of {point.limit}" for point in points if point))
 
 
-def _locked(result: Result, group: records.Group) -> str:
-    versions = [
-        f"{member.deployment} {result.tags.get(member.version, member.version)}"
-        for member in sorted(group.members, key=lambda member: member.deployment)
-        if member.version is not None and member.state != "unchanged"
-    ]
+def _locked(result: Result, step: GroupStep) -> str:
+    versions = [f"{deployment} {result.tags.get(version, version)}" for deployment, version in step.locked]
     return ", ".join(versions) or "nothing new"
 
 
@@ -260,9 +275,11 @@ def _collapsed(found: Iterable[Line]) -> list[Line]:
 
 
 def _reading_order(line: Line) -> tuple[object, ...]:
-    """Steps of one moment stay as the file has them, and conditions as they changed."""
+    """Steps of one moment stay as the file has them, conditions as they changed, and so do the groups of a resource."""
     if line.rank in (_STEP, _CONDITION):
         return line.at, line.rank
+    if line.rank in (_CLOSED, _GROUP, _BEGUN):
+        return line.at, line.rank, natural(line.who), line.what
     return line.at, line.rank, natural(line.who), line.what, line.event, line.note
 
 

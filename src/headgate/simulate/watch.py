@@ -7,7 +7,7 @@ import msgspec
 
 from headgate.fleet import changes, model, records
 from headgate.kernel.instants import Instant
-from headgate.simulate import promises
+from headgate.simulate import group_steps, promises
 from headgate.simulate.mirror import Mirror
 from headgate.simulate.usage import Ledger
 
@@ -34,6 +34,7 @@ class Watch:
         self.ledger = Ledger(mirror)
         self.jobs = mirror.jobs
         self.groups = mirror.groups
+        self.group_steps: list[group_steps.GroupStep] = []
         self.tags: dict[str, str] = {}
         self.violations: list[Violation] = []
         self.job_changes_count = 0
@@ -65,6 +66,7 @@ class Watch:
             listen(change, self.now)
 
     def decided(self) -> None:
+        self.ledger.decided(self.now)
         for listen in self._decision_listeners:
             listen(self.now)
 
@@ -105,6 +107,7 @@ class Watch:
 
     def on_group_changed(self, group: records.Group) -> None:
         self.groups[group.id] = group
+        self.group_steps.append(group_steps.newest(group))
         for listen in self._group_listeners:
             listen(group, self.now)
 

@@ -113,9 +113,12 @@ def eligible_since(
     return since
 
 
-def open_group(state: State, place: Place, opened_at: Instant, now: Instant) -> Group:
+def open_group(
+    state: State, place: Place, opened_at: Instant, now: Instant, *, without_window: bool = False
+) -> Group:
     spec = place.rule.spec
-    window = 0 if spec.readiness_mode == "immediate" else instants.seconds(spec.readiness_window_seconds or 0)
+    is_immediate = without_window or spec.readiness_mode == "immediate"
+    window = 0 if is_immediate else instants.seconds(spec.readiness_window_seconds or 0)
     group = Group(
         id=state.new_id("group", place.order, now),
         policy=place.rule.policy.name,
@@ -126,6 +129,7 @@ def open_group(state: State, place: Place, opened_at: Instant, now: Instant) -> 
         collection_started_at=opened_at,
         collection_ends_at=opened_at + window,
         created_at=now,
+        without_window=without_window,
         hooks=hooks.of_open_group(place),
     )
     state.groups[group.id] = group

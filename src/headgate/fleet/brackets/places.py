@@ -167,9 +167,7 @@ def _cycle_without_a_window(state: State, place: Place, now: Instant, hindrance:
     if missing:
         return False
     collecting_group = place.collecting
-    group = collecting.open_group(state, place, now, now)
-    group.collection_ends_at = now
-    group.without_window = True
+    group = collecting.open_group(state, place, now, now, without_window=True)
     locking.lock(state, place, group, {}, hooks, now, now, own_cycle=due)
     place.collecting = collecting_group
     for name in due:
