@@ -23,11 +23,10 @@ class _FormOrFile(click.ParamType[str]):
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         path = PurePath(value)
-        if value in self.forms or path.suffix or len(path.parts) > 1:
-            return value
-        self.fail(
-            f'is "{value}"; allowed are {", ".join(self.forms)}; --output-file writes to a file', param, ctx
-        )
+        if value not in self.forms and not path.suffix and len(path.parts) == 1:
+            allowed = ", ".join(self.forms)
+            self.fail(f'is "{value}"; allowed are {allowed}; --output-file writes to a file', param, ctx)
+        return value
 
 
 def run_output(*forms: str, about: str) -> Callable[[Callable[..., R]], Callable[..., R]]:
