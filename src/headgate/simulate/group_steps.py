@@ -22,19 +22,18 @@ class GroupStep(msgspec.Struct, frozen=True):
     reason: str = ""
 
 
-def newest(group: records.Group) -> GroupStep:
-    return _step(group, group.history[-1])
+def newest(group: records.Group, now: Instant) -> GroupStep:
+    return _step(group, now, group.status)
 
 
 def looking_back(groups: Iterable[records.Group]) -> Iterator[GroupStep]:
     """Of groups that nobody watched, as far as their records still say it: not what was locked later."""
     for group in groups:
         for transition in group.history:
-            yield _step(group, transition)
+            yield _step(group, transition.at, transition.status)
 
 
-def _step(group: records.Group, transition: records.Transition) -> GroupStep:
-    at, status = transition.at, transition.status
+def _step(group: records.Group, at: Instant, status: str) -> GroupStep:
     return GroupStep(
         at,
         group.id,

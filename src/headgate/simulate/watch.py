@@ -107,7 +107,7 @@ class Watch:
 
     def on_group_changed(self, group: records.Group) -> None:
         self.groups[group.id] = group
-        self.group_steps.append(group_steps.newest(group))
+        self.group_steps.append(group_steps.newest(group, self.now))
         for listen in self._group_listeners:
             listen(group, self.now)
 
