@@ -30,12 +30,21 @@ def noted(state: State, target: Target, version_id: str, now: Instant) -> None:
 
 def lost(state: State, target: Target, version_id: str | None) -> None:
     """The version has succeeded there no more: also not before its verification, should it come again."""
-    succeeded = state.progress.get(version_id or "", {}).get(target.environment.name, {})
+    stages = state.progress.get(version_id or "", {})
+    succeeded = stages.get(target.environment.name, {})
     if version_id is None or succeeded.pop(target.name, None) is None:
         return
-    state.verified.get(version_id, {}).pop(target.name, None)
+    verified = state.verified.get(version_id, {})
+    verified.pop(target.name, None)
     state.journal.changed("progress", version_id, target.name)
     state.stages_moved(version_id)
+    # Nothing empty stays: an engine that reads its state back from rows would not have it.
+    if not succeeded:
+        del stages[target.environment.name]
+    if not stages:
+        del state.progress[version_id]
+    if not verified:
+        state.verified.pop(version_id, None)
 
 
 def counted(
