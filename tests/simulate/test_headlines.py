@@ -108,7 +108,7 @@ def test_what_failed_and_goes_back_says_so_and_what_holds_that() -> None:
     )
     (one,) = result.explanations
     assert one.message.endswith(
-        "; it goes back to v1: frozen by audit by bo since 2026-03-01T10:01:00Z until 2026-03-01T11:00:00Z: audit"
+        "; the rollback to v1 waits: frozen by audit by bo since 2026-03-01T10:01:00Z until 2026-03-01T11:00:00Z: audit"
     )
     assert (one.changes, one.is_blocked) == ("at 2026-03-01T11:00:00Z", False)
 
