@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from headgate.fleet import model
+from headgate.fleet import model, references
 from headgate.kernel.documents import Moment
 
 Json = dict[str, Any]
@@ -143,17 +143,7 @@ class TokenInput(msgspec.Struct, rename="camel"):
 class DeletionInput(msgspec.Struct, rename="camel"):
     """`name` of a Version is `deployment/tag`."""
 
-    kind: Literal[
-        "Resource",
-        "Environment",
-        "Deployment",
-        "Version",
-        "Policy",
-        "JobAgent",
-        "VariableSet",
-        "Freeze",
-        "Signal",
-    ]
+    kind: references.Kind
     name: str
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import itertools
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 from headgate.fleet import changes, model
 from headgate.fleet.model import LONGEST_NAME
@@ -24,7 +24,7 @@ from headgate.kernel.problems import Problem, Rejected
 VERSION_STATUSES: tuple[str, ...] = get_args(model.VersionStatus)
 _MOST_COMPARED = 2_000
 NOT_SKIPPABLE = frozenset({"retry", "rollback", "verification"})
-KINDS = (
+Kind = Literal[
     "Resource",
     "Environment",
     "Deployment",
@@ -34,7 +34,8 @@ KINDS = (
     "VariableSet",
     "Freeze",
     "Signal",
-)
+]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 def _missing(path: str, kind: str, name: str, known: Iterable[str]) -> Rejected:
