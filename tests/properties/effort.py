@@ -17,6 +17,7 @@ def examples(count: int) -> settings:
         max_examples=max(1, int(count * MULTIPLIER)),
         deadline=None,
         database=None,
+        derandomize=False,
         suppress_health_check=list(HealthCheck),
         phases=(Phase.explicit, Phase.generate),
     )

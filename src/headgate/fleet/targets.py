@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -40,6 +40,9 @@ class Release(msgspec.Struct, frozen=True):
     reason: str = ""
 
 
+_ASKS_PEOPLE = ("approval", "scopedVersion")
+
+
 class Hindrance(msgspec.Struct):
     """What keeps a unit from starting, collected over the candidates that were tried."""
 
@@ -55,6 +58,14 @@ class Hindrance(msgspec.Struct):
         if judged.rule is not None:
             self.wakes.append(wakes.skips(judged.rule.id))
         self.look_again(judged.verdict.requeue_at)
+
+    def stop_at(self, judged: Judged, passed: Sequence[Judged]) -> None:
+        """What people allowed on the way there they can take back: whoever has to approve then is asked at once, not when
+        the gate that is in the way has opened."""
+        self.add(judged)
+        for one in passed:
+            if one.kind in _ASKS_PEOPLE or "skip" in one.verdict.details:
+                self.add(one)
 
     def hold(self, reason: Reason) -> None:
         """What was in the way first counts."""
@@ -174,7 +185,7 @@ def _new_version(
     judged: list[Judged] = []
     for one in verdicts_of(state, target, version, now):
         if not one.is_allowed:
-            hindrance.add(one)
+            hindrance.stop_at(one, judged)
             if one.verdict.outcome == "denied" and retried_version(state, target) == version.id:
                 _give_up_retry(state, target)
             return None

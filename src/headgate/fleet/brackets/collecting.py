@@ -5,7 +5,7 @@ from __future__ import annotations
 from headgate.fleet import candidates, gates, variables
 from headgate.fleet.brackets import hooks, shape
 from headgate.fleet.records import Group
-from headgate.fleet.state import State
+from headgate.fleet.state import Judged, State
 from headgate.fleet.targets import Hindrance, has_failed
 from headgate.fleet.units import Place, Target, VersionNode
 from headgate.kernel import instants
@@ -104,13 +104,13 @@ def eligible_since(
     state: State, target: Target, version: VersionNode, now: Instant, hindrance: Hindrance
 ) -> Instant | None:
     """When the last of the version's gates was satisfied; None while one is not."""
-    since = version.published_at
+    passed: list[Judged] = []
     for judged in gates.of_version(state, target, version, now):
         if not judged.is_allowed:
-            hindrance.add(judged)
+            hindrance.stop_at(judged, passed)
             return None
-        since = max(since, judged.verdict.satisfied_at or since)
-    return since
+        passed.append(judged)
+    return max((version.published_at, *(one.verdict.satisfied_at or 0 for one in passed)))
 
 
 def open_group(
