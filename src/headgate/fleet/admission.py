@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from headgate.fleet import holds, targets, wakes
+from headgate.fleet import dependencies, holds, targets, wakes
 from headgate.fleet.brackets import places, readiness
 from headgate.fleet.brackets.readiness import GroupStart
 from headgate.fleet.slots import SlotTable
@@ -119,7 +119,11 @@ def _stands_in_line(
 
 
 def _admit(state: State, open_starts: dict[Unit, StartKey], now: Instant) -> bool:
-    """Walks those who may start and, where slots are free, those in line, as one line. Whether anyone started."""
+    """Walks those who may start and, where slots are free, those in line, as one line. Whether anyone started.
+
+    Whoever depends on another that is still to be asked comes after it: otherwise both would start side by side, and names
+    would decide. A ring has no such order; it is asked in that of the line.
+    """
     tables = [table for table in state.slot_tables() if table.has_waiters and table.free > 0]
     lines = [table.in_line() for table in tables]
     heap: list[tuple[StartKey, int, Unit]] = [(key, -1, unit) for unit, key in open_starts.items()]
@@ -127,17 +131,52 @@ def _admit(state: State, open_starts: dict[Unit, StartKey], now: Instant) -> boo
         _push_next(heap, number, line)
     heapq.heapify(heap)
     tried: set[Unit] = set()
+    passed: set[Unit] = set()
+    behind: dict[Unit, list[tuple[StartKey, int, Unit]]] = {}
     started = False
     while heap:
-        _, number, unit = heapq.heappop(heap)
+        key, number, unit = heapq.heappop(heap)
         if unit not in tried:
-            tried.add(unit)
-            if _attempt(state, unit, now):
-                started = True
-                _push_neighbours(state, heap, unit)
+            ahead = _asked_before(state, unit, open_starts, passed)
+            if ahead is not None:
+                behind.setdefault(ahead, []).append((key, -1, unit))
+            else:
+                tried.add(unit)
+                passed.add(unit)
+                if _attempt(state, unit, now):
+                    started = True
+                    _push_neighbours(state, heap, unit)
+                for waiter in behind.pop(unit, ()):
+                    heapq.heappush(heap, waiter)
         if number >= 0 and tables[number].free > 0:
             _push_next(heap, number, lines[number])
+        if not heap and behind:
+            passed.update(behind)
+            heap = sorted(waiter for waiters in behind.values() for waiter in waiters)
+            behind.clear()
     return started
+
+
+def _asked_before(
+    state: State, unit: Unit, open_starts: dict[Unit, StartKey], passed: set[Unit]
+) -> Unit | None:
+    """One that the unit waits for, and that may start in this very moment."""
+    for other in _upstreams(state, unit):
+        if other is unit or other in passed:
+            continue
+        if other in open_starts or any(line.free > 0 for line in other.lines):
+            return other
+    return None
+
+
+def _upstreams(state: State, unit: Unit) -> Iterator[Unit]:
+    """Those of other cycles and of none: inside a cycle its own order holds."""
+    members = unit.members.values() if isinstance(unit, Place) else (unit,)
+    for target in members:
+        assert isinstance(target, Target)
+        for rule in target.rules.of("deploymentDependency"):
+            for upstream in dependencies.upstream_targets(rule, target):
+                yield state.unit_of(upstream)
 
 
 def _push_neighbours(state: State, heap: list[tuple[StartKey, int, Unit]], unit: Unit) -> None:
