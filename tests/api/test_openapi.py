@@ -8,7 +8,7 @@ from headgate.api import openapi
 from headgate.api.calls import Parameter, Route
 from headgate.api.routes import ALL
 from headgate.api.schemas import Page, Patch
-from headgate.fleet import manifest_objects, model
+from headgate.fleet import kinds, model
 
 from .machinery import app_of, route, send
 
@@ -35,7 +35,7 @@ def routes_for(kind: type) -> tuple[Route, ...]:
     )  # fmt: skip
 
 
-ROUTES = tuple(one for kind in manifest_objects.KINDS.values() for one in routes_for(kind))
+ROUTES = tuple(one for kind in kinds.ALL for one in routes_for(kind.model))
 APP = app_of(*ROUTES)
 DOCUMENT: Any = send(APP, "GET", "/openapi.json").json
 

@@ -9,7 +9,7 @@ import pytest
 
 from headgate.api import objects, schema_words
 from headgate.api.schemas import Components, Page, Patch
-from headgate.fleet import expressions, manifest_objects, model, rules
+from headgate.fleet import expressions, kinds, model, rules
 from headgate.kernel import documents
 from headgate.kernel.documents import Moment
 from headgate.kernel.problems import Problem, Rejected
@@ -75,7 +75,7 @@ _EXPRESSIONS = frozenset(
 def components() -> Components:
     found = Components()
     for direction in ("answer", "input"):
-        for kind in (*manifest_objects.KINDS.values(), model.Rule):
+        for kind in (*(kind.model for kind in kinds.ALL), model.Rule):
             found.of(kind, direction)  # type: ignore[arg-type]
     return found
 
@@ -138,9 +138,9 @@ def may_be_wrong(value: Any) -> bool:
     return isinstance(value, str) and bool(value.strip()) and value != "true"
 
 
-@pytest.mark.parametrize("kind", manifest_objects.KINDS)
+@pytest.mark.parametrize("kind", kinds.BY_NAME)
 def test_the_schema_of_an_object_allows_what_is_read(kind: str) -> None:
-    struct = manifest_objects.KINDS[kind]
+    struct = kinds.BY_NAME[kind].model
     schema = validator(struct, "input")
     differing = [
         (document, is_read(kind, document))
@@ -171,18 +171,18 @@ def test_the_schema_of_a_metric_allows_what_is_read(
     assert validator(model.Rule, "input").is_valid(rule) == is_read_rule(rule)
 
 
-@pytest.mark.parametrize("kind", manifest_objects.KINDS)
+@pytest.mark.parametrize("kind", kinds.BY_NAME)
 def test_what_is_written_is_what_the_schema_promises(kind: str) -> None:
     document = objects.document(objects.parse(kind, {"name": "n", **OBJECTS.get(kind, {})}, "default").object)
-    struct = manifest_objects.KINDS[kind]
+    struct = kinds.BY_NAME[kind].model
     assert [str(error) for error in validator(struct, "answer").iter_errors(document)] == []
 
 
-@pytest.mark.parametrize("kind", manifest_objects.KINDS)
+@pytest.mark.parametrize("kind", kinds.BY_NAME)
 def test_what_is_written_can_be_sent_back(kind: str) -> None:
     document = objects.document(objects.parse(kind, {"name": "n", **OBJECTS.get(kind, {})}, "default").object)
-    assert validator(manifest_objects.KINDS[kind], "input").is_valid(document)
-    assert validator(Patch(manifest_objects.KINDS[kind]), "input").is_valid(document)
+    assert validator(kinds.BY_NAME[kind].model, "input").is_valid(document)
+    assert validator(Patch(kinds.BY_NAME[kind].model), "input").is_valid(document)
 
 
 @pytest.mark.parametrize("kind", rules.KINDS)

@@ -40,7 +40,7 @@ def test_a_command_in_a_group_is_documented_with_everything_it_takes(name: str) 
 
 
 @pytest.mark.parametrize("kind", kinds.ALL, ids=lambda kind: kind.collection)
-def test_a_kind_is_documented_with_its_names_and_filters(kind: kinds.Kind) -> None:
+def test_a_kind_is_documented_with_its_names_and_filters(kind: kinds.Collection) -> None:
     [row] = re.findall(rf"^\| `{kind.collection}` \|.*$", section("`headgate get`"), re.MULTILINE)
     assert [name for name in (*kind.names, *kind.filters) if f"`{name}`" not in row] == []
 

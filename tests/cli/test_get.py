@@ -45,7 +45,9 @@ def test_lists_are_tables(api: FakeApi, run: Command) -> None:
 
 
 @pytest.mark.parametrize("kind", kinds.ALL, ids=lambda kind: kind.collection)
-def test_every_table_takes_a_document_without_any_field(api: FakeApi, run: Command, kind: kinds.Kind) -> None:
+def test_every_table_takes_a_document_without_any_field(
+    api: FakeApi, run: Command, kind: kinds.Collection
+) -> None:
     api.lists(kind.collection, [{}])
     for form in ("table", "wide", "json", "name"):
         assert run("get", kind.collection, "-o", form).exit_code == 0

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import msgspec
 
-from headgate.fleet import expressions, manifest_objects, model, rules
+from headgate.fleet import expressions, kinds, manifest_objects, model, rules
 from headgate.fleet.rules import verification
 from headgate.kernel import documents
 from headgate.kernel.quantities import Quantity
@@ -60,7 +60,7 @@ def registry() -> dict[str, type[msgspec.Struct]]:
     found: dict[str, Any] = {f"{kind}Rule": struct for kind, struct in rules.KINDS.items()}
     found |= {struct.__name__: struct for struct in (verification.Metric, verification.Http)}
     found |= {struct.__name__: struct for struct in (verification.Prometheus, verification.Sleep)}
-    found |= manifest_objects.KINDS
+    found |= {kind.name: kind.model for kind in kinds.ALL}
     found |= {"VariableValue": model.VariableValue}
     found |= {"Scenario": scenario._Spec, "Agent": scenario.AgentEntry, "Expectation": scenario.Expectation}
     found |= {
@@ -83,7 +83,7 @@ def registry() -> dict[str, type[msgspec.Struct]]:
 def rows(struct: type[msgspec.Struct]) -> dict[str, tuple[str, str, str]]:
     """Type, default and allowed values of each field that a person writes."""
     hints = typing.get_type_hints(struct, include_extras=True)
-    hidden = manifest_objects._NOT_IN_SPEC if struct in manifest_objects.KINDS.values() else frozenset()
+    hidden = manifest_objects._NOT_IN_SPEC if struct in {kind.model for kind in kinds.ALL} else frozenset()
     found = {}
     for field in msgspec.structs.fields(struct):
         if field.encode_name in hidden:

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from headgate.api import fields, kinds
+from headgate.api import fields
+from headgate.fleet import kinds
 
 from . import fleet
 from .client import Client, segment

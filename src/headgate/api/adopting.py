@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from headgate.api import finding, kinds
-from headgate.fleet import changes
+from headgate.api import finding
+from headgate.fleet import changes, kinds
 from headgate.fleet.state import State
 from headgate.fleet.units import Target
 from headgate.kernel import documents

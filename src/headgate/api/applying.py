@@ -11,14 +11,13 @@ import msgspec
 from headgate.api import (
     fields,
     finding,
-    kinds,
     objects,
     pruning,
     refusals,
     replies,
 )
 from headgate.api.calls import Call, Refusal
-from headgate.fleet import differences, manifests, model
+from headgate.fleet import differences, kinds, manifests, model
 from headgate.fleet.changes import Object, Put
 from headgate.fleet.differences import Difference
 from headgate.fleet.state import State
@@ -107,19 +106,16 @@ def _below(path: str, rest: str) -> str:
 def _repeated(found: Sequence[Manifest]) -> Iterator[Problem]:
     seen: dict[tuple[str, str], str] = {}
     for one in found:
-        first = seen.setdefault((type(one.object).__name__, name_of(one.object)), one.path)
+        kind, name = kinds.of(one.object).name, kinds.name_of(one.object)
+        first = seen.setdefault((kind, name), one.path)
         if first != one.path:
-            yield Problem(one.path, f"is {type(one.object).__name__} {name_of(one.object)}, as in {first}")
-
-
-def name_of(thing: Object) -> str:
-    return f"{thing.deployment}/{thing.tag}" if isinstance(thing, model.Version) else thing.name
+            yield Problem(one.path, f"is {kind} {name}, as in {first}")
 
 
 def check_permissions(call: Call, parsed: Sequence[Manifest]) -> None:
     """Each kind needs the permission that its own collection needs."""
-    for kind in {type(one.object).__name__: one for one in parsed}:
-        refusals.require(call, kinds.BY_NAME[kind].permission, f"applying a {kind}")
+    for kind in {kinds.of(one.object): one for one in parsed}:
+        refusals.require(call, kind.permission, f"applying a {kind.name}")
 
 
 def check_fields(call: Call, state: State, wanted: Sequence[Manifest]) -> None:
@@ -135,7 +131,7 @@ def settled(
     problems: list[Problem] = []
     found = []
     for one in parsed:
-        kind = kinds.BY_NAME[type(one.object).__name__]
+        kind = kinds.of(one.object)
         old = held(state, one.object)
         flaw = _id_flaw(state, kind, one, old)
         if flaw is not None:
@@ -152,7 +148,7 @@ def settled(
         if old is not None:
             thing = objects.with_id(thing, old.id)
         elif not one.has_own_id:
-            thing = objects.with_id(thing, objects.new_id(state, kind.name, name_of(thing)))
+            thing = objects.with_id(thing, objects.new_id(state, kind.name, kinds.name_of(thing)))
         found.append(msgspec.structs.replace(one, object=thing))
     if problems:
         raise Rejected(problems)
@@ -161,7 +157,7 @@ def settled(
 
 def held(state: State, thing: Object) -> Object | None:
     if not isinstance(thing, model.Version):
-        return kinds.BY_NAME[type(thing).__name__].get(state, thing.name)
+        return state.get(kinds.of(thing), thing.name)
     owner = finding.find(state, kinds.DEPLOYMENT, thing.deployment)
     version = state.deployments[owner.name].tagged(thing.tag) if owner is not None else None
     return version.object if version is not None else None
@@ -199,19 +195,13 @@ def compare(state: State, wanted: Sequence[Manifest]) -> list[Compared]:
 
 def in_order(parsed: Sequence[Manifest]) -> list[Manifest]:
     """In which every reference is there when it is needed."""
-    order = {kind.name: place for place, kind in enumerate(kinds.APPLY_ORDER)}
-    return sorted(parsed, key=lambda one: order[type(one.object).__name__])
+    return sorted(parsed, key=lambda one: kinds.of(one.object).rank)
 
 
 def changes_of(compared: Sequence[Compared]) -> list[Asked]:
     """What is to be put, in an order in which every reference is there when it is needed."""
-    order = {kind.name: place for place, kind in enumerate(kinds.APPLY_ORDER)}
-    asked = [
-        Asked(one.manifest, Put(one.manifest.object))
-        for one in compared
-        if one.difference.action != "unchanged"
-    ]
-    return sorted(asked, key=lambda one: order[type(one.change.object).__name__])
+    changed = [one.manifest for one in compared if one.difference.action != "unchanged"]
+    return [Asked(one, Put(one.object)) for one in in_order(changed)]
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from headgate.fleet import model, references
+from headgate.fleet import kinds, model
 from headgate.kernel.documents import Moment
 
 Json = dict[str, Any]
@@ -143,7 +143,7 @@ class TokenInput(msgspec.Struct, rename="camel"):
 class DeletionInput(msgspec.Struct, rename="camel"):
     """`name` of a Version is `deployment/tag`."""
 
-    kind: references.Kind
+    kind: kinds.KindName
     name: str
 
 

@@ -6,17 +6,15 @@ from typing import Any
 
 import msgspec
 
-from headgate.api import concerning, kinds, refusals
+from headgate.api import concerning, refusals
 from headgate.api.calls import Call, Parameter, Refusal
-from headgate.api.kinds import Kind
-from headgate.fleet import concerns, deleting, model, votes
+from headgate.fleet import concerns, deleting, kinds, model, votes
 from headgate.fleet.brackets import hooks
 from headgate.fleet.changes import Object
 from headgate.fleet.concerns import Concern
+from headgate.fleet.kinds import Kind
 from headgate.fleet.state import State
 
-CONFIRMED = (kinds.ENVIRONMENT, kinds.DEPLOYMENT, kinds.POLICY)
-"""Kinds that are not deleted by the way while they have release targets."""
 ANSWERED = (kinds.POLICY, kinds.DEPLOYMENT, kinds.FREEZE)
 """Kinds that bind the targets of others: whoever lets one go is told whom that concerned."""
 
@@ -43,7 +41,7 @@ class Deletion(msgspec.Struct, frozen=True):
     @property
     def asks(self) -> str | None:
         """The sentence that somebody has to say yes to."""
-        if self.kind not in CONFIRMED or not self.concern.targets:
+        if not self.kind.is_confirmed or not self.concern.targets:
             return None
         count = self.concern.targets
         names = ", ".join(self.concern.sample)

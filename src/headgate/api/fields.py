@@ -9,9 +9,9 @@ from typing import Any
 
 import msgspec
 
-from headgate.api import kinds, objects, refusals
+from headgate.api import objects, refusals
 from headgate.api.calls import Call
-from headgate.fleet import model
+from headgate.fleet import kinds, model
 from headgate.fleet.changes import Object
 
 _CANONICAL = msgspec.json.Encoder(order="deterministic")
@@ -43,7 +43,7 @@ GUARDS: tuple[Guard, ...] = (
     Guard("VariableSet", "variables", "variable:write", "releases of all targets that it selects"),
     *(
         Guard(kind.name, CREATED_AT, "fleet:write", "how old it seems, to selectors and to people")
-        for kind in kinds.SIMPLE
+        for kind in kinds.NAMED
     ),
 )
 _BY_KIND = {kind: tuple(one for one in GUARDS if one.kind == kind) for kind in kinds.BY_NAME}

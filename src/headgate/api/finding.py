@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from headgate.api import kinds, orderings, refusals
-from headgate.api.kinds import Kind
+from headgate.api import orderings, refusals
+from headgate.fleet import kinds
 from headgate.fleet.changes import Object
+from headgate.fleet.kinds import Kind
 from headgate.fleet.state import State
 from headgate.fleet.units import Target, VersionNode
 from headgate.kernel import identifiers
@@ -12,19 +13,17 @@ from headgate.kernel import identifiers
 
 def find(state: State, kind: Kind, reference: str) -> Object | None:
     """A name wins over an id that is spelled the same."""
-    found = kind.get(state, reference)
-    if found is not None:
-        return found
-    name = _name_of_id(state, kind, reference)
-    return None if name is None else kind.get(state, name)
+    known = state.kept(kind)
+    name = reference if reference in known else _name_of_id(state, kind, reference)
+    return None if name is None else kinds.object_of(known[name])
 
 
 def _name_of_id(state: State, kind: Kind, reference: str) -> str | None:
     if not identifiers.is_uuid(reference):
         return None
-    table = kind.table(state)
+    table = state.kept(kind)
     return orderings.of(state, kind.name, table).name_of_id(
-        table, reference.lower(), lambda node: kind.object_of(node).id
+        table, reference.lower(), lambda node: kinds.object_of(node).id
     )
 
 
@@ -37,7 +36,7 @@ def name_flaw(state: State, kind: Kind, name: str) -> str | None:
 def required(state: State, kind: Kind, reference: str) -> Object:
     found = find(state, kind, reference)
     if found is None:
-        raise refusals.not_found(kind.singular, reference, kind.table(state).keys())
+        raise refusals.not_found(kind.singular, reference, state.kept(kind).keys())
     return found
 
 

@@ -10,19 +10,18 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from headgate.api import bodies, deletions, finding, kinds
+from headgate.api import bodies, deletions, finding
 from headgate.api.calls import Call
-from headgate.api.kinds import Kind
-from headgate.fleet import deleting, differences, model, references
+from headgate.fleet import deleting, differences, kinds, model
 from headgate.fleet.changes import Delete, Object
 from headgate.fleet.differences import Difference
+from headgate.fleet.kinds import Kind
 from headgate.fleet.state import State
 from headgate.kernel import documents
 from headgate.kernel.problems import Problem, Rejected
 
 SET_KEY = "headgate/set"
 ASKED_AT_ONCE = 5
-_REMOVAL_ORDER = {kind.name: place for place, kind in enumerate(reversed(kinds.APPLY_ORDER))}
 
 
 class Removal(msgspec.Struct, frozen=True):
@@ -34,7 +33,7 @@ class Removal(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        return references.name_of(self.object)
+        return kinds.name_of(self.object)
 
     def change(self) -> Delete:
         return Delete(self.kind.name, self.name)
@@ -55,7 +54,7 @@ def in_set(thing: Object, old: Object | None, wanted: str | None) -> Object:
     held = old.metadata.get(SET_KEY) if old is not None else None
     name = wanted or held
     if held is not None and wanted not in (None, held):
-        raise Rejected([Problem("metadata", f"{references.name_of(thing)} belongs to the set {held}")])
+        raise Rejected([Problem("metadata", f"{kinds.name_of(thing)} belongs to the set {held}")])
     if name is None or thing.metadata.get(SET_KEY) == name:
         return thing
     return msgspec.structs.replace(thing, metadata={**thing.metadata, SET_KEY: name})
@@ -63,7 +62,7 @@ def in_set(thing: Object, old: Object | None, wanted: str | None) -> Object:
 
 def removals(state: State, given: bodies.Wish, wanted: Iterable[Object]) -> list[Removal]:
     """In an order in which nothing is needed any more by the time it goes."""
-    stays = {(type(thing).__name__, references.name_of(thing)) for thing in wanted}
+    stays = {(kinds.of(thing).name, kinds.name_of(thing)) for thing in wanted}
     found = {(one.kind.name, one.name): one for one in _named(state, given.deletions)}
     if given.prune:
         found |= {
@@ -77,9 +76,7 @@ def removals(state: State, given: bodies.Wish, wanted: Iterable[Object]) -> list
         for one in found.values()
         if not (isinstance(one.object, model.Version) and one.object.deployment in leaving)
     ]
-    return sorted(
-        chosen, key=lambda one: (_REMOVAL_ORDER[one.kind.name], _is_depended_on(state, one), one.name)
-    )
+    return sorted(chosen, key=lambda one: (-one.kind.rank, _is_depended_on(state, one), one.name))
 
 
 def _is_depended_on(state: State, one: Removal) -> bool:
@@ -89,9 +86,8 @@ def _is_depended_on(state: State, one: Removal) -> bool:
 
 
 def _members(state: State, name: str) -> Iterator[Removal]:
-    for kind in kinds.BY_NAME.values():
-        for node in kind.table(state).values():
-            thing = kind.object_of(node)
+    for kind in kinds.ALL:
+        for thing in map(kinds.object_of, state.kept(kind).values()):
             if thing.metadata.get(SET_KEY) == name:
                 yield Removal(kind, thing, _why_kept(state, kind, thing))
 

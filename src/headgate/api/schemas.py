@@ -15,12 +15,12 @@ import msgspec
 
 from headgate.api import rollout_shapes, schema_parts, schema_words
 from headgate.api.schema_words import TEXT_PATTERN, JsonSchema
-from headgate.fleet import manifest_objects, model, rules
+from headgate.fleet import kinds, model, rules
 from headgate.kernel import documents
 
 Direction = Literal["input", "answer"]
 
-OBJECTS: frozenset[type] = frozenset(manifest_objects.KINDS.values())
+OBJECTS: frozenset[type] = frozenset(kind.model for kind in kinds.ALL)
 _UUID: JsonSchema = {"type": "string", "format": "uuid"}
 _HIDDEN = frozenset({"workspace"})
 _FILLED_IN = frozenset({"id", "createdAt"})

@@ -19,7 +19,6 @@ from headgate.api import (
     bodies,
     fields,
     finding,
-    kinds,
     objects,
     problems,
     refusals,
@@ -31,7 +30,7 @@ from headgate.api import (
 from headgate.api.adopting import Running
 from headgate.api.calls import Call, Refusal
 from headgate.api.objects import Parsed
-from headgate.fleet import changes, model
+from headgate.fleet import changes, kinds, model
 from headgate.fleet.state import State
 from headgate.kernel import documents
 from headgate.kernel.problems import Problem, Rejected
@@ -156,7 +155,7 @@ def _replace(call: Call, wanted: Set, context: Context) -> Reply:
 
 def _name_flaws(state: State, provider: str, items: Sequence[Item]) -> Iterator[Problem]:
     for item in items:
-        old = kinds.RESOURCE.get(state, item.name)
+        old = state.get(kinds.RESOURCE, item.name)
         owner = old.metadata.get(PROVIDER_KEY) if old is not None else None
         if owner not in (None, provider):
             yield Problem(f"{item.path}.name", f"is {item.name!r}, which belongs to the provider {owner}")
@@ -166,7 +165,7 @@ def _name_flaws(state: State, provider: str, items: Sequence[Item]) -> Iterator[
 
 
 def _put(call: Call, context: Context, item: Item, result: Result) -> None:
-    old = kinds.RESOURCE.get(context.engine.state, item.name)
+    old = context.engine.state.get(kinds.RESOURCE, item.name)
     fields.check(call, old, item.resource)
     with _at(item.path):
         parsed = Parsed(item.resource, item.has_own_id)
@@ -203,7 +202,7 @@ def _flaws(
     state = view.engine.state
     found = list(_name_flaws(state, provider, items))
     for item in items:
-        old = kinds.RESOURCE.get(state, item.name)
+        old = state.get(kinds.RESOURCE, item.name)
         fields.check(call, old, item.resource)
         found += _id_flaws(state, item, old)
         found += _identifier_flaws(state, item, gone, before)
@@ -290,7 +289,7 @@ def _delete_some(provider: str, names: Sequence[str], context: Context) -> Resul
     """Whatever has become of them meanwhile stays as it is."""
     result = Result([], [], [], [], [])
     for name in names:
-        old = kinds.RESOURCE.get(context.engine.state, name)
+        old = context.engine.state.get(kinds.RESOURCE, name)
         if old is not None and old.metadata.get(PROVIDER_KEY) == provider:
             context.apply(changes.Delete(kinds.RESOURCE.name, name))
             result.deleted.append(name)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from headgate.api import finding, objects, pruning
-from headgate.api.kinds import Kind
 from headgate.api.objects import Parsed
 from headgate.fleet.changes import Object
+from headgate.fleet.kinds import Kind
 from headgate.kernel.problems import Problem, Rejected
 from headgate.runtime.commands import Context
 

@@ -14,7 +14,7 @@ from headgate.cli import (
     refusals,
 )
 from headgate.cli.client import Client, path
-from headgate.cli.kinds import Kind
+from headgate.cli.kinds import Collection
 
 
 @click.command("delete")
@@ -65,13 +65,17 @@ class _Deleter:
         self._yes = yes
         self._dry_run = dry_run
 
-    def delete(self, kind: Kind, name: str) -> None:
+    def delete(self, kind: Collection, name: str) -> None:
         if self._dry_run:
             self._preview(kind, name)
             return
         try:
             answer = self._send(
-                kind, name, {asking.CONFIRM: "true"} if self._yes and kind.is_confirmed else {}
+                kind,
+                name,
+                {asking.CONFIRM: "true"}
+                if self._yes and kind.kind is not None and kind.kind.is_confirmed
+                else {},
             )
         except refusals.Refused as refused:
             if not asking.is_asked(refused):
@@ -80,12 +84,12 @@ class _Deleter:
             answer = self._send(kind, name, {asking.CONFIRM: "true"})
         self.say(kind, name, "deleted", answer)
 
-    def _send(self, kind: Kind, name: str, query: dict[str, str]) -> Any:
+    def _send(self, kind: Collection, name: str, query: dict[str, str]) -> Any:
         place = path(kind.collection, name)
         return self._client.send("DELETE", place, query=query or None, scoped=kind.is_scoped)
 
-    def _preview(self, kind: Kind, name: str) -> None:
-        if not kind.has_deletion_preview:
+    def _preview(self, kind: Collection, name: str) -> None:
+        if kind.kind is None:
             raise failures.misused(f"KIND: {kind.collection} cannot be looked at before they are deleted")
         found = self._send(kind, name, {"dryRun": "true"})
         sentence = f"{kind.singular} {name} would be deleted (dry run, nothing deleted)"
@@ -93,7 +97,7 @@ class _Deleter:
             sentence = f"{kind.singular} {name} cannot be deleted: {found['neededBy']}"
         output.result(found, self._form, concerns.said(sentence, found), name)
 
-    def say(self, kind: Kind, name: str, what: str, answer: dict[str, Any] | None = None) -> None:
+    def say(self, kind: Collection, name: str, what: str, answer: dict[str, Any] | None = None) -> None:
         document = {"kind": kind.singular, "name": name, "action": what}
         if answer is not None:
             document["concerns"] = answer["concerns"]

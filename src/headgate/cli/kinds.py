@@ -1,4 +1,4 @@
-"""The kinds that `get` and `delete` know: their names, their place in the API, and their tables."""
+"""What `get` and `delete` know: collections of the API, by their names, with their tables."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,6 +8,8 @@ import msgspec
 from headgate.cli import failures, kind_columns
 from headgate.cli.cells import text_of
 from headgate.cli.tables import Column, Row
+from headgate.fleet import kinds
+from headgate.fleet.kinds import Kind
 
 
 def _named(row: Row) -> str:
@@ -18,13 +20,15 @@ def _by_id(row: Row) -> str:
     return text_of(row.get("id"))
 
 
-class Kind(msgspec.Struct, frozen=True):
+class Collection(msgspec.Struct, frozen=True):
+    """What a path of the API lists, and how a table shows it."""
+
     collection: str
     singular: str
     columns: tuple[Column, ...]
     short: tuple[str, ...] = ()
-    manifest: str | None = None
-    """The `kind` of its manifests; None for what is not written as one."""
+    kind: Kind | None = None
+    """None for what is not written as manifests."""
     identity: Callable[[Row], str] = _named
     filters: tuple[str, ...] = ()
     has_one: bool = True
@@ -38,17 +42,13 @@ class Kind(msgspec.Struct, frozen=True):
     """Asked in addition for tables that show all columns."""
 
     @property
-    def is_confirmed(self) -> bool:
-        """Not deleted by the way while it has release targets."""
-        return self.manifest in ("Environment", "Deployment", "Policy")
-
-    @property
-    def has_deletion_preview(self) -> bool:
-        return self.manifest is not None
-
-    @property
     def names(self) -> tuple[str, ...]:
         return (self.collection, self.singular, *self.short)
+
+
+def _objects(kind: Kind, columns: tuple[Column, ...], *short: str, **more: Any) -> Collection:
+    singular = kind.singular.replace(" ", "-") if kind is not kinds.VARIABLE_SET else "variable"
+    return Collection(kind.collection, singular, columns, short, kind, is_deletable=True, **more)
 
 
 def _tag_name(row: Row) -> str:
@@ -59,180 +59,88 @@ def _vote(row: Row) -> str:
     return f"{kind_columns.about(row)} {row.get('environment')} {row.get('user')}"
 
 
-ALL: tuple[Kind, ...] = (
-    Kind(
-        "workspaces",
-        "workspace",
-        kind_columns.WORKSPACES,
-        short=("ws",),
-        is_scoped=False,
-    ),
-    Kind(
-        "systems",
-        "system",
-        kind_columns.SYSTEMS,
-        short=("sys",),
-        is_deletable=True,
-    ),
-    Kind(
-        "resources",
-        "resource",
-        kind_columns.RESOURCES,
-        short=("res",),
-        manifest="Resource",
-        is_deletable=True,
-    ),
-    Kind(
-        "environments",
-        "environment",
-        kind_columns.ENVIRONMENTS,
-        short=("env", "envs"),
-        manifest="Environment",
-        is_deletable=True,
-    ),
-    Kind(
-        "deployments",
-        "deployment",
-        kind_columns.DEPLOYMENTS,
-        short=("dep", "deploy"),
-        manifest="Deployment",
-        is_deletable=True,
-    ),
-    Kind(
-        "versions",
-        "version",
-        kind_columns.VERSIONS,
-        short=("ver",),
-        manifest="Version",
-        identity=_tag_name,
-        filters=("deployment",),
-        is_deletable=True,
-    ),
-    Kind(
-        "policies",
-        "policy",
-        kind_columns.POLICIES,
-        short=("pol",),
-        manifest="Policy",
-        is_deletable=True,
-    ),
-    Kind(
-        "job-agents",
-        "job-agent",
-        kind_columns.JOB_AGENTS,
-        short=("agents", "agent", "ja", "jobagents", "jobagent"),
-        manifest="JobAgent",
-        is_deletable=True,
-    ),
-    Kind(
-        "jobs",
-        "job",
-        kind_columns.JOBS,
-        identity=_by_id,
-        filters=("deployment", "environment", "resource", "status", "agent", "group"),
-    ),
-    Kind(
+def _sequence(row: Row) -> str:
+    return text_of(row.get("seq"))
+
+
+def _budget(row: Row) -> str:
+    return f"{row.get('policy')}/{row.get('rule')}"
+
+
+_JOB_FILTERS = ("deployment", "environment", "resource", "status", "agent", "group")
+_TARGET_FILTERS = ("deployment", "environment", "resource", "state")
+
+ALL: tuple[Collection, ...] = (
+    Collection("workspaces", "workspace", kind_columns.WORKSPACES, ("ws",), is_scoped=False),
+    Collection("systems", "system", kind_columns.SYSTEMS, ("sys",), is_deletable=True),
+    _objects(kinds.RESOURCE, kind_columns.RESOURCES, "res"),
+    _objects(kinds.ENVIRONMENT, kind_columns.ENVIRONMENTS, "env", "envs"),
+    _objects(kinds.DEPLOYMENT, kind_columns.DEPLOYMENTS, "dep", "deploy"),
+    _objects(kinds.VERSION, kind_columns.VERSIONS, "ver", identity=_tag_name, filters=("deployment",)),
+    _objects(kinds.POLICY, kind_columns.POLICIES, "pol"),
+    _objects(kinds.JOB_AGENT, kind_columns.JOB_AGENTS, "agents", "agent", "ja", "jobagents", "jobagent"),
+    Collection("jobs", "job", kind_columns.JOBS, identity=_by_id, filters=_JOB_FILTERS),
+    Collection(
         "release-targets",
         "release-target",
         kind_columns.RELEASE_TARGETS,
-        short=("targets", "target", "rt"),
-        filters=("deployment", "environment", "resource", "state"),
+        ("targets", "target", "rt"),
+        filters=_TARGET_FILTERS,
         wide_query={"reasons": "true"},
     ),
-    Kind(
+    Collection(
         "groups",
         "group",
         kind_columns.GROUPS,
-        short=("grp",),
+        ("grp",),
         identity=_by_id,
         filters=("status", "environment", "resource", "policy"),
     ),
-    Kind(
+    Collection(
         "approvals",
         "approval",
         kind_columns.APPROVALS,
-        short=("votes",),
+        ("votes",),
         identity=_vote,
         filters=("deployment", "tag", "environment"),
         has_one=False,
     ),
-    Kind(
-        "skips",
-        "skip",
-        kind_columns.SKIPS,
-        identity=_by_id,
-        is_deletable=True,
+    Collection("skips", "skip", kind_columns.SKIPS, identity=_by_id, is_deletable=True),
+    _objects(kinds.FREEZE, kind_columns.FREEZES),
+    _objects(kinds.SIGNAL, kind_columns.SIGNALS, "sig"),
+    _objects(kinds.VARIABLE_SET, kind_columns.VARIABLES, "var", "vars", "variable-sets", "variable-set"),
+    Collection("budgets", "budget", kind_columns.BUDGETS, identity=_budget, has_one=False),
+    Collection("workloads", "workload", kind_columns.WORKLOADS),
+    Collection("graphs", "graph", kind_columns.GRAPHS),
+    Collection(
+        "events", "event", kind_columns.EVENTS, identity=_sequence, has_one=False, cursor_name="after"
     ),
-    Kind(
-        "freezes",
-        "freeze",
-        kind_columns.FREEZES,
-        manifest="Freeze",
-        is_deletable=True,
-    ),
-    Kind(
-        "signals",
-        "signal",
-        kind_columns.SIGNALS,
-        short=("sig",),
-        manifest="Signal",
-        is_deletable=True,
-    ),
-    Kind(
-        "variables",
-        "variable",
-        kind_columns.VARIABLES,
-        short=("var", "vars", "variable-sets", "variable-set"),
-        manifest="VariableSet",
-        is_deletable=True,
-    ),
-    Kind(
-        "budgets",
-        "budget",
-        kind_columns.BUDGETS,
-        identity=lambda row: f"{row.get('policy')}/{row.get('rule')}",
-        has_one=False,
-    ),
-    Kind("workloads", "workload", kind_columns.WORKLOADS),
-    Kind("graphs", "graph", kind_columns.GRAPHS),
-    Kind(
-        "events",
-        "event",
-        kind_columns.EVENTS,
-        identity=lambda row: text_of(row.get("seq")),
-        has_one=False,
-        cursor_name="after",
-    ),
-    Kind(
+    Collection(
         "audit",
         "audit",
         kind_columns.AUDIT,
-        identity=lambda row: text_of(row.get("seq")),
+        identity=_sequence,
         filters=("kind", "name", "user"),
         has_one=False,
     ),
-    Kind(
-        "tokens",
-        "token",
-        kind_columns.TOKENS,
-        is_deletable=True,
-        has_one=False,
-    ),
+    Collection("tokens", "token", kind_columns.TOKENS, is_deletable=True, has_one=False),
 )
 
-_BY_NAME = {name: kind for kind in ALL for name in kind.names}
-_BY_MANIFEST = {kind.manifest: kind for kind in ALL if kind.manifest is not None}
+_BY_NAME = {name: one for one in ALL for name in one.names}
+_BY_MANIFEST = {one.kind.name: one for one in ALL if one.kind is not None}
 
 
-def find(name: str) -> Kind:
+def find(name: str) -> Collection:
     """Plural, singular or short, and as manifests write it."""
     text = name.lower()
-    found = _BY_NAME.get(text) or next((k for m, k in _BY_MANIFEST.items() if m.lower() == text), None)
+    found = _BY_NAME.get(text) or next(
+        (one for kind, one in _BY_MANIFEST.items() if kind.lower() == text), None
+    )
     if found is None:
-        known = ", ".join(kind.collection for kind in ALL)
+        known = ", ".join(one.collection for one in ALL)
         raise failures.misused(f'KIND: is "{name}"; allowed are {known}')
     return found
 
 
-def of_manifest(name: Any) -> Kind | None:
+def of_manifest(name: Any) -> Collection | None:
     return _BY_MANIFEST.get(name)

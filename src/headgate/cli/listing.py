@@ -5,13 +5,15 @@ from typing import Any
 
 from headgate.cli import failures
 from headgate.cli.client import PAGE_SIZE, Client, path
-from headgate.cli.kinds import Kind
+from headgate.cli.kinds import Collection
 from headgate.cli.progress import Progress
 
 Query = dict[str, object]
 
 
-def query(kind: Kind, cel: str | None, filters: dict[str, str], sort: str | None, limit: int | None) -> Query:
+def query(
+    kind: Collection, cel: str | None, filters: dict[str, str], sort: str | None, limit: int | None
+) -> Query:
     """Refused here if the kind has no such filter: the sentence can say which ones it has."""
     for name in filters:
         if name not in kind.filters:
@@ -21,7 +23,7 @@ def query(kind: Kind, cel: str | None, filters: dict[str, str], sort: str | None
     return {key: value for key, value in found.items() if value is not None}
 
 
-def fetch(client: Client, kind: Kind, names: tuple[str, ...], query: Query) -> list[dict[str, Any]]:
+def fetch(client: Client, kind: Collection, names: tuple[str, ...], query: Query) -> list[dict[str, Any]]:
     if not names:
         query = dict(query)
         deployment = query.pop("deployment", None) if kind.collection == "versions" else None
@@ -32,7 +34,7 @@ def fetch(client: Client, kind: Kind, names: tuple[str, ...], query: Query) -> l
     return [_found(client, kind, name) for name in names]
 
 
-def _all(pages: Iterator[dict[str, Any]], kind: Kind) -> list[dict[str, Any]]:
+def _all(pages: Iterator[dict[str, Any]], kind: Collection) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     with Progress(f"listing {kind.collection}") as progress:
         for item in pages:
@@ -42,7 +44,7 @@ def _all(pages: Iterator[dict[str, Any]], kind: Kind) -> list[dict[str, Any]]:
     return found
 
 
-def _found(client: Client, kind: Kind, name: str) -> dict[str, Any]:
+def _found(client: Client, kind: Collection, name: str) -> dict[str, Any]:
     for item in client.pages(path(kind.collection), scoped=kind.is_scoped):
         if name in (kind.identity(item), item.get("id")):
             return item

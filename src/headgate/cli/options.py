@@ -140,9 +140,9 @@ def deletion_inputs(deleted: tuple[str, ...]) -> list[dict[str, str]]:
     for one in deleted:
         word, slash, name = one.partition("/")
         kind = kinds.find(word) if slash and name else None
-        if kind is None or kind.manifest is None:
+        if kind is None or kind.kind is None:
             raise failures.misused(f'--delete: is "{one}"; allowed is KIND/NAME, such as environment/prod')
-        found.append({"kind": kind.manifest, "name": name})
+        found.append({"kind": kind.kind.name, "name": name})
     return found
 
 

@@ -12,10 +12,10 @@ from headgate.cli import tables
 from headgate.cli.tables import Row
 
 if TYPE_CHECKING:
-    from headgate.cli.kinds import Kind
+    from headgate.cli.kinds import Collection
 
 
-def rows(kind: Kind, items: Sequence[Row], form: str, *, header: bool = True) -> None:
+def rows(kind: Collection, items: Sequence[Row], form: str, *, header: bool = True) -> None:
     """A list of objects of one kind."""
     name, _, asked = form.partition("=")
     if name == "jsonpath":
@@ -27,7 +27,7 @@ def rows(kind: Kind, items: Sequence[Row], form: str, *, header: bool = True) ->
     elif form == "json":
         echo_json({"items": list(items), "next": None})
     elif form == "yaml":
-        echo_yaml(items if kind.manifest is None else [manifest(kind, item) for item in items])
+        echo_yaml(items if kind.kind is None else [manifest(kind.kind.name, item) for item in items])
     elif form == "name":
         echo_lines(kind.identity(item) for item in items)
     elif not items:
@@ -52,7 +52,7 @@ def _echo_fields(text: str, items: Sequence[Row], header: bool) -> None:
         click.echo(line)
 
 
-def _echo_csv(kind: Kind, items: Sequence[Row], header: bool) -> None:
+def _echo_csv(kind: Collection, items: Sequence[Row], header: bool) -> None:
     """The columns of a wide table; what has no value is empty, and what is missing in one row is so in its cell."""
     import csv
     import io
@@ -69,18 +69,18 @@ def _echo_csv(kind: Kind, items: Sequence[Row], header: bool) -> None:
     click.echo(text.getvalue(), nl=False)
 
 
-def one(kind: Kind, item: Row, form: str, *, header: bool = True) -> None:
+def one(kind: Collection, item: Row, form: str, *, header: bool = True) -> None:
     if form.startswith("jsonpath="):
         _echo_filled(form.removeprefix("jsonpath="), item)
     elif form == "json":
         echo_json(item)
     elif form == "yaml":
-        echo_yaml([item if kind.manifest is None else manifest(kind, item)])
+        echo_yaml([item if kind.kind is None else manifest(kind.kind.name, item)])
     else:
         rows(kind, [item], form, header=header)
 
 
-def manifest(kind: Kind, item: Row) -> Row:
+def manifest(kind: str, item: Row) -> Row:
     """Without what holds its default; with all of it if this version of the command does not know the object."""
     from headgate.fleet import manifests
     from headgate.kernel import identifiers
@@ -94,7 +94,7 @@ def manifest(kind: Kind, item: Row) -> Row:
     metadata = {key: item[key] for key in ("name", "id") if key in item}
     document = {
         "apiVersion": manifests.API_VERSION,
-        "kind": kind.manifest,
+        "kind": kind,
         "metadata": metadata,
         "spec": kept,
     }

@@ -7,7 +7,7 @@ import click
 
 from headgate.cli import event_stream, failures, listing, main, output, refusals, tables
 from headgate.cli.client import Client
-from headgate.cli.kinds import Kind
+from headgate.cli.kinds import Collection
 from headgate.cli.watch_feed import Feed
 
 LEAST_BETWEEN_LISTS_SECONDS = 1.0
@@ -16,7 +16,7 @@ _PACE_SECONDS = 0.25
 
 def follow(
     client: Client,
-    kind: Kind,
+    kind: Collection,
     names: tuple[str, ...],
     query: listing.Query,
     form: str,
@@ -33,7 +33,7 @@ def follow(
 def _follow(
     feed: Feed,
     client: Client,
-    kind: Kind,
+    kind: Collection,
     names: tuple[str, ...],
     query: listing.Query,
     form: str,
@@ -58,7 +58,7 @@ def _follow(
 
 
 def _listed(
-    client: Client, kind: Kind, names: tuple[str, ...], query: listing.Query, is_first: bool
+    client: Client, kind: Collection, names: tuple[str, ...], query: listing.Query, is_first: bool
 ) -> dict[str, tables.Row] | None:
     """None while a server that was there is away; it is asked again."""
     try:
@@ -69,7 +69,7 @@ def _listed(
         return None
 
 
-def _print(kind: Kind, items: list[tables.Row], form: str, with_header: bool) -> None:
+def _print(kind: Collection, items: list[tables.Row], form: str, with_header: bool) -> None:
     if not items:
         return
     if form == "json":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -16,6 +16,7 @@ from headgate.fleet import (
     holds,
     job_agents,
     jobs,
+    kinds,
     model,
     orders,
     outcomes,
@@ -89,64 +90,58 @@ def apply(state: State, change: Change, now: Instant) -> None:
 
 def _put(state: State, change: Put, now: Instant) -> None:
     thing = change.object
+    kind = kinds.of(thing)
     references.check_unique(state, thing, create_only=change.create_only)
+    if isinstance(thing, model.Version):
+        thing = _put_version(state, thing, now)
+    else:
+        _put_named(state, thing, state.get(kind, thing.name), now)
+    state.journal.changed(kind.name, kinds.name_of(thing))
+
+
+def _put_named(state: State, thing: changes.Object, old: Any, now: Instant) -> None:
     match thing:
         case model.Resource():
-            catalog.put_resource(state, _stamped(thing, _object(state.resources.get(thing.name)), now))
+            catalog.put_resource(state, _stamped(thing, old, now))
             after_rules.hold_what_runs_on(state, thing.name, now)
         case model.Environment():
             departing.forget_old(state, now)
-            catalog.put_environment(state, _stamped(thing, _object(state.environments.get(thing.name)), now))
+            catalog.put_environment(state, _stamped(thing, old, now))
             state.shared.clear()
             state.waiting.happened(wakes.ENVIRONMENTS)
         case model.Deployment():
-            node = state.deployments.get(thing.name)
-            job_agents.check_deployment(state, thing, node.object if node is not None else None)
-            catalog.put_deployment(state, _stamped(thing, _object(node), now))
-        case model.Version():
-            thing = _put_version(state, thing, now)
+            job_agents.check_deployment(state, thing, old)
+            catalog.put_deployment(state, _stamped(thing, old, now))
         case model.Policy():
             _refuse_cycles(state, thing)
-            known = state.policies.get(thing.name)
-            if known is not None:
-                kept_rules = rule_ids.rules_of_kept_policy(thing, known.object.id)
+            if old is not None:
+                kept_rules = rule_ids.rules_of_kept_policy(thing, old.id)
                 thing = msgspec.structs.replace(thing, rules=kept_rules)
-            catalog.put_policy(state, _stamped(thing, _object(known), now))
-        case model.JobAgent():
-            state.job_agents[thing.name] = _stamped(thing, state.job_agents.get(thing.name), now)
+            catalog.put_policy(state, _stamped(thing, old, now))
         case model.VariableSet():
-            old = state.variable_sets.get(thing.name)
-            stamped = _stamped(thing, old[0] if old else None, now)
-            state.variable_sets[thing.name] = (stamped, optional_selector(thing.selector))
+            catalog.put_plain(state, _stamped(thing, old, now))
             state.touch_all()
         case model.Freeze():
-            frozen = state.freezes.get(thing.name)
-            stamped_freeze = _stamped(thing, frozen[0] if frozen else None, now)
-            state.freezes[thing.name] = (stamped_freeze, optional_selector(thing.selector))
-            freezes.begun(state, stamped_freeze)
+            thing = _stamped(thing, old, now)
+            catalog.put_plain(state, thing)
+            freezes.begun(state, thing)
             state.waiting.happened(wakes.FREEZES)
         case model.Signal():
-            signal = _stamped(thing, state.signals.get(thing.name), now)
-            state.signals[thing.name] = msgspec.structs.replace(signal, set_at=now)
+            thing = _stamped(thing, old, now)
+            catalog.put_plain(state, msgspec.structs.replace(thing, set_at=now))
             state.waiting.happened(wakes.SIGNALS)
-    state.journal.changed(type(thing).__name__, references.name_of(thing))
-
-
-def _object(node: object) -> object:
-    return getattr(node, "object", None)
+        case _:
+            catalog.put_plain(state, _stamped(thing, old, now))
 
 
 Thing = TypeVar("Thing", bound=changes.Object)
 
 
-def _stamped(thing: Thing, old: object, now: Instant) -> Thing:
+def _stamped(thing: Thing, old: Any, now: Instant) -> Thing:
     """A changed object keeps its id and its creation; a new one is created now."""
     if old is None:
-        created = getattr(thing, "created_at", 0) or now
-        return msgspec.structs.replace(thing, created_at=created)
-    return msgspec.structs.replace(
-        thing, id=getattr(old, "id", ""), created_at=getattr(old, "created_at", now), updated_at=now
-    )
+        return msgspec.structs.replace(thing, created_at=thing.created_at or now)
+    return msgspec.structs.replace(thing, id=old.id, created_at=old.created_at, updated_at=now)
 
 
 def _put_version(state: State, version: model.Version, now: Instant) -> model.Version:
@@ -219,7 +214,7 @@ def _set_version_status(state: State, change: SetVersionStatus, now: Instant) ->
     )
     state.judge_anew(node.id)
     state.waiting.happened(wakes.versions(old.deployment))
-    state.journal.changed("Version", references.name_of(old))
+    state.journal.changed("Version", kinds.name_of(old))
 
 
 def _set_variable(state: State, change: SetVariable, now: Instant) -> None:

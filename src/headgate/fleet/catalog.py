@@ -8,7 +8,8 @@ from __future__ import annotations
 import bisect
 from collections.abc import Iterable
 
-from headgate.fleet import departing, holds, model, placing, records, skips, votes, wakes
+from headgate.fleet import departing, holds, kinds, model, placing, records, skips, votes, wakes
+from headgate.fleet.changes import Object
 from headgate.fleet.slots import RuleSlots
 from headgate.fleet.state import State
 from headgate.fleet.units import (
@@ -79,6 +80,15 @@ def remove_resource(state: State, node: ResourceNode) -> None:
     state.identifiers.pop(node.object.identifier or node.name, None)
     del state.resources[node.name]
     state.ranks_moved()
+
+
+def put_plain(state: State, thing: Object) -> None:
+    """What is kept by its name and binds nothing by being there; one with a selector is kept with it, ready to ask."""
+    kept = state.kept(kinds.of(thing))
+    if isinstance(thing, model.VariableSet | model.Freeze):
+        kept[thing.name] = (thing, optional_selector(thing.selector))
+    else:
+        kept[thing.name] = thing
 
 
 def put_environment(state: State, environment: model.Environment) -> None:

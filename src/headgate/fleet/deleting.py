@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from headgate.fleet import catalog, departing, freezes, holds, placing, references, wakes
+from headgate.fleet import catalog, departing, freezes, holds, kinds, placing, references, wakes
 from headgate.fleet.changes import Delete
 from headgate.fleet.state import State
 from headgate.fleet.units import DeploymentNode, Place, Target, VersionNode
@@ -49,25 +49,29 @@ def delete(state: State, change: Delete, now: Instant) -> None:
             version_node = references.version(state, owner, tag)
             _refuse("name", users_of_version(state, version_node))
             catalog.remove_version(state, version_node)
-            name = references.name_of(version_node.object)
+            name = kinds.name_of(version_node.object)
         case "Policy":
             policy = references.policy(state, name)
             catalog.remove_policy(state, policy)
             name = policy.object.name
-        case "JobAgent" | "VariableSet" | "Freeze" | "Signal":
-            if change.kind == "JobAgent":
-                _refuse("name", users_of_agent(state, name))
-            freeze = state.freezes.get(name) if change.kind == "Freeze" else None
-            references.remove_simple(state, change.kind, name)
-            if freeze is not None:
-                freezes.lifted(state, freeze[0], now)
-            state.touch_all() if change.kind == "VariableSet" else None
-            state.waiting.happened(wakes.FREEZES if change.kind == "Freeze" else wakes.SIGNALS)
         case _:
-            raise Rejected(
-                (Problem("kind", f"is {change.kind!r}; allowed are {', '.join(references.KINDS)}"),)
-            )
+            _delete_plain(state, change, now)
     state.journal.changed(change.kind, name)
+
+
+def _delete_plain(state: State, change: Delete, now: Instant) -> None:
+    kind, name = kinds.BY_NAME.get(change.kind), change.name
+    if kind is None:
+        raise Rejected((Problem("kind", f"is {change.kind!r}; allowed are {', '.join(kinds.BY_NAME)}"),))
+    if kind is kinds.JOB_AGENT:
+        _refuse("name", users_of_agent(state, name))
+    freeze = state.freezes.get(name) if kind is kinds.FREEZE else None
+    references.remove_plain(state, kind, name)
+    if freeze is not None:
+        freezes.lifted(state, freeze[0], now)
+    if kind is kinds.VARIABLE_SET:
+        state.touch_all()
+    state.waiting.happened(wakes.FREEZES if kind is kinds.FREEZE else wakes.SIGNALS)
 
 
 def _refuse_if_needed(state: State, goes: Callable[[Target], bool]) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from headgate.fleet import hiding, manifests, model, references, rule_ids
+from headgate.fleet import hiding, kinds, manifests, model, rule_ids
 from headgate.fleet.changes import Object
 from headgate.fleet.state import State
 from headgate.kernel import documents
@@ -55,7 +55,7 @@ class Difference(msgspec.Struct, frozen=True):
 def removed(thing: Object, kept: str | None) -> Difference:
     """What would be deleted, or is kept for a reason."""
     written = _described(manifests.describe(thing))
-    kind, name = type(thing).__name__, references.name_of(thing)
+    kind, name = kinds.of(thing).name, kinds.name_of(thing)
     if kept is not None:
         return Difference(kind, name, "kept", written, written, (), kept)
     return Difference(kind, name, "deleted", written, None)
@@ -66,8 +66,9 @@ def compare(state: State, objects: Iterable[Object]) -> list[Difference]:
     earlier: dict[tuple[str, str], Object] = {}
     found = []
     for thing in objects:
-        key = (type(thing).__name__, _name_in(state, thing))
-        old = earlier.get(key) or _held(state, thing, key[1])
+        kind = kinds.of(thing)
+        key = (kind.name, _name_in(state, thing))
+        old = earlier.get(key) or state.get(kind, key[1])
         becomes = _stamped(thing, old)
         earlier[key] = becomes
         found.append(_difference(*key, old, becomes))
@@ -85,36 +86,6 @@ def _owner(state: State, reference: str) -> str:
     if reference in state.deployments:
         return reference
     return next((node.name for node in state.deployments.values() if node.object.id == reference), reference)
-
-
-def _held(state: State, thing: Object, name: str) -> Object | None:
-    match thing:
-        case model.Resource() | model.Environment() | model.Deployment() | model.Policy() | model.Version():
-            found: Object | None = getattr(_node(state, thing, name), "object", None)
-            return found
-        case model.JobAgent():
-            return state.job_agents.get(name)
-        case model.VariableSet():
-            return state.variable_sets.get(name, (None, None))[0]
-        case model.Freeze():
-            return state.freezes.get(name, (None, None))[0]
-        case model.Signal():
-            return state.signals.get(name)
-
-
-def _node(state: State, thing: Object, name: str) -> object:
-    match thing:
-        case model.Resource():
-            return state.resources.get(name)
-        case model.Environment():
-            return state.environments.get(name)
-        case model.Deployment():
-            return state.deployments.get(name)
-        case model.Version():
-            deployment = state.deployments.get(_owner(state, thing.deployment))
-            return deployment.tagged(thing.tag) if deployment is not None else None
-        case _:
-            return state.policies.get(name)
 
 
 def _stamped(thing: Object, old: Object | None) -> Object:

@@ -4,7 +4,7 @@ from typing import Any, cast
 
 import msgspec
 
-from headgate.fleet import model, rules
+from headgate.fleet import kinds, model, rules
 from headgate.fleet.changes import Object
 from headgate.fleet.manifest_text import Document
 from headgate.kernel import documents, identifiers, instants
@@ -14,19 +14,8 @@ from headgate.kernel.problems import Problem, Rejected
 
 API_VERSION = "headgate.dev/v1"
 
-KINDS: dict[str, type[Any]] = {
-    "Resource": model.Resource,
-    "Environment": model.Environment,
-    "Deployment": model.Deployment,
-    "Version": model.Version,
-    "Policy": model.Policy,
-    "JobAgent": model.JobAgent,
-    "VariableSet": model.VariableSet,
-    "Freeze": model.Freeze,
-    "Signal": model.Signal,
-}
+_TARGET_PARTS = frozenset(kind.name for kind in kinds.ALL if kind.is_target_part)
 _NOT_IN_SPEC = frozenset({"id", "name", "workspace", "publishedAt", "setAt"})
-_TARGET_PARTS = ("Resource", "Environment", "Deployment")
 
 
 class ForeignObject(msgspec.Struct, frozen=True):
@@ -101,7 +90,7 @@ def _is_foreign(value: dict[str, Any]) -> bool:
     if not isinstance(api_version, str) or not isinstance(kind, str):
         return False
     if api_version == "v1":
-        return kind not in KINDS
+        return kind not in kinds.BY_NAME
     return "/" in api_version and "headgate" not in api_version.lower()
 
 
@@ -126,12 +115,12 @@ def _check_api_version(value: dict[str, Any], problems: list[Problem]) -> None:
 
 def _read_kind(value: dict[str, Any], problems: list[Problem]) -> str | None:
     kind = value.get("kind")
-    if isinstance(kind, str) and kind in KINDS:
+    if isinstance(kind, str) and kind in kinds.BY_NAME:
         return kind
     if kind is None:
-        problems.append(Problem("kind", f"is required; allowed are {', '.join(KINDS)}"))
+        problems.append(Problem("kind", f"is required; allowed are {', '.join(kinds.BY_NAME)}"))
     else:
-        documents.read_choice(tuple(KINDS), kind, "kind", problems)
+        documents.read_choice(tuple(kinds.BY_NAME), kind, "kind", problems)
     return None
 
 
@@ -182,7 +171,7 @@ def _build(
     problems: list[Problem],
 ) -> Object | None:
     own_keys = () if path else ("id", "name", "workspace")
-    allowed = tuple(key for key in documents.fields_of(KINDS[kind]) if key not in _NOT_IN_SPEC)
+    allowed = tuple(key for key in documents.fields_of(kinds.BY_NAME[kind].model) if key not in _NOT_IN_SPEC)
     documents.refuse_unknown_keys(spec, (*own_keys, *allowed), path, problems)
     known: dict[str, Any] = {key: item for key, item in spec.items() if key in allowed and key != "rules"}
     name = identity.get("name", "-")
@@ -193,7 +182,7 @@ def _build(
         read_rules = _read_policy_rules(spec, id_, path, problems)
     document = {**known, "name": name, "id": id_, "workspace": workspace}
     document.setdefault("createdAt", instants.show(now))
-    result = documents.read_into(KINDS[kind], document, path, problems)
+    result = documents.read_into(kinds.BY_NAME[kind].model, document, path, problems)
     if result is documents.INVALID or problems:
         return None
     return _completed(cast(Object, result), read_rules, now)
@@ -240,4 +229,4 @@ def describe(thing: Object | ForeignObject) -> dict[str, Any]:
     if isinstance(thing, model.Policy):
         spec["rules"] = [rules.write_rule(rule) for rule in thing.rules]
     spec["createdAt"] = instants.show(thing.created_at)
-    return {"apiVersion": API_VERSION, "kind": type(thing).__name__, "metadata": metadata, "spec": spec}
+    return {"apiVersion": API_VERSION, "kind": kinds.of(thing).name, "metadata": metadata, "spec": spec}

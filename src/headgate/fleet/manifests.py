@@ -1,10 +1,10 @@
 """Manifests: objects as people write them. Text to documents, documents to objects, and what is wrong with either."""
 
+from headgate.fleet import kinds
 from headgate.fleet.changes import Object
 from headgate.fleet.manifest_checks import validate
 from headgate.fleet.manifest_objects import (
     API_VERSION,
-    KINDS,
     ForeignObject,
     describe,
     located,
@@ -18,7 +18,6 @@ from headgate.kernel.problems import Problem, Rejected
 
 __all__ = [
     "API_VERSION",
-    "KINDS",
     "Document",
     "ForeignObject",
     "Object",
@@ -48,7 +47,9 @@ def read_objects(text: str, *, ids: IdSource, now: Instant, source: str = "text"
             continue
         if isinstance(parsed, ForeignObject):
             problems.append(
-                located(document, Problem("kind", f"is {parsed.kind}; allowed are {', '.join(KINDS)}"))
+                located(
+                    document, Problem("kind", f"is {parsed.kind}; allowed are {', '.join(kinds.BY_NAME)}")
+                )
             )
         else:
             found.append(parsed)

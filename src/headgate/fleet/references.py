@@ -5,9 +5,10 @@ from __future__ import annotations
 import difflib
 import itertools
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, TypeVar, get_args
+from typing import TypeVar, get_args
 
 from headgate.fleet import changes, model
+from headgate.fleet.kinds import Kind, name_of
 from headgate.fleet.model import LONGEST_NAME
 from headgate.fleet.state import State
 from headgate.fleet.units import (
@@ -24,18 +25,6 @@ from headgate.kernel.problems import Problem, Rejected
 VERSION_STATUSES: tuple[str, ...] = get_args(model.VersionStatus)
 _MOST_COMPARED = 2_000
 NOT_SKIPPABLE = frozenset({"retry", "rollback", "verification"})
-Kind = Literal[
-    "Resource",
-    "Environment",
-    "Deployment",
-    "Version",
-    "Policy",
-    "JobAgent",
-    "VariableSet",
-    "Freeze",
-    "Signal",
-]
-KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 def _missing(path: str, kind: str, name: str, known: Iterable[str]) -> Rejected:
@@ -110,21 +99,11 @@ def rule(state: State, policy_name: str | None, reference: str) -> BoundRule:
     return found[0]
 
 
-def remove_simple(state: State, kind: str, name: str) -> None:
-    tables: dict[str, dict[str, Any]] = {
-        "JobAgent": state.job_agents,
-        "VariableSet": state.variable_sets,
-        "Freeze": state.freezes,
-        "Signal": state.signals,
-    }
-    table = tables[kind]
-    if name not in table:
-        raise _missing("name", kind, name, table)
-    del table[name]
-
-
-def name_of(thing: changes.Object) -> str:
-    return f"{thing.deployment}/{thing.tag}" if isinstance(thing, model.Version) else thing.name
+def remove_plain(state: State, kind: Kind, name: str) -> None:
+    kept = state.kept(kind)
+    if name not in kept:
+        raise _missing("name", kind.name, name, kept)
+    del kept[name]
 
 
 def check_unique(state: State, thing: changes.Object, *, create_only: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from headgate.fleet import catalog, model, references
+from headgate.fleet import catalog, kinds, model, references
 from headgate.fleet.changes import RejectVersion
 from headgate.fleet.state import State
 from headgate.fleet.units import VersionNode
@@ -58,12 +58,12 @@ def put(state: State, rejected: model.Version, now: Instant) -> None:
     marked long ago, and comes from elsewhere, is not told as news."""
     catalog.put_version(state, rejected)
     state.judge_anew(rejected.id)
-    state.journal.changed("Version", references.name_of(rejected))
+    state.journal.changed("Version", kinds.name_of(rejected))
     rejection = rejected.rejection
     if rejection is None or rejection.at != now:
         return
     state.observer.on_version_rejected(rejected)
-    name = references.name_of(rejected)
+    name = kinds.name_of(rejected)
     state.notify(
         "version.rejected",
         "Version",

@@ -11,26 +11,12 @@ from typing import Any
 
 import msgspec
 
-from headgate.fleet import snapshot
-from headgate.fleet.references import name_of
+from headgate.fleet import kinds, snapshot
 from headgate.fleet.state import State
 from headgate.kernel.instants import Instant
 
 _RECORDS = ("targets", "departed", "places", "jobs", "groups", "progress", "verified", "latches", "pending")
-_OBJECTS = (
-    "resources",
-    "environments",
-    "deployments",
-    "versions",
-    "policies",
-    "retired",
-    "job_agents",
-    "variable_sets",
-    "freezes",
-    "signals",
-    "approvals",
-    "skips",
-)
+_OBJECTS = (*(kind.table for kind in kinds.ALL), "retired", "approvals", "skips")
 _MOMENTS_OF_OBJECTS = frozenset({"created_at", "updated_at", "published_at", "set_at", "at"})
 _GIVEN_BY_PEOPLE = frozenset(
     {"variables", "deployed_variables", "previous_variables", "failures", "links", "state", "data", "value"}
@@ -114,16 +100,5 @@ def _rows(state: State) -> Iterator[tuple[str, ...]]:
     yield from (("skip", skip) for skip in state.skips)
     for (version, environment), votes in state.approvals.items():
         yield from (("approval", version, environment, user) for user in votes)
-    for node in state.versions.values():
-        yield ("Version", name_of(node.object))
-    for kind, names in (
-        ("Resource", state.resources),
-        ("Environment", state.environments),
-        ("Deployment", state.deployments),
-        ("Policy", state.policies),
-        ("JobAgent", state.job_agents),
-        ("VariableSet", state.variable_sets),
-        ("Freeze", state.freezes),
-        ("Signal", state.signals),
-    ):
-        yield from ((kind, name) for name in names)
+    for kind in kinds.ALL:
+        yield from ((kind.name, kinds.name_of(thing)) for thing in state.objects(kind))

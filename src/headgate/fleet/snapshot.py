@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from headgate.fleet import catalog, holds, model, placing, records, verifying
+from headgate.fleet import catalog, holds, kinds, model, placing, records, verifying
 from headgate.fleet.brackets import hooks
+from headgate.fleet.changes import Object
+from headgate.fleet.kinds import Kind
 from headgate.fleet.rules import KINDS
 from headgate.fleet.state import Notice, State, Warning
-from headgate.fleet.units import BoundRule, PolicyNode, optional_selector
+from headgate.fleet.units import BoundRule, PolicyNode
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
 
@@ -28,20 +31,18 @@ class Pending(msgspec.Struct):
     notices: list[Notice] = []
 
 
-class Snapshot(msgspec.Struct):
+if TYPE_CHECKING:
+    _Objects = msgspec.Struct
+else:
+    _Objects = msgspec.defstruct("_Objects", [(kind.table, list[kind.model], []) for kind in kinds.ALL])
+"""The objects of each kind are a list under the name of its table."""
+
+
+class Snapshot(_Objects, kw_only=True):
     workspace: str
     sequence: int
-    resources: list[model.Resource] = []
-    environments: list[model.Environment] = []
-    deployments: list[model.Deployment] = []
-    versions: list[model.Version] = []
-    policies: list[dict[str, Any]] = []
-    retired: list[dict[str, Any]] = []
+    retired: list[model.Policy] = []
     """Policies that are gone or were replaced while a group of their bracket has not ended."""
-    job_agents: list[model.JobAgent] = []
-    variable_sets: list[model.VariableSet] = []
-    freezes: list[model.Freeze] = []
-    signals: list[model.Signal] = []
     approvals: list[model.Approval] = []
     skips: list[model.Skip] = []
     targets: dict[str, records.TargetRecord] = {}
@@ -61,16 +62,8 @@ def dump(state: State) -> bytes:
     snapshot = Snapshot(
         workspace=state.workspace,
         sequence=state.sequence,
-        resources=[node.object for node in state.resources.values()],
-        environments=[node.object for node in state.environments.values()],
-        deployments=[node.object for node in state.deployments.values()],
-        versions=[node.object for d in state.deployments.values() for node in d.versions],
-        policies=[msgspec.to_builtins(node.object) for node in state.policies.values()],
-        retired=[msgspec.to_builtins(policy) for policy in retired(state).values()],
-        job_agents=list(state.job_agents.values()),
-        variable_sets=[one for one, _ in state.variable_sets.values()],
-        freezes=[one for one, _ in state.freezes.values()],
-        signals=list(state.signals.values()),
+        **{kind.table: list(state.objects(kind)) for kind in kinds.ALL},
+        retired=list(retired(state).values()),
         approvals=[vote for votes in state.approvals.values() for vote in votes.values()],
         skips=list(state.skips.values()),
         targets={name: target.record for name, target in sorted(state.targets.items())},
@@ -141,21 +134,21 @@ def restore(snapshot: Snapshot, ids: IdSource) -> State:
     return state
 
 
+_BINDING: dict[Kind, Callable[[State, Any], object]] = {
+    kinds.POLICY: catalog.put_policy,
+    kinds.ENVIRONMENT: catalog.put_environment,
+    kinds.DEPLOYMENT: catalog.put_deployment,
+    kinds.RESOURCE: catalog.put_resource,
+    kinds.VERSION: catalog.put_version,
+}
+"""What others are bound to, in an order that binds each target once."""
+
+
 def _load_objects(state: State, snapshot: Snapshot) -> None:
-    for policy in snapshot.policies:
-        catalog.put_policy(state, policy_from(policy))
-    for environment in snapshot.environments:
-        catalog.put_environment(state, environment)
-    for deployment in snapshot.deployments:
-        catalog.put_deployment(state, deployment)
-    for resource in snapshot.resources:
-        catalog.put_resource(state, resource)
-    for version in snapshot.versions:
-        catalog.put_version(state, version)
-    state.job_agents = {one.name: one for one in snapshot.job_agents}
-    state.variable_sets = {one.name: (one, optional_selector(one.selector)) for one in snapshot.variable_sets}
-    state.freezes = {one.name: (one, optional_selector(one.selector)) for one in snapshot.freezes}
-    state.signals = {one.name: one for one in snapshot.signals}
+    for kind in (*_BINDING, *(kind for kind in kinds.ALL if kind not in _BINDING)):
+        put = _BINDING.get(kind, catalog.put_plain)
+        for thing in getattr(snapshot, kind.table):
+            put(state, _typed(thing))
     for vote in snapshot.approvals:
         state.approvals.setdefault((vote.version_id, vote.environment), {})[vote.user] = vote
     for skip in snapshot.skips:
@@ -163,14 +156,23 @@ def _load_objects(state: State, snapshot: Snapshot) -> None:
         state.skips_by_rule.setdefault(skip.rule, {})[skip.id] = skip
 
 
-def policy_from(document: dict[str, Any]) -> model.Policy:
-    """Rules are read with the Struct of their kind, which the document names."""
-    policy = msgspec.convert(document, model.Policy)
+def object_from(kind: Kind, document: bytes | str) -> Object:
+    """From the JSON of its Struct."""
+    found: Object = _typed(msgspec.json.decode(document, type=kind.model))
+    return found
+
+
+def _typed(thing: Any) -> Any:
+    """Rules of a policy are read with the Struct of their kind, which the document names."""
+    if not isinstance(thing, model.Policy):
+        return thing
     rules = tuple(
         msgspec.structs.replace(rule, spec=msgspec.convert(rule.spec, KINDS[rule.kind]))
-        for rule in policy.rules
+        if isinstance(rule.spec, dict)
+        else rule
+        for rule in thing.rules
     )
-    return msgspec.structs.replace(policy, rules=rules)
+    return msgspec.structs.replace(thing, rules=rules)
 
 
 def _load_records(state: State, snapshot: Snapshot) -> None:
@@ -194,7 +196,7 @@ def _load_records(state: State, snapshot: Snapshot) -> None:
 
 
 def _load_groups(state: State, snapshot: Snapshot) -> None:
-    retired = [PolicyNode(policy_from(policy)) for policy in snapshot.retired]
+    retired = [PolicyNode(_typed(policy)) for policy in snapshot.retired]
     rules = {rule.id: rule for node in retired for rule in node.rules if rule.kind == "deploymentBracket"}
     rules |= {rule.id: rule for rule in _brackets(state)}
     for group in snapshot.groups:

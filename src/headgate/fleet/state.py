@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 
 from headgate import cel
-from headgate.fleet import model, records, wakes
+from headgate.fleet import kinds, model, records, wakes
+from headgate.fleet.changes import Object
+from headgate.fleet.kinds import Kind
 from headgate.fleet.ranks import BracketRanks
 from headgate.fleet.slots import RuleSlots, SlotTable
 from headgate.fleet.units import (
@@ -167,6 +169,27 @@ class State:
         self.waiting = Waiting()
         self.journal = Journal()
         self.observer: Observer = Unobserved()
+
+    def kept(self, kind: Kind) -> dict[str, Any]:
+        """What is kept of the objects of a kind: by name, versions by id."""
+        found: dict[str, Any] = getattr(self, kind.table)
+        return found
+
+    def get(self, kind: Kind, name: str) -> Object | None:
+        """By its name, a version by `deployment/tag`."""
+        if kind is not kinds.VERSION:
+            node = self.kept(kind).get(name)
+        else:
+            owner, _, tag = name.partition("/")
+            deployment = self.deployments.get(owner)
+            node = None if deployment is None else deployment.tagged(tag)
+        return None if node is None else kinds.object_of(node)
+
+    def objects(self, kind: Kind) -> Iterator[Object]:
+        """In the order of their arrival, versions deployment by deployment."""
+        if kind is kinds.VERSION:
+            return (node.object for owner in self.deployments.values() for node in owner.versions)
+        return map(kinds.object_of, self.kept(kind).values())
 
     def new_id(self, kind: str, name: str, now: Instant) -> str:
         """Ids of decisions follow their sequence and their moment, so that a replay gives the same ones; and a store

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
-from headgate.fleet import changes, hiding, manifests, model, target_states
+from headgate.fleet import changes, hiding, kinds, manifests, model, target_states
 from headgate.fleet.changes import Change
 from headgate.fleet.state import Notice, State
 from headgate.kernel.instants import Instant
@@ -32,7 +30,7 @@ def _find(state: State, change: Change, kind: str, name: str) -> object | None:
         return _votes(state, change)
     if kind == "Skip":
         return state.skips.get(name)
-    thing = _object(state, kind, name)
+    thing = state.get(kinds.BY_NAME[kind], name) if kind in kinds.BY_NAME else None
     return None if thing is None else hiding.without_secrets(kind, manifests.describe(thing))
 
 
@@ -43,32 +41,6 @@ def _votes(state: State, change: changes.Vote) -> object | None:
         return None
     vote = state.approvals.get((version.id, change.environment), {}).get(change.user)
     return None if vote is None else {"user": vote.user, "status": vote.status, "reason": vote.reason}
-
-
-def _object(state: State, kind: str, name: str) -> Any:
-    match kind:
-        case "Resource":
-            return getattr(state.resources.get(name), "object", None)
-        case "Environment":
-            return getattr(state.environments.get(name), "object", None)
-        case "Deployment":
-            return getattr(state.deployments.get(name), "object", None)
-        case "Policy":
-            return getattr(state.policies.get(name), "object", None)
-        case "Version":
-            owner, _, tag = name.partition("/")
-            deployment = state.deployments.get(owner)
-            return getattr(deployment.tagged(tag), "object", None) if deployment is not None else None
-        case "JobAgent":
-            return state.job_agents.get(name)
-        case "Signal":
-            return state.signals.get(name)
-        case "VariableSet":
-            return state.variable_sets.get(name, (None, None))[0]
-        case "Freeze":
-            return state.freezes.get(name, (None, None))[0]
-        case _:
-            return None
 
 
 def entry(

@@ -2,32 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
-from headgate.fleet import changes, manifests, model, rejecting, snapshot
+from headgate.fleet import changes, kinds, model, rejecting, snapshot
 from headgate.fleet.changes import Change
 from headgate.kernel.instants import Instant
 
-_KINDS: dict[str, type[Any]] = {
-    kind.__name__: kind
-    for kind in (
-        changes.Delete,
-        changes.SetVersionStatus,
-        changes.RejectVersion,
-        changes.Vote,
-        changes.PutSkip,
-        changes.DeleteSkip,
-        changes.SetVariable,
-        changes.GroupAction,
-        changes.TargetAction,
-        changes.TargetsAction,
-        changes.ResumeBudget,
-        changes.JobReported,
-        changes.Measured,
-    )
-}
+_TYPES: dict[str, type[Any]] = {one.__name__: one for one in get_args(Change)}
 
 
 class _Entry(msgspec.Struct):
@@ -51,23 +34,18 @@ _read = msgspec.json.Decoder(_Entry).decode
 def encode(change: Change) -> bytes:
     if isinstance(change, changes.Put):
         thing = change.object
-        return _write(_Written("Put", thing, type(thing).__name__, change.create_only))
+        return _write(_Written("Put", thing, kinds.of(thing).name, change.create_only))
     return _write(_Written(type(change).__name__, change))
 
 
 def decode(payload: bytes) -> Change:
     entry = _read(payload)
     if entry.type == "Put":
-        return changes.Put(_object(entry.kind or "", bytes(entry.change)), entry.create_only)
-    change: Change = msgspec.json.decode(entry.change, type=_KINDS[entry.type])
+        return changes.Put(
+            snapshot.object_from(kinds.BY_NAME[entry.kind or ""], bytes(entry.change)), entry.create_only
+        )
+    change: Change = msgspec.json.decode(entry.change, type=_TYPES[entry.type])
     return change
-
-
-def _object(kind: str, document: bytes) -> changes.Object:
-    if kind == "Policy":
-        return snapshot.policy_from(msgspec.json.decode(document))
-    thing: changes.Object = msgspec.json.decode(document, type=manifests.KINDS[kind])
-    return thing
 
 
 def signed(change: Change, user: str, now: Instant) -> Change:
@@ -85,10 +63,8 @@ def signed(change: Change, user: str, now: Instant) -> Change:
 def subject(change: Change) -> tuple[str, str]:
     """What it is about, for people: kind and name."""
     match change:
-        case changes.Put(object=model.Version() as version):
-            return "Version", f"{version.deployment}/{version.tag}"
         case changes.Put():
-            return type(change.object).__name__, change.object.name
+            return kinds.of(change.object).name, kinds.name_of(change.object)
         case changes.Delete():
             return change.kind, change.name
         case changes.SetVersionStatus() | changes.RejectVersion():

@@ -8,30 +8,17 @@ from typing import Any
 
 import msgspec
 
-from headgate.fleet import changes, expressions, model, records, rule_ids
+from headgate.fleet import changes, expressions, kinds, model, records, rule_ids
 from headgate.kernel.instants import Instant
 
 View = dict[str, Any]
-
-_KIND_OF: dict[type, str] = {
-    model.Resource: "Resource",
-    model.Environment: "Environment",
-    model.Deployment: "Deployment",
-    model.Version: "Version",
-    model.Policy: "Policy",
-    model.JobAgent: "JobAgent",
-    model.VariableSet: "VariableSet",
-    model.Freeze: "Freeze",
-    model.Signal: "Signal",
-}
-KINDS = tuple(_KIND_OF.values())
 
 
 class Mirror:
     """Objects by kind and name (a version by `deployment/tag`); CEL views are made once for each object."""
 
     def __init__(self) -> None:
-        self.objects: dict[str, dict[str, Any]] = {kind: {} for kind in KINDS}
+        self.objects: dict[str, dict[str, Any]] = {kind: {} for kind in kinds.BY_NAME}
         self.groups: dict[str, records.Group] = {}
         """Every group as last seen; the engine changes the record in place."""
         self.jobs: dict[str, records.Job] = {}
@@ -78,7 +65,7 @@ class Mirror:
 
     def name_in(self, kind: str, reference: str | None) -> str | None:
         found = self._find(kind, reference) if reference is not None else None
-        return name_of(found) if found is not None else reference
+        return kinds.name_of(found) if found is not None else reference
 
     def rule(self, policy: str | None, reference: str) -> model.Rule | None:
         """By id or name; within a policy by index too, or by a kind that only one of its rules has."""
@@ -129,8 +116,8 @@ class Mirror:
                 pass
 
     def _put(self, item: Any) -> None:
-        kind = _KIND_OF[type(item)]
-        name = name_of(item)
+        kind = kinds.of(item).name
+        name = kinds.name_of(item)
         self.objects[kind][name] = item
         self._views.pop((kind, name), None)
 
@@ -168,7 +155,7 @@ class Mirror:
         item = self._find(kind, reference) if kind in self.objects else None
         if item is None:
             return
-        name = name_of(item)
+        name = kinds.name_of(item)
         del self.objects[kind][name]
         self._views.pop((kind, name), None)
         if kind == "Deployment":
@@ -218,10 +205,6 @@ class Mirror:
         for freeze in self.freezes.values():
             if not freeze.is_over(now) and matches(freeze.selector, bindings):
                 yield freeze
-
-
-def name_of(item: Any) -> str:
-    return f"{item.deployment}/{item.tag}" if isinstance(item, model.Version) else item.name
 
 
 def matches(selector: str | None, bindings: Mapping[str, object]) -> bool:

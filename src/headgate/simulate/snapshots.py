@@ -3,16 +3,16 @@
 from collections.abc import Iterator
 from typing import Any
 
-from headgate.fleet import model, records
+from headgate.fleet import kinds, model, records
 from headgate.fleet.engine import Engine
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
-from headgate.simulate.mirror import KINDS, Mirror
+from headgate.simulate.mirror import Mirror
 from headgate.simulate.scenario import API_VERSION
 
 
 def take(engine: Engine, mirror: Mirror, now: Instant) -> Iterator[dict[str, Any]]:
-    for kind in KINDS:
+    for kind in kinds.BY_NAME:
         for name in sorted(mirror.objects[kind]):
             yield _entry(kind, name, _status(mirror.objects[kind][name], now))
     for target in sorted(engine.state.targets):

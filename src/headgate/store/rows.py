@@ -6,13 +6,14 @@ were touched twice are written once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import msgspec
 
-from headgate.fleet import model, records, snapshot
+from headgate.fleet import kinds, model, records, snapshot
 from headgate.fleet.engine import Decisions, Engine
+from headgate.fleet.kinds import Kind
 from headgate.fleet.state import State
 from headgate.kernel.identifiers import IdSource
 from headgate.store import policy_rows
@@ -277,31 +278,17 @@ def _gone_policy(state: State, changes: Changes, key: Key) -> None:
     policy_rows.gone(state, changes, key[1])
 
 
-def _simple(kind: str, table_of: Callable[[State], Callable[[str], Any]]) -> Callable[..., None]:
-    table = OBJECT_TABLES[kind].name
+def _object(kind: Kind) -> Callable[[State, Changes, Key], None]:
+    table = OBJECT_TABLES[kind.name].name
 
     def write(state: State, changes: Changes, key: Key) -> None:
-        thing = table_of(state)(key[1])
+        thing = state.get(kind, key[1])
         if thing is None:
             changes.delete(table, state.workspace, key[1])
         else:
             changes.put(table, _object_row(state.workspace, thing))
 
     return write
-
-
-def _of_node(nodes: Callable[[State], dict[str, Any]]) -> Callable[[State], Callable[[str], Any]]:
-    def finder(state: State) -> Callable[[str], Any]:
-        return lambda name: getattr(nodes(state).get(name), "object", None)
-
-    return finder
-
-
-def _of_pair(pairs: Callable[[State], dict[str, tuple[Any, Any]]]) -> Callable[[State], Callable[[str], Any]]:
-    def finder(state: State) -> Callable[[str], Any]:
-        return lambda name: pairs(state).get(name, (None, None))[0]
-
-    return finder
 
 
 _WRITERS: dict[str, Callable[[State, Changes, Key], None]] = {
@@ -313,16 +300,11 @@ _WRITERS: dict[str, Callable[[State, Changes, Key], None]] = {
     "warned": _warned,
     "skip": _skip,
     "approval": _approval,
+    "gonePolicy": _gone_policy,
+    **{kind.name: _object(kind) for kind in kinds.ALL},
     "Resource": _resource,
     "Version": _version,
     "Policy": _policy,
-    "gonePolicy": _gone_policy,
-    "Environment": _simple("Environment", _of_node(lambda state: state.environments)),
-    "Deployment": _simple("Deployment", _of_node(lambda state: state.deployments)),
-    "JobAgent": _simple("JobAgent", lambda state: state.job_agents.get),
-    "VariableSet": _simple("VariableSet", _of_pair(lambda state: state.variable_sets)),
-    "Freeze": _simple("Freeze", _of_pair(lambda state: state.freezes)),
-    "Signal": _simple("Signal", lambda state: state.signals.get),
 }
 
 Record = TypeVar("Record")
@@ -348,16 +330,8 @@ def restore(workspace: str, rows: Rows, ids: IdSource) -> Engine:
     document = snapshot.Snapshot(
         workspace=workspace,
         sequence=rows.sequence,
-        resources=_all(tables["resource"], model.Resource),
-        environments=_all(tables["environment"], model.Environment),
-        deployments=_all(tables["deployment"], model.Deployment),
-        versions=_all(tables["deployment_version"], model.Version),
-        policies=[msgspec.json.decode(str(row["document"])) for row in tables["policy"]],
-        retired=[msgspec.json.decode(str(row["document"])) for row in tables["policy_retired"]],
-        job_agents=_all(tables["job_agent"], model.JobAgent),
-        variable_sets=_all(tables["variable_set"], model.VariableSet),
-        freezes=_all(tables["freeze_order"], model.Freeze),
-        signals=_all(tables["signal"], model.Signal),
+        **{kind.table: _objects(tables, kind) for kind in kinds.ALL},
+        retired=_all(tables["policy_retired"], model.Policy),
         approvals=sorted(_all(tables["user_approval_record"], model.Approval), key=lambda vote: vote.at),
         skips=sorted(_all(tables["policy_skip"], model.Skip), key=lambda skip: (skip.created_at, skip.id)),
         targets={str(row["name"]): _read(row, records.TargetRecord) for row in tables["release_target"]},
@@ -378,6 +352,10 @@ def restore(workspace: str, rows: Rows, ids: IdSource) -> Engine:
     engine = Engine(ids, workspace)
     engine.state = snapshot.restore(document, ids)
     return engine
+
+
+def _objects(tables: Mapping[str, Iterable[Row]], kind: Kind) -> Any:
+    return [snapshot.object_from(kind, str(row["document"])) for row in tables[OBJECT_TABLES[kind.name].name]]
 
 
 def _all(rows: Iterable[Row], kind: type[Record]) -> list[Record]:

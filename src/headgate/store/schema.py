@@ -8,6 +8,8 @@ from typing import Literal
 
 import msgspec
 
+from headgate.fleet import kinds
+
 Kind = Literal["text", "int", "bool", "json", "time", "uuid"]
 
 
@@ -44,26 +46,27 @@ def _table(name: str, columns: str, key: str, *indexes: str) -> Table:
 
 _OBJECT = "workspace text, name text, id uuid, created_at time, updated_at time?, document json"
 
-OBJECT_TABLES = {
-    "Environment": _table("environment", _OBJECT, "workspace name"),
-    "Deployment": _table("deployment", _OBJECT, "workspace name"),
-    "JobAgent": _table("job_agent", _OBJECT, "workspace name"),
-    "VariableSet": _table("variable_set", _OBJECT, "workspace name"),
+_OWN_TABLES = {
     "Freeze": _table("freeze_order", _OBJECT, "workspace name"),
-    "Signal": _table("signal", _OBJECT, "workspace name"),
-}
-"""The kinds that need no column of their own."""
-
-ENGINE_TABLES: tuple[Table, ...] = (
-    *OBJECT_TABLES.values(),
-    _table("resource", f"{_OBJECT}, identifier text, kind text, version text", "workspace name"),
-    _table(
+    "Resource": _table("resource", f"{_OBJECT}, identifier text, kind text, version text", "workspace name"),
+    "Version": _table(
         "deployment_version",
         "workspace text, deployment text, tag text, id uuid, status text, target_selector text?, created_at time, "
         "document json",
         "workspace deployment tag",
     ),
-    _table("policy", f"{_OBJECT}, selector text?, priority int, enabled bool", "workspace name"),
+    "Policy": _table("policy", f"{_OBJECT}, selector text?, priority int, enabled bool", "workspace name"),
+}
+"""Of kinds that have columns for queries, or whose name is a word of SQL."""
+
+OBJECT_TABLES: dict[str, Table] = {
+    kind.name: _OWN_TABLES.get(kind.name)
+    or _table(kind.singular.replace(" ", "_"), _OBJECT, "workspace name")
+    for kind in kinds.ALL
+}
+
+ENGINE_TABLES: tuple[Table, ...] = (
+    *OBJECT_TABLES.values(),
     _table(
         "policy_rule",
         "id uuid, workspace text, policy_id uuid, position int, kind text, name text?, document json",

@@ -8,7 +8,6 @@ from headgate.api import (
     bodies,
     concerning,
     finding,
-    kinds,
     lists,
     objects,
     pages,
@@ -19,7 +18,7 @@ from headgate.api import (
 from headgate.api.calls import Answer, Call, Parameter, Route
 from headgate.api.schemas import Concerning
 from headgate.api.schemas import Page as PageSchema
-from headgate.fleet import concerns, model
+from headgate.fleet import concerns, kinds, model
 from headgate.fleet.changes import Vote
 from headgate.fleet.state import State
 from headgate.kernel import documents

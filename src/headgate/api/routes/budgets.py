@@ -8,7 +8,6 @@ from typing import Any
 from headgate.api import (
     bodies,
     finding,
-    kinds,
     lists,
     objects,
     pages,
@@ -17,7 +16,7 @@ from headgate.api import (
 )
 from headgate.api.calls import Answer, Call, Route
 from headgate.api.schemas import Page as PageSchema
-from headgate.fleet import gates, grouping, references
+from headgate.fleet import gates, grouping, kinds, references
 from headgate.fleet.changes import ResumeBudget
 from headgate.fleet.records import Latch
 from headgate.fleet.rules import failure_budget

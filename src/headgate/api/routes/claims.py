@@ -13,7 +13,6 @@ from headgate.api import (
     bodies,
     crowds,
     finding,
-    kinds,
     objects,
     problems,
     refusals,
@@ -23,7 +22,7 @@ from headgate.api import (
 from headgate.api.calls import Answer, Call, Refusal, Route
 from headgate.api.reading import ClientGoneError
 from headgate.api.routes import jobs
-from headgate.fleet import model, records
+from headgate.fleet import kinds, model, records
 from headgate.fleet.changes import JobReported
 from headgate.kernel import documents, instants
 from headgate.runtime import claims

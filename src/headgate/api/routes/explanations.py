@@ -8,11 +8,11 @@ from typing import Any
 
 import msgspec
 
-from headgate.api import evidence, finding, kinds, replies, rollout_shapes
+from headgate.api import evidence, finding, replies, rollout_shapes
 from headgate.api.calls import Answer, Call, Parameter, Route
 from headgate.api.routes.status import SLICE_SECONDS
 from headgate.api.routes.targets import quietly
-from headgate.fleet import explain
+from headgate.fleet import explain, kinds
 from headgate.fleet.explain_deployment import Reasons
 from headgate.runtime.commands import View
 

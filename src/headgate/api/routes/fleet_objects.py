@@ -14,7 +14,6 @@ from headgate.api import (
     etags,
     fields,
     finding,
-    kinds,
     lists,
     merging,
     objects,
@@ -28,14 +27,14 @@ from headgate.api import (
 )
 from headgate.api.calls import Answer, Call, Route
 from headgate.api.deletions import Deletion
-from headgate.api.kinds import Kind
 from headgate.api.lists import Listing
 from headgate.api.objects import Parsed
 from headgate.api.pages import Key, Page
 from headgate.api.schemas import Concerning, Patch
 from headgate.api.schemas import Page as PageSchema
-from headgate.fleet import changes, hiding, model
+from headgate.fleet import changes, hiding, kinds, model
 from headgate.fleet.changes import Object
+from headgate.fleet.kinds import Kind
 from headgate.fleet.state import State
 from headgate.kernel import documents, identifiers
 from headgate.kernel.problems import Problem, Rejected
@@ -90,11 +89,11 @@ def rows_after(
     kind: Kind, page: Page, position: Key | None, count: int, view: View
 ) -> list[tuple[Key, Object]]:
     state = view.engine.state
-    table = kind.table(state)
+    table = state.kept(kind)
     keys = orderings.of(state, kind.name, table).keys(
-        table, page, lambda node: kind.object_of(node).created_at
+        table, page, lambda node: kinds.object_of(node).created_at
     )
-    return [(key, kind.object_of(table[key[-1]])) for key in orderings.after(keys, page, position, count)]
+    return [(key, kinds.object_of(table[key[-1]])) for key in orderings.after(keys, page, position, count)]
 
 
 def _view_of_resource(resource: model.Resource) -> dict[str, Any]:
@@ -103,7 +102,7 @@ def _view_of_resource(resource: model.Resource) -> dict[str, Any]:
 
 
 async def get_object(kind: Kind, call: Call) -> Answer:
-    reference = call.path[kind.path_parameter]
+    reference = call.path[kind.parameter]
     found = await replies.ask(call, lambda view: finding.required(view.engine.state, kind, reference))
     return replies.object_answer(shown(call, found, objects.document))
 
@@ -116,7 +115,7 @@ async def create_object(kind: Kind, call: Call) -> Answer:
 
     def create(context: Context) -> Reply:
         name = parsed.object.name
-        if kind.get(context.engine.state, name) is not None:
+        if context.engine.state.get(kind, name) is not None:
             raise refusals.exists(kind.singular, name)
         return put(context, kind, parsed, call)
 
@@ -133,7 +132,7 @@ async def _create_all(kind: Kind, call: Call) -> Answer:
         problems = [
             Problem(f"[{index}].name", f"there is a {kind.singular} {parsed.object.name!r} already")
             for index, parsed in enumerate(given)
-            if kind.get(context.engine.state, parsed.object.name) is not None
+            if context.engine.state.get(kind, parsed.object.name) is not None
         ]
         if problems:
             raise Rejected(problems)
@@ -177,7 +176,7 @@ def _parse_list(kind: Kind, bodies: list[Any], workspace: str) -> list[Parsed]:
 
 
 async def put_object(kind: Kind, call: Call) -> Answer:
-    reference = call.path[kind.path_parameter]
+    reference = call.path[kind.parameter]
     name = await replies.ask(call, lambda view: _name_to_put(view, kind, reference))
     body = {"name": name, **call.body} if isinstance(call.body, dict) else call.body
     parsed = await replies.in_thread(objects.parse, kind.name, body, call.workspace)
@@ -185,7 +184,7 @@ async def put_object(kind: Kind, call: Call) -> Answer:
     await selecting.check_body(call, body)
 
     def replace(context: Context) -> Reply:
-        old = kind.get(context.engine.state, name)
+        old = context.engine.state.get(kind, name)
         etags.check(call.if_match, None if old is None else objects.encode(old))
         return put(context, kind, parsed, call)
 
@@ -200,7 +199,7 @@ def _name_to_put(view: View, kind: Kind, reference: str) -> str:
 
 
 async def patch_object(kind: Kind, call: Call) -> Answer:
-    reference = call.path[kind.path_parameter]
+    reference = call.path[kind.parameter]
     merging.check_patch(call.body)
     await selecting.check_body(call, call.body)
 
@@ -216,7 +215,7 @@ async def patch_object(kind: Kind, call: Call) -> Answer:
 
 
 async def delete_object(kind: Kind, call: Call) -> Answer:
-    reference = call.path[kind.path_parameter]
+    reference = call.path[kind.parameter]
 
     def deletion(state: State) -> Deletion:
         thing = finding.required(state, kind, reference)
@@ -248,7 +247,7 @@ def _check_name(given: str, name: str) -> None:
 def put(context: Context, kind: Kind, parsed: Parsed, call: Call) -> Reply:
     """Creates or replaces; what is the same already is left alone, so that nothing looks again for nothing."""
     state = context.engine.state
-    old = kind.get(state, parsed.object.name)
+    old = state.get(kind, parsed.object.name)
     fields.check(call, old, parsed.object)
     flaw = finding.name_flaw(state, kind, parsed.object.name) if old is None else None
     if flaw is not None:
@@ -258,7 +257,7 @@ def put(context: Context, kind: Kind, parsed: Parsed, call: Call) -> Reply:
     if old is None or kind is kinds.SIGNAL or not objects.is_same(old, thing):
         with objects.flat_paths():
             context.apply(changes.Put(thing))
-    kept = kind.get(state, thing.name)
+    kept = state.get(kind, thing.name)
     assert kept is not None
     return concerning.reply(state, 201 if old is None else 200, kept)
 
@@ -270,7 +269,7 @@ def _one_or_list(kind: Kind, one: Any) -> Any:
 
 
 def _routes(kind: Kind) -> tuple[Route, ...]:
-    one = f"/v1/{kind.collection}/{{{kind.path_parameter}}}"
+    one = f"/v1/{kind.collection}/{{{kind.parameter}}}"
     all_of_them = f"/v1/{kind.collection}"
     what, tag = kind.singular, kind.collection
     article = "an" if what[0] in "aeiou" else "a"
@@ -308,10 +307,12 @@ def _routes(kind: Kind) -> tuple[Route, ...]:
         Route(
             "DELETE", one, f"delete{kind.name}", f"Delete {article} {what}",
             handler(delete_object), kind.permission, tag, {200: shapes.Deletion, 204: None},
-            query=(*((deletions.CONFIRM,) if kind in deletions.CONFIRMED else ()), deletions.DRY_RUN),
+            query=(*((deletions.CONFIRM,) if kind.is_confirmed else ()), deletions.DRY_RUN),
             mutates=True, conditional=True, problems=(409,),
         ),
     )  # fmt: skip
 
 
-ROUTES: tuple[Route, ...] = tuple(route for kind in kinds.SIMPLE for route in _routes(kind))
+_ORDER = sorted(kinds.NAMED, key=lambda kind: kind is kinds.VARIABLE_SET)
+"""As the description of the API shows them: sets of variables beside the routes of single ones."""
+ROUTES: tuple[Route, ...] = tuple(route for kind in _ORDER for route in _routes(kind))

@@ -12,7 +12,6 @@ from headgate.api import (
     bodies,
     filters,
     finding,
-    kinds,
     lists,
     objects,
     pages,
@@ -25,7 +24,7 @@ from headgate.api.lists import Listing
 from headgate.api.pages import Key, Page
 from headgate.api.routes.jobs import HISTORY_STEP
 from headgate.api.schemas import Page as PageSchema
-from headgate.fleet import records
+from headgate.fleet import kinds, records
 from headgate.fleet.changes import GroupAction
 from headgate.fleet.state import State
 from headgate.kernel import documents

@@ -14,7 +14,6 @@ from headgate.api import (
     evidence,
     filters,
     finding,
-    kinds,
     lists,
     objects,
     pages,
@@ -26,7 +25,7 @@ from headgate.api.calls import Answer, Call, Parameter, Refusal, Route
 from headgate.api.lists import Listing
 from headgate.api.pages import Key, Page
 from headgate.api.schemas import Page as PageSchema
-from headgate.fleet import model, records
+from headgate.fleet import kinds, model, records
 from headgate.fleet.changes import JobReported
 from headgate.fleet.state import State
 from headgate.kernel import documents
@@ -103,7 +102,7 @@ _COLUMNS = {
     "agent": "agent",
     "group": "group_id",
 }
-_KINDS = {kind.path_parameter: kind for kind in (*kinds.SIMPLE,)}
+_KINDS = {kind.parameter: kind for kind in kinds.NAMED}
 
 
 def _columns(state: State, given: Mapping[str, str]) -> dict[str, str]:

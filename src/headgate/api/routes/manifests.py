@@ -11,7 +11,6 @@ import msgspec
 from headgate.api import (
     applying,
     bodies,
-    kinds,
     large_bodies,
     performing,
     pruning,
@@ -23,7 +22,7 @@ from headgate.api import (
 from headgate.api.applying import Manifest
 from headgate.api.calls import Answer, Call, Refusal, Route
 from headgate.api.routes import fleet_objects
-from headgate.fleet import manifests
+from headgate.fleet import kinds, manifests
 from headgate.fleet.changes import Object, Put
 from headgate.fleet.differences import Difference
 from headgate.kernel import documents
@@ -180,7 +179,7 @@ def _objects(view: View) -> list[Object]:
     """They are values: what is done with them later does not disturb the engine."""
     state = view.engine.state
     return [
-        kind.object_of(node) for kind in kinds.APPLY_ORDER for _, node in sorted(kind.table(state).items())
+        kinds.object_of(node) for kind in kinds.APPLY_ORDER for _, node in sorted(state.kept(kind).items())
     ]
 
 

@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
 
-from headgate.api import bodies, finding, kinds, refusals, replies, rollout_shapes, selecting
+from headgate.api import bodies, finding, refusals, replies, rollout_shapes, selecting
 from headgate.api.calls import Answer, Call, Route
 from headgate.api.routes import targets
-from headgate.fleet import changes, orders
+from headgate.fleet import changes, kinds, orders
 from headgate.fleet.changes import Order
 from headgate.fleet.orders import Prospect
 from headgate.fleet.state import State

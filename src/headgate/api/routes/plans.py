@@ -11,7 +11,6 @@ import msgspec
 from headgate.api import (
     applying,
     bodies,
-    kinds,
     objects,
     performing,
     rehearsing,
@@ -20,6 +19,7 @@ from headgate.api import (
 )
 from headgate.api.applying import Manifest
 from headgate.api.calls import Answer, Call, Route
+from headgate.fleet import kinds
 from headgate.fleet.changes import Change, Put
 from headgate.fleet.state import State
 from headgate.kernel import documents, instants

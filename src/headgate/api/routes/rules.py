@@ -9,11 +9,11 @@ from typing import Any
 
 import msgspec
 
-from headgate.api import etags, finding, kinds, lists, objects, pages, refusals, replies
+from headgate.api import etags, finding, lists, objects, pages, refusals, replies
 from headgate.api.calls import Answer, Call, Parameter, Route
 from headgate.api.routes import fleet_objects
 from headgate.api.schemas import Page as PageSchema
-from headgate.fleet import model
+from headgate.fleet import kinds, model
 from headgate.fleet.state import State
 from headgate.kernel import identifiers
 from headgate.kernel.problems import Problem, Rejected

@@ -11,7 +11,6 @@ from headgate.api import (
     concerning,
     etags,
     finding,
-    kinds,
     lists,
     objects,
     pages,
@@ -23,7 +22,7 @@ from headgate.api.calls import Answer, Call, Route
 from headgate.api.routes import targets
 from headgate.api.schemas import Concerning
 from headgate.api.schemas import Page as PageSchema
-from headgate.fleet import concerns, model, skips
+from headgate.fleet import concerns, kinds, model, skips
 from headgate.fleet.changes import DeleteSkip, PutSkip
 from headgate.fleet.state import State
 from headgate.kernel import documents

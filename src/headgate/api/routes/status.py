@@ -11,13 +11,12 @@ import msgspec
 
 from headgate.api import (
     finding,
-    kinds,
     replies,
     rollout_shapes,
 )
 from headgate.api.calls import Answer, Call, Parameter, Route
 from headgate.api.routes.targets import quietly
-from headgate.fleet import explain, model, promotion, target_states
+from headgate.fleet import explain, kinds, model, promotion, target_states
 from headgate.fleet.brackets import hooks
 from headgate.fleet.state import State
 from headgate.fleet.units import DeploymentNode, Pair, Target, VersionNode

@@ -11,7 +11,6 @@ from typing import Any, get_args
 from headgate.api import (
     evidence,
     finding,
-    kinds,
     lists,
     objects,
     orderings,
@@ -24,7 +23,7 @@ from headgate.api.lists import Listing
 from headgate.api.pages import Key, Page
 from headgate.api.routes import jobs
 from headgate.api.schemas import Page as PageSchema
-from headgate.fleet import explain, model, target_states
+from headgate.fleet import explain, kinds, model, target_states
 from headgate.fleet.state import State
 from headgate.fleet.units import Target
 from headgate.kernel.instants import Instant

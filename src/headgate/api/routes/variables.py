@@ -7,15 +7,14 @@ from functools import partial
 from headgate.api import (
     bodies,
     finding,
-    kinds,
     refusals,
     replies,
     shapes,
 )
 from headgate.api.calls import Answer, Call, Route
-from headgate.api.kinds import Kind
-from headgate.fleet import model
+from headgate.fleet import kinds, model
 from headgate.fleet.changes import SetVariable
+from headgate.fleet.kinds import Kind
 from headgate.kernel import documents
 from headgate.kernel.problems import Problem, Rejected
 from headgate.runtime.commands import Context, Reply
@@ -31,7 +30,7 @@ async def put_variable(kind: Kind, call: Call) -> Answer:
         raise Rejected([Problem("value", "must not be null; DELETE takes a variable away")])
 
     def put(context: Context) -> Reply:
-        name = finding.name(context.engine.state, kind, call.path[kind.path_parameter])
+        name = finding.name(context.engine.state, kind, call.path[kind.parameter])
         context.apply(_change(kind, name, key, given.value))
         return replies.reply(200, {"key": key, "value": given.value})
 
@@ -42,7 +41,7 @@ async def delete_variable(kind: Kind, call: Call) -> Answer:
     key = call.path["key"]
 
     def delete(context: Context) -> Reply:
-        owner = finding.required(context.engine.state, kind, call.path[kind.path_parameter])
+        owner = finding.required(context.engine.state, kind, call.path[kind.parameter])
         assert isinstance(owner, model.Resource | model.Deployment)
         if key not in owner.variables:
             raise refusals.not_found(f"variable of {owner.name}", key, owner.variables.keys())
@@ -59,7 +58,7 @@ def _change(kind: Kind, name: str, key: str, value: object) -> SetVariable:
 
 
 def _routes(kind: Kind) -> tuple[Route, Route]:
-    path = f"/v1/{kind.collection}/{{{kind.path_parameter}}}/variables/{{key}}"
+    path = f"/v1/{kind.collection}/{{{kind.parameter}}}/variables/{{key}}"
     return (
         Route(
             "PUT",

@@ -14,7 +14,6 @@ from headgate.api import (
     etags,
     fields,
     finding,
-    kinds,
     lists,
     merging,
     objects,
@@ -33,7 +32,7 @@ from headgate.api.pages import Key, Page
 from headgate.api.routes import fleet_objects
 from headgate.api.schemas import Concerning, Patch
 from headgate.api.schemas import Page as PageSchema
-from headgate.fleet import changes, model
+from headgate.fleet import changes, kinds, model
 from headgate.fleet.state import State
 from headgate.fleet.units import VersionNode
 from headgate.kernel import documents
