@@ -12,6 +12,7 @@ from headgate.fleet import (
     changes,
     deleting,
     departing,
+    edits,
     freezes,
     holds,
     job_agents,
@@ -170,6 +171,8 @@ def _put_version(state: State, version: model.Version, now: Instant) -> model.Ve
         rejecting.put(state, kept, now)
     else:
         catalog.put_version(state, kept)
+    if old is not None:
+        edits.settle(state, old.object, kept)
     state.judge_anew(stamped.id)
     state.waiting.happened(wakes.versions(deployment.name))
     return kept

@@ -56,10 +56,12 @@ def made(state: State, change: PutSkip, now: Instant) -> model.Skip:
     )
 
 
-def end_for_version(state: State, version: str) -> None:
-    """What was skipped for a version that is gone must not be skipped for another one."""
-    for skip_id in [skip.id for skip in state.skips.values() if skip.version_id == version]:
-        delete(state, DeleteSkip(skip_id))
+def end_for_version(state: State, version: str) -> list[model.Skip]:
+    """What was skipped for a version that is gone, or is another now, must not be skipped for what comes instead."""
+    ended = [skip for skip in state.skips.values() if skip.version_id == version]
+    for skip in ended:
+        delete(state, DeleteSkip(skip.id))
+    return ended
 
 
 def delete(state: State, change: DeleteSkip) -> None:

@@ -332,6 +332,12 @@ class State:
         self.journal.changed("warned", subject, object_id)
         return True
 
+    def tell_again_of(self, object_id: str) -> None:
+        """It is another than the one that was told of."""
+        for subject, told in sorted(one for one in self.warned if one[1] == object_id):
+            self.warned.discard((subject, told))
+            self.journal.changed("warned", subject, told)
+
     def warn(self, now: Instant, target: Target, version: VersionNode, message: str) -> None:
         if self.is_first_time(target.name, version.id):
             self.journal.warnings.append(Warning(now, target.name, version.tag, message))

@@ -40,7 +40,7 @@ class Release(msgspec.Struct, frozen=True):
     reason: str = ""
 
 
-_ASKS_PEOPLE = ("approval", "scopedVersion")
+ASKS_PEOPLE = ("approval", "scopedVersion")
 
 
 class Hindrance(msgspec.Struct):
@@ -64,7 +64,7 @@ class Hindrance(msgspec.Struct):
         the gate that is in the way has opened."""
         self.add(judged)
         for one in passed:
-            if one.kind in _ASKS_PEOPLE or "skip" in one.verdict.details:
+            if one.kind in ASKS_PEOPLE or "skip" in one.verdict.details:
                 self.add(one)
 
     def hold(self, reason: Reason) -> None:

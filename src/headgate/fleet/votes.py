@@ -34,6 +34,21 @@ def end(state: State, version: str) -> None:
             _changed(state, *key, user)
 
 
+def end_approvals(state: State, version: str) -> list[model.Approval]:
+    """Those that were given to a content that is another now; a no stays."""
+    ended = [
+        vote
+        for (voted, _), votes in sorted(state.approvals.items())
+        if voted == version
+        for vote in votes.values()
+        if vote.status == "approved"
+    ]
+    for vote in ended:
+        del state.approvals[version, vote.environment][vote.user]
+        _changed(state, version, vote.environment, vote.user)
+    return ended
+
+
 def vetoes(state: State, version: str) -> list[model.Approval]:
     """Votes against it that nobody has withdrawn, in whichever environment."""
     return [

@@ -53,9 +53,11 @@ def entry(
 
 
 def of_notice(notice: Notice, caller: Caller, now: Instant) -> AuditEntry | None:
-    """What the engine decided against a version by itself: it stands beside what people decided."""
+    """What the engine decided by itself, against a version or what people said of one: it stands beside what they decided."""
     if notice.type == "budget.stopped":
         action = "stop"
+    elif notice.type in ("approval.ended", "skip.ended"):
+        action = "end"
     elif notice.type == "rollback.started" and not _is_ordered(notice):
         action = "rollback"
     else:

@@ -15,6 +15,8 @@ TOLD: dict[str, str] = {
     "budget.stopped": "a failure budget, or a rollout with `stopAfterFailures`, stopped the line",
     "budget.resumed": "a person resumed the line",
     "approval.requested": "a version waits for approval in an environment",
+    "approval.ended": "the content of a version was changed: approvals of what it was have ended",
+    "skip.ended": "the content of a version was changed: skips for what it was have ended",
     "group.stuck": "a failed group has waited longer than `stuckTimeoutSeconds`",
     "agent.lost": "whoever had claimed a job is not heard of any more",
     "freeze.begun": "a freeze begins, or is changed",

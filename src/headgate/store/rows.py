@@ -195,7 +195,10 @@ def _latch(state: State, changes: Changes, key: Key) -> None:
 
 
 def _warned(state: State, changes: Changes, key: Key) -> None:
-    changes.put("scope_warning", (state.workspace, key[1], key[2]))
+    if (key[1], key[2]) in state.warned:
+        changes.put("scope_warning", (state.workspace, key[1], key[2]))
+    else:
+        changes.delete("scope_warning", state.workspace, key[1], key[2])
 
 
 def _skip(state: State, changes: Changes, key: Key) -> None:

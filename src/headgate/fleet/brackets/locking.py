@@ -6,7 +6,7 @@ from headgate.fleet import candidates, gates, jobs, variables, wakes
 from headgate.fleet.brackets import collecting, giving_up, shape
 from headgate.fleet.records import Group, GroupStatus, JobKind, Member
 from headgate.fleet.state import State
-from headgate.fleet.targets import Hindrance, has_failed
+from headgate.fleet.targets import ASKS_PEOPLE, Hindrance, has_failed
 from headgate.fleet.units import Place, Target, VersionNode
 from headgate.kernel.instants import Instant
 
@@ -226,9 +226,13 @@ def withdrawn(state: State, target: Target, member: Member) -> str | None:
     """Why what the member has locked starts here no more."""
     why = candidates.withdrawn(state, target, member.version, member.kind)
     version = state.version(member.version)
-    if why is None and version is not None and member.kind == "deploy" and _is_vetoed(state, target, version):
+    if why is not None or version is None:
+        return why
+    if member.kind == "deploy" and _is_vetoed(state, target, version):
         return f"{version.tag} was vetoed"
-    return why
+    if member.kind in ("deploy", "hook") and _is_edited(state, target, member, version):
+        return f"{version.tag} was changed after it was approved"
+    return None
 
 
 def _is_older_than_what_runs(state: State, target: Target, member: Member, version: VersionNode) -> bool:
@@ -265,6 +269,15 @@ def _is_vetoed(state: State, target: Target, version: VersionNode) -> bool:
         return False
     return any(
         judged.kind == "approval" and judged.verdict.outcome == "denied"
+        for judged in gates.of_version(state, target, version, 0)
+    )
+
+
+def _is_edited(state: State, target: Target, member: Member, version: VersionNode) -> bool:
+    """Since it was locked, with people's approval of what it was; of what it is they are still to approve."""
+    is_newer = (version.object.updated_at or 0) >= (member.locked_at or 0)
+    return is_newer and any(
+        judged.kind in ASKS_PEOPLE and judged.verdict.outcome == "pending"
         for judged in gates.of_version(state, target, version, 0)
     )
 
