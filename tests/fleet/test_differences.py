@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import msgspec
+
 from headgate.fleet import changes, manifests
 from headgate.fleet.differences import FieldDifference, compare
 from headgate.fleet.engine import Engine
@@ -203,7 +205,7 @@ def test_an_object_that_comes_twice_is_compared_with_its_first_appearance() -> N
 def test_a_difference_is_a_document() -> None:
     before = manifest("JobAgent", "runner", type="exec")
     [difference] = compare(workspace(before).state, [parsed(manifest("JobAgent", "runner", type="http"))])
-    document = difference.document()
+    document = msgspec.to_builtins(difference)
     assert list(document) == ["kind", "name", "action", "before", "after", "fields", "note"]
     assert document["fields"] == [{"path": "spec.type", "before": "exec", "after": "http"}]
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-import msgspec
-
-from headgate.api import objects, permissions
+from headgate.api import objects, permissions, rollout_views
 from headgate.api.calls import Call
-from headgate.fleet import evidence, explain, records
+from headgate.fleet import evidence, explain, records, remedies
 
 WHOLE_ANSWERS = "target:act"
 """The permission of those who see answers as far as they are kept."""
@@ -20,32 +19,32 @@ def sees_answers(call: Call) -> bool:
 
 
 def of_job(job: records.Job, *, whole: bool) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = msgspec.to_builtins(explain.metric_lines(job.metrics))
-    return shown(found, whole=whole)
+    return shown(
+        [objects.built(explain.MetricLine, metric) for metric in explain.metric_lines(job.metrics)],
+        whole=whole,
+    )
 
 
 def shown(metrics: list[dict[str, Any]], *, whole: bool) -> list[dict[str, Any]]:
-    """With moments as people write them."""
-    for metric in metrics:
+    for metric in metrics if not whole else ():
         for measurement in metric["measurements"]:
-            measurement["at"] = objects.shown(measurement["at"])
-            if not whole:
-                measurement["answer"] = evidence.cut(measurement["answer"], LONGEST_BEGINNING_BYTES)
+            measurement["answer"] = evidence.cut(measurement["answer"], LONGEST_BEGINNING_BYTES)
     return metrics
 
 
 def explained(explanation: explain.Explanation, *, whole: bool) -> dict[str, Any]:
-    """An explanation as it is answered: moments in words, and with each action the roles that may take it."""
-    found: dict[str, Any] = msgspec.to_builtins(explanation)
-    for part in (found, *found["rules"]):
-        for key in ("satisfiedAt", "nextEvaluationTime"):
-            if key in part:
-                part[key] = objects.shown_or_none(part[key])
+    """An explanation as it is answered: with each action the roles that may take it."""
+    found = objects.built(rollout_views.ExplanationView, explanation, actions=acting(explanation.actions))
     if found["job"] is not None:
         shown(found["job"]["metrics"], whole=whole)
-    for action in found["actions"]:
-        action["roles"] = roles_with(action["permission"])
     return found
+
+
+def acting(actions: Sequence[remedies.Action]) -> list[dict[str, Any]]:
+    return [
+        objects.built(rollout_views.ActionView, action, roles=roles_with(action.permission))
+        for action in actions
+    ]
 
 
 def roles_with(permission: str) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeVar, Union, cast, get_args, get_origin
 
 import msgspec
 
-from headgate.fleet import manifests, model, rules
+from headgate.fleet import kinds, manifests, model, rules
 from headgate.fleet.changes import Object
 from headgate.fleet.state import State
 from headgate.kernel import documents, identifiers, instants
@@ -23,6 +23,7 @@ Thing = TypeVar("Thing", bound=msgspec.Struct)
 STAMPED = frozenset({"updatedAt", "publishedAt", "setAt", "rejection", "concerns"})
 """Answered, and ignored when they come back: whoever changes what was read need not take them out."""
 NOT_SHOWN = frozenset({"workspace"})
+_MODELS = frozenset(kind.model for kind in kinds.ALL)
 _PLAIN = (str, int, float, bool, object, types.NoneType, Any)
 _PROVISIONAL_IDS = identifiers.NamedIds("provisional")
 _CANONICAL = msgspec.json.Encoder(order="deterministic")
@@ -117,6 +118,13 @@ def document(thing: msgspec.Struct) -> Document:
     return found
 
 
+def built(view: type[msgspec.Struct], source: object, **own: object) -> Document:
+    """The answer that `view` declares: each field as given, else from the attribute of the same name."""
+    return {
+        key: write(own[name] if name in own else getattr(source, name)) for key, name, write in _writers(view)
+    }
+
+
 def rule_document(rule: model.Rule) -> Document:
     """With its defaults, so that nobody has to know them to read it."""
     return rules.write_rule(rule, omit_defaults=False)
@@ -152,7 +160,7 @@ def _writers(kind: type[msgspec.Struct]) -> tuple[tuple[str, str, Callable[[Any]
     return tuple(
         (field.encode_name, field.name, _writer(field.type))
         for field in msgspec.structs.fields(kind)
-        if field.encode_name not in NOT_SHOWN
+        if kind not in _MODELS or field.encode_name not in NOT_SHOWN
     )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from headgate.fleet import expressions, model, rules
+from headgate.fleet import explain, expressions, model, rules
 from headgate.fleet.rules import (
     deployment_bracket,
     deployment_window,
@@ -144,6 +144,9 @@ STRUCT_NAMES: dict[Any, str] = {
     verification.Http: "HttpProvider",
     verification.Prometheus: "PrometheusProvider",
     verification.Sleep: "SleepProvider",
+    explain.JobLine: "ExplainedJob",
+    explain.MetricLine: "MetricResult",
+    explain.MeasurementLine: "Measurement",
 } | {struct: f"{kind[0].upper()}{kind[1:]}Spec" for kind, struct in rules.KINDS.items()}
 """Names in OpenAPI are unique; these are not unique in the code, or say too little alone."""
 

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import msgspec
 
-from headgate.api import rollout_shapes, schema_parts, schema_words
+from headgate.api import rollout_views, schema_parts, schema_words
 from headgate.api.schema_words import TEXT_PATTERN, JsonSchema
 from headgate.fleet import kinds, model, rules
 from headgate.kernel import documents
@@ -109,7 +109,7 @@ class Components:
         return self._named(f"{items['$ref'].rpartition('/')[2]}Page", schema)
 
     def _concerning(self, kind: type[msgspec.Struct]) -> JsonSchema:
-        concerns = {"concerns": self._kind(rollout_shapes.Concerns, "answer")}
+        concerns = {"concerns": self._kind(rollout_views.Concerns, "answer")}
         more = {"type": "object", "properties": concerns, "required": ["concerns"]}
         schema: JsonSchema = {"allOf": [self._kind(kind, "answer"), more]}
         return self._named(f"{schema['allOf'][0]['$ref'].rpartition('/')[2]}WithConcerns", schema)
@@ -213,7 +213,7 @@ class Components:
         return schema_parts.reference(self._names[kind, direction])
 
     def _free_name(self, kind: type, direction: Direction) -> str:
-        name = schema_words.STRUCT_NAMES.get(kind, kind.__name__)
+        name = schema_words.STRUCT_NAMES.get(kind, kind.__name__.removesuffix("View"))
         if kind in OBJECTS and direction == "input":
             name = f"{name}Input"
         if name in self.schemas and direction == "input" and (kind, "answer") in self._names:

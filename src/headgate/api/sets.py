@@ -24,8 +24,8 @@ from headgate.api import (
     refusals,
     replies,
     settling,
-    shapes,
     stepping,
+    views,
 )
 from headgate.api.adopting import Running
 from headgate.api.calls import Call, Refusal
@@ -43,7 +43,7 @@ CHECKED_STEP = 100
 LEASE_SECONDS = 30.0
 STEPS_BETWEEN_FREEZES = 20
 """Resources live long: a garbage collector that walked those that came so far, again and again, would stop everybody."""
-Result = shapes.ResourceSetResult
+Result = views.ResourceSetResult
 
 
 class Item(msgspec.Struct, frozen=True):

@@ -21,16 +21,14 @@ _ABSENT: Any = object()
 
 
 class FieldDifference(msgspec.Struct, frozen=True):
-    """`before` or `after` is None where the field is not written."""
-
     path: str
-    before: object
-    after: object
+    before: Any
+    """None where the field is not written."""
+    after: Any
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """`before` and `after` are manifests; a created object has no `before` and a deleted one no `after`, and neither has
-    single fields. `note` says why one is kept that should go."""
+    """`before` and `after` are manifests."""
 
     kind: str
     name: str
@@ -38,18 +36,9 @@ class Difference(msgspec.Struct, frozen=True):
     before: dict[str, Any] | None
     after: dict[str, Any] | None
     fields: tuple[FieldDifference, ...] = ()
+    """Of one that is changed."""
     note: str | None = None
-
-    def document(self) -> dict[str, Any]:
-        return {
-            "kind": self.kind,
-            "name": self.name,
-            "action": self.action,
-            "before": self.before,
-            "after": self.after,
-            "fields": [msgspec.structs.asdict(field) for field in self.fields],
-            "note": self.note,
-        }
+    """Why one is kept that should go."""
 
 
 def removed(thing: Object, kept: str | None) -> Difference:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal, cast
 
 import msgspec
 
@@ -21,18 +22,19 @@ from headgate.fleet import (
     variables,
 )
 from headgate.fleet.brackets import hooks, shape
-from headgate.fleet.model import TargetState
-from headgate.fleet.records import GROUP_ENDED, Group, MetricProgress
+from headgate.fleet.model import JobStatus, StringMap, TargetState
+from headgate.fleet.records import GROUP_ENDED, Fault, Group, Job, MetricProgress
 from headgate.fleet.state import Judged, State
 from headgate.fleet.units import Place, Target, VersionNode
 from headgate.kernel import decisions, instants
+from headgate.kernel.documents import Moment
 from headgate.kernel.instants import Instant
 
 _WHATEVER_THE_VERSION = frozenset({"verification", "failureBudget", "freeze"})
 
 
 class RuleLine(msgspec.Struct, frozen=True, rename="camel"):
-    """`policy` and `rule` are empty for the gates that are always on."""
+    """`policy` and `rule` are null for the gates that are always on."""
 
     policy: str | None
     rule: str | None
@@ -41,8 +43,8 @@ class RuleLine(msgspec.Struct, frozen=True, rename="camel"):
     verdict: decisions.Outcome
     reason: decisions.Reason
     message: str
-    satisfied_at: Instant | None = None
-    next_evaluation_time: Instant | None = None
+    satisfied_at: Moment | None = None
+    next_evaluation_time: Moment | None = None
 
 
 class GroupLine(msgspec.Struct, frozen=True, rename="camel"):
@@ -61,8 +63,10 @@ class SlotLine(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class MeasurementLine(msgspec.Struct, frozen=True, rename="camel"):
-    at: Instant
-    verdict: str
+    """`answer` is what the provider said, cut; those who may not act on targets see its beginning only."""
+
+    at: Moment
+    verdict: Literal["passed", "failed", "inconclusive"]
     value: str | None
     condition: str
     message: str
@@ -70,11 +74,11 @@ class MeasurementLine(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class MetricLine(msgspec.Struct, frozen=True, rename="camel"):
-    """`dropped` is how many measurements between the first and the last ones are no longer kept."""
+    """The first and the last measurements; `dropped` is how many in between are no longer kept."""
 
     rule: str
     metric: str
-    status: str
+    status: Literal["running", "passed", "failed"]
     measurements: tuple[MeasurementLine, ...]
     dropped: int = 0
 
@@ -84,12 +88,12 @@ class JobLine(msgspec.Struct, frozen=True, rename="camel"):
 
     id: str
     version: str
-    status: str
+    status: JobStatus
     attempt: int
     agent: str | None
     message: str | None
     reason: str
-    links: dict[str, str]
+    links: StringMap
     metrics: tuple[MetricLine, ...] = ()
 
 
@@ -107,7 +111,7 @@ class Explanation(msgspec.Struct, frozen=True, rename="camel"):
     slots: tuple[SlotLine, ...] = ()
     rules: tuple[RuleLine, ...] = ()
     warnings: tuple[str, ...] = ()
-    next_evaluation_time: Instant | None = None
+    next_evaluation_time: Moment | None = None
     job: JobLine | None = None
     actions: tuple[remedies.Action, ...] = ()
 
@@ -172,30 +176,21 @@ def _job_line(state: State, target: Target) -> JobLine | None:
     )
     if fault is not None and record.job is None:
         known = state.jobs.get(fault.job)
-        metrics = known.metrics if known is not None else fault.metrics
-        return JobLine(
-            id=fault.job,
-            version=fault.tag,
-            status=fault.status,
-            attempt=fault.attempt,
-            agent=fault.agent,
-            message=fault.message,
-            reason="",
-            links=fault.links,
-            metrics=metric_lines(metrics),
-        )
-    if newest is None:
-        return None
+        return _run_line(fault.job, fault, "", known.metrics if known is not None else fault.metrics)
+    return None if newest is None else _run_line(newest.id, newest, newest.reason, newest.metrics)
+
+
+def _run_line(id_: str, run: Job | Fault, reason: str, metrics: list[MetricProgress]) -> JobLine:
     return JobLine(
-        id=newest.id,
-        version=newest.tag,
-        status=newest.status,
-        attempt=newest.attempt,
-        agent=newest.agent,
-        message=newest.message,
-        reason=newest.reason,
-        links=newest.links,
-        metrics=metric_lines(newest.metrics),
+        id=id_,
+        version=run.tag,
+        status=cast(JobStatus, run.status),
+        attempt=run.attempt,
+        agent=run.agent,
+        message=run.message,
+        reason=reason,
+        links=run.links,
+        metrics=metric_lines(metrics),
     )
 
 

@@ -13,7 +13,7 @@ from headgate.api import (
     pages,
     refusals,
     replies,
-    rollout_shapes,
+    rollout_views,
 )
 from headgate.api.calls import Answer, Call, Parameter, Route
 from headgate.api.schemas import Concerning
@@ -27,17 +27,12 @@ from headgate.runtime.commands import Context, Reply, View
 
 def document(state: State, vote: model.Approval) -> dict[str, Any]:
     version = state.versions.get(vote.version_id)
-    return {
-        "versionId": vote.version_id,
-        "deployment": version.object.deployment if version is not None else "",
-        "tag": version.tag if version is not None else "",
-        "environment": vote.environment,
-        "user": vote.user,
-        "status": vote.status,
-        "reason": vote.reason,
-        "at": objects.shown(vote.at),
-        "roles": list(vote.roles),
-    }
+    return objects.built(
+        rollout_views.ApprovalView,
+        vote,
+        deployment=version.object.deployment if version is not None else "",
+        tag=version.tag if version is not None else "",
+    )
 
 
 async def list_approvals(call: Call) -> Answer:
@@ -103,7 +98,7 @@ async def withdraw(call: Call) -> Answer:
 ROUTES = (
     Route(
         "GET", "/v1/approvals", "listApprovals", "List votes",
-        list_approvals, "read", "approvals", {200: PageSchema(rollout_shapes.Approval)},
+        list_approvals, "read", "approvals", {200: PageSchema(rollout_views.ApprovalView)},
         query=(
             *pages.parameters("approval"),
             Parameter("deployment", {"type": "string"}, "On versions of this deployment, by id or name."),
@@ -114,7 +109,7 @@ ROUTES = (
     ),
     Route(
         "POST", "/v1/approvals", "vote", "Approve or reject a version in an environment",
-        vote, "approval:write", "approvals", {200: Concerning(rollout_shapes.Approval)},
+        vote, "approval:write", "approvals", {200: Concerning(rollout_views.ApprovalView)},
         body=bodies.ApprovalInput, mutates=True,
         description="The vote is the caller's, and replaces an earlier one of the same caller.",
     ),

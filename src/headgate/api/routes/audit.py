@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from headgate.api import filters, lists, objects, pages, replies, shapes
+from headgate.api import filters, lists, objects, pages, replies, views
 from headgate.api.calls import Answer, Call, Parameter, Route
 from headgate.api.lists import Listing
 from headgate.api.pages import Key, Page
@@ -18,17 +18,8 @@ from headgate.store.port import AuditEntry
 
 
 def document(entry: AuditEntry) -> dict[str, Any]:
-    return {
-        "seq": entry.seq,
-        "at": objects.shown(entry.at),
-        "user": entry.user,
-        "action": entry.action,
-        "kind": entry.kind,
-        "name": entry.name,
-        "before": _json(entry.before),
-        "after": _json(entry.after),
-        "requestId": entry.request_id,
-    }
+    before, after = _json(entry.before), _json(entry.after)
+    return objects.built(views.AuditEntryView, entry, before=before, after=after)
 
 
 def _json(written: bytes | None) -> Any:
@@ -60,7 +51,7 @@ async def list_audit(call: Call) -> Answer:
 ROUTES = (
     Route(
         "GET", "/v1/audit", "listAudit", "List the audit log, newest first",
-        list_audit, "audit:read", "audit", {200: PageSchema(shapes.AuditEntry)},
+        list_audit, "audit:read", "audit", {200: PageSchema(views.AuditEntryView)},
         query=(
             *pages.parameters("entry", pages.NEWEST_FIRST, pages.NEWEST_FIRST[0]),
             Parameter("kind", {"type": "string"}, "About objects of this kind."),

@@ -12,7 +12,7 @@ from headgate.api import (
     objects,
     pages,
     replies,
-    rollout_shapes,
+    rollout_views,
 )
 from headgate.api.calls import Answer, Call, Route
 from headgate.api.schemas import Page as PageSchema
@@ -102,18 +102,19 @@ def _budget(
     holders: list[dict[str, Any]],
     stopped_at: int | None,
 ) -> dict[str, Any]:
-    return {
-        "policy": rule.policy.name,
-        "rule": rule.label,
-        "ruleId": rule.id,
-        "kind": rule.kind,
-        "environment": environment,
-        "scope": scope,
-        "limit": limit,
-        "used": len(holders),
-        "holders": holders,
-        "stoppedAt": objects.shown_or_none(stopped_at),
-    }
+    return objects.built(
+        rollout_views.BudgetView,
+        rule,
+        policy=rule.policy.name,
+        rule=rule.label,
+        rule_id=rule.id,
+        environment=environment,
+        scope=scope,
+        limit=limit,
+        used=len(holders),
+        holders=holders,
+        stopped_at=stopped_at,
+    )
 
 
 async def resume(call: Call) -> Answer:
@@ -145,12 +146,12 @@ def _environment(state: State, given: bodies.ResumeInput) -> str | None:
 ROUTES = (
     Route(
         "GET", "/v1/budgets", "listBudgets", "List concurrency and failure budgets",
-        list_budgets, "read", "budgets", {200: PageSchema(rollout_shapes.Budget)},
+        list_budgets, "read", "budgets", {200: PageSchema(rollout_views.BudgetView)},
         query=pages.parameters("budget", ("name", "-name")), problems=(422,),
     ),
     Route(
         "POST", "/v1/budgets/resume", "resumeBudget", "Resume a line that a failure budget has stopped",
-        resume, "budget:resume", "budgets", {200: rollout_shapes.Budgets}, body=bodies.ResumeInput, mutates=True,
+        resume, "budget:resume", "budgets", {200: rollout_views.BudgetsView}, body=bodies.ResumeInput, mutates=True,
         description="Failures so far no longer count. `environment` and `value`, one of the rule's groupBy, name one of "
         "the lines that it has; a gradualRollout has one for each version.",
     ),

@@ -12,7 +12,7 @@ from headgate.api import (
     bodies,
     large_bodies,
     replies,
-    rollout_shapes,
+    rollout_views,
 )
 from headgate.api.calls import Answer, Call, Refusal, Route
 from headgate.api.routes import jobs
@@ -84,7 +84,7 @@ def _secret_in(call: Call, config: dict[str, Any]) -> str | None:
 ROUTES = (
     Route(
         "POST", "/v1/jobs/{job}/callback", "callbackJob", "Report a job that was sent by webhook",
-        take_callback, None, "jobs", {200: rollout_shapes.Job},
+        take_callback, None, "jobs", {200: rollout_views.JobView},
         body=bodies.ReportInput, problems=(401,), reads_body=True,
         description=(
             "Signed with the secret of the http agent instead of a token: the header Headgate-Timestamp holds the "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from headgate.api import objects, replies, shapes
+from headgate.api import objects, replies, views
 from headgate.api.calls import Answer, Call, Route
 from headgate.runtime.health import ADVICE, CHECKS, Check, Trouble
 from headgate.store.port import UnavailableError
@@ -50,7 +50,7 @@ def _shown(call: Call, check: Check, seen: list[Trouble]) -> dict[str, Any]:
 ROUTES = (
     Route(
         "GET", "/v1/checks", "getChecks", "Say what is wrong with the process that answers",
-        get_checks, "read", "service", {200: shapes.Checks}, scope="service",
+        get_checks, "read", "service", {200: views.Checks}, scope="service",
         description="`count` says how often a check began to find something wrong since the process started.",
     ),
 )  # fmt: skip

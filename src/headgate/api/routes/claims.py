@@ -17,7 +17,7 @@ from headgate.api import (
     problems,
     refusals,
     replies,
-    rollout_shapes,
+    rollout_views,
 )
 from headgate.api.calls import Answer, Call, Refusal, Route
 from headgate.api.reading import ClientGoneError
@@ -239,7 +239,7 @@ def _take_from_holder(change: JobReported, stored: records.Job, context: Context
 ROUTES = (
     Route(
         "POST", "/v1/job-agents/{agent}/claim", "claimJobs", "Claim jobs of a pull agent",
-        claim_jobs, "job:run", "job-agents", {200: rollout_shapes.Claims},
+        claim_jobs, "job:run", "job-agents", {200: rollout_views.Claims},
         body=bodies.ClaimInput, body_required=False, problems=(409,), waits=True,
         description=(
             "Each job is handed to one caller, who keeps it with heartbeats until it reports. A claim that is not "
@@ -251,11 +251,11 @@ ROUTES = (
     ),
     Route(
         "POST", "/v1/jobs/{job}/heartbeat", "heartbeatJob", "Keep a claimed job",
-        heartbeat, "job:run", "jobs", {200: rollout_shapes.Heartbeat}, body=bodies.HeartbeatInput, problems=(409,),
+        heartbeat, "job:run", "jobs", {200: rollout_views.Heartbeat}, body=bodies.HeartbeatInput, problems=(409,),
     ),
     Route(
         "POST", "/v1/jobs/{job}/report", "reportJob", "Report how a claimed job is",
-        report, "job:run", "jobs", {200: rollout_shapes.Job},
+        report, "job:run", "jobs", {200: rollout_views.JobView},
         body=bodies.ClaimedReportInput, mutates=True, problems=(409,),
         description="Without the token of the claim, or with that of a lost one, it is refused; a job that has ended "
         "stays as it is.",

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from headgate.api import filters, objects, pages, replies, shapes
+from headgate.api import filters, objects, pages, replies, views
 from headgate.api.calls import Answer, Call, Parameter, Refusal, Route
 from headgate.api.filters import Condition
 from headgate.api.lists import LONGEST_SEARCH_SECONDS
@@ -30,15 +30,7 @@ _LAST_EVENT_ID = "last-event-id"
 
 
 def document(event: Event) -> dict[str, Any]:
-    return {
-        "seq": event.seq,
-        "at": objects.shown(event.at),
-        "type": event.type,
-        "kind": event.kind,
-        "name": event.name,
-        "message": event.message,
-        "data": msgspec.Raw(event.data),
-    }
+    return objects.built(views.EventView, event, data=msgspec.Raw(event.data))
 
 
 async def list_events(call: Call) -> Answer:
@@ -163,7 +155,7 @@ def _gap(after: int, until: int) -> bytes:
 ROUTES = (
     Route(
         "GET", "/v1/events", "listEvents", "Follow what happens",
-        list_events, "read", "events", {200: shapes.EventPage},
+        list_events, "read", "events", {200: views.EventPage},
         query=(
             Parameter(
                 "after",

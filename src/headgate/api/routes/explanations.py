@@ -6,9 +6,7 @@ import time
 from functools import partial
 from typing import Any
 
-import msgspec
-
-from headgate.api import evidence, finding, replies, rollout_shapes
+from headgate.api import evidence, finding, objects, replies, rollout_views
 from headgate.api.calls import Answer, Call, Parameter, Route
 from headgate.api.routes.status import SLICE_SECONDS
 from headgate.api.routes.targets import quietly
@@ -56,10 +54,10 @@ def _look(targets: list[str], first: int, reasons: Reasons, view: View) -> int:
 
 
 def _document(deployment: str, total: int, reasons: Reasons) -> dict[str, Any]:
-    groups: list[dict[str, Any]] = msgspec.to_builtins(reasons.sorted())
-    for group in groups:
-        for action in group["actions"]:
-            action["roles"] = evidence.roles_with(action["permission"])
+    groups = [
+        objects.built(rollout_views.ReasonGroupView, group, actions=evidence.acting(group.actions))
+        for group in reasons.sorted()
+    ]
     return {"deployment": deployment, "targets": total, "reasons": groups}
 
 
@@ -67,7 +65,7 @@ ROUTES = (
     Route(
         "GET", "/v1/deployments/{deployment}/explain", "explainDeployment",
         "Say why the targets of a deployment are where they are, grouped by reason",
-        explain_deployment, "read", "deployments", {200: rollout_shapes.DeploymentExplanation},
+        explain_deployment, "read", "deployments", {200: rollout_views.DeploymentExplanation},
         query=(Parameter("environment", {"type": "string"}, "In this environment only, by id or name."),),
     ),
 )  # fmt: skip

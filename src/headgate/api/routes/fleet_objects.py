@@ -23,7 +23,7 @@ from headgate.api import (
     replies,
     selecting,
     settling,
-    shapes,
+    views,
 )
 from headgate.api.calls import Answer, Call, Route
 from headgate.api.deletions import Deletion
@@ -306,7 +306,7 @@ def _routes(kind: Kind) -> tuple[Route, ...]:
         ),
         Route(
             "DELETE", one, f"delete{kind.name}", f"Delete {article} {what}",
-            handler(delete_object), kind.permission, tag, {200: shapes.Deletion, 204: None},
+            handler(delete_object), kind.permission, tag, {200: views.Deletion, 204: None},
             query=(*((deletions.CONFIRM,) if kind.is_confirmed else ()), deletions.DRY_RUN),
             mutates=True, conditional=True, problems=(409,),
         ),

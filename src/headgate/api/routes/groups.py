@@ -17,7 +17,7 @@ from headgate.api import (
     pages,
     refusals,
     replies,
-    rollout_shapes,
+    rollout_views,
 )
 from headgate.api.calls import Answer, Call, Parameter, Route
 from headgate.api.lists import Listing
@@ -48,43 +48,15 @@ _KINDS = {"environment": kinds.ENVIRONMENT, "resource": kinds.RESOURCE, "policy"
 
 
 def document(group: records.Group, tags: Tags) -> dict[str, Any]:
-    shown, maybe = objects.shown, objects.shown_or_none
-    return {
-        "id": group.id,
-        "policy": group.policy,
-        "rule": group.rule,
-        "environment": group.environment,
-        "resource": group.resource,
-        "status": group.status,
-        "mergedInto": group.merged_into,
-        "collectionStartedAt": shown(group.collection_started_at),
-        "collectionEndsAt": shown(group.collection_ends_at),
-        "createdAt": shown(group.created_at),
-        "lockedAt": maybe(group.locked_at),
-        "readyAt": maybe(group.ready_at),
-        "startedAt": maybe(group.started_at),
-        "completedAt": maybe(group.completed_at),
-        "failedAt": maybe(group.failed_at),
-        "stuck": group.stuck,
-        "reason": group.reason,
-        "slotReleased": group.slot_released,
-        "members": [_member(member, tags) for member in group.members],
-        "history": [{"at": shown(step.at), "status": step.status} for step in group.history],
-    }
+    members = [_member(member, tags) for member in group.members]
+    history = [objects.built(rollout_views.TransitionView, step) for step in group.history]
+    return objects.built(rollout_views.GroupView, group, members=members, history=history)
 
 
 def _member(member: records.Member, tags: Tags) -> dict[str, Any]:
     version = member.version
-    return {
-        "deployment": member.deployment,
-        "role": member.role,
-        "version": None if version is None else tags.get(version, version),
-        "versionId": version,
-        "lockedAt": objects.shown_or_none(member.locked_at),
-        "state": member.state,
-        "job": member.job,
-        "note": member.note,
-    }
+    tag = None if version is None else tags.get(version, version)
+    return objects.built(rollout_views.MemberView, member, version=tag, version_id=version)
 
 
 def tags_of(state: State, groups: Iterable[records.Group]) -> Tags:
@@ -193,18 +165,18 @@ _ACTIONS: tuple[tuple[str, Action, str, str], ...] = (
 ROUTES: tuple[Route, ...] = (
     Route(
         "GET", "/v1/groups", "listGroups", "List groups, newest first",
-        list_groups, "read", "groups", {200: PageSchema(rollout_shapes.Group)},
+        list_groups, "read", "groups", {200: PageSchema(rollout_views.GroupView)},
         query=(
             *pages.parameters("group", pages.NEWEST_FIRST, pages.NEWEST_FIRST[0]),
             *_FILTERS.values(),
         ),
         problems=(422,),
     ),
-    Route("GET", "/v1/groups/{group}", "getGroup", "Get a group", get_group, "read", "groups", {200: rollout_shapes.Group}),
+    Route("GET", "/v1/groups/{group}", "getGroup", "Get a group", get_group, "read", "groups", {200: rollout_views.GroupView}),
     *(
         Route(
             "POST", f"/v1/groups/{{group}}/{path}", operation, summary,
-            partial(act, action), "group:act", "groups", {200: rollout_shapes.Group},
+            partial(act, action), "group:act", "groups", {200: rollout_views.GroupView},
             body=bodies.GroupActionInput, body_required=False, mutates=True, problems=(409,),
         )
         for path, action, operation, summary in _ACTIONS

@@ -19,7 +19,7 @@ from headgate.api import (
     pages,
     refusals,
     replies,
-    rollout_shapes,
+    rollout_views,
 )
 from headgate.api.calls import Answer, Call, Parameter, Refusal, Route
 from headgate.api.lists import Listing
@@ -52,31 +52,8 @@ FILTERS = tuple(
 
 def document(job: records.Job, *, whole: bool = False) -> dict[str, Any]:
     """`whole`: with the providers' answers as far as they are kept."""
-    shown, maybe = objects.shown, objects.shown_or_none
-    return {
-        "id": job.id,
-        "target": job.target,
-        "deployment": job.deployment,
-        "environment": job.environment,
-        "resource": job.resource,
-        "version": job.tag,
-        "versionId": job.version,
-        "attempt": job.attempt,
-        "status": job.status,
-        "createdAt": shown(job.created_at),
-        "startedAt": maybe(job.started_at),
-        "completedAt": maybe(job.completed_at),
-        "group": job.group,
-        "kind": job.kind,
-        "agent": job.agent,
-        "message": job.message,
-        "reason": job.reason,
-        "externalId": job.external_id,
-        "links": job.links,
-        "verification": job.verification,
-        "verifiedAt": maybe(job.verified_at),
-        "metrics": evidence.of_job(job, whole=whole),
-    }
+    metrics = evidence.of_job(job, whole=whole)
+    return objects.built(rollout_views.JobView, job, version=job.tag, version_id=job.version, metrics=metrics)
 
 
 def from_row(row: Row) -> records.Job:
@@ -195,13 +172,13 @@ def take_report(change: JobReported, stored_job: records.Job, context: Context) 
 ROUTES = (
     Route(
         "GET", "/v1/jobs", "listJobs", "List jobs, newest first",
-        list_jobs, "read", "jobs", {200: PageSchema(rollout_shapes.Job)},
+        list_jobs, "read", "jobs", {200: PageSchema(rollout_views.JobView)},
         query=(*pages.parameters("job", pages.NEWEST_FIRST, pages.NEWEST_FIRST[0]), *FILTERS), problems=(422,),
     ),
-    Route("GET", "/v1/jobs/{job}", "getJob", "Get a job", get_job, "read", "jobs", {200: rollout_shapes.Job}),
+    Route("GET", "/v1/jobs/{job}", "getJob", "Get a job", get_job, "read", "jobs", {200: rollout_views.JobView}),
     Route(
         "PATCH", "/v1/jobs/{job}", "patchJob", "Report how a job is",
-        report_job, "job:report", "jobs", {200: rollout_shapes.Job},
+        report_job, "job:report", "jobs", {200: rollout_views.JobView},
         body=bodies.ReportInput, mutates=True, problems=(409,),
         description="What arrives after a terminal status changes nothing; the answer is the job as it is.",
     ),

@@ -8,7 +8,7 @@ from typing import Any
 from headgate.api import lists, pages
 from headgate.api.calls import Answer, Call, Route
 from headgate.api.schemas import Page as PageSchema
-from headgate.api.shapes import Json
+from headgate.api.views import Json
 
 
 async def list_nothing(variable: str, call: Call) -> Answer:

@@ -16,8 +16,8 @@ from headgate.api import (
     pruning,
     replies,
     selecting,
-    shapes,
     stepping,
+    views,
 )
 from headgate.api.applying import Manifest
 from headgate.api.calls import Answer, Call, Refusal, Route
@@ -161,7 +161,7 @@ async def diff(call: Call) -> Answer:
         given = await replies.in_thread(documents.read, bodies.DiffInput, call.body)
     parsed = await applying.parse(call)
     found = await replies.ask(call, partial(_compare, parsed, given, call.caller.user))
-    return Answer(200, {"differences": [one.document() for one in found]})
+    return Answer(200, {"differences": found})
 
 
 def _compare(
@@ -192,7 +192,7 @@ def _described(call: Call, things: list[Object]) -> bytes:
 ROUTES = (
     Route(
         "POST", "/v1/apply", "apply", "Create or change objects by their manifests",
-        apply, "read", "manifests", {200: shapes.ApplyResult},
+        apply, "read", "manifests", {200: views.ApplyResult},
         body=bodies.ManifestsInput, body_media_types=MEDIA_TYPES, mutates=True, reads_body=True, problems=(409,),
         description=(
             f"Up to {MOST_AT_ONCE} manifests are applied all or nothing. More are tried on a copy first, and refused if one "
@@ -203,11 +203,11 @@ ROUTES = (
     ),
     Route(
         "POST", "/v1/diff", "diff", "Say what manifests would change, field by field",
-        diff, "read", "manifests", {200: shapes.Differences}, lane="plans",
+        diff, "read", "manifests", {200: views.Differences}, lane="plans",
         body=bodies.DiffInput, body_media_types=MEDIA_TYPES,
     ),
     Route(
         "GET", "/v1/export", "export", "All objects as manifests",
-        export, "read", "manifests", {200: shapes.Manifests}, lane="lists",
+        export, "read", "manifests", {200: views.Manifests}, lane="lists",
     ),
 )  # fmt: skip

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
 
-from headgate.api import bodies, finding, refusals, replies, rollout_shapes, selecting
+from headgate.api import bodies, finding, refusals, replies, rollout_views, selecting
 from headgate.api.calls import Answer, Call, Route
 from headgate.api.routes import targets
 from headgate.fleet import changes, kinds, orders
@@ -139,7 +139,7 @@ def _routes_for_one(path: str, suffix: str) -> tuple[Route, ...]:
     return tuple(
         Route(
             "POST", f"{path}/{action}", f"{action}Target{suffix}", one,
-            _handler(act, action), _permission(action), "release-targets", {200: rollout_shapes.Target},
+            _handler(act, action), _permission(action), "release-targets", {200: rollout_views.TargetView},
             body=bodies.AdoptInput if action == "adopt" else bodies.TargetOrderInput,
             body_required=action == "adopt", mutates=True, problems=(409,),
         )
@@ -154,7 +154,7 @@ ROUTES: tuple[Route, ...] = (
         Route(
             "POST", f"/v1/deployments/{{deployment}}/{action}", f"{action}Targets", many,
             _handler(act_on_many, action), _permission(action), "release-targets",
-            {200: rollout_shapes.TargetsOrder},
+            {200: rollout_views.TargetsOrder},
             body=bodies.AdoptManyInput if action == "adopt" else bodies.TargetsOrderInput,
             mutates=True, problems=(409,),
             description=(

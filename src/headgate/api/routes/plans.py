@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from functools import partial
-from typing import Any
 
 import msgspec
 
@@ -15,12 +14,13 @@ from headgate.api import (
     performing,
     rehearsing,
     replies,
-    shapes,
+    views,
 )
 from headgate.api.applying import Manifest
 from headgate.api.calls import Answer, Call, Route
 from headgate.fleet import kinds
 from headgate.fleet.changes import Change, Put
+from headgate.fleet.differences import Difference
 from headgate.fleet.state import State
 from headgate.kernel import documents, instants
 from headgate.kernel.problems import Problem, Rejected
@@ -68,7 +68,7 @@ def _parse(given: bodies.PlanInput, workspace: str) -> list[Manifest]:
 
 class _Prepared(msgspec.Struct, frozen=True):
     copy: rehearsing.Copy
-    differences: list[dict[str, Any]]
+    differences: list[Difference]
     changes: list[Change]
 
 
@@ -82,8 +82,7 @@ def _prepare(parsed: list[Manifest], given: bodies.PlanInput, user: str, view: V
     ]
     changes += [_publishing(one.manifest) for one in compared if one.manifest.path == VERSION]
     changes += [one.change() for one in wanted.removals if one.kept is None]
-    differences = [one.document() for one in wanted.differences()]
-    return _Prepared(rehearsing.taken(view), differences, changes)
+    return _Prepared(rehearsing.taken(view), wanted.differences(), changes)
 
 
 def _check_concerns(state: State, wanted: performing.Wanted) -> None:
@@ -124,7 +123,7 @@ def _planned(
 ROUTES = (
     Route(
         "POST", "/v1/plan", "plan", "Simulate what manifests or a new version would lead to",
-        plan, "read", "manifests", {200: shapes.PlanResult}, body=bodies.PlanInput, lane="plans",
+        plan, "read", "manifests", {200: views.PlanResult}, body=bodies.PlanInput, lane="plans",
         description=(
             "The production engine goes on in virtual time on a copy of the workspace. Jobs take as long as jobs of "
             "their deployment took before, else one minute, and succeed. Nothing is stored. A plan that takes long to make "

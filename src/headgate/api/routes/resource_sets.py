@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from headgate.api import bodies, large_bodies, replies, sets, shapes, stepping
+from headgate.api import bodies, large_bodies, replies, sets, stepping, views
 from headgate.api.calls import Answer, Call, Route
 
 PARSING = "parseResourceSet"
@@ -38,7 +38,7 @@ ROUTES = (
         put_set,
         "resource:write",
         "resources",
-        {200: shapes.ResourceSetResult},
+        {200: views.ResourceSetResult},
         body=bodies.ResourceSetInput,
         mutates=True,
         reads_body=True,

@@ -16,7 +16,7 @@ from headgate.api import (
     pages,
     refusals,
     replies,
-    rollout_shapes,
+    rollout_views,
 )
 from headgate.api.calls import Answer, Call, Route
 from headgate.api.routes import targets
@@ -32,21 +32,13 @@ from headgate.runtime.commands import Context, Reply, View
 
 def document(state: State, skip: model.Skip) -> dict[str, Any]:
     version = state.version(skip.version_id)
-    return {
-        "id": skip.id,
-        "policy": skip.policy,
-        "rule": skip.rule,
-        "ruleName": _label(state, skip),
-        "versionId": skip.version_id,
-        "deployment": version.object.deployment if version is not None else None,
-        "tag": version.tag if version is not None else None,
-        "environment": skip.environment,
-        "resource": skip.resource,
-        "reason": skip.reason,
-        "user": skip.user,
-        "createdAt": objects.shown(skip.created_at),
-        "expiresAt": objects.shown_or_none(skip.expires_at),
-    }
+    return objects.built(
+        rollout_views.SkipView,
+        skip,
+        rule_name=_label(state, skip),
+        deployment=version.object.deployment if version is not None else None,
+        tag=version.tag if version is not None else None,
+    )
 
 
 def _label(state: State, skip: model.Skip) -> str | None:
@@ -141,14 +133,14 @@ async def delete_skip(call: Call) -> Answer:
 ROUTES = (
     Route(
         "GET", "/v1/skips", "listSkips", "List skips",
-        list_skips, "read", "skips", {200: PageSchema(rollout_shapes.Skip)},
+        list_skips, "read", "skips", {200: PageSchema(rollout_views.SkipView)},
         query=pages.parameters("skip", default="-createdAt"), problems=(422,),
     ),
     Route(
         "POST", "/v1/skips", "createSkip", "Skip a rule for what the body names",
-        create_skip, "skip:write", "skips", {201: Concerning(rollout_shapes.Skip)}, body=bodies.SkipInput, mutates=True,
+        create_skip, "skip:write", "skips", {201: Concerning(rollout_views.SkipView)}, body=bodies.SkipInput, mutates=True,
     ),
-    Route("GET", "/v1/skips/{skip}", "getSkip", "Get a skip", get_skip, "read", "skips", {200: rollout_shapes.Skip}),
+    Route("GET", "/v1/skips/{skip}", "getSkip", "Get a skip", get_skip, "read", "skips", {200: rollout_views.SkipView}),
     Route(
         "DELETE", "/v1/skips/{skip}", "deleteSkip", "End a skip",
         delete_skip, "skip:write", "skips", {204: None}, mutates=True, conditional=True,

@@ -12,7 +12,7 @@ import msgspec
 from headgate.api import (
     finding,
     replies,
-    rollout_shapes,
+    rollout_views,
 )
 from headgate.api.calls import Answer, Call, Parameter, Route
 from headgate.api.routes.targets import quietly
@@ -190,7 +190,7 @@ def _environment(cell: _Cell) -> dict[str, Any]:
 ROUTES = (
     Route(
         "GET", "/v1/status", "getStatus", "The matrix of deployments and environments",
-        get_status, "read", "status", {200: rollout_shapes.Status}, lane="lists",
+        get_status, "read", "status", {200: rollout_views.Status}, lane="lists",
         query=(
             Parameter("deployment", {"type": "string"}, "This deployment only, by id or name."),
             Parameter("environment", {"type": "string"}, "This environment only, by id or name."),

@@ -16,7 +16,7 @@ from headgate.api import (
     recording,
     refusals,
     replies,
-    shapes,
+    views,
 )
 from headgate.api.calls import Answer, Call, Route
 from headgate.api.schemas import Page as PageSchema
@@ -157,13 +157,13 @@ _ONE = "/v1/systems/{system}"
 ROUTES = (
     Route(
         "GET", "/v1/systems", "listSystems", "List systems, described or only named",
-        list_systems, "read", "systems", {200: PageSchema(shapes.System)},
+        list_systems, "read", "systems", {200: PageSchema(views.SystemView)},
         query=pages.parameters("system"), problems=(422,),
     ),
-    Route("GET", _ONE, "getSystem", "Get a system", get_system, "read", "systems", {200: shapes.System}),
+    Route("GET", _ONE, "getSystem", "Get a system", get_system, "read", "systems", {200: views.SystemView}),
     Route(
         "PUT", _ONE, "putSystem", "Describe a system",
-        put_system, "fleet:write", "systems", {200: shapes.System, 201: shapes.System},
+        put_system, "fleet:write", "systems", {200: views.SystemView, 201: views.SystemView},
         body=bodies.SystemInput, mutates=True, conditional=True,
     ),
     Route(

@@ -16,7 +16,7 @@ from headgate.api import (
     orderings,
     pages,
     replies,
-    rollout_shapes,
+    rollout_views,
 )
 from headgate.api.calls import Answer, Call, Parameter, Route
 from headgate.api.lists import Listing
@@ -195,15 +195,15 @@ def _routes(path: str, suffix: str) -> tuple[Route, ...]:
     return (
         Route(
             "GET", path, f"getTarget{suffix}", "Get a release target",
-            get_target, "read", tag, {200: rollout_shapes.TargetDetail}, lane="lists",
+            get_target, "read", tag, {200: rollout_views.TargetDetail}, lane="lists",
         ),
         Route(
             "GET", f"{path}/explain", f"explainTarget{suffix}", "Say why a target has not changed yet",
-            explain_target, "read", tag, {200: rollout_shapes.Explanation}, lane="lists",
+            explain_target, "read", tag, {200: rollout_views.ExplanationView}, lane="lists",
         ),
         Route(
             "GET", f"{path}/jobs", f"listTargetJobs{suffix}", "List the jobs of a target, newest first",
-            list_jobs_of_target, "read", tag, {200: PageSchema(rollout_shapes.Job)},
+            list_jobs_of_target, "read", tag, {200: PageSchema(rollout_views.JobView)},
             query=pages.parameters("job", pages.NEWEST_FIRST, pages.NEWEST_FIRST[0]), problems=(422,),
         ),
     )  # fmt: skip
@@ -212,7 +212,7 @@ def _routes(path: str, suffix: str) -> tuple[Route, ...]:
 ROUTES: tuple[Route, ...] = (
     Route(
         "GET", "/v1/release-targets", "listTargets", "List release targets",
-        list_targets, "read", "release-targets", {200: PageSchema(rollout_shapes.ListedTarget)},
+        list_targets, "read", "release-targets", {200: PageSchema(rollout_views.ListedTarget)},
         query=(
             *pages.parameters("target", ("name", "-name")),
             Parameter("deployment", {"type": "string"}, "Of this deployment, by id or name."),

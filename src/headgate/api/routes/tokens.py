@@ -18,8 +18,8 @@ from headgate.api import (
     recording,
     refusals,
     replies,
-    shapes,
     tokens,
+    views,
 )
 from headgate.api.calls import Answer, Call, Refusal, Route
 from headgate.api.schemas import Page as PageSchema
@@ -32,17 +32,7 @@ KIND = "Token"
 
 
 def document(token: Token) -> dict[str, Any]:
-    return {
-        "id": token.id,
-        "name": token.name,
-        "workspace": token.workspace,
-        "role": token.role,
-        "permissions": list(token.permissions),
-        "agents": list(token.agents),
-        "createdAt": objects.shown(token.created_at),
-        "createdBy": token.created_by,
-        "expiresAt": objects.shown_or_none(token.expires_at),
-    }
+    return objects.built(views.TokenView, token)
 
 
 def _visible(call: Call, tokens: Iterable[Token]) -> list[Token]:
@@ -192,12 +182,12 @@ async def who_am_i(call: Call) -> Answer:
 ROUTES = (
     Route(
         "GET", "/v1/tokens", "listTokens", "List tokens, without their secrets",
-        list_tokens, "token:write", "tokens", {200: PageSchema(shapes.Token)},
+        list_tokens, "token:write", "tokens", {200: PageSchema(views.TokenView)},
         query=pages.parameters("token"), problems=(422,),
     ),
     Route(
         "POST", "/v1/tokens", "createToken", "Create a token",
-        create_token, "token:write", "tokens", {201: shapes.NewToken},
+        create_token, "token:write", "tokens", {201: views.NewToken},
         body=bodies.TokenInput, mutates=True, problems=(409,),
         description=(
             "The secret is answered this once, and is not kept for a second answer either: the same request again is "
@@ -211,6 +201,6 @@ ROUTES = (
     ),
     Route(
         "GET", "/v1/whoami", "whoAmI", "Who the token belongs to, and what it may do",
-        who_am_i, access.ANY_TOKEN, "tokens", {200: shapes.WhoAmI}, scope="service",
+        who_am_i, access.ANY_TOKEN, "tokens", {200: views.WhoAmI}, scope="service",
     ),
 )  # fmt: skip

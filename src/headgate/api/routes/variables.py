@@ -9,7 +9,7 @@ from headgate.api import (
     finding,
     refusals,
     replies,
-    shapes,
+    views,
 )
 from headgate.api.calls import Answer, Call, Route
 from headgate.fleet import kinds, model
@@ -68,7 +68,7 @@ def _routes(kind: Kind) -> tuple[Route, Route]:
             partial(put_variable, kind),
             "variable:write",
             kind.collection,
-            {200: shapes.Variable},
+            {200: views.VariableView},
             body=bodies.VariableInput,
             mutates=True,
         ),

@@ -23,7 +23,7 @@ from headgate.api import (
     refusals,
     replies,
     selecting,
-    shapes,
+    views,
 )
 from headgate.api.calls import Answer, Call, Route
 from headgate.api.lists import Listing
@@ -245,7 +245,7 @@ def _routes_for_one(path: str, suffix: str, find: Callable[[Call], Find]) -> tup
         ),
         Route(
             "DELETE", path, f"deleteVersion{suffix}", "Delete a version that runs nowhere",
-            partial(delete_version, find), "version:write", _TAG, {200: shapes.Deletion, 204: None},
+            partial(delete_version, find), "version:write", _TAG, {200: views.Deletion, 204: None},
             query=(deletions.DRY_RUN,),
             mutates=True, conditional=True, problems=(409,),
             description="One that was rejected, or that somebody voted against, needs the permission version:reject too: it could be published anew.",

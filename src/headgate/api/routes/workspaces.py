@@ -15,7 +15,7 @@ from headgate.api import (
     recording,
     refusals,
     replies,
-    shapes,
+    views,
 )
 from headgate.api.calls import Answer, Call, Route
 from headgate.api.schemas import Page as PageSchema
@@ -30,12 +30,7 @@ _EVERYWHERE = "*"
 
 
 def document(workspace: Workspace) -> dict[str, Any]:
-    return {
-        "id": workspace.id,
-        "name": workspace.name,
-        "description": workspace.description,
-        "createdAt": objects.shown(workspace.created_at),
-    }
+    return objects.built(views.WorkspaceView, workspace)
 
 
 async def _seen(call: Call) -> list[Workspace]:
@@ -147,17 +142,17 @@ _ALL, _ONE = "/v1/workspaces", "/v1/workspaces/{workspace}"
 ROUTES = (
     Route(
         "GET", _ALL, "listWorkspaces", "List the workspaces that the token sees",
-        list_workspaces, "read", "workspaces", {200: PageSchema(shapes.Workspace)},
+        list_workspaces, "read", "workspaces", {200: PageSchema(views.WorkspaceView)},
         query=pages.parameters("workspace"), scope="service", problems=(422,),
     ),
     Route(
         "POST", _ALL, "createWorkspace", "Create a workspace",
-        create_workspace, "workspace:admin", "workspaces", {201: shapes.Workspace},
+        create_workspace, "workspace:admin", "workspaces", {201: views.WorkspaceView},
         body=bodies.WorkspaceInput, scope="service", mutates=True, problems=(409,),
     ),
     Route(
         "GET", _ONE, "getWorkspace", "Get a workspace",
-        get_workspace, "read", "workspaces", {200: shapes.Workspace}, scope="service",
+        get_workspace, "read", "workspaces", {200: views.WorkspaceView}, scope="service",
     ),
     Route(
         "DELETE", _ONE, "deleteWorkspace", "Delete a workspace with everything in it",
@@ -179,7 +174,7 @@ ROUTES = (
     ),
     Route(
         "POST", f"{_ONE}/repair-clock", "repairClock", "Take the time of a workspace back to the clock's",
-        repair_clock, "workspace:admin", "workspaces", {200: shapes.ClockRepair}, scope="service", mutates=True, problems=(422,),
+        repair_clock, "workspace:admin", "workspaces", {200: views.ClockRepair}, scope="service", mutates=True, problems=(422,),
         description=(
             "For a workspace that a wrong clock has taken ahead. Moments that lie in the future are moved to now, in "
             "their order; what is due keeps the time that is left; moments that people wrote stay."

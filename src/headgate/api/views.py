@@ -6,14 +6,14 @@ from typing import Any, Literal
 
 import msgspec
 
-from headgate.api import rollout_shapes
-from headgate.fleet import model
+from headgate.api import rollout_views
+from headgate.fleet import differences, model
 from headgate.kernel.documents import Moment
 
 Json = dict[str, Any]
 
 
-class Workspace(msgspec.Struct, rename="camel"):
+class WorkspaceView(msgspec.Struct, rename="camel"):
     id: str
     name: str
     description: str
@@ -48,7 +48,7 @@ class Checks(msgspec.Struct, rename="camel"):
     checks: list[CheckResult]
 
 
-class System(msgspec.Struct, rename="camel"):
+class SystemView(msgspec.Struct, rename="camel"):
     """Deployments and environments name systems; one that nobody has described has no times."""
 
     id: str
@@ -69,12 +69,12 @@ class ResourceSetResult(msgspec.Struct, rename="camel"):
     adopted: list[str]
 
 
-class Variable(msgspec.Struct, rename="camel"):
+class VariableView(msgspec.Struct, rename="camel"):
     key: str
     value: object
 
 
-class Event(msgspec.Struct, rename="camel"):
+class EventView(msgspec.Struct, rename="camel"):
     seq: int
     at: Moment
     type: str
@@ -87,11 +87,11 @@ class Event(msgspec.Struct, rename="camel"):
 class EventPage(msgspec.Struct, rename="camel"):
     """`next` is the `after` of the next page, null where there is nothing more yet."""
 
-    items: list[Event]
+    items: list[EventView]
     next: str | None
 
 
-class AuditEntry(msgspec.Struct, rename="camel"):
+class AuditEntryView(msgspec.Struct, rename="camel"):
     """`before` and `after` are documents, null where there was nothing."""
 
     seq: int
@@ -105,7 +105,7 @@ class AuditEntry(msgspec.Struct, rename="camel"):
     request_id: str
 
 
-class Token(msgspec.Struct, rename="camel"):
+class TokenView(msgspec.Struct, rename="camel"):
     """Without a workspace it is good for all of them."""
 
     id: str
@@ -119,18 +119,9 @@ class Token(msgspec.Struct, rename="camel"):
     expires_at: Moment | None
 
 
-class NewToken(msgspec.Struct, rename="camel"):
+class NewToken(TokenView, rename="camel"):
     """`secret` is shown this once and never stored."""
 
-    id: str
-    name: str
-    workspace: str | None
-    role: str | None
-    permissions: list[str]
-    agents: list[str]
-    created_at: Moment
-    created_by: str
-    expires_at: Moment | None
     secret: str
 
 
@@ -146,7 +137,7 @@ class Deletion(msgspec.Struct, rename="camel"):
 
     kind: str
     name: str
-    concerns: rollout_shapes.Concerns
+    concerns: rollout_views.Concerns
     needs_confirm: bool
     needed_by: str | None
 
@@ -154,41 +145,23 @@ class Deletion(msgspec.Struct, rename="camel"):
 class Applied(msgspec.Struct, rename="camel"):
     kind: str
     name: str
-    action: Literal["created", "configured", "unchanged", "deleted", "kept"]
+    action: differences.Action
     note: str | None
-    concerns: rollout_shapes.Concerns | None
+    concerns: rollout_views.Concerns | None
 
 
 class ApplyResult(msgspec.Struct, rename="camel"):
     results: list[Applied]
 
 
-class FieldDifference(msgspec.Struct, rename="camel"):
-    path: str
-    before: Any
-    after: Any
-
-
-class Difference(msgspec.Struct, rename="camel"):
-    """`before` and `after` are manifests."""
-
-    kind: str
-    name: str
-    action: Literal["created", "configured", "unchanged", "deleted", "kept"]
-    before: Json | None
-    after: Json | None
-    fields: list[FieldDifference]
-    note: str | None
-
-
 class Differences(msgspec.Struct, rename="camel"):
-    differences: list[Difference]
+    differences: list[differences.Difference]
 
 
 class PlanResult(msgspec.Struct, rename="camel"):
     """What would change, and the output document of a scenario for what would follow."""
 
-    differences: list[Difference]
+    differences: list[differences.Difference]
     scenario: str
     seed: int
     start: Moment

@@ -6,40 +6,18 @@ from typing import Any, Literal
 
 import msgspec
 
-from headgate.fleet import model, records
-from headgate.kernel import decisions
+from headgate.fleet import explain, explain_deployment, model, records, remedies
 from headgate.kernel.documents import Moment
 
 Json = dict[str, Any]
 
 
-class JobLine(msgspec.Struct, rename="camel"):
+class JobLineView(msgspec.Struct, rename="camel"):
     id: str
     status: model.JobStatus
 
 
-class Measurement(msgspec.Struct, rename="camel"):
-    """`answer` is what the provider said, cut; those who may not act on targets see its beginning only."""
-
-    at: Moment
-    verdict: Literal["passed", "failed", "inconclusive"]
-    value: str | None
-    condition: str
-    message: str
-    answer: str
-
-
-class MetricResult(msgspec.Struct, rename="camel"):
-    """The first and the last measurements; `dropped` is how many in between are no longer kept."""
-
-    rule: str
-    metric: str
-    status: Literal["running", "passed", "failed"]
-    measurements: list[Measurement]
-    dropped: int
-
-
-class Job(msgspec.Struct, rename="camel"):
+class JobView(msgspec.Struct, rename="camel"):
     """`version` is the tag. `verifiedAt` is when verification ended. `reason` is why it was made: of a rollback, what
     caused it."""
 
@@ -64,10 +42,10 @@ class Job(msgspec.Struct, rename="camel"):
     links: model.StringMap
     verification: records.VerificationStatus
     verified_at: Moment | None
-    metrics: list[MetricResult]
+    metrics: list[explain.MetricLine]
 
 
-class Claim(msgspec.Struct, rename="camel"):
+class ClaimView(msgspec.Struct, rename="camel"):
     token: int
     until: Moment
 
@@ -75,7 +53,7 @@ class Claim(msgspec.Struct, rename="camel"):
 class ClaimedJob(msgspec.Struct, rename="camel"):
     """All that an agent needs to know to run the job."""
 
-    claim: Claim
+    claim: ClaimView
     job: Json
     agent: Json
     config: Json
@@ -132,7 +110,7 @@ class TargetsOrder(msgspec.Struct, rename="camel"):
     refused: list[Unable]
 
 
-class Target(msgspec.Struct, rename="camel"):
+class TargetView(msgspec.Struct, rename="camel"):
     """`current` is the tag of what runs there."""
 
     name: str
@@ -141,10 +119,10 @@ class Target(msgspec.Struct, rename="camel"):
     resource: str
     state: model.TargetState
     current: str | None
-    job: JobLine | None
+    job: JobLineView | None
 
 
-class ListedTarget(Target, rename="camel"):
+class ListedTarget(TargetView, rename="camel"):
     """`current` is the tag of what runs there. The last three are null unless reasons are asked for."""
 
     desired: str | None
@@ -152,7 +130,7 @@ class ListedTarget(Target, rename="camel"):
     next_evaluation_time: Moment | None
 
 
-class TargetDetail(Target, rename="camel"):
+class TargetDetail(TargetView, rename="camel"):
     """`message` is the one sentence to read first."""
 
     desired: str | None
@@ -162,93 +140,23 @@ class TargetDetail(Target, rename="camel"):
     group: str | None
 
 
-class RuleLine(msgspec.Struct, rename="camel"):
-    """`policy` and `rule` are null for the gates that are always on."""
-
-    policy: str | None
-    rule: str | None
-    type: str
-    version: str | None
-    verdict: decisions.Outcome
-    reason: decisions.Reason
-    message: str
-    satisfied_at: Moment | None
-    next_evaluation_time: Moment | None
-
-
-class GroupLine(msgspec.Struct, rename="camel"):
-    id: str
-    status: str
-    message: str
-    role: str
-    hooks: str
-
-
-class SlotLine(msgspec.Struct, rename="camel"):
-    policy: str
-    rule: str
-    held: bool
-    message: str
-
-
-class ExplainedJob(msgspec.Struct, rename="camel"):
-    """The job that the state is about: the one that lives, the one that failed, else the newest."""
-
-    id: str
-    version: str
-    status: model.JobStatus
-    attempt: int
-    agent: str | None
-    message: str | None
-    reason: str
-    links: model.StringMap
-    metrics: list[MetricResult]
-
-
-class Action(msgspec.Struct, rename="camel"):
+class ActionView(remedies.Action, frozen=True, rename="camel"):
     """What a person can do: the command, what comes of it, the permission it needs and the roles that have it."""
 
-    command: str
-    permission: str
-    effect: str
     roles: list[str]
 
 
-class Explanation(msgspec.Struct, rename="camel"):
+class ExplanationView(explain.Explanation, frozen=True, rename="camel"):
     """`changes` says what can change the state next, `blocked` that nothing but a person can."""
 
-    target: str
-    state: model.TargetState
-    current: str | None
-    desired: str | None
-    message: str
-    changes: str
-    blocked: bool
-    group: GroupLine | None
-    slots: list[SlotLine]
-    rules: list[RuleLine]
-    warnings: list[str]
-    next_evaluation_time: Moment | None
-    job: ExplainedJob | None
-    actions: list[Action]
+    actions: tuple[ActionView, ...] = ()
 
 
-class ReasonGroup(msgspec.Struct, rename="camel"):
+class ReasonGroupView(explain_deployment.ReasonGroup, rename="camel"):
     """Targets in one state for one reason; `targets` is a sample, `blocked` how many only a person can change, and the
     sentences and actions are those of the first of them, which is the one that changes first."""
 
-    environment: str
-    state: model.TargetState
-    policy: str | None
-    rule: str | None
-    type: str | None
-    version: str | None
-    message: str
-    changes: str
-    count: int
-    blocked: int
-    targets: list[str]
-    actions: list[Action]
+    actions: tuple[ActionView, ...] = ()
 
 
 class DeploymentExplanation(msgspec.Struct, rename="camel"):
@@ -256,10 +164,10 @@ class DeploymentExplanation(msgspec.Struct, rename="camel"):
 
     deployment: str
     targets: int
-    reasons: list[ReasonGroup]
+    reasons: list[ReasonGroupView]
 
 
-class Member(msgspec.Struct, rename="camel"):
+class MemberView(msgspec.Struct, rename="camel"):
     """`version` is the locked version's tag."""
 
     deployment: str
@@ -272,12 +180,12 @@ class Member(msgspec.Struct, rename="camel"):
     note: str
 
 
-class Transition(msgspec.Struct, rename="camel"):
+class TransitionView(msgspec.Struct, rename="camel"):
     at: Moment
     status: records.GroupStatus
 
 
-class Group(msgspec.Struct, rename="camel"):
+class GroupView(msgspec.Struct, rename="camel"):
     id: str
     policy: str
     rule: str
@@ -296,11 +204,11 @@ class Group(msgspec.Struct, rename="camel"):
     stuck: bool
     reason: str
     slot_released: bool
-    members: list[Member]
-    history: list[Transition]
+    members: list[MemberView]
+    history: list[TransitionView]
 
 
-class Approval(msgspec.Struct, rename="camel"):
+class ApprovalView(msgspec.Struct, rename="camel"):
     version_id: str
     deployment: str
     tag: str
@@ -312,7 +220,7 @@ class Approval(msgspec.Struct, rename="camel"):
     roles: list[str]
 
 
-class Skip(msgspec.Struct, rename="camel"):
+class SkipView(msgspec.Struct, rename="camel"):
     """`rule` is the rule's id, `ruleName` what people call it; what is null is not restricted."""
 
     id: str
@@ -337,7 +245,7 @@ class BudgetHolder(msgspec.Struct, rename="camel"):
     since: Moment | None
 
 
-class Budget(msgspec.Struct, rename="camel"):
+class BudgetView(msgspec.Struct, rename="camel"):
     """`scope` is the selector of the resources it covers, one value of its groupBy, or the version whose rollout failures
     stop; `stoppedAt` is set while the line is stopped."""
 
@@ -353,8 +261,8 @@ class Budget(msgspec.Struct, rename="camel"):
     stopped_at: Moment | None
 
 
-class Budgets(msgspec.Struct, rename="camel"):
-    budgets: list[Budget]
+class BudgetsView(msgspec.Struct, rename="camel"):
+    budgets: list[BudgetView]
 
 
 class Counts(msgspec.Struct, rename="camel"):
