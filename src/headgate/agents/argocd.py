@@ -11,7 +11,6 @@ from urllib.parse import quote, urlencode
 
 import msgspec
 
-from headgate.agents import credentials
 from headgate.agents.credentials import Credentials
 from headgate.agents.port import Agent, Assignment, Progress, TimeoutSeconds, TryLaterError, shortened
 from headgate.agents.web import Answer, Web, segment
@@ -56,7 +55,7 @@ class ArgocdAgent(Agent):
 
     async def start(self, assignment: Assignment) -> Progress:
         config = assignment.config(ArgocdConfig)
-        application = await self._application(config)
+        application = await self._application(config, assignment)
         if isinstance(application, Progress):
             return application
         sync = _newest(application)
@@ -67,7 +66,7 @@ class ArgocdAgent(Agent):
         answer = await self._call(config, "POST", "/sync", body=_request(config, assignment))
         if answer.status in (400, 409) and "another operation" in answer.text():
             raise TryLaterError(f"{config.application} is being synced by somebody else")
-        refused = _refused(config, answer, self._token(config))
+        refused = _refused(config, assignment, answer)
         if refused is not None:
             return refused
         return Progress(
@@ -79,7 +78,7 @@ class ArgocdAgent(Agent):
         answer = await self._call(config, "GET", "")
         if answer.status == 404:
             return _ended(config, "externalRunNotFound", f"application {config.application} is not there")
-        refused = _refused(config, answer, self._token(config))
+        refused = _refused(config, assignment, answer)
         if refused is not None:
             raise TryLaterError(refused.message or "Argo CD refuses")
         return await self._judged(config, assignment, answer.fields())
@@ -96,7 +95,7 @@ class ArgocdAgent(Agent):
             message = f"the sync is {sync.phase.lower() or 'queued'}"
             return _running(config, message + (f": {sync.message}" if sync.message else ""))
         if _is_stale(application, sync):
-            refreshed = await self._application(config, refresh=True)
+            refreshed = await self._application(config, assignment, refresh=True)
             application = refreshed if isinstance(refreshed, dict) else application
         if _is_stale(application, sync):
             return _running(config, "synced; its health is not known yet")
@@ -104,7 +103,7 @@ class ArgocdAgent(Agent):
 
     async def stop(self, assignment: Assignment) -> None:
         config = assignment.config(ArgocdConfig)
-        application = await self._application(config)
+        application = await self._application(config, assignment)
         sync = _newest(application) if isinstance(application, dict) else None
         if sync is None or sync.job != assignment.job.id or sync.phase not in ("", "Running"):
             return
@@ -118,9 +117,11 @@ class ArgocdAgent(Agent):
     def _token(self, config: ArgocdConfig) -> str:
         return self._credentials.find(config.token, config.token_env, field="token")
 
-    async def _application(self, config: ArgocdConfig, *, refresh: bool = False) -> dict[str, Any] | Progress:
+    async def _application(
+        self, config: ArgocdConfig, assignment: Assignment, *, refresh: bool = False
+    ) -> dict[str, Any] | Progress:
         answer = await self._call(config, "GET", "", refresh=refresh)
-        refused = _refused(config, answer, self._token(config))
+        refused = _refused(config, assignment, answer)
         if refused is not None:
             return refused
         return answer.fields()
@@ -254,13 +255,13 @@ def _links(config: ArgocdConfig) -> dict[str, str]:
     return {"application": f"{config.server_url.rstrip('/')}/applications/{path}"}
 
 
-def _refused(config: ArgocdConfig, answer: Answer, token: str) -> Progress | None:
+def _refused(config: ArgocdConfig, assignment: Assignment, answer: Answer) -> Progress | None:
     if answer.is_good:
         return None
     if answer.status in (408, 429) or answer.status >= 500:
         raise TryLaterError(f"Argo CD answered {answer.status}", answer.retry_after_seconds())
     fields = answer.fields()
-    said = str(fields.get("message") or fields.get("error") or "")[:300]
+    said = assignment.scrubber.text(str(fields.get("message") or fields.get("error") or ""))[:300]
     reasons = {
         401: "config.token is not valid",
         403: "it is not there, or config.token has no permission for it",
@@ -268,4 +269,4 @@ def _refused(config: ArgocdConfig, answer: Answer, token: str) -> Progress | Non
     }
     reason = reasons.get(answer.status, f"Argo CD answered {answer.status}")
     message = f"application {config.application}: {reason}" + (f" ({said})" if said else "")
-    return Progress("invalidIntegration", shortened(credentials.hidden(message, token)))
+    return Progress("invalidIntegration", shortened(message))

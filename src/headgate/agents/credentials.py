@@ -1,15 +1,15 @@
-"""Secrets that a config holds or names, and texts of others that must not repeat them."""
+"""Secrets that a config holds or names, found for those who send them, and for those who must not repeat them."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
+from headgate.fleet import scrubbing
 from headgate.kernel.problems import Problem, Rejected
 
-SHORTEST_SECRET = 4
-"""Shorter ones are in every text by chance."""
 OPTION = "--allow-env"
 OWN_NAMES = "HEADGATE_AGENT_*"
 _PATTERN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\*?")
@@ -57,9 +57,20 @@ class Credentials:
         )
 
 
-def hidden(text: str, *secrets: str) -> str:
-    """What somebody else said, without our secrets should they be in it."""
-    for secret in secrets:
-        if len(secret) >= SHORTEST_SECRET:
-            text = text.replace(secret, "***")
-    return text
+def scrubber_of(order: Mapping[str, Any]) -> scrubbing.Scrubber:
+    """For texts of whoever was given the document of a job's order: the secrets of its config, those of its deployment,
+    of which other fields may have been made, and those in the variables that the config names."""
+    config, deployment = order.get("config") or {}, order.get("deployment") or {}
+    given = scrubbing.secrets_of_config(config, deployment.get("jobAgentConfig") or {})
+    return scrubbing.Scrubber((*given, *_named(config)))
+
+
+def _named(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            if str(key).endswith("Env") and isinstance(item, str):
+                yield os.environ.get(item, "")
+            yield from _named(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _named(item)

@@ -12,7 +12,6 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from headgate.agents import credentials
 from headgate.agents.credentials import Credentials
 from headgate.agents.port import Agent, Assignment, Progress, TimeoutSeconds, TryLaterError, shortened
 from headgate.agents.web import LONGEST_WAIT_SECONDS, Answer, Web, segment
@@ -112,7 +111,7 @@ class GithubAgent(Agent):
             return Progress("queued", message, look_again_seconds=NEXT_LOOK_SECONDS)
         await assignment.keep(dispatchedAt=None)
         self._refuse_limit(answer)
-        return Progress("invalidIntegration", _refusal(config, answer, self._token(config)))
+        return Progress("invalidIntegration", _refusal(config, assignment, answer))
 
     async def _dispatch(self, config: GithubConfig, assignment: Assignment) -> Answer:
         """Servers that do not know `return_run_details` refuse the whole request, and begin nothing."""
@@ -281,8 +280,9 @@ def _links(run: dict[str, Any]) -> dict[str, str]:
     return {"run": page} if isinstance(page, str) and model.is_web_address(page) else {}
 
 
-def _refusal(config: GithubConfig, answer: Answer, token: str) -> str:
-    said = str(answer.fields().get("message") or answer.text().strip())[:200]
+def _refusal(config: GithubConfig, assignment: Assignment, answer: Answer) -> str:
+    said = str(answer.fields().get("message") or answer.text().strip())
+    said = assignment.scrubber.text(said)[:200]
     where = f"{config.workflow} of {_repository(config)} at {config.ref}"
     reasons = {
         401: "config.token is not valid",
@@ -291,4 +291,4 @@ def _refusal(config: GithubConfig, answer: Answer, token: str) -> str:
     }
     reason = reasons.get(answer.status, f"GitHub answered {answer.status}")
     message = f"{where} cannot be dispatched: {reason}" + (f" ({said})" if said else "")
-    return shortened(credentials.hidden(message, token))
+    return shortened(message)

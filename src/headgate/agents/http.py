@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from headgate.agents import credentials, signing
+from headgate.agents import signing
 from headgate.agents.credentials import Credentials
 from headgate.agents.port import (
     Agent,
@@ -83,9 +83,9 @@ class HttpAgent(Agent):
         answer = await self._send(config, assignment, "POST", config.url, self._body(assignment))
         _refuse_busy(answer)
         if not answer.is_good:
-            message = f"{place_of(config.url)} answered {answer.status}{self._reason(config, answer)}"
+            message = f"{place_of(config.url)} answered {answer.status}{_reason(assignment, answer)}"
             return Progress("invalidIntegration", shortened(message))
-        progress = _progress(config, answer)
+        progress = _progress(config, assignment, answer)
         if progress.external_id:
             await assignment.keep(externalId=progress.external_id)
         return progress
@@ -99,8 +99,8 @@ class HttpAgent(Agent):
         if answer.status in (404, 410):
             return Progress("externalRunNotFound", f"the status address answered {answer.status}")
         if not answer.is_good:
-            raise TryLaterError(f"the status address answered {answer.status}{self._reason(config, answer)}")
-        return _progress(config, answer)
+            raise TryLaterError(f"the status address answered {answer.status}{_reason(assignment, answer)}")
+        return _progress(config, assignment, answer)
 
     async def stop(self, assignment: Assignment) -> None:
         config = assignment.config(HttpConfig)
@@ -140,15 +140,6 @@ class HttpAgent(Agent):
     def _secret(self, config: HttpConfig) -> str:
         return self._credentials.find(config.secret, config.secret_env, field="secret")
 
-    def _reason(self, config: HttpConfig, answer: Answer) -> str:
-        """The first line of what it says."""
-        fields = answer.fields()
-        text = str(fields.get("detail") or fields.get("message") or answer.text().strip())[:200]
-        lines = text.splitlines()
-        if not lines:
-            return ""
-        return ": " + credentials.hidden(lines[0], self._secret(config), *config.headers.values())
-
     def _body(self, assignment: Assignment) -> bytes:
         document: dict[str, Any] = msgspec.to_builtins(assignment.document)
         document["config"] = {k: v for k, v in document["config"].items() if k not in NOT_SENT}
@@ -157,6 +148,14 @@ class HttpAgent(Agent):
             job, workspace = quote(assignment.job.id, safe=""), quote(assignment.workspace, safe="")
             document["callbackUrl"] = f"{self._public_url}/v1/jobs/{job}/callback?workspace={workspace}"
         return msgspec.json.encode(document)
+
+
+def _reason(assignment: Assignment, answer: Answer) -> str:
+    """The first line of what it says."""
+    fields = answer.fields()
+    said = str(fields.get("detail") or fields.get("message") or answer.text().strip())
+    lines = assignment.scrubber.text(said)[:200].splitlines()
+    return f": {lines[0]}" if lines else ""
 
 
 def _address(url: str, assignment: Assignment) -> str:
@@ -171,20 +170,21 @@ def _refuse_busy(answer: Answer) -> None:
         raise TryLaterError(f"the other side answered {answer.status}", answer.retry_after_seconds())
 
 
-def _progress(config: HttpConfig, answer: Answer) -> Progress:
+def _progress(config: HttpConfig, assignment: Assignment, answer: Answer) -> Progress:
     """An answer may say how the job is; without that it runs."""
     given = answer.fields()
     status = given.get("status", "inProgress")
     look_again_seconds = config.poll_seconds if config.status_url is not None else None
     if status not in model.JOB_LIVE | model.JOB_TERMINAL:
+        scrub = assignment.scrubber.text
         allowed = ", ".join(sorted(model.JOB_LIVE | model.JOB_TERMINAL))
-        message = f'the other side says the status is "{str(status)[:80]}"; allowed are {allowed}'
+        message = f'the other side says the status is "{scrub(str(status))[:80]}"; allowed are {allowed}'
         return Progress("inProgress", message, look_again_seconds=look_again_seconds)
     external_id, links = given.get("externalId"), given.get("links")
     said = given.get("message")
     return Progress(
         status,
-        shortened(said) if isinstance(said, str) else None,
+        shortened(assignment.scrubber.text(said)) if isinstance(said, str) else None,
         printable(str(external_id))[:500] if external_id else None,
         _links(links),
         look_again_seconds,

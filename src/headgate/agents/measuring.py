@@ -13,6 +13,7 @@ from headgate.agents.providers import http, prometheus, sleep
 from headgate.agents.providers import templates as provider_templates
 from headgate.agents.providers.answers import Answer
 from headgate.agents.web import Web
+from headgate.fleet import scrubbing
 from headgate.fleet.rules import verification
 from headgate.kernel import documents
 from headgate.kernel.problems import Rejected
@@ -40,12 +41,18 @@ class Measurer:
     async def measure(self, metric: verification.Metric, bindings: Mapping[str, object]) -> Answer:
         """`bindings` as for a job's config: version, resource, environment, deployment, variables, job."""
         async with self._free:
+            scrubber = _scrubber(metric.provider)
             try:
                 provider = _resolved(metric, bindings)
+                scrubber = _scrubber(provider)
                 async with asyncio.timeout(_limit_seconds(provider)):
-                    return await self._ask(provider)
+                    answer = await self._ask(provider)
+                return Answer(
+                    scrubber.value(answer.result),
+                    None if answer.error is None else shortened(scrubber.text(answer.error)),
+                )
             except Rejected as rejected:
-                return Answer(error=shortened("; ".join(str(problem) for problem in rejected.problems)))
+                return Answer(error=shortened("; ".join(map(str, scrubber.problems(rejected.problems)))))
             except TryLaterError as error:
                 return Answer(error=error.message)
             except TimeoutError:
@@ -65,6 +72,10 @@ class Measurer:
 
     async def close(self) -> None:
         await self._web.close()
+
+
+def _scrubber(provider: Provider) -> scrubbing.Scrubber:
+    return scrubbing.Scrubber(scrubbing.secrets_of_provider(documents.write(provider)))
 
 
 def _resolved(metric: verification.Metric, bindings: Mapping[str, object]) -> Provider:

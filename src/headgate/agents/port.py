@@ -7,6 +7,7 @@ earlier call began and never begin it a second time. An agent keeps what it need
 
 from __future__ import annotations
 
+import functools
 import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
@@ -14,7 +15,9 @@ from typing import Annotated, Any, ClassVar, TypeVar
 
 import msgspec
 
+from headgate.agents import credentials
 from headgate.fleet import model
+from headgate.fleet.scrubbing import Scrubber
 from headgate.kernel import documents
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Rejected
@@ -54,6 +57,13 @@ class Progress(msgspec.Struct, frozen=True):
     @property
     def has_ended(self) -> bool:
         return self.status in model.JOB_TERMINAL
+
+    def scrubbed(self, scrubber: Scrubber) -> Progress:
+        """As it may be told."""
+        message = None if self.message is None else shortened(scrubber.text(self.message))
+        external_id = None if self.external_id is None else scrubber.text(self.external_id)
+        links = scrubber.value(self.links)
+        return msgspec.structs.replace(self, message=message, external_id=external_id, links=links)
 
 
 class JobFacts(msgspec.Struct, frozen=True, rename="camel"):
@@ -114,6 +124,13 @@ class Assignment:
     @property
     def job(self) -> JobFacts:
         return self.document.job
+
+    @functools.cached_property
+    def scrubber(self) -> Scrubber:
+        """For whatever the other side says: nobody is shown the secrets that it was sent."""
+        return credentials.scrubber_of(
+            {"config": self.document.config, "deployment": self.document.deployment}
+        )
 
     @property
     def state(self) -> Mapping[str, Any]:

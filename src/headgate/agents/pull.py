@@ -211,7 +211,7 @@ class PullAgent:
             if progress.has_ended:
                 self._ended.add(assignment.job.id)
             if said is None or _news(progress) != _news(said):
-                await self._tell(assignment.job.id, token, progress)
+                await self._tell(assignment.job.id, token, progress.scrubbed(assignment.scrubber))
                 said = progress
             if progress.has_ended:
                 return

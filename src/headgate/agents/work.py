@@ -114,7 +114,7 @@ class Work:
             if progress is None:
                 await self.put_down(None)
                 return
-            said = _said(progress)
+            said = _said(progress.scrubbed(assignment.scrubber))
             if progress.has_ended:
                 await self._conclude(said, (agent, assignment))
                 return

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 
-from headgate.fleet import agent_configs, agent_fields, job_configs, model, records
+from headgate.fleet import agent_configs, agent_fields, job_configs, model, records, scrubbing
 from headgate.fleet.state import State
 from headgate.kernel import instants
 from headgate.kernel.documents import describe
-from headgate.kernel.problems import Rejected
+from headgate.kernel.problems import Problem, Rejected
 from headgate.store.port import Order
 
 DEFAULT_TIMEOUT_SECONDS = 3_600
@@ -107,9 +108,19 @@ def _config(
     _refuse_closed(agent, f"version {version.tag} of {deployment.name}", version.job_agent_config)
     merged = job_configs.merge(agent.config, deployment.job_agent_config, version.job_agent_config)
     try:
-        return agent_configs.resolve(agent.type, merged, bindings)
+        config = agent_configs.resolve(agent.type, merged, bindings)
+        _check_timeout(config)
+        return config
     except Rejected as rejected:
-        raise Undeliverable("invalidIntegration", str(rejected)) from None
+        said = _scrubber(agent, deployment, version).problems(rejected.problems)
+        raise Undeliverable("invalidIntegration", str(Rejected(said))) from None
+
+
+def _scrubber(
+    agent: model.JobAgent, deployment: model.Deployment, version: model.Version
+) -> scrubbing.Scrubber:
+    configs = (agent.config, deployment.job_agent_config, version.job_agent_config)
+    return scrubbing.Scrubber(scrubbing.secrets_of_config(*configs))
 
 
 def _refuse_closed(agent: model.JobAgent, whose: str, config: Mapping[str, object]) -> None:
@@ -122,15 +133,18 @@ def _refuse_closed(agent: model.JobAgent, whose: str, config: Mapping[str, objec
         )
 
 
-def _timeout(config: Mapping[str, object]) -> float:
+def _timeout(config: Mapping[str, Any]) -> float:
+    timeout: float = config.get("timeoutSeconds", DEFAULT_TIMEOUT_SECONDS)
+    return timeout
+
+
+def _check_timeout(config: Mapping[str, object]) -> None:
     given = config.get("timeoutSeconds", DEFAULT_TIMEOUT_SECONDS)
     is_number = isinstance(given, int | float) and not isinstance(given, bool)
     if is_number and 0 < given <= LONGEST_TIMEOUT_SECONDS:  # type: ignore[operator]  # it is a number
-        return given  # type: ignore[return-value]  # likewise
+        return
     allowed = f"a number of seconds above 0 and up to {LONGEST_TIMEOUT_SECONDS}"
-    raise Undeliverable(
-        "invalidIntegration", f"config.timeoutSeconds: is {describe(given)}; allowed is {allowed}"
-    )
+    raise Rejected((Problem("config.timeoutSeconds", f"is {describe(given)}; allowed is {allowed}"),))
 
 
 def row(order: Order) -> tuple[object, ...]:

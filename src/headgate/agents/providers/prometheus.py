@@ -24,7 +24,7 @@ async def measure(provider: verification.Prometheus, web: Web) -> Answer:
     )
     fields = answer.fields()
     if fields.get("status") != "success":
-        said = str(fields.get("error") or f"it answered {answer.status}")[:300]
+        said = str(fields.get("error") or f"it answered {answer.status}")
         return Answer(error=f"the query failed: {said}")
     data = fields.get("data")
     values = _values(data) if isinstance(data, dict) else None

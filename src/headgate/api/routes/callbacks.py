@@ -20,6 +20,7 @@ from headgate.fleet import records
 from headgate.kernel import documents
 from headgate.kernel.problems import Rejected
 from headgate.runtime.commands import View
+from headgate.store.port import Order
 
 
 class _Document(msgspec.Struct):
@@ -33,7 +34,10 @@ async def take_callback(call: Call) -> Answer:
     """
     row = await replies.in_thread(call.service.store.job, call.workspace, call.path["job"])
     job = None if row is None else jobs.from_row(row)
-    secret = None if job is None else await _secret(call, job)
+    order = (
+        await replies.in_thread(call.service.store.order, call.workspace, job.id) if job is not None else None
+    )
+    secret = None if job is None else await _secret(call, job, order)
     if job is None or secret is None or not _is_signed(call, job.id, secret):
         raise Refusal(
             401,
@@ -42,7 +46,7 @@ async def take_callback(call: Call) -> Answer:
             "dots between, by the secret of the job's agent",
         )
     given = documents.read(bodies.ReportInput, large_bodies.decoded(call))
-    change = jobs.reported(job, given)
+    change = jobs.reported(job, given, order)
     return await replies.submit(call, partial(jobs.take_report, change, job))
 
 
@@ -58,9 +62,8 @@ def _is_signed(call: Call, job: str, secret: str) -> bool:
     )
 
 
-async def _secret(call: Call, job: records.Job) -> str | None:
+async def _secret(call: Call, job: records.Job, order: Order | None) -> str | None:
     """Of the order that was sent; of a job that has ended, what its agent has by now."""
-    order = await replies.in_thread(call.service.store.order, call.workspace, job.id)
     if order is not None:
         config = msgspec.json.decode(order.document, type=_Document).config
         return _secret_in(call, config) if order.type == "http" else None

@@ -218,7 +218,7 @@ async def report(call: Call) -> Answer:
         _check_claim(call, order, given.token)
         if given.status in model.JOB_LIVE:
             await _is_first_word(call, order)
-    change = jobs.reported(job, given)
+    change = jobs.reported(job, given, order)
     if order is None or not order.cancelled:
         return await replies.submit(call, partial(_take_from_holder, change, job))
     answer = await replies.submit(call, partial(jobs.take_report, change, job))

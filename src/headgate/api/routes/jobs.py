@@ -8,7 +8,8 @@ from typing import Any, get_args
 
 import msgspec
 
-from headgate.agents.port import shortened
+from headgate.agents import credentials
+from headgate.agents.port import Progress
 from headgate.api import (
     bodies,
     evidence,
@@ -31,7 +32,7 @@ from headgate.fleet.state import State
 from headgate.kernel import documents
 from headgate.runtime import claims
 from headgate.runtime.commands import Context, Reply
-from headgate.store.port import Row
+from headgate.store.port import Order, Row
 
 HISTORY_STEP = 500
 _DECODER = msgspec.json.Decoder(records.Job)
@@ -153,10 +154,15 @@ def check_agent(call: Call, job: records.Job) -> None:
         )
 
 
-def reported(job: records.Job, given: bodies.ReportInput | bodies.ClaimedReportInput) -> JobReported:
-    """What is said at great length is cut, and taken all the same: the end of a job must not get lost for that."""
-    message = None if given.message is None else shortened(given.message)
-    return JobReported(job.id, given.status, message, given.external_id, given.links)
+def reported(
+    job: records.Job, given: bodies.ReportInput | bodies.ClaimedReportInput, order: Order | None = None
+) -> JobReported:
+    """What is said at great length is cut, and taken all the same: the end of a job must not get lost for that. The
+    secrets that the order held are taken out."""
+    document = msgspec.json.decode(order.document) if order is not None else {}
+    said = Progress(given.status, given.message, given.external_id, given.links)
+    said = said.scrubbed(credentials.scrubber_of(document))
+    return JobReported(job.id, said.status, said.message, said.external_id, dict(said.links))
 
 
 def take_report(change: JobReported, stored_job: records.Job, context: Context) -> Reply:
