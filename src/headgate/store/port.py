@@ -101,7 +101,7 @@ class Order(msgspec.Struct, rename="camel"):
     """A job to be run by an agent: the outbox. `document` is all that the agent needs to know.
 
     `claims` counts how often it was handed out; a claim ends with the lease `claimed_until`, and `token` tells claims
-    of the same order apart.
+    of the same order apart, and nobody knows it but who was given the claim.
     """
 
     workspace: str

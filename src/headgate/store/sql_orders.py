@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -44,7 +45,7 @@ class SqlOrders(Store):
             orders = [_order(row) for row in session.fetch(sql, (*values, limit))]
             for order in orders:
                 order.claims += 1
-                order.token += 1
+                order.token = _new_token()
                 order.claimed_by = holder
                 order.claimed_until = now + instants.seconds(seconds)
                 order.state = order.state if note is None else note(order)
@@ -119,9 +120,9 @@ class SqlOrders(Store):
     def give_back_order(self, order: Order) -> None:
         with self._driver.write() as session:
             session.execute(
-                "UPDATE job_dispatch SET claims = claims - 1, token = token + 1, claimed_by = NULL, "
+                "UPDATE job_dispatch SET claims = claims - 1, token = ?, claimed_by = NULL, "
                 "claimed_until = NULL WHERE workspace = ? AND job = ? AND token = ?",
-                (order.workspace, order.job, order.token),
+                (_new_token(), order.workspace, order.job, order.token),
             )
 
     def end_lost_claims(self, type_: str, now: Instant, limit: int) -> list[Order]:
@@ -171,6 +172,11 @@ class SqlOrders(Store):
         return [
             _order(row) for row in self._driver.fetch(statements.select("job_dispatch", where, tail), values)
         ]
+
+
+def _new_token() -> int:
+    """Not to be guessed by whoever knows another one; and a number that every JSON reader keeps as it is."""
+    return 1 + secrets.randbits(52)
 
 
 def _order(row: tuple[Any, ...]) -> Order:

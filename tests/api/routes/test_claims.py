@@ -36,7 +36,7 @@ def _lose(server: Server) -> None:
 
 def test_a_claim_hands_over_all_that_is_needed(agent: Client, client: Client) -> None:
     claimed = _claim(agent, holder="machine-1")[0]
-    assert claimed["claim"] == {"token": 1, "until": "2026-03-01T09:01:00Z"}
+    assert claimed["claim"]["until"] == "2026-03-01T09:01:00Z"
     assert claimed["job"]["resource"] == "node-1"
     assert claimed["config"] == {"image": "v1"}
     assert claimed["agent"] == {"name": "runner", "type": "pull"}
@@ -48,7 +48,7 @@ def test_a_job_is_in_progress_from_the_first_word_of_whoever_claimed_it(
     claimed = _claim(agent, holder="machine-1")[0]
     job = client.items("/v1/jobs")[0]
     assert (job["status"], job["message"]) == ("queued", "handed to machine-1")
-    agent.post(f"/v1/jobs/{claimed['job']['id']}/heartbeat", {"token": 1})
+    _beat(agent, claimed)
     job = client.items("/v1/jobs")[0]
     assert (job["status"], job["startedAt"]) == ("inProgress", "2026-03-01T09:00:00Z")
 
@@ -64,9 +64,8 @@ def test_a_claim_needs_no_body(agent: Client) -> None:
 
 def test_a_heartbeat_keeps_the_claim(agent: Client, server: Server) -> None:
     claimed = _claim(agent)[0]
-    path = f"/v1/jobs/{claimed['job']['id']}/heartbeat"
     server.clock.advance("50s")
-    beat = agent.post(path, {"token": 1})
+    beat = _beat(agent, claimed)
     assert beat.json == {"cancelled": False, "until": "2026-03-01T09:01:50Z"}
     server.clock.advance("50s")
     assert _claim(agent) == []
@@ -75,7 +74,7 @@ def test_a_heartbeat_keeps_the_claim(agent: Client, server: Server) -> None:
 def test_a_heartbeat_renews_the_lease_that_was_asked_for(agent: Client, server: Server) -> None:
     claimed = _claim(agent, leaseSeconds=300)[0]
     server.clock.advance("100s")
-    beat = agent.post(f"/v1/jobs/{claimed['job']['id']}/heartbeat", {"token": 1})
+    beat = _beat(agent, claimed)
     assert beat.json["until"] == "2026-03-01T09:06:40Z"
 
 
@@ -84,17 +83,33 @@ def test_a_lost_claim_is_offered_again_and_its_first_holder_is_told(agent: Clien
     _lose(server)
     second = _claim(agent)[0]
     job = first["job"]["id"]
-    assert second["claim"]["token"] == 2
-    assert agent.post(f"/v1/jobs/{job}/heartbeat", {"token": 1}).status == 409
-    assert agent.post(f"/v1/jobs/{job}/report", {"token": 1, "status": "successful"}).status == 409
-    assert agent.post(f"/v1/jobs/{job}/report", {"token": 2, "status": "successful"}).status == 200
+    lost, kept = first["claim"]["token"], second["claim"]["token"]
+    assert _beat(agent, first).status == 409
+    assert agent.post(f"/v1/jobs/{job}/report", {"token": lost, "status": "successful"}).status == 409
+    assert agent.post(f"/v1/jobs/{job}/report", {"token": kept, "status": "successful"}).status == 200
+
+
+def test_the_token_of_a_claim_is_not_to_be_guessed(agent: Client, client: Client, server: Server) -> None:
+    """Also not by whoever had the job before."""
+    first = _claim(agent)[0]
+    _lose(server)
+    second = _claim(agent)[0]
+    tokens = [claimed["claim"]["token"] for claimed in (first, second)]
+    assert all(0 < token <= 2**53 for token in tokens)
+    near = {token + step for token in (*tokens, 0) for step in range(-3, 4)} - {tokens[1]}
+    for guessed in near:
+        said = {"token": guessed, "status": "successful"}
+        assert agent.post(f"/v1/jobs/{first['job']['id']}/report", said).status == 409
+        assert agent.post(f"/v1/jobs/{first['job']['id']}/heartbeat", {"token": guessed}).status == 409
+    assert client.items("/v1/jobs")[0]["status"] == "queued"
 
 
 def test_a_claim_that_ran_out_but_that_nobody_took_can_still_report(agent: Client, server: Server) -> None:
     claimed = _claim(agent)[0]
     _lose(server)
     path = f"/v1/jobs/{claimed['job']['id']}/report"
-    assert agent.post(path, {"token": 1, "status": "successful"}).json["status"] == "successful"
+    said = {"token": claimed["claim"]["token"], "status": "successful"}
+    assert agent.post(path, said).json["status"] == "successful"
 
 
 def _beat(agent: Client, claimed: Any) -> Response:
@@ -125,8 +140,8 @@ def test_the_agent_says_how_often_a_job_is_offered(client: Client, server: Serve
 
 
 def test_claims_that_nobody_received_never_fail_a_job(agent: Client, client: Client, server: Server) -> None:
-    for number in range(1, 6):
-        assert _claim(agent)[0]["claim"]["token"] == number
+    for _ in range(5):
+        assert len(_claim(agent)) == 1
         _lose(server)
     _beat(agent, _claim(agent)[0])
     assert client.items("/v1/jobs")[0]["status"] == "inProgress"
@@ -259,16 +274,16 @@ def test_a_claim_that_was_made_for_one_who_hung_up_is_given_back_and_does_not_co
             client.post("/v1/job-agents/runner/claim", {})
     order = server.store.order("default", job)
     assert order is not None
-    assert (order.claims, order.token, order.claimed_by, order.claimed_until) == (0, 2, None, None)
-    assert client.post(f"/v1/jobs/{job}/heartbeat", {"token": 1}).status == 409
-    assert _claim(client)[0]["claim"]["token"] == 3
+    assert (order.claims, order.claimed_by, order.claimed_until) == (0, None, None)
+    assert client.post(f"/v1/jobs/{job}/heartbeat", {"token": order.token}).status == 409
+    assert _claim(client)[0]["claim"]["token"] != order.token
 
 
 def test_reports_are_idempotent(agent: Client) -> None:
     claimed = _claim(agent)[0]
     path = f"/v1/jobs/{claimed['job']['id']}/report"
     body = {
-        "token": 1,
+        "token": claimed["claim"]["token"],
         "status": "successful",
         "message": "ok",
         "externalId": "x",
@@ -283,8 +298,8 @@ def test_reports_are_idempotent(agent: Client) -> None:
 def test_another_end_than_the_one_that_was_taken_comes_too_late(agent: Client, client: Client) -> None:
     claimed = _claim(agent)[0]
     path = f"/v1/jobs/{claimed['job']['id']}/report"
-    agent.post(path, {"token": 1, "status": "successful"})
-    answer = agent.post(path, {"token": 1, "status": "failure"})
+    agent.post(path, {"token": claimed["claim"]["token"], "status": "successful"})
+    answer = agent.post(path, {"token": claimed["claim"]["token"], "status": "failure"})
     assert answer.status == 409
     assert "has ended as successful" in answer.json["detail"]
     assert client.items("/v1/jobs")[0]["status"] == "successful"
@@ -292,7 +307,7 @@ def test_another_end_than_the_one_that_was_taken_comes_too_late(agent: Client, c
 
 def test_a_very_long_message_is_cut_and_the_end_is_taken(agent: Client) -> None:
     claimed = _claim(agent)[0]
-    body = {"token": 1, "status": "failure", "message": "x" * 1_000_000}
+    body = {"token": claimed["claim"]["token"], "status": "failure", "message": "x" * 1_000_000}
     answer = agent.post(f"/v1/jobs/{claimed['job']['id']}/report", body)
     assert (answer.json["status"], len(answer.json["message"])) == ("failure", 2_000)
 
@@ -300,7 +315,7 @@ def test_a_very_long_message_is_cut_and_the_end_is_taken(agent: Client) -> None:
 def test_a_heartbeat_of_a_job_that_has_ended_loses_the_claim(agent: Client, client: Client) -> None:
     claimed = _claim(agent)[0]
     fleet.finish(client, claimed["job"])
-    response = agent.post(f"/v1/jobs/{claimed['job']['id']}/heartbeat", {"token": 1})
+    response = agent.post(f"/v1/jobs/{claimed['job']['id']}/heartbeat", {"token": claimed["claim"]["token"]})
     assert response.status == 409
 
 
@@ -310,9 +325,16 @@ def test_a_cancelled_job_is_told_to_its_holder_and_is_over_with_the_report(
     claimed = _claim(agent)[0]
     job = claimed["job"]["id"]
     client.delete("/v1/resources/node-1")
-    beat = until(lambda: _cancelled(agent.post(f"/v1/jobs/{job}/heartbeat", {"token": 1})))
+    beat = until(
+        lambda: _cancelled(agent.post(f"/v1/jobs/{job}/heartbeat", {"token": claimed["claim"]["token"]}))
+    )
     assert beat.status == 200
-    assert agent.post(f"/v1/jobs/{job}/report", {"token": 1, "status": "cancelled"}).status == 200
+    assert (
+        agent.post(
+            f"/v1/jobs/{job}/report", {"token": claimed["claim"]["token"], "status": "cancelled"}
+        ).status
+        == 200
+    )
     assert server.store.order("default", job) is None
 
 
