@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from headgate.fleet import rejecting, rollbacks
+from headgate.fleet import evidence, rejecting, rollbacks
 from headgate.fleet.records import Job
 from headgate.fleet.state import Judged, State
 from headgate.fleet.units import Target, VersionNode
@@ -18,7 +18,7 @@ def verdicts_of(state: State, target: Target) -> Iterator[tuple[VersionNode | No
     if target.record.job is not None:
         return
     if back is not None:
-        message = f"{_cause(state, target)}; it goes back to {back.tag}"
+        message = f"{_cause(state, target)}; it goes back to {back.tag}{_said_so_far(state, target, back)}"
         yield back, Judged(None, "rollback", decisions.allowed(message))
     elif failed is not None:
         runs = state.version(target.record.deployed)
@@ -42,7 +42,13 @@ def waiting_sentence(
         ),
         " is next",
     )
-    return f"{_cause(state, target)}; the rollback to {back.tag}{waits}"
+    return f"{_cause(state, target)}; the rollback to {back.tag}{_said_so_far(state, target, back)}{waits}"
+
+
+def _said_so_far(state: State, target: Target, back: VersionNode) -> str:
+    """What has become of the attempt before the one that is waited for."""
+    last = rollbacks.in_vain(state, target)
+    return f" ({evidence.of_job(last)})" if last is not None and last.version == back.id else ""
 
 
 def _cause(state: State, target: Target) -> str:

@@ -84,10 +84,11 @@ def _ordered_verdicts(state: State, target: Target, now: Instant) -> Iterator[Ve
     record = target.record
     version = state.version(record.rollback_to or record.deployed)
     last = state.jobs.get(record.attempts[-1]) if record.attempts else None
-    is_retried = record.retry_at is not None and last is not None and last.kind == "redeploy"
+    is_retried = record.retry_at is not None and last is not None and last.kind in ("redeploy", "rollback")
     if record.job is not None or version is None:
         return
-    if record.rollback_to is None and record.ordered != "redeploy" and not is_retried:
+    is_redeployed = record.ordered == "redeploy" or (is_retried and last is not None and last.kind == "redeploy")
+    if record.rollback_to is None and not is_redeployed:
         return
     yield version, gates.frozen(state, target, now)
     if is_retried and record.retry_at is not None:

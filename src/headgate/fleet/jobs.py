@@ -196,18 +196,17 @@ def note_running(state: State, target: Target, version: str, variables: Variable
 
 
 def _ended_without_success(state: State, target: Target, job: Job, now: Instant) -> None:
-    record = target.record
-    plan = retry_plan(state, target, record.attempts)
-    if plan.retry and job.kind != "rollback":
-        record.retry_at = plan.at
+    plan = retry_plan(state, target, target.record.attempts)
+    if plan.retry:
+        target.record.retry_at = plan.at
         return
-    record.rollback_to = None
     _out_of_attempts(state, target, job, now)
 
 
 def _out_of_attempts(state: State, target: Target, job: Job, now: Instant) -> None:
     """It has failed for good; where a rollback rule fires for that, or who rejected it asked so, what ran before is put
     back."""
+    target.record.rollback_to = None
     given_up(state, target, job, now)
     if job.kind == "rollback":
         return
@@ -249,19 +248,29 @@ def given_up(state: State, target: Target, job: Job, now: Instant) -> None:
 
 def reconsider_retry(state: State, target: Target, now: Instant) -> None:
     """Retry rules may have changed while the next attempt was waited for, or the version was withdrawn: then the attempt
-    that failed was the last."""
+    that failed was the last. A rollback goes further back instead, if it can."""
     record = target.record
     if record.retry_at is None or not record.attempts:
         return
     last = state.jobs[record.attempts[-1]]
     plan = retry_plan(state, target, record.attempts)
-    if plan.retry and candidates.withdrawn(state, target, last.version, last.kind) is None:
+    is_withdrawn = _is_withdrawn(state, target, last)
+    if plan.retry and not is_withdrawn:
         if plan.at != record.retry_at:
             record.retry_at = plan.at
             state.target_changed(target)
         return
-    _out_of_attempts(state, target, last, now)
+    if is_withdrawn and last.kind == "rollback" and candidates.last_good(state, target) is not None:
+        record.retry_at = None
+    else:
+        _out_of_attempts(state, target, last, now)
     state.target_changed(target)
+
+
+def _is_withdrawn(state: State, target: Target, last: Job) -> bool:
+    if last.kind == "rollback":
+        return not _may_start(state, last.version)
+    return candidates.withdrawn(state, target, last.version, last.kind) is not None
 
 
 def reconsider_orders(state: State, target: Target) -> None:

@@ -172,8 +172,8 @@ def _of_retry(state: State, target: Target, before: VersionNode | None, to: Vers
 
 
 def _failed_rollback(state: State, target: Target, to: VersionNode | None) -> Job | None:
-    """The failed rollback that the order is about: no version is named, or that one."""
-    failed = rollbacks.failed(state, target)
+    """The rollback that failed, for good or not, and that the order is about: no version is named, or that one."""
+    failed = rollbacks.in_vain(state, target)
     return failed if failed is not None and (to is None or to.id == failed.version) else None
 
 
@@ -307,6 +307,7 @@ def _roll_back_again(target: Target, to: VersionNode, failed: Job) -> None:
     record.failures.pop(to.id, None)
     record.failed_at = None
     record.failed_version = None
+    record.retry_at = None
 
 
 def _go_to(state: State, target: Target, one: Prospect, user: str) -> None:

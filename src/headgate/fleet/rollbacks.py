@@ -32,17 +32,22 @@ def _is_barred(state: State, target: Target, back: VersionNode) -> bool:
     return False
 
 
-def failed(state: State, target: Target) -> Job | None:
-    """The rollback outside brackets that was the last thing tried here, and failed: nothing follows by itself."""
+def in_vain(state: State, target: Target) -> Job | None:
+    """The rollback outside brackets that was the last thing tried here, and did not succeed: another attempt may follow."""
     record = target.record
     last = state.jobs.get(record.attempts[-1]) if record.attempts else None
-    if last is None or record.failed_at is None or record.job is not None:
+    if last is None or record.job is not None or (record.failed_at is None and record.retry_at is None):
         return None
     return last if last.kind == "rollback" and last.group is None else None
 
 
+def failed(state: State, target: Target) -> Job | None:
+    """The one after which nothing follows by itself."""
+    return in_vain(state, target) if target.record.failed_at is not None else None
+
+
 def again(state: State, target: Target, job: Job) -> VersionNode | None:
-    """Where the failed rollback goes when it is tried again: further back, if its version was rejected meanwhile."""
+    """Where the rollback that failed goes when it is tried again: further back, if its version was rejected meanwhile."""
     version = state.version(job.version)
     if version is not None and version.object.status != "rejected":
         return version

@@ -96,7 +96,7 @@ def next_release(state: State, target: Target, now: Instant, hindrance: Hindranc
             retried = None
         if version.id == record.deployed and record.deployed_variables == resolved:
             if is_retried:
-                return _redeployed_again(state, target, version, now, hindrance)
+                return _ordered(state, target, version.id, "redeploy", now, hindrance)
             break
         if has_failed(target, version, resolved):
             break
@@ -193,13 +193,14 @@ def _new_version(
     record = target.record
     deployed = candidates.deployed_version(state, target)
     going_back = deployed is not None and version.order < deployed.order
-    attempt, retry_at = _attempt(state, target, version, resolved)
+    kind: JobKind = "rollback" if going_back else "deploy"
+    attempt, retry_at = _attempt(state, target, version, resolved, kind)
     if retry_at is not None and retry_at > now:
         hindrance.look_again(retry_at)
         return None
     return Release(
         version,
-        "rollback" if going_back else "deploy",
+        kind,
         attempt,
         resolved,
         tuple(judged),
@@ -211,12 +212,15 @@ def _new_version(
 
 
 def _attempt(
-    state: State, target: Target, version: VersionNode, resolved: Variables
+    state: State, target: Target, version: VersionNode, resolved: Variables, kind: JobKind
 ) -> tuple[int, Instant | None]:
-    """The number of the next attempt of this release, and from when it may be made."""
+    """The number of the next attempt of this release, and from when it may be made. To go back to a version is another
+    thing than to deploy it."""
     record = target.record
     last = state.jobs.get(record.attempts[-1]) if record.attempts else None
-    if last is None or last.version != version.id or last.variables != resolved or last.kind == "rollback":
+    if last is None or last.version != version.id or last.variables != resolved:
+        return 1, None
+    if (last.kind == "rollback") != (kind == "rollback"):
         return 1, None
     return last.attempt + 1, record.retry_at
 
@@ -236,7 +240,7 @@ def _same_version(
             hindrance.add(one)
             return None
         judged.append(one)
-    attempt, retry_at = _attempt(state, target, version, resolved)
+    attempt, retry_at = _attempt(state, target, version, resolved, "variable")
     if retry_at is not None and retry_at > now:
         hindrance.look_again(retry_at)
         return None
@@ -254,27 +258,23 @@ def verdicts_of_same_version(state: State, target: Target, now: Instant) -> Iter
 def _ordered(
     state: State, target: Target, version_id: str, kind: JobKind, now: Instant, hindrance: Hindrance
 ) -> Release | None:
-    """A rollback or a redeploy: it needs no gate but the freeze, a slot and a free target."""
+    """A rollback or a redeploy, or the next attempt of one: it needs no gate but the freeze, a slot and a free target."""
+    record = target.record
     version = state.versions[version_id]
+    resolved = variables.resolve(state, target)
+    attempt, retry_at = 1, None
+    if record.retry_at is not None:
+        attempt, retry_at = _attempt(state, target, version, resolved, kind)
+    if retry_at is not None and retry_at > now:
+        hindrance.look_again(retry_at)
+        return None
     one = gates.frozen(state, target, now)
     if not one.is_allowed:
         hindrance.add(one)
         return None
-    key = (REPAIR, 0, target.record.finished_at or 0, target.resource.name, target.name)
-    reason = target.record.rollback_cause if kind == "rollback" else ""
-    return Release(version, kind, 1, variables.resolve(state, target), (one,), key, reason or kind)
-
-
-def _redeployed_again(
-    state: State, target: Target, version: VersionNode, now: Instant, hindrance: Hindrance
-) -> Release | None:
-    """The next attempt of an ordered redeploy: the version runs there already, and is still to be deployed anew."""
-    found = _ordered(state, target, version.id, "redeploy", now, hindrance)
-    attempt, retry_at = _attempt(state, target, version, variables.resolve(state, target))
-    if retry_at is not None and retry_at > now:
-        hindrance.look_again(retry_at)
-        return None
-    return msgspec.structs.replace(found, attempt=attempt) if found is not None else None
+    key = (REPAIR, 0, record.finished_at or 0, target.resource.name, target.name)
+    reason = record.rollback_cause if kind == "rollback" else ""
+    return Release(version, kind, attempt, resolved, (one,), key, reason or kind)
 
 
 def verdicts_of(state: State, target: Target, version: VersionNode, now: Instant) -> Iterator[Judged]:

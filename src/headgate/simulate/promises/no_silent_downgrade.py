@@ -56,6 +56,9 @@ class NoSilentDowngrade(Promise):
         self._orders: dict[str, Order] = {}
         self._runs: dict[str, list[Run]] = {}
         self._failures: dict[str, Failure] = {}
+        """What failed last; of a rollback that fails and is tried again, what it goes back from."""
+        self._in_vain: dict[str, records.Job] = {}
+        """Rollbacks that were the last thing tried on their target, and failed."""
         self._cycles: dict[str, Cycle] = {}
         self._ordered: dict[str, str | None] = {}
         """Targets that a person sends back, each with the tag it is sent to, if one was named."""
@@ -94,6 +97,7 @@ class NoSilentDowngrade(Promise):
             self._order_again(target, change.to)
         elif change.action == "adopt":
             self._failures.pop(target, None)
+            self._in_vain.pop(target, None)
             self._runs.pop(target, None)
             deployment = target.partition("/")[0]
             version = self.mirror.version(*self.mirror.version_named(deployment, change.to or ""))
@@ -101,27 +105,27 @@ class NoSilentDowngrade(Promise):
                 self._runs[target] = [Run(version.id, version.tag, None, None)]
 
     def _order_again(self, target: str, to: str | None) -> None:
-        failure = self._failures.get(target)
-        if failure is None or failure.job.kind != "rollback":
+        job = self._in_vain.get(target)
+        if job is None:
             return
-        tag = failure.job.tag
-        named = self.mirror.version(*self.mirror.version_named(failure.job.deployment, to or tag))
-        if named is None or named.id == failure.job.version:
-            self._ordered[target] = tag
+        named = self.mirror.version(*self.mirror.version_named(job.deployment, to or job.tag))
+        if named is None or named.id == job.version:
+            self._ordered[target] = job.tag
 
     def _forget(self, kind: str, name: str) -> None:
         """What is made again under an old name is a new target."""
         part = {"Deployment": 0, "Environment": 1, "Resource": 2}.get(kind)
-        for book in (self._runs, self._failures, self._ordered) if part is not None else ():
+        for book in (self._runs, self._failures, self._in_vain, self._ordered) if part is not None else ():
             for target in [target for target in book if target.split("/")[part or 0] == name]:
                 del book[target]
 
     def job_changed(self, job: records.Job, old_status: str, now: Instant) -> None:
         if job.status in model.JOB_LIVE or self._is_taken_back(job):
             return
-        if job.kind == "rollback":
-            self._ordered.pop(job.target, None)
+        self._in_vain.pop(job.target, None)
         if job.status == "successful":
+            if job.kind == "rollback":
+                self._ordered.pop(job.target, None)
             self._failures.pop(job.target, None)
             self._runs.setdefault(job.target, []).append(Run(job.version, job.tag, job.id, job.group))
         if job.status != "successful" or job.verification == "failed":
@@ -140,7 +144,11 @@ class NoSilentDowngrade(Promise):
         if cycle is not None:
             rules = [*rules, *cycle.rules.get(job.deployment, ())]
         failure = Failure(job, _fires(rules, job), "retry" in kinds)
-        self._failures[job.target] = failure
+        if job.kind == "rollback":
+            self._in_vain[job.target] = job
+            self._failures.setdefault(job.target, failure)
+        else:
+            self._failures[job.target] = failure
         if cycle is not None:
             cycle.failures.append(failure)
 
