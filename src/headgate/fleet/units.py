@@ -341,8 +341,6 @@ class Bracket:
         if self.counts[deployment]:
             return False
         del self.counts[deployment]
-        if not self.counts:
-            self.lost = None
         return True
 
 

@@ -20,7 +20,9 @@ def settle(state: State, now: Instant) -> None:
     rules = {rule.id: rule for rule in _brackets(state)}
     for rule_id, gone in state.brackets.items():
         if rule_id not in rules:
-            gone.held = gone.lost = gone.seen = None
+            gone.held = gone.seen = None
+            if gone.lost is not None:
+                _note(state, rule_id, gone, None)
     for rule in rules.values():
         bracket = state.bracket_of(rule.id)
         _look_again(state, bracket, rule)
@@ -28,7 +30,7 @@ def settle(state: State, now: Instant) -> None:
         lost = _lost(bracket.held, held, bracket.lost, now) if bracket.counts else None
         if lost is bracket.lost:
             continue
-        _note(state, rule, bracket, lost)
+        _note(state, rule.id, bracket, lost)
         if lost is not None:
             state.journal.warnings.append(Warning(now, "", "", _sentence(rule, lost)))
 
@@ -81,10 +83,10 @@ def _lost(
     return LostHooks(missing, now) if missing else None
 
 
-def _note(state: State, rule: BoundRule, bracket: Bracket, lost: LostHooks | None) -> None:
+def _note(state: State, rule_id: str, bracket: Bracket, lost: LostHooks | None) -> None:
     """Every place of the bracket remembers it: it is there that somebody may miss a hook."""
     bracket.lost = lost
-    for place in state.places_by_rule.get(rule.id, ()):
+    for place in state.places_by_rule.get(rule_id, ()):
         place.record.lost_hooks = lost
         state.journal.changed("place", *place.key)
 
