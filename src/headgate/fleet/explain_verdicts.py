@@ -21,7 +21,7 @@ from headgate.fleet import (
     target_states,
     targets,
 )
-from headgate.fleet.brackets import collecting, locking, ordering, putting_back, readiness, shape
+from headgate.fleet.brackets import collecting, locking, ordering, putting_back, readiness, running, shape
 from headgate.fleet.records import GivenUp, Group, Member
 from headgate.fleet.state import Judged, State
 from headgate.fleet.targets import Hindrance
@@ -61,8 +61,7 @@ def of_target(state: State, target: Target, now: Instant) -> Iterator[Verdict]:
     yield from _ordered_verdicts(state, target, now)
     yield from explain_rollbacks.verdicts_of(state, target)
     yield from _changed_values_verdicts(state, target, now)
-    if target.record.rollback_to is None:
-        yield from _rolled_back_verdicts(state, target, now)
+    yield from _rolled_back_verdicts(state, target, now)
     yield from _verification_verdicts(state, target)
 
 
@@ -87,7 +86,9 @@ def _ordered_verdicts(state: State, target: Target, now: Instant) -> Iterator[Ve
     is_retried = record.retry_at is not None and last is not None and last.kind in ("redeploy", "rollback")
     if record.job is not None or version is None:
         return
-    is_redeployed = record.ordered == "redeploy" or (is_retried and last is not None and last.kind == "redeploy")
+    is_redeployed = record.ordered == "redeploy" or (
+        is_retried and last is not None and last.kind == "redeploy"
+    )
     if record.rollback_to is None and not is_redeployed:
         return
     yield version, gates.frozen(state, target, now)
@@ -112,7 +113,7 @@ def _changed_values_verdicts(state: State, target: Target, now: Instant) -> Iter
 
 
 def failed_sentence(state: State, target: Target, version_id: str | None) -> str:
-    rollback = rollbacks.failed(state, target)
+    rollback = rollbacks.tried_last(state, target)
     if rollback is not None and rollback.version == version_id:
         return explain_rollbacks.failed_sentence(state, target, rollback)
     at, fault = target.record.failed_at, target.record.fault
@@ -197,6 +198,7 @@ def _verdicts_in_bracket(state: State, target: Target, place: Place, now: Instan
             yield ahead, of_window(state, place, now) if place.collecting else _no_cycle(place)
     if not shown:
         yield from _unhooked_verdicts(state, target, place, now)
+    yield from explain_rollbacks.verdicts_of(state, target)
     yield from _given_up_verdicts(state, target, place, now)
     yield from _rolled_back_verdicts(state, target, now)
     yield from _verification_verdicts(state, target)
@@ -317,7 +319,8 @@ def _how_it_is(group: Group, now: Instant) -> str:
 
 def _rolled_back_verdicts(state: State, target: Target, now: Instant) -> Iterator[Verdict]:
     version = target_states.rolled_back_version(state, target, now)
-    if version is None:
+    is_back = not target_states.is_going_back(state, target) and rollbacks.tried_last(state, target) is None
+    if version is None or not is_back:
         return
     why = target.record.spent[version.id]
     cause = f": {why}" if why != "rolledBack" else ""
@@ -340,7 +343,8 @@ def _verdicts_of_member(
         for table in readiness.tables_of(state, place, group):
             yield explain_slots.of_table(state, table, target)
     if member.state in ("waiting", "retrying"):
-        yield from ordering.verdicts_of(state, place, group, member, now)
+        if not running.went_back(state, member):
+            yield from ordering.verdicts_of(state, place, group, member, now)
         if group.started_at is not None:
             yield gates.frozen(state, target, now)
         if member.retry_at is not None:
@@ -450,6 +454,8 @@ def _back_sentence(state: State, target: Target, place: Place, group: Group) -> 
     after = ordering.downstream_first(state, place, group, [member.deployment for member in left])
     behind = ", ".join(after[own.deployment])
     turn = f" after {behind}" if behind else ""
+    if running.goes_back_again(state, own):
+        turn += f" ({evidence.of_job(state.jobs[own.attempts[-1]])})"
     return (
         f"group {group.id} is rolled back ({group.reason}); "
         f"{own.deployment} goes back to {state.tag(own.previous)}{turn}"

@@ -32,13 +32,19 @@ def _is_barred(state: State, target: Target, back: VersionNode) -> bool:
     return False
 
 
-def in_vain(state: State, target: Target) -> Job | None:
-    """The rollback outside brackets that was the last thing tried here, and did not succeed: another attempt may follow."""
+def tried_last(state: State, target: Target) -> Job | None:
+    """The rollback that was the last thing tried here, and did not succeed: another attempt may follow."""
     record = target.record
     last = state.jobs.get(record.attempts[-1]) if record.attempts else None
     if last is None or record.job is not None or (record.failed_at is None and record.retry_at is None):
         return None
-    return last if last.kind == "rollback" and last.group is None else None
+    return last if last.kind == "rollback" else None
+
+
+def in_vain(state: State, target: Target) -> Job | None:
+    """The same where no group is at it any more: it is for the target to try it again."""
+    last = tried_last(state, target)
+    return last if last is not None and last.group not in state.groups else None
 
 
 def failed(state: State, target: Target) -> Job | None:

@@ -49,8 +49,9 @@ def is_going_back(state: State, target: Target) -> bool:
     group = place.executing if place is not None else None
     if place is None or group is None or group.phase != "rollingBack":
         return False
+    over = {"rolledBack", "failed"} if group.status == "failed" else {"rolledBack"}
     return any(
-        member.deployment == target.deployment.name and member.state != "rolledBack"
+        member.deployment == target.deployment.name and member.state not in over
         for member in putting_back.affected(state, place, group)
     )
 

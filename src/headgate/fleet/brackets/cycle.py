@@ -115,12 +115,18 @@ def _reconsider_retries(state: State, place: Place, group: Group, now: Instant) 
         target = place.members.get(member.deployment)
         if member.state != "retrying" or target is None:
             continue
-        plan = jobs.retry_plan(state, target, member.attempts)
-        if not plan.retry:
+        plan = jobs.retry_plan(state, target, running.attempts_of(state, member))
+        if not plan.retry or _has_nowhere_to_go(state, place, group, member):
             _give_up(state, place, group, member, state.jobs[member.attempts[-1]], now)
         elif plan.at != member.retry_at:
             member.retry_at = plan.at
             state.journal.changed("group", group.id)
+
+
+def _has_nowhere_to_go(state: State, place: Place, group: Group, member: Member) -> bool:
+    """Where it was to be put back was rejected between two attempts."""
+    is_going_back = group.phase == "rollingBack" and running.went_back(state, member)
+    return is_going_back and member not in putting_back.affected(state, place, group)
 
 
 def _in_order(group: Group) -> list[Member]:
@@ -165,8 +171,7 @@ def job_ended(state: State, job: Job, now: Instant) -> None:
     if job.status == "successful" and job.verification != "failed":
         _member_succeeded(state, place, group, member, job, now)
     elif job.kind == "rollback":
-        running.settle(member, "failed", now)
-        fail(state, place, group, now, f"putting back {member.deployment} failed")
+        _rollback_ended_without_success(state, place, group, member, job, now)
     else:
         _member_ended_without_success(state, place, group, member, job, now)
 
@@ -212,8 +217,30 @@ def _member_ended_without_success(
     _give_up(state, place, group, member, job, now)
 
 
+def _rollback_ended_without_success(
+    state: State, place: Place, group: Group, member: Member, job: Job, now: Instant
+) -> None:
+    plan = jobs.retry_plan(state, place.members[member.deployment], running.attempts_of(state, member))
+    if plan.retry and group.phase != "finishing":
+        member.state = "retrying"
+        member.retry_at = plan.at
+    else:
+        _rollback_failed(state, place, group, member, job, now)
+
+
+def _rollback_failed(
+    state: State, place: Place, group: Group, member: Member, job: Job, now: Instant
+) -> None:
+    """Nothing follows by itself, here or after the group: what is on the target now nobody knows."""
+    running.failed_to_go_back(state, place, group, member, now)
+    fail(state, place, group, now, f"putting back {member.deployment} failed: {evidence.of_job(job)}")
+
+
 def _give_up(state: State, place: Place, group: Group, member: Member, job: Job, now: Instant) -> None:
     """No attempt is left: the cycle is put back if a rollback rule says so, or who rejected the version, or has failed."""
+    if job.kind == "rollback":
+        _rollback_failed(state, place, group, member, job, now)
+        return
     target = place.members[member.deployment]
     verification_failed = job.verification == "failed"
     running.settle(member, "failed", now)

@@ -55,7 +55,9 @@ def finish_with(
     group.outcome = outcome
     group.run_post_hooks = post_hooks
     for member in group.members:
-        if member.role != "postHook" and member.state in ("waiting", "retrying"):
+        if running.goes_back_again(state, member):
+            running.failed_to_go_back(state, place, group, member, now)
+        elif member.role != "postHook" and member.state in ("waiting", "retrying"):
             giving_up.note(state, place, group, member, outcome, group.reason, now)
             running.settle(member, "dropped", now)
         elif member.next_version is not None:

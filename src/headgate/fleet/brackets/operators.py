@@ -93,7 +93,9 @@ def _skip_member(state: State, place: Place, group: Group, change: GroupAction, 
         raise _refused("member", f"is {change.member!r}; allowed are the group's members: {names}")
     if member.state in ("running", "rollingBack"):
         raise _refused("member", f"{member.deployment} is running; wait for its job to end")
-    if member.state in ("waiting", "retrying"):
+    if running.goes_back_again(state, member):
+        running.failed_to_go_back(state, place, group, member, now)
+    elif member.state in ("waiting", "retrying"):
         giving_up.note(state, place, group, member, "skipped", _by("skipped", change), now)
     running.settle(member, "skipped", now)
     member.next_version = None

@@ -38,6 +38,8 @@ def advance(state: State, place: Place, group: Group, now: Instant, hindrance: H
     for member in left:
         if member.state == "rollingBack" or after[member.deployment]:
             continue
+        if running.goes_back_again(state, member) and not running.is_due(member, now, hindrance):
+            continue
         one = gates.frozen(state, place.members[member.deployment], now)
         if not one.is_allowed:
             hindrance.add(one)
@@ -68,7 +70,11 @@ def affected(state: State, place: Place, group: Group) -> list[Member]:
         and (previous := state.version(member.previous)) is not None
         and previous.object.status != "rejected"
         and member.deployment in place.members
-        and (not only_failed or member.state in ("failed", "rollingBack", "rolledBack"))
+        and (
+            not only_failed
+            or member.state in ("failed", "rollingBack", "rolledBack")
+            or running.went_back(state, member)
+        )
     ]
 
 

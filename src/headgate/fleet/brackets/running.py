@@ -35,8 +35,11 @@ def run(
     version = state.version(version_id or member.version)
     if version is None or target.record.job is not None:
         return None
-    last = state.jobs.get(member.attempts[-1]) if member.attempts and not rolling_back else None
-    attempt = last.attempt + 1 if last is not None and last.version == version.id else 1
+    last = state.jobs.get(member.attempts[-1]) if member.attempts else None
+    is_again = (
+        last is not None and last.version == version.id and (went_back(state, member) or not rolling_back)
+    )
+    attempt = last.attempt + 1 if last is not None and is_again else 1
     rejected = None if rolling_back else _rejected(state, target, member, version)
     member.state = "rollingBack" if rolling_back else "running"
     member.retry_at = None
@@ -56,6 +59,37 @@ def run(
     member.job = job.id
     state.journal.changed("group", group.id)
     return job
+
+
+def went_back(state: State, member: Member) -> bool:
+    """Whether the last job of the member was to put it back, however that ended."""
+    last = state.jobs.get(member.attempts[-1]) if member.attempts else None
+    return last is not None and last.kind == "rollback"
+
+
+def goes_back_again(state: State, member: Member) -> bool:
+    """Its rollback waits for the next attempt; a sibling whose own next attempt was ahead goes back at once."""
+    return member.state == "retrying" and went_back(state, member)
+
+
+def failed_to_go_back(state: State, place: Place, group: Group, member: Member, now: Instant) -> None:
+    """The target has failed with the last attempt of its rollback, also when the group is over."""
+    settle(member, "failed", now)
+    state.journal.changed("group", group.id)
+    target = place.members.get(member.deployment)
+    if target is not None:
+        jobs.given_up(state, target, state.jobs[member.attempts[-1]], now)
+        state.target_changed(target)
+
+
+def attempts_of(state: State, member: Member) -> list[str]:
+    """Ended jobs of what is tried now, oldest first: those of a rollback count from its first."""
+    found: list[str] = []
+    for job_id in reversed(member.attempts):
+        if (state.jobs[job_id].kind == "rollback") != went_back(state, member):
+            break
+        found.insert(0, job_id)
+    return found
 
 
 def _rejected(state: State, target: Target, member: Member, version: VersionNode) -> VersionNode | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headgate.fleet import withdrawing
-from headgate.fleet.brackets import cycle
+from headgate.fleet.brackets import cycle, running
 from headgate.fleet.records import Group, Job
 from headgate.fleet.state import State
 from headgate.fleet.units import Place, Target
@@ -26,7 +26,9 @@ def _as_before_its_job(state: State, target: Target, group: Group, job: Job) -> 
     if member is None or member.job != job.id:
         return
     member.job = member.attempts[-1] if member.attempts else None
-    if member.state == "rollingBack":
+    if running.went_back(state, member):
+        member.state = "retrying"
+    elif member.state == "rollingBack":
         member.state = "failed" if member.version in target.record.spent else "succeeded"
     else:
         member.ran = bool(member.attempts)
