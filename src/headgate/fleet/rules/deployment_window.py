@@ -7,7 +7,7 @@ import msgspec
 
 from headgate.fleet import recurrence
 from headgate.kernel import decisions, instants
-from headgate.kernel.decisions import Reason, Verdict
+from headgate.kernel.decisions import Reason, Sentence, Verdict
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem
 
@@ -66,24 +66,14 @@ def _judge_allowing(
 ) -> Verdict:
     if span is not None:
         start, end = span
-        return decisions.allowed(
-            f"the window is open since {_moment(rule, start)}, until {_moment(rule, end)}",
-            satisfied_at=start,
-            requeue_at=end,
-            timezone=rule.timezone,
-        )
+        return decisions.allowed(Sentence(_open, (rule, start, end)), satisfied_at=start, requeue_at=end)
     opens_at = windows.next_start(now)
     if opens_at is None:
         return decisions.denied(
             Reason.WINDOW_CLOSED,
             "the window is over and does not open again; the owner of the policy can change it",
         )
-    return decisions.pending(
-        Reason.WINDOW_CLOSED,
-        f"the window is closed, it opens at {_moment(rule, opens_at)}",
-        requeue_at=opens_at,
-        timezone=rule.timezone,
-    )
+    return decisions.pending(Reason.WINDOW_CLOSED, Sentence(_closed, (rule, opens_at)), requeue_at=opens_at)
 
 
 def _judge_denying(
@@ -95,18 +85,28 @@ def _judge_denying(
     if span is not None:
         start, end = span
         return decisions.pending(
-            Reason.WINDOW_CLOSED,
-            f"nothing starts in this window, which is open since {_moment(rule, start)}, until {_moment(rule, end)}",
-            requeue_at=end,
-            timezone=rule.timezone,
+            Reason.WINDOW_CLOSED, Sentence(_in_the_way, (rule, start, end)), requeue_at=end
         )
     closes_at = windows.next_start(now)
+    return decisions.allowed(Sentence(_not_in_the_way, (rule, closes_at)), requeue_at=closes_at)
+
+
+def _open(rule: DeploymentWindow, start: Instant, end: Instant) -> str:
+    return f"the window is open since {_moment(rule, start)}, until {_moment(rule, end)}"
+
+
+def _closed(rule: DeploymentWindow, opens_at: Instant) -> str:
+    return f"the window is closed, it opens at {_moment(rule, opens_at)}"
+
+
+def _in_the_way(rule: DeploymentWindow, start: Instant, end: Instant) -> str:
+    since, until = _moment(rule, start), _moment(rule, end)
+    return f"nothing starts in this window, which is open since {since}, until {until}"
+
+
+def _not_in_the_way(rule: DeploymentWindow, closes_at: Instant | None) -> str:
     until = f" until {_moment(rule, closes_at)}" if closes_at is not None else ""
-    return decisions.allowed(
-        f"outside of the window in which nothing starts{until}",
-        requeue_at=closes_at,
-        timezone=rule.timezone,
-    )
+    return f"outside of the window in which nothing starts{until}"
 
 
 def shift(rule: DeploymentWindow, instant: Instant) -> Instant | None:

@@ -8,7 +8,7 @@ import msgspec
 from headgate.fleet import expressions
 from headgate.fleet.rules import failure_budget
 from headgate.kernel import decisions, instants, waves
-from headgate.kernel.decisions import Reason, Verdict
+from headgate.kernel.decisions import Reason, Sentence, Verdict
 from headgate.kernel.documents import Aliases
 from headgate.kernel.instants import Instant
 
@@ -69,40 +69,47 @@ def judge(
 ) -> Verdict:
     """`clock_start` is None while something (`waiting_for`) keeps the rollout from starting; `behind` is who stands before
     this one and has not succeeded."""
-    place = f"position {position} (0 to {max(total - 1, 0)})"
     if clock_start is None:
-        reason = f": waits for {waiting_for}" if waiting_for else ""
-        return decisions.pending(
-            Reason.AWAITING_TURN,
-            f"the rollout has not started{reason} ({place})",
-            position=position,
-            total=total,
-        )
+        words = Sentence(_not_started, (position, total, waiting_for))
+        return decisions.pending(Reason.AWAITING_TURN, words)
     turn = clock_start + offset(rule, position, total)
-    start = instants.show_to_the_second(clock_start)
-    if behind is not None and now >= turn:
+    if now < turn:
+        words = Sentence(_turn_ahead, (position, total, turn, clock_start))
+        return decisions.pending(Reason.AWAITING_TURN, words, requeue_at=turn)
+    if behind is not None:
         return decisions.pending(
             Reason.AWAITING_TURN,
-            f"{place} waits until those before it have succeeded: {behind.name} has not (rollout started {start})",
-            position=position,
-            total=total,
-            rolloutStartTime=instants.show(clock_start),
+            Sentence(_waits_for_those_before, (position, total, behind.name, clock_start)),
             behind=behind.name,
             by_person=behind.by_person,
         )
-    if now >= turn:
-        return decisions.allowed(
-            f"{place} has its turn since {instants.show_to_the_second(turn)} (rollout started {start})",
-            satisfied_at=turn,
-            position=position,
-            total=total,
-            rolloutStartTime=instants.show(clock_start),
-        )
-    return decisions.pending(
-        Reason.AWAITING_TURN,
-        f"{place} has its turn at {instants.show_to_the_second(turn)} (rollout started {start})",
-        requeue_at=turn,
-        position=position,
-        total=total,
-        rolloutStartTime=instants.show(clock_start),
+    words = Sentence(_has_its_turn, (position, total, turn, clock_start))
+    return decisions.allowed(words, satisfied_at=turn)
+
+
+def _not_started(position: int, total: int, waiting_for: str | None) -> str:
+    reason = f": waits for {waiting_for}" if waiting_for else ""
+    return f"the rollout has not started{reason} ({_place(position, total)})"
+
+
+def _turn_ahead(position: int, total: int, turn: Instant, start: Instant) -> str:
+    return f"{_place(position, total)} has its turn at {instants.show_to_the_second(turn)} ({_since(start)})"
+
+
+def _waits_for_those_before(position: int, total: int, behind: str, start: Instant) -> str:
+    place = _place(position, total)
+    return f"{place} waits until those before it have succeeded: {behind} has not ({_since(start)})"
+
+
+def _has_its_turn(position: int, total: int, turn: Instant, start: Instant) -> str:
+    return (
+        f"{_place(position, total)} has its turn since {instants.show_to_the_second(turn)} ({_since(start)})"
     )
+
+
+def _place(position: int, total: int) -> str:
+    return f"position {position} (0 to {max(total - 1, 0)})"
+
+
+def _since(start: Instant) -> str:
+    return f"rollout started {instants.show_to_the_second(start)}"

@@ -5,7 +5,7 @@ from typing import Annotated
 import msgspec
 
 from headgate.kernel import decisions, instants
-from headgate.kernel.decisions import Reason, Verdict
+from headgate.kernel.decisions import Reason, Sentence, Verdict
 from headgate.kernel.instants import Instant
 
 
@@ -25,18 +25,18 @@ def judge(
     if last_finished_at is None:
         return decisions.allowed("nothing was deployed here before, there is nothing to cool down from")
     over_at = last_finished_at + instants.seconds(rule.interval_seconds)
-    span = instants.show_duration(instants.seconds(rule.interval_seconds))
-    finished = instants.show_to_the_second(last_finished_at)
+    facts = (last_finished_at, over_at)
     if now >= over_at:
-        return decisions.allowed(
-            f"cooldown of {span} since {finished} is over",
-            satisfied_at=over_at,
-            lastFinishedAt=instants.show(last_finished_at),
-        )
-    return decisions.pending(
-        Reason.COOLING_DOWN,
-        f"cools down for {span} since the last deployment finished at {finished},"
-        f" until {instants.show_to_the_second(over_at)}",
-        requeue_at=over_at,
-        lastFinishedAt=instants.show(last_finished_at),
-    )
+        return decisions.allowed(Sentence(_is_over, facts), satisfied_at=over_at)
+    return decisions.pending(Reason.COOLING_DOWN, Sentence(_cools_down, facts), requeue_at=over_at)
+
+
+def _is_over(finished_at: Instant, over_at: Instant) -> str:
+    span = instants.show_duration(over_at - finished_at)
+    return f"cooldown of {span} since {instants.show_to_the_second(finished_at)} is over"
+
+
+def _cools_down(finished_at: Instant, over_at: Instant) -> str:
+    span = instants.show_duration(over_at - finished_at)
+    finished, over = (instants.show_to_the_second(at) for at in (finished_at, over_at))
+    return f"cools down for {span} since the last deployment finished at {finished}, until {over}"
