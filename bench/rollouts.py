@@ -1,7 +1,6 @@
 """A version under a gradual rollout: what publishing it costs a target, in processor time of the decision alone."""
 
 import gc
-import statistics
 import time
 from collections.abc import Iterator
 
@@ -46,7 +45,8 @@ def _fleet(interval_seconds: int) -> Engine:
 
 
 def _publish(engine: Engine) -> float:
-    """The median of several versions, each published when the last one runs everywhere."""
+    """The least of several versions, each published when the last one runs everywhere: the neighbours on the machine are
+    not what is measured."""
     taken: list[float] = []
     now = fleets.START
     for number in range(ROUNDS):
@@ -60,4 +60,4 @@ def _publish(engine: Engine) -> float:
         for job in (*created, *engine.decide(now).created):
             engine.apply(changes.JobReported(job.id, "successful"), now)
         engine.decide(now)
-    return statistics.median(taken) / TARGETS * 1e6
+    return min(taken) / TARGETS * 1e6

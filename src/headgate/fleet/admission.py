@@ -1,6 +1,7 @@
-"""Who starts now: units in order, each looked at afresh, all slots or none.
+"""Who starts now: units in order, each by the state of that very moment, all slots or none.
 
-A unit that something else holds back does not hold back those behind it in line.
+A unit that something else holds back does not hold back those behind it in line. What a unit would start is planned when
+it is looked at, and planned again before it starts only if something has moved meanwhile that the plan was made by.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ Start = Release | GroupStart
 def settle(state: State, now: Instant) -> None:
     """Looks at every unit that something happened to, and starts what may start, until nothing is left to do."""
     looks_left = LOOKS_PER_UNIT_AT_MOST * (len(state.targets) + len(state.places) + 64)
-    open_starts: dict[Unit, StartKey] = {}
+    open_starts: dict[Unit, Plan] = {}
     while True:
         while state.waiting.dirty:
             batch = sorted(state.waiting.dirty)
@@ -39,25 +40,54 @@ def settle(state: State, now: Instant) -> None:
             if looks_left < 0:
                 raise RuntimeError(f"no end to the decisions at {now}: {[unit.order for unit in batch[:5]]}")
             for unit in batch:
-                key = _consider(state, unit, now)
-                if key is None:
+                plan = _plan(state, unit, now)
+                if plan is None:
                     open_starts.pop(unit, None)
                 else:
-                    open_starts[unit] = key
+                    open_starts[unit] = plan
         if not _admit(state, open_starts, now) and not state.waiting.dirty:
             return
         open_starts.clear()
 
 
-def _consider(state: State, unit: Unit, now: Instant) -> StartKey | None:
-    """The unit's place in the order if it may start as far as it knows; otherwise it waits, or stands in line."""
+class Needed(msgspec.Struct, frozen=True):
+    """The slots that a start needs, all of them or none, and what is going to run on them."""
+
+    resource: str
+    runners: list[tuple[Target, VersionNode]]
+    tables: list[SlotTable]
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """A start that nothing hinders, and the counters that it was planned by."""
+
+    start: Start
+    needed: Needed
+    hindrance: Hindrance
+    basis: tuple[int, ...] | None
+
+
+def _plan(state: State, unit: Unit, now: Instant) -> Plan | None:
+    """What the unit may start as far as it knows; otherwise it waits, or stands in line."""
     unit.leave_lines()
     start, hindrance = _look(state, unit, now)
     if start is None:
         _wait(state, unit, hindrance)
         return None
-    needed = _slots_of(state, unit, start)
-    return None if _stands_in_line(state, unit, start, needed, hindrance, now) else start.key
+    plan = Plan(start, _slots_of(state, unit, start), hindrance, _basis(state, unit))
+    return None if _stands_in_line(state, unit, plan, now) else plan
+
+
+def _basis(state: State, unit: Unit) -> tuple[int, ...] | None:
+    """Whatever may change what a target is to start; None for a place, which is looked at each time.
+
+    A start of another one moves its resource, which dependencies read, and its deployment in the environment, which
+    gates and some rollouts read. Everything else that happens is in the journal. Slots are asked for anew anyway.
+    """
+    if not isinstance(unit, Target):
+        return None
+    pair = unit.pair.progress if unit.rules.counts_the_pair else 0
+    return (state.journal.moves, unit.resource.progress, pair)
 
 
 def _look(state: State, unit: Unit, now: Instant) -> tuple[Start | None, Hindrance]:
@@ -78,14 +108,6 @@ def _wait(state: State, unit: Unit, hindrance: Hindrance, also: tuple[Wake, ...]
     state.waiting.wait(unit, (*hindrance.wakes, *also), hindrance.wake_at, held_by)
 
 
-class Needed(msgspec.Struct, frozen=True):
-    """The slots that a start needs, all of them or none, and what is going to run on them."""
-
-    resource: str
-    runners: list[tuple[Target, VersionNode]]
-    tables: list[SlotTable]
-
-
 def _slots_of(state: State, unit: Unit, start: Start) -> Needed:
     if isinstance(unit, Place):
         assert isinstance(start, GroupStart)
@@ -99,11 +121,10 @@ def _slots_of(state: State, unit: Unit, start: Start) -> Needed:
     return Needed(unit.resource.name, [(unit, start.version)], holds.tables_for(state, (unit,)))
 
 
-def _stands_in_line(
-    state: State, unit: Unit, start: Start, needed: Needed, hindrance: Hindrance, now: Instant
-) -> bool:
+def _stands_in_line(state: State, unit: Unit, plan: Plan, now: Instant) -> bool:
     """Where it is looked at again when one of its gates may say something else: what it waits for is always what it
     says, and its place in line, which follows from when its gates were satisfied, is that of this moment."""
+    start, needed, hindrance = plan.start, plan.needed, plan.hindrance
     lacking = holds.lacking(state, needed.tables, needed.resource, needed.runners, now)
     if not lacking:
         return False
@@ -118,7 +139,7 @@ def _stands_in_line(
     return True
 
 
-def _admit(state: State, open_starts: dict[Unit, StartKey], now: Instant) -> bool:
+def _admit(state: State, open_starts: dict[Unit, Plan], now: Instant) -> bool:
     """Walks those who may start and, where slots are free, those in line, as one line. Whether anyone started.
 
     Whoever depends on another that is still to be asked comes after it: otherwise both would start side by side, and names
@@ -126,7 +147,9 @@ def _admit(state: State, open_starts: dict[Unit, StartKey], now: Instant) -> boo
     """
     tables = [table for table in state.slot_tables() if table.has_waiters and table.free > 0]
     lines = [table.in_line() for table in tables]
-    heap: list[tuple[StartKey, int, Unit]] = [(key, -1, unit) for unit, key in open_starts.items()]
+    heap: list[tuple[StartKey, int, Unit]] = [
+        (plan.start.key, -1, unit) for unit, plan in open_starts.items()
+    ]
     for number, line in enumerate(lines):
         _push_next(heap, number, line)
     heapq.heapify(heap)
@@ -143,7 +166,7 @@ def _admit(state: State, open_starts: dict[Unit, StartKey], now: Instant) -> boo
             else:
                 tried.add(unit)
                 passed.add(unit)
-                if _attempt(state, unit, now):
+                if _attempt(state, unit, open_starts.get(unit), now):
                     started = True
                     _push_neighbours(state, heap, unit)
                 for waiter in behind.pop(unit, ()):
@@ -157,9 +180,7 @@ def _admit(state: State, open_starts: dict[Unit, StartKey], now: Instant) -> boo
     return started
 
 
-def _asked_before(
-    state: State, unit: Unit, open_starts: dict[Unit, StartKey], passed: set[Unit]
-) -> Unit | None:
+def _asked_before(state: State, unit: Unit, open_starts: dict[Unit, Plan], passed: set[Unit]) -> Unit | None:
     """One that the unit waits for, and that may start in this very moment."""
     for other in _upstreams(state, unit):
         if other is unit or other in passed:
@@ -195,23 +216,31 @@ def _push_next(
         heapq.heappush(heap, (found[0], number, found[1]))
 
 
-def _attempt(state: State, unit: Unit, now: Instant) -> bool:
+def _attempt(state: State, unit: Unit, plan: Plan | None, now: Instant) -> bool:
     """Decides on the state of this very moment, which earlier starts may have moved."""
-    unit.leave_lines()
-    start, hindrance = _look(state, unit, now)
-    if start is None:
-        _wait(state, unit, hindrance)
+    if plan is None or unit in state.waiting.dirty or plan.basis is None or plan.basis != _basis(state, unit):
+        plan = _plan(state, unit, now)
+        if plan is None:
+            return False
+    elif _stands_in_line(state, unit, plan, now):
         return False
-    needed = _slots_of(state, unit, start)
-    if _stands_in_line(state, unit, start, needed, hindrance, now):
-        return False
-    if isinstance(start, GroupStart):
+    if isinstance(plan.start, GroupStart):
         assert isinstance(unit, Place)
-        holds.take_for_group(state, needed.tables, start.group, now)
-        places.launch(state, unit, start, now)
+        holds.take_for_group(state, plan.needed.tables, plan.start.group, now)
+        places.launch(state, unit, plan.start, now)
+        state.waiting.touch(unit)
     else:
         assert isinstance(unit, Target)
-        holds.take_for_target(state, needed.tables, unit, now)
-        targets.launch(state, unit, start, now)
-    state.waiting.touch(unit)
+        _start_target(state, unit, plan.start, plan.needed, now)
     return True
+
+
+def _start_target(state: State, target: Target, release: Release, needed: Needed, now: Instant) -> None:
+    """From now on it waits for its job alone. A start that leaves nothing but a live job behind moves nothing that others
+    were planned by, beside what has a counter of its own: see `_basis`."""
+    state.waiting.wait(target, (), None)
+    moves = state.journal.moves
+    holds.take_for_target(state, needed.tables, target, now)
+    targets.launch(state, target, release, now)
+    if target.record.job is not None:
+        state.journal.moves = moves

@@ -95,8 +95,11 @@ class Journal:
         self.notices: list[Notice] = []
         self.rows: dict[tuple[str, ...], None] = {}
         self.forgotten: dict[str, records.Job] = {}
+        self.moves = 0
+        """How often a record has moved. Decisions follow from records: as long as it stands still, so do they."""
 
     def changed(self, table: str, *key: str) -> None:
+        self.moves += 1
         self.rows[(table, *key)] = None
 
 
@@ -280,6 +283,7 @@ class State:
         else:
             self.unfinished.discard(target.name)
         target.pair.progress += 1
+        target.resource.progress += 1
         self.journal.changed("target", target.name)
         self.waiting.happened(wakes.pair(target.deployment.name, target.environment.name))
 

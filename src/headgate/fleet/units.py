@@ -62,10 +62,13 @@ REPAIR, NEW = 0, 1
 
 
 class ResourceNode:
-    __slots__ = ("object", "targets", "upstreams", "values", "view")
+    """`progress` moves with any of its targets' states."""
+
+    __slots__ = ("object", "progress", "targets", "upstreams", "values", "view")
 
     def __init__(self, resource: model.Resource) -> None:
         self.object = resource
+        self.progress = 0
         self.view = resource.cel_view()
         self.values: dict[str, str] = {}
         """What `groupBy` expressions gave for it, as far as they were asked."""
@@ -279,7 +282,7 @@ INSIDE_A_CYCLE = ("deploymentDependency", "retry", "rollback", "verification")
 class RuleSet:
     """The rules of all policies that match a target, by kind; shared by the targets that have the same ones."""
 
-    __slots__ = ("by_kind", "policies")
+    __slots__ = ("by_kind", "counts_the_pair", "policies")
 
     def __init__(self, policies: tuple[PolicyNode, ...], bindings: Bindings) -> None:
         self.policies = policies
@@ -293,6 +296,10 @@ class RuleSet:
                 ).matches(bindings):
                     continue
                 self.by_kind[rule.kind] = (*self.by_kind.get(rule.kind, ()), rule)
+        self.counts_the_pair = bool(self.of("gate")) or any(
+            rule.spec.advance_on == "success" for rule in self.of("gradualRollout")
+        )
+        """Whether a target is judged by how far the others of its deployment and environment are."""
 
     def going_on_as(self, own: RuleSet, policy: str) -> RuleSet:
         """With what acts inside a cycle as the policy has it that made the cycle, and without a bracket of its own."""
