@@ -14,11 +14,11 @@ from headgate.fleet.engine import Engine
 from headgate.kernel import instants
 from headgate.kernel.identifiers import NamedIds
 from headgate.kernel.problems import Rejected
+from headgate.promises import waking
+from headgate.promises.books.mirror import Mirror
+from headgate.promises.watch import FleetWatch
 from headgate.runtime import digests, entries
 from headgate.runtime.replica import Mark
-from headgate.simulate import waking
-from headgate.simulate.mirror import Mirror
-from headgate.simulate.watch import Watch
 from headgate.store import LogEntry, Store, Workspace, rows
 
 _PAGE = 500
@@ -38,7 +38,7 @@ class History:
         self.jobs = {job.id: job for job in self._pages(store.jobs_before, records.Job)}
         self.groups = {group.id: group for group in self._pages(store.groups_before, records.Group)}
         self.engine = Engine(NamedIds(self.workspace.id), self.workspace.name)
-        self.watch = Watch(Mirror(), self.log[0].at if self.log else 0)
+        self.watch = FleetWatch(Mirror(), self.log[0].at if self.log else 0)
         self.engine.observer = self.watch
         self.flaws = [flaw for entry in self.log for flaw in self._play(entry)]
 

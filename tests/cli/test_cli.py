@@ -139,15 +139,15 @@ def test_simulate_says_every_problem_of_a_scenario_with_its_line(tmp_path: Path)
 def test_simulate_ends_with_three_when_a_promise_is_broken(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from headgate.simulate.watch import Watch
+    from headgate.promises.watch import FleetWatch
 
-    original = Watch.on_job_created
+    original = FleetWatch.on_job_created
 
-    def twice(self: Watch, job: Any, verdicts: Any) -> None:
+    def twice(self: FleetWatch, job: Any, verdicts: Any) -> None:
         original(self, job, verdicts)
         original(self, job, verdicts)
 
-    monkeypatch.setattr(Watch, "on_job_created", twice)
+    monkeypatch.setattr(FleetWatch, "on_job_created", twice)
     result = run("simulate", file)
     assert result.exit_code == 3
     assert "promise NoDoubleEffect broken (seed 1)" in result.stderr

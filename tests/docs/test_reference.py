@@ -10,8 +10,8 @@ import pytest
 from headgate.cli import main
 from headgate.fleet import records, rules
 from headgate.fleet.model import TargetState
+from headgate.promises import ALL as PROMISES
 from headgate.simulate import steps
-from headgate.simulate.promises import ALL as PROMISES
 from headgate.simulate.result import Result
 
 from . import fields, pages

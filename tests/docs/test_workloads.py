@@ -10,7 +10,6 @@ from typing import Any, get_args
 import pytest
 
 from headgate.simulate import scenario, steps
-from headgate.simulate.cluster import promises
 from headgate.simulate.result import Result
 from headgate.simulate.run import simulate
 from headgate.workload import child_status, conditions, explain, model, set_status, stuck
@@ -113,11 +112,6 @@ def test_every_field_of_a_status_is_told(kind: str) -> None:
 
 def test_every_state_of_an_explanation_is_told() -> None:
     assert unnamed(set(get_args(explain.State)), "status.md") == []
-
-
-def test_every_promise_about_workloads_is_named() -> None:
-    written = section(pages.ROOT / "docs" / "concepts.md", "Promises")
-    assert [name for name in promises.SENTENCES if f"`{name}`" not in written] == []
 
 
 def pictures() -> list[Path]:

@@ -10,9 +10,9 @@ from headgate.fleet import snapshot
 from headgate.fleet.engine import Decisions, Engine
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
+from headgate.promises.watch import FleetWatch
 from headgate.simulate import run, scenario, scenario_writer
 from headgate.simulate.result import Result
-from headgate.simulate.watch import Watch
 
 from . import reducing
 
@@ -84,7 +84,7 @@ class ForgetfulEngine(Engine):
         self.state.observer = observer
         for group in self.state.groups.values():
             observer.on_group_changed(group)
-        if isinstance(observer, Watch):
+        if isinstance(observer, FleetWatch):
             observer.jobs.update(self.state.jobs)
         assert self.dump() == written, f"it reads back otherwise: {difference(written, self.dump())}"
         return super().decide(now)

@@ -7,8 +7,8 @@ from headgate.fleet.state import Judged
 from headgate.fleet.units import BoundRule
 from headgate.kernel import decisions, instants
 from headgate.kernel.identifiers import NamedIds
-from headgate.simulate.mirror import Mirror
-from headgate.simulate.watch import Watch
+from headgate.promises.books.mirror import Mirror
+from headgate.promises.watch import FleetWatch
 
 START = instants.parse("2026-03-01T09:00:00Z")
 IDS = NamedIds()
@@ -67,7 +67,7 @@ class Onlooker:
     """A watch over a fleet of four nodes and one deployment, `api`, in one environment, `prod`."""
 
     def __init__(self, *policies: changes.Put) -> None:
-        self.watch = Watch(Mirror(), START)
+        self.watch = FleetWatch(Mirror(), START)
         self.accept(put("Environment", "prod", resourceSelector="true"))
         self.accept(put("Deployment", "api", resourceSelector="true"))
         for number in range(1, 5):

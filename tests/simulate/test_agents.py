@@ -1,7 +1,7 @@
 from headgate.fleet.rules.verification import Http, Metric
 from headgate.kernel import instants
+from headgate.promises.books.mirror import Mirror
 from headgate.simulate.agents import Agents, plausible
-from headgate.simulate.mirror import Mirror
 from headgate.simulate.scenario import AgentEntry
 from headgate.simulate.times import Span
 

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from headgate.graph import instances, judging, labels, rollouts, writing
+from headgate.graph import instances, judging, labels, memory, propagate, rollouts, writing
+from headgate.kernel.decisions import Reason
 from headgate.kernel.objects import Update
 
 from .mutations import Step, broken_by
@@ -125,3 +126,54 @@ def test_an_edit_that_nobody_carries_out(monkeypatch: pytest.MonkeyPatch) -> Non
 
     found = broken_by(monkeypatch, fault, edited("app:2"), objects=[definition("app:1"), APP], until="+1h")
     assert "MonotoneProgress" in found
+
+
+def test_a_gate_that_is_open_and_said_to_be_shut(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fault(patched: pytest.MonkeyPatch) -> None:
+        shut = judging.GateVerdict("pending", Reason.GATE_FALSE, "is false", gate="${true}")
+        original = judging.Bench.ask
+        patched.setattr(
+            judging.Bench,
+            "ask",
+            lambda self, item: shut if item.object is not None else original(self, item),
+        )
+
+    gates = ("${signals['go'].value == true}",)
+    found = broken_by(
+        monkeypatch,
+        fault,
+        {"at": "+0s", "signal": {"name": "go", "value": {"value": True}}},
+        edited("app:2", *gates),
+        objects=[definition("app:1", *gates), APP],
+        until="+1h",
+    )
+    assert found == ["NoStuckWithoutReason"]
+
+
+def test_an_instance_that_is_not_done_and_about_which_nothing_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fault(patched: pytest.MonkeyPatch) -> None:
+        patched.setattr(writing.Writer, "write", lambda *_: None)
+        patched.setattr(propagate.InstancePlan, "lines", lambda _: [])
+
+    found = broken_by(monkeypatch, fault, edited("app:2"), objects=[definition("app:1"), APP], until="+1h")
+    assert "NoStuckWithoutReason" in found
+
+
+def test_a_memory_that_hides_what_somebody_else_has_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The planner that remembers leaves the object as it is; the one that comes back puts it right."""
+
+    def fault(patched: pytest.MonkeyPatch) -> None:
+        patched.setattr(memory.Memory, "is_in_force", lambda self, item, _: item.uid in self._in_force)
+
+    by_hand = {"kind": "ConfigMap", "name": "a", "patch": {"data": {"image": "app:other"}}}
+    found = broken_by(
+        monkeypatch,
+        fault,
+        {"at": "+10m", "patch": by_hand},
+        {"at": "+20m", "crash": "engine"},
+        objects=[definition("app:1"), APP],
+        until="+1h",
+    )
+    assert "ReplayEqualsDecision" in found

@@ -3,8 +3,8 @@
 from headgate.fleet import changes, records
 from headgate.fleet.engine import Engine
 from headgate.kernel import instants
-from headgate.simulate import waking
-from headgate.simulate.promises import Ending, Unconverged
+from headgate.promises import waking
+from headgate.promises.base import Ending, Unconverged
 
 from .synthetic import IDS, START, Onlooker, group, job, put, version
 

@@ -4,8 +4,9 @@ import msgspec
 
 from headgate.fleet import changes, records
 from headgate.kernel import decisions, instants
-from headgate.simulate.promises import ALL, Ending, Unconverged
-from headgate.simulate.promises.no_gate_skipped import NoGateSkipped
+from headgate.promises import ALL, FLEET, GRAPH, WORKLOAD
+from headgate.promises.base import Ending, Unconverged
+from headgate.promises.no_gate_skipped import NoGateSkipped
 
 from .synthetic import START, Onlooker, group, job, put, version
 
@@ -16,8 +17,14 @@ def limited(value: int, kind: str = "count", **spec: object) -> changes.Put:
 
 
 def test_every_promise_has_a_sentence_and_a_name_of_its_own() -> None:
-    assert len({promise.name for promise in ALL}) == len(ALL)
-    assert all(promise.sentence for promise in ALL)
+    for level in (FLEET, GRAPH, WORKLOAD):
+        assert len({promise.name for promise in level}) == len(level)
+        assert all(promise.sentence for promise in level)
+
+
+def test_a_promise_is_one_file_for_all_levels() -> None:
+    homes = {(promise.name, promise.__module__) for promise in ALL}
+    assert len(homes) == len({promise.name for promise in ALL}) == len({home for _, home in homes})
 
 
 def test_a_target_has_at_most_one_live_job() -> None:

@@ -9,7 +9,7 @@ import msgspec
 from headgate import cel
 from headgate.fleet import expressions, records
 from headgate.kernel import instants
-from headgate.simulate.mirror import Mirror
+from headgate.promises.books.mirror import Mirror
 from headgate.simulate.scenario import AgentEntry
 
 UNMATCHED = AgentEntry()

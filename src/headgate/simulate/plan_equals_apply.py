@@ -9,13 +9,14 @@ from headgate.fleet import changes, model, records
 from headgate.fleet.engine import Engine
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
+from headgate.promises.books.mirror import Mirror
+from headgate.promises.watch import Violation
 from headgate.simulate import planning, run
 from headgate.simulate.agents import Agents
-from headgate.simulate.mirror import Mirror
+from headgate.simulate.recording import Recording
 from headgate.simulate.result import Result
 from headgate.simulate.rollout import Rollout
 from headgate.simulate.scenario import LONGEST_RUN, Scenario
-from headgate.simulate.watch import Violation, Watch
 
 NAME = "PlanEqualsApply"
 SENTENCE = "what a preview showed is what happens if nothing else changed"
@@ -36,7 +37,7 @@ class Moment(msgspec.Struct):
 class RememberingRollout(Rollout):
     """Keeps what a plan of each moment needs to know, and no more than was known then."""
 
-    def __init__(self, engine: Engine, watch: Watch, agents: Agents, repeats: int) -> None:
+    def __init__(self, engine: Engine, watch: Recording, agents: Agents, repeats: int) -> None:
         super().__init__(engine, watch, agents, repeats)
         self.moments: list[Moment] = []
         self._agents = agents
@@ -66,7 +67,7 @@ def check(scenario: Scenario) -> tuple[Result, list[Violation]]:
     """Plays the scenario, and plans every moment of its timeline."""
     conducted: list[RememberingRollout] = []
 
-    def conduct(engine: Engine, watch: Watch, agents: Agents, repeats: int) -> Rollout:
+    def conduct(engine: Engine, watch: Recording, agents: Agents, repeats: int) -> Rollout:
         conducted.append(RememberingRollout(engine, watch, agents, repeats))
         return conducted[-1]
 

@@ -16,13 +16,13 @@ from headgate.fleet.state import State
 from headgate.kernel import instants
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
+from headgate.promises.books.mirror import Mirror
 from headgate.simulate import agents, assuming, group_steps
 from headgate.simulate.loop import Ended, Loop, Nobody
-from headgate.simulate.mirror import Mirror
+from headgate.simulate.recording import Recording
 from headgate.simulate.result import Document, Result
 from headgate.simulate.rollout import Rollout, Workers
 from headgate.simulate.scenario import DEFAULT_SEED, LONGEST_RUN
-from headgate.simulate.watch import Watch
 
 NAME = "plan"
 MOST_JOBS = 200_000
@@ -110,7 +110,7 @@ def foresee(
 ) -> Plan:
     """A plan with other agents than the usual ones. The `mirror` shows the fleet to them, as it is at each moment."""
     engine = Engine.load(engine_document, ids)
-    watch = Watch(mirror if mirror is not None else Mirror(), now, checked=())
+    watch = Recording(mirror if mirror is not None else Mirror(), now, checked=())
     rollout = Rollout(engine, watch, workers)
     past = {job.id for job in engine.jobs.values() if job.status not in model.JOB_LIVE}
     _take_over(rollout, now)

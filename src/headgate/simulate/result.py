@@ -12,9 +12,9 @@ from headgate.fleet.state import Notice
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem
+from headgate.promises.watch import Violation
 from headgate.simulate.group_steps import GroupStep
 from headgate.simulate.usage import Usage
-from headgate.simulate.watch import Violation
 
 Document = dict[str, Any]
 _NEVER = 2**62

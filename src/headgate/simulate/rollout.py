@@ -12,11 +12,11 @@ from headgate.fleet.engine import Decisions, Engine
 from headgate.fleet.state import Notice, Unobserved
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Rejected
-from headgate.simulate import waking
+from headgate.promises import waking
+from headgate.promises.base import Unconverged
 from headgate.simulate.agents import Answer, Ending
-from headgate.simulate.promises import Unconverged
+from headgate.simulate.recording import Recording
 from headgate.simulate.result import Explained, Refused, RuleLine, Waiting, Warned
-from headgate.simulate.watch import Watch
 
 MOST_EXPLAINED_AT_THE_END = 300
 FRESH_LOOKS_AT_FIRST = 8
@@ -35,7 +35,7 @@ class Workers(Protocol):
 class Rollout:
     """`repeats` endings of jobs are reported twice, to see that the second report changes nothing."""
 
-    def __init__(self, engine: Engine, watch: Watch, workers: Workers, repeats: int = 0) -> None:
+    def __init__(self, engine: Engine, watch: Recording, workers: Workers, repeats: int = 0) -> None:
         self.engine = engine
         self.watch = watch
         self.engine.observer = watch

@@ -8,19 +8,20 @@ from headgate.fleet.engine import Engine
 from headgate.kernel.identifiers import NamedIds
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem, Rejected
-from headgate.simulate import expectations, snapshots, step_sentences, steps, waking
+from headgate.promises import waking
+from headgate.promises.base import Ending
+from headgate.promises.books.mirror import Mirror
+from headgate.simulate import expectations, snapshots, step_sentences, steps
 from headgate.simulate import parts as world
 from headgate.simulate.agents import Agents
 from headgate.simulate.loop import Ended, Loop
-from headgate.simulate.mirror import Mirror
 from headgate.simulate.playing import Desk, step_paths
-from headgate.simulate.promises import Ending
+from headgate.simulate.recording import Recording
 from headgate.simulate.result import Explained, Played, Result, Snapshot
 from headgate.simulate.rollout import Rollout
 from headgate.simulate.scenario import DEFAULT_SEED, LONGEST_RUN, Scenario
-from headgate.simulate.watch import Watch
 
-Conduct = Callable[[Engine, Watch, Agents, int], Rollout]
+Conduct = Callable[[Engine, Recording, Agents, int], Rollout]
 REPEATED_REPORTS = 200
 """So many job endings of a run are reported twice, to see that the second report changes nothing."""
 
@@ -86,7 +87,7 @@ class _Run:
         for part in parts:
             if isinstance(part, world.ReadsSignals):
                 part.read_signals(self._mirror.objects["Signal"])
-        self._watch = Watch(self._mirror, scenario.start)
+        self._watch = Recording(self._mirror, scenario.start)
         self._desk = Desk(ids, scenario.start, self._watch.jobs)
         agents = Agents(scenario.agents, self._mirror)
         self._rollout = conduct(Engine(ids), self._watch, agents, REPEATED_REPORTS)

@@ -7,7 +7,7 @@ from headgate.fleet import kinds, model, records
 from headgate.fleet.engine import Engine
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
-from headgate.simulate.mirror import Mirror
+from headgate.promises.books.mirror import Mirror
 from headgate.simulate.scenario import API_VERSION
 
 

@@ -7,11 +7,11 @@ import msgspec
 
 from headgate.fleet import manifests
 from headgate.kernel.problems import Problem, Rejected
+from headgate.promises.watch import Violation
 from headgate.simulate import plan_equals_apply
 from headgate.simulate import scenario as scenarios
 from headgate.simulate.result import Judged, Result
 from headgate.simulate.run import simulate
-from headgate.simulate.watch import Violation
 
 SUFFIXES = (".yaml", ".yml", ".json")
 MOST_JOBS_TO_REPLAY = 2_000

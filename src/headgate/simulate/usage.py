@@ -7,8 +7,8 @@ import msgspec
 
 from headgate.fleet import changes
 from headgate.kernel.instants import Instant
-from headgate.simulate.mirror import Mirror
-from headgate.simulate.promises.budgets import Budget, Budgets
+from headgate.promises.books.concurrency import Budget, Budgets
+from headgate.promises.books.mirror import Mirror
 
 
 class Point(msgspec.Struct):

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from headgate.kernel.identifiers import NamedIds
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Key, Object
+from headgate.promises.base import Unfinished
 from headgate.simulate.cluster.kubelet import Kubelet
-from headgate.simulate.cluster.pods import Pods
-from headgate.simulate.cluster.promises import Unfinished
+from headgate.simulate.cluster.pods import Pod, Pods
 from headgate.simulate.cluster.scheduler import Scheduler
 from headgate.simulate.cluster.workloads import Workloads
 from headgate.simulate.result import Explained, RuleLine
@@ -57,28 +57,23 @@ class Ending:
         name = shown(request.namespace, request.name)
         item = self._workloads.object_of(request)
         if item is None:
-            return Unfinished(name, ("it is deleted, and what it had is on its way out",), False, ())
+            leaving = "it is deleted, and what it had is on its way out"
+            return Unfinished(name, "updating", (leaving,), is_held=False, is_hindered=False)
         is_held = any(self._workloads.holds(item))
         reasons = self._workloads.reasons(request, now)
-        return Unfinished(name, tuple(reasons), is_held, tuple(self._faults(request)))
+        state = "held" if is_held else "updating"
+        return Unfinished(name, state, tuple(reasons), is_held, self._has_faults(request))
 
-    def _faults(self, request: Key) -> list[str]:
-        found: dict[str, None] = {}
+    def _has_faults(self, request: Key) -> bool:
+        """What the scenario does to it that is not over: no room, never ready, crashing, a node that is gone."""
         place = (request.namespace, request.name)
-        for pod in self._pods:
-            if (pod.key.namespace, pod.pcs) != place:
-                continue
-            behavior = self._kubelet.behavior_of(pod)
-            if pod.deleted_at is not None:
-                if behavior.never == "gone":
-                    found[f"{pod.name} is on a node that is gone"] = None
-            elif pod.scheduled_at is None:
-                if self._scheduler.is_unschedulable(pod):
-                    found[f"{pod.name} is unschedulable"] = None
-            elif behavior.never == "ready":
-                found[f"{pod.name} never becomes ready"] = None
-            elif behavior.crash_after is not None:
-                found[f"{pod.name} crashes"] = None
-        if place in self._scheduler.lacking_room():
-            found["there is no room"] = None
-        return list(found)
+        own = (pod for pod in self._pods if (pod.key.namespace, pod.pcs) == place)
+        return place in self._scheduler.lacking_room() or any(map(self._has_fault, own))
+
+    def _has_fault(self, pod: Pod) -> bool:
+        behavior = self._kubelet.behavior_of(pod)
+        if pod.deleted_at is not None:
+            return behavior.never == "gone"
+        if pod.scheduled_at is None:
+            return self._scheduler.is_unschedulable(pod)
+        return behavior.never == "ready" or behavior.crash_after is not None

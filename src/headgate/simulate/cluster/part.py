@@ -9,9 +9,10 @@ from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Object
 from headgate.kernel.problems import Problem, Rejected
+from headgate.promises.base import Unfinished
 from headgate.simulate import result as results
 from headgate.simulate import steps
-from headgate.simulate.cluster import matching, object_documents, operations, promises, trees, workloads
+from headgate.simulate.cluster import matching, object_documents, operations, trees, workloads
 from headgate.simulate.cluster.agenda import Agenda
 from headgate.simulate.cluster.behaviors import Behaviors, Statuses
 from headgate.simulate.cluster.driver import Driver
@@ -25,7 +26,6 @@ from headgate.simulate.cluster.store import Store, replace
 from headgate.simulate.cluster.workloads import Planned, Planner, RevisionNumbers, Workloads
 from headgate.simulate.result import Explained, Result, Warned
 from headgate.simulate.scenario import Cluster
-from headgate.simulate.watch import MOST_VIOLATIONS, Violation
 from headgate.workload import plan
 from headgate.workload.controller import WorkloadController, is_set
 from headgate.workload.situation import Event
@@ -42,14 +42,13 @@ class ClusterPart:
         self._now: Instant = 0
         self._warnings: list[Warned] = []
         self._notices: list[tuple[Instant, Notice]] = []
-        self._violations: list[Violation] = []
         self._numbers = RevisionNumbers()
         self.agenda = Agenda()
         self.store = Store(ids)
         self.nodes = Nodes(cluster.nodes, cluster.pods_per_node)
         behaviors = Behaviors(cluster.behaviors)
         self.pods = Pods(self.store, self._numbers.note)
-        self.workloads = Workloads(self.store, self.pods, self._broken, self._tell)
+        self.workloads = Workloads(self.store, self.pods, self._tell)
         self.scheduler = Scheduler(
             self.store, self.agenda, self.pods, self.nodes, behaviors, cluster.schedule.microseconds
         )
@@ -65,7 +64,7 @@ class ClusterPart:
         self._statuses = Statuses(self.store, self.agenda, behaviors)
         self.record = Record(self.store, self._statuses)
         self._ending = operations.Ending(self.workloads, self.pods, self.scheduler, self.kubelet)
-        self._unfinished: list[promises.Unfinished] = []
+        self._unfinished: list[Unfinished] = []
         self._has_lag = cluster.lag.microseconds > 0
         self.driver: Driver[Planned] = Driver(
             self.store,
@@ -76,10 +75,6 @@ class ClusterPart:
             seed=seed,
             crash_at_writes=cluster.crash_at_writes,
         )
-
-    def _broken(self, promise: str, at: Instant, message: str) -> None:
-        if len(self._violations) < MOST_VIOLATIONS:
-            self._violations.append(Violation(promise, at, message))
 
     def _tell(self, now: Instant, event: Event) -> None:
         about = event.object
@@ -275,9 +270,9 @@ class ClusterPart:
     def end(self, now: Instant, *, was_cut: bool) -> None:
         self._unfinished = self._ending.unfinished(now)
         watch = self.workloads.watch
-        promises.judge_end(watch, self._unfinished, now, is_over=not was_cut)
+        watch.ended(self._unfinished, now, is_over=not was_cut)
         if not self._unfinished and not was_cut:
-            promises.judge_leftovers(watch, self.store, list(self.workloads.sets()), now)
+            watch.left_over(list(self.workloads.sets()), now)
 
     def fill(self, document: dict[str, Any]) -> None:
         ordered = sorted(self.pods.every, key=lambda pod: (pod.created_at, pod.name))
@@ -298,9 +293,8 @@ class ClusterPart:
             self._warn(at, target, message)
         result.warnings.extend(self._warnings)
         result.notices.extend(self._notices)
-        result.violations.extend(self._violations)
+        result.violations.extend(self.workloads.watch.violations)
         result.waiting.extend(
-            results.Waiting(item.name, "held" if item.is_held else "updating", "; ".join(item.reasons))
-            for item in self._unfinished
+            results.Waiting(item.name, item.state, "; ".join(item.reasons)) for item in self._unfinished
         )
         result.workloads.extend(trees.of(self.pods.every))

@@ -6,11 +6,12 @@ from typing import Any, Protocol
 from headgate.cluster.cache import ObjectCache
 from headgate.cluster.port import Change
 from headgate.kernel.instants import Instant
-from headgate.kernel.objects import Action, Key, Object
-from headgate.simulate.cluster import budgets, promises
+from headgate.kernel.objects import Action, Delete, Key, Object
+from headgate.promises.books import unavailability
+from headgate.promises.books.tally import Tally
+from headgate.promises.watch import WorkloadWatch
 from headgate.simulate.cluster.pods import Pod, Pods
 from headgate.simulate.cluster.store import Store
-from headgate.simulate.cluster.tally import Tally
 from headgate.workload import controller, labels, model, names, revisions, situation, validate
 from headgate.workload.controller import Family, is_set, request_for
 from headgate.workload.model import PodCliqueSet
@@ -65,7 +66,6 @@ class Workloads:
         self,
         store: Store,
         pods: Pods,
-        broken: promises.Broken,
         tell: Told,
     ) -> None:
         self._store = store
@@ -79,13 +79,13 @@ class Workloads:
         """Counted from what the planner sees."""
         self.truth = Tally()
         """Counted from what there is."""
-        self._pending: tuple[PodCliqueSet, budgets.Pending, bool] | None = None
+        self._pending: tuple[PodCliqueSet, unavailability.Pending, bool] | None = None
         self._plans: dict[Key, Planned] = {}
         self._silent: dict[Key, None] = {}
         self._versions_count = 0
         self._converged: tuple[int, dict[Key, bool]] = (-1, {})
-        self.watch = promises.Watch(store, broken)
-        self.ledger = budgets.Ledger()
+        self.watch = WorkloadWatch(store)
+        self.ledger = unavailability.Ledger()
         store.listen(self._changed)
 
     def _changed(self, change: Change) -> None:
@@ -116,14 +116,14 @@ class Workloads:
         item = self._cache.get(request)
         assert item is not None, "a plan is made of a set that the planner sees"
         pcs = self._sets_seen.read(item)
-        self.watch.decides_on((request.namespace, request.name), pcs)
+        self.watch.decides_on(pcs)
         self._plans[request] = plan
         for event in plan.events:
             self._tell(now, event)
         if not plan.actions and not plan.stuck and plan.requeue_at is None:
             self._silent[request] = None
-        deleted = promises.deleted_objects(plan.actions, self._cache.get)
-        pending = budgets.before(pcs, plan.actions, self._seen, deleted)
+        deleted = _deleted_objects(plan.actions, self._cache.get)
+        pending = unavailability.before(pcs, plan.actions, self._seen, deleted)
         self._pending = (pcs, pending, pcs.update_strategy.paused)
 
     def written(self, request: Key, actions: Sequence[Action], now: Instant) -> None:
@@ -131,7 +131,7 @@ class Workloads:
             return
         pcs, pending, was_paused = self._pending
         self._pending = None
-        steps = list(budgets.steps(pcs, pending, self._seen))
+        steps = list(unavailability.steps(pcs, pending, self._seen))
         for step in steps:
             self.ledger.note(pcs, step, now)
         self.watch.acted(pcs, steps, self._seen, was_paused, now)
@@ -176,9 +176,7 @@ class Workloads:
         """A set that is not done and for which nothing is to be done now must have a reason, at any time."""
         for request in self._silent:
             if not self.convergence().get(request, True) and not self.reasons(request, now):
-                self.watch.broken(
-                    "NoStuckWithoutReason", now, f"{request.name} is not done and nothing says why"
-                )
+                self.watch.silent(request.name, now)
         self._silent.clear()
 
     def convergence(self) -> dict[Key, bool]:
@@ -244,6 +242,16 @@ class Workloads:
             return True
         wanted = _clique_hash(pcs, clique.name)
         return all(pod.template_hash == wanted for pod in pods)
+
+
+def _deleted_objects(actions: Sequence[Action], get: Callable[[Key], Object | None]) -> dict[Key, Object]:
+    found: dict[Key, Object] = {}
+    for action in actions:
+        if isinstance(action, Delete):
+            item = get(action.key)
+            if item is not None and item.uid == action.uid:
+                found[action.key] = item
+    return found
 
 
 def _clique_hash(pcs: PodCliqueSet, name: str) -> str:

@@ -2,27 +2,16 @@
 
 from collections.abc import Mapping
 
-import msgspec
-
 from headgate.graph import labels
 from headgate.graph.conditions import RESOURCES_PROPAGATED
 from headgate.graph.controller import GraphPlan, is_definition
 from headgate.graph.instances import Look
 from headgate.graph.nodes import Unit
 from headgate.graph.propagate import DefinitionPlan, InstancePlan
-from headgate.graph.rollouts import propagated
+from headgate.graph.rollouts import Rollout, propagated
 from headgate.kernel.objects import Key
+from headgate.promises.base import Unfinished
 from headgate.simulate.cluster.store import Store
-
-
-class Unfinished(msgspec.Struct, frozen=True):
-    name: str
-    state: str
-    reasons: tuple[str, ...]
-    is_held: bool
-    """A gate, a person or an error keeps it where it is."""
-    waits_for_others: bool
-    """Something outside has not become ready, or does not exist."""
 
 
 def unfinished(plans: Mapping[Key, GraphPlan], store: Store) -> list[Unfinished]:
@@ -35,6 +24,17 @@ def unfinished(plans: Mapping[Key, GraphPlan], store: Store) -> list[Unfinished]
                 found.append(_instance(plan))
         elif not all(member.is_updated for member in plan.rollout.members):
             found.append(_definition(request.name, plan))
+    return found
+
+
+def left_waiting(plans: Mapping[Key, GraphPlan], store: Store) -> list[Look | Rollout]:
+    """The last plans of what may not be done."""
+    found: list[Look | Rollout] = []
+    for _, plan in sorted(plans.items(), key=lambda entry: _sort_key(entry[0])):
+        if isinstance(plan, DefinitionPlan):
+            found.append(plan.rollout)
+        elif plan.look is not None and store.get(plan.instance.key) is not None:
+            found.append(plan.look)
     return found
 
 

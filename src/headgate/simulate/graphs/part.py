@@ -14,6 +14,8 @@ from headgate.graph.propagate import InstancePlan
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, Key, Object
 from headgate.kernel.problems import Problem, Rejected
+from headgate.promises.base import Unfinished
+from headgate.promises.watch import GraphWatch
 from headgate.simulate import result as results
 from headgate.simulate import steps
 from headgate.simulate.cluster import object_documents
@@ -21,10 +23,8 @@ from headgate.simulate.cluster.driver import Driver
 from headgate.simulate.cluster.part import ClusterPart
 from headgate.simulate.graphs import endings, rows
 from headgate.simulate.graphs.admission import Admission
-from headgate.simulate.graphs.promises import Watch
 from headgate.simulate.result import Explained, Result, RuleLine
 from headgate.simulate.scenario import Cluster
-from headgate.simulate.watch import MOST_VIOLATIONS, Violation
 
 _USER = "user"
 
@@ -36,16 +36,13 @@ class GraphPart:
         self._cluster = cluster
         self._store = cluster.store
         self._now: Instant = 0
-        self._violations: list[Violation] = []
         self._signals: Mapping[str, model.Signal] = {}
         self._seen_signals: dict[str, object] = {}
         self._admission = Admission(cluster.store)
-        self._watch = Watch(
-            cluster.store, self._broken, self._signal_values, lambda: self.driver.runner.cache
-        )
+        self._watch = GraphWatch(cluster.store, self._signal_values, lambda: self.driver.runner.cache)
         self._rows = rows.Rows(cluster.store)
         self._ready: dict[str, bool] = {}
-        self._unfinished: list[endings.Unfinished] = []
+        self._unfinished: list[Unfinished] = []
         self._controller = GraphController(self._signal_values)
         self.driver: Driver[GraphPlan] = Driver(
             cluster.store,
@@ -56,10 +53,6 @@ class GraphPart:
             seed=seed,
             crash_at_writes=settings.crash_at_writes,
         )
-
-    def _broken(self, promise: str, at: Instant, message: str) -> None:
-        if len(self._violations) < MOST_VIOLATIONS:
-            self._violations.append(Violation(promise, at, message))
 
     def read_signals(self, signals: Mapping[str, model.Signal]) -> None:
         self._signals = signals
@@ -180,10 +173,7 @@ class GraphPart:
         for request in list(self.driver.runner.plans):
             before = _encoded(self._controller.plan_of(request, now, self._controller.memory))
             after = _encoded(self._controller.plan_of(request, now, fresh))
-            if before != after:
-                self._watch.broken(
-                    "ReplayEqualsDecision", now, f"{request.name} is decided otherwise after a restart"
-                )
+            self._watch.replayed(request.name, before, after, now)
 
     def is_converged(self, now: Instant) -> bool:
         return not self.driver.has_work and not endings.unfinished(self.driver.runner.plans, self._store)
@@ -232,22 +222,14 @@ class GraphPart:
 
     def end(self, now: Instant, *, was_cut: bool) -> None:
         self._unfinished = endings.unfinished(self.driver.runner.plans, self._store)
-        for item in self._unfinished:
-            if not item.reasons:
-                self._watch.broken(
-                    "NoStuckWithoutReason", now, f"{item.name} is not done and nothing says why"
-                )
-            if not was_cut and not item.is_held and not item.waits_for_others:
-                said = "; ".join(item.reasons) or "no reason"
-                self._watch.broken(
-                    "MonotoneProgress", now, f"{item.name} is not done and nothing is in its way ({said})"
-                )
+        waiting = endings.left_waiting(self.driver.runner.plans, self._store)
+        self._watch.ended(self._unfinished, waiting, now, is_over=not was_cut)
 
     def fill(self, document: dict[str, Any]) -> None:
         """Objects and conditions are written down by the cluster."""
 
     def report(self, result: Result) -> None:
-        result.violations.extend(self._violations)
+        result.violations.extend(self._watch.violations)
         result.waiting.extend(
             results.Waiting(item.name, item.state, "; ".join(item.reasons)) for item in self._unfinished
         )

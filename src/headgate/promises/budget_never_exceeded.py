@@ -1,4 +1,7 @@
-"""Counts, on its own, the resources that are in progress under each concurrency rule.
+"""Counts, on its own, who is in progress or unavailable under each budget.
+
+In the fleet those are the resources in progress under a concurrency rule, in a workload the units that are missing or
+added by our doing.
 
 A limit that shrinks takes nothing away, so being over the limit is no breach by itself: a resource that *becomes*
 active while there is no room for it is.
@@ -9,16 +12,21 @@ from typing import Any
 
 from headgate.fleet import changes, model, records
 from headgate.kernel.instants import Instant
-from headgate.simulate.mirror import Mirror
-from headgate.simulate.promises.base import STILL_TO_RUN, Broken, Promise
-from headgate.simulate.promises.budgets import Budget, Budgets, Place
-from headgate.simulate.promises.skips import Skips
+from headgate.promises.base import STILL_TO_RUN, Broken, FleetPromise, Promise, WorkloadPromise
+from headgate.promises.books.concurrency import Budget, Budgets, Place
+from headgate.promises.books.mirror import Mirror
+from headgate.promises.books.skips import Skips
+from headgate.promises.books.tally import Tally
+from headgate.promises.books.unavailability import Step
+from headgate.workload.model import PodCliqueSet
 
 
 class BudgetNeverExceeded(Promise):
     name = "BudgetNeverExceeded"
     sentence = "units in progress by our doing never exceed any budget that covers them"
 
+
+class FleetBudgetNeverExceeded(BudgetNeverExceeded, FleetPromise):
     def __init__(self, mirror: Mirror, broken: Broken) -> None:
         super().__init__(mirror, broken)
         self._books = Budgets(mirror)
@@ -100,3 +108,25 @@ class BudgetNeverExceeded(Promise):
         for group in self.mirror.groups.values():
             if group.slot_released:
                 self._books.free(group.id)
+
+
+class WorkloadBudgetNeverExceeded(BudgetNeverExceeded, WorkloadPromise):
+    sentence = "units unavailable or added by our doing never exceed any budget that covers them"
+
+    def acted(
+        self, pcs: PodCliqueSet, steps: Sequence[Step], tally: Tally, was_paused: bool, now: Instant
+    ) -> None:
+        for step in steps:
+            limits, scope = step.limits, step.scope
+            if step.took and step.unavailable > limits.max_unavailable:
+                self.broken(
+                    now,
+                    f"{step.unavailable} of {limits.replicas} units of {scope.name} are unavailable after a"
+                    f" deletion, allowed are {limits.max_unavailable}",
+                )
+            if step.added and step.surge > limits.max_surge:
+                self.broken(
+                    now,
+                    f"{scope.name} has {step.after.units} units for {limits.replicas} replicas,"
+                    f" allowed above them are {limits.max_surge}",
+                )

@@ -5,14 +5,14 @@ from typing import Any
 
 from headgate.fleet import changes, records
 from headgate.kernel.instants import Instant
-from headgate.simulate.mirror import Mirror
-from headgate.simulate.promises.base import Broken, Promise
+from headgate.promises.base import Broken, FleetPromise
+from headgate.promises.books.mirror import Mirror
 
 Release = tuple[str, str]
 """A version with its resolved variables."""
 
 
-class NoDoubleEffect(Promise):
+class NoDoubleEffect(FleetPromise):
     name = "NoDoubleEffect"
     sentence = "starting a job twice has the effect of once"
 

@@ -13,8 +13,8 @@ import msgspec
 from headgate.fleet import changes, model, records
 from headgate.fleet.rules import rollback
 from headgate.kernel.instants import Instant
-from headgate.simulate.mirror import Mirror, matches
-from headgate.simulate.promises.base import Broken, Promise
+from headgate.promises.base import Broken, FleetPromise
+from headgate.promises.books.mirror import Mirror, matches
 
 Order = tuple[Instant, int]
 """When a version was created, and as which one it arrived."""
@@ -47,7 +47,7 @@ class Cycle(msgspec.Struct):
     failures: list[Failure] = []
 
 
-class NoSilentDowngrade(Promise):
+class NoSilentDowngrade(FleetPromise):
     name = "NoSilentDowngrade"
     sentence = "nothing is put on a version older than what it runs but by a rollback rule, a rejected version or a person"
 

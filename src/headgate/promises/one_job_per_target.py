@@ -3,11 +3,11 @@ from typing import Any
 
 from headgate.fleet import model, records
 from headgate.kernel.instants import Instant
-from headgate.simulate.mirror import Mirror
-from headgate.simulate.promises.base import Broken, Promise
+from headgate.promises.base import Broken, FleetPromise
+from headgate.promises.books.mirror import Mirror
 
 
-class OneJobPerTarget(Promise):
+class OneJobPerTarget(FleetPromise):
     name = "OneJobPerTarget"
     sentence = "a release target has at most one live job"
 

@@ -12,7 +12,7 @@ import msgspec
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, Create, Delete, Key, Object
-from headgate.simulate.cluster.tally import Place, Tally
+from headgate.promises.books.tally import Place, Tally
 from headgate.workload import labels, model
 from headgate.workload.model import ComponentStrategy, PodCliqueSet
 

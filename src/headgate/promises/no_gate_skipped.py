@@ -1,10 +1,13 @@
-"""Checks what the engine says it was allowed by, and judges again, from its own books, what can be judged alone.
+"""In the fleet: checks what the engine says it was allowed by, and judges again, from its own books, what can be judged alone.
 
 Every rule that applies, found without the engine, must be among those it was allowed by, unless a skip that is in force
 names it for this version and place. Judged again: the version's status and scope, approvals and vetoes, version
 selectors, deployment windows, and inside a bracket the order of hooks and dependencies. Only first attempts of ordinary
 jobs pass these gates: a retry, a rollback, a redeployment and a change of variables do not pass the version's gates
 again.
+
+In a graph: every unit that a plan lets go, and every instance that it lets on, is asked about again, with what it
+depends on and with its gates.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,10 +16,15 @@ from typing import Any
 from headgate import cel
 from headgate.fleet import changes, expressions, model, records
 from headgate.fleet.rules import deployment_window
+from headgate.graph import labels, nodes
+from headgate.graph.instances import Look
+from headgate.graph.nodes import NodeState, Unit
+from headgate.graph.rollouts import Member, Rollout
 from headgate.kernel.instants import Instant
-from headgate.simulate.mirror import Mirror, matches
-from headgate.simulate.promises.base import STILL_TO_RUN, Broken, Promise
-from headgate.simulate.promises.skips import Skips
+from headgate.promises.base import STILL_TO_RUN, Broken, FleetPromise, GraphPromise, Promise
+from headgate.promises.books.graph_gates import MOST_CHECKED_ITEMS, Gates
+from headgate.promises.books.mirror import Mirror, matches
+from headgate.promises.books.skips import Skips
 
 Place = tuple[str, str, str]
 """A deployment, an environment and a resource."""
@@ -40,6 +48,8 @@ class NoGateSkipped(Promise):
     name = "NoGateSkipped"
     sentence = "nothing starts unless every gate that applies said allowed on the state it was decided on"
 
+
+class FleetNoGateSkipped(NoGateSkipped, FleetPromise):
     def __init__(self, mirror: Mirror, broken: Broken) -> None:
         super().__init__(mirror, broken)
         self._votes: dict[tuple[str, str, str], dict[str, changes.Vote]] = {}
@@ -239,6 +249,57 @@ class NoGateSkipped(Promise):
                 if rule.kind in _JUDGED_AGAIN | _ASKED
             ]
         return found
+
+
+class GraphNoGateSkipped(NoGateSkipped, GraphPromise):
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self._gates = Gates(self.cluster, self.signals)
+
+    def planned(self, look: Look, now: Instant) -> None:
+        by_id = {state.id: state for state in look.states}
+        for state in look.states:
+            granted = [unit for unit in state.units if unit.is_granted_now]
+            if not granted:
+                continue
+            self._check_dependencies(state, by_id, granted, now)
+            if len(state.units) > MOST_CHECKED_ITEMS:
+                continue
+            for unit, shut in self._gates.of_units(look, state, _is_granted_now, now):
+                if shut:
+                    self.broken(now, f"{state.id} {unit.name} starts against {shut}")
+
+    def _check_dependencies(
+        self, state: NodeState, by_id: dict[str, NodeState], granted: list[Unit], now: Instant
+    ) -> None:
+        for name in state.node.depends_on:
+            other = by_id.get(name)
+            if other is None or other.is_excluded:
+                continue
+            for unit in other.units:
+                found = self.cluster.get(unit.key)
+                if found is None or unit.is_granted_now or not nodes.is_observed(found):
+                    self.broken(
+                        now,
+                        f"{state.id} {granted[0].name} starts before {name} {unit.name} is there and ready",
+                    )
+                    return
+
+    def planned_rollout(self, rollout: Rollout, now: Instant) -> None:
+        if len(rollout.members) > MOST_CHECKED_ITEMS or not any(map(_is_moved_now, rollout.members)):
+            return
+        for member, is_open in self._gates.of_members(rollout, _is_moved_now, now):
+            if not is_open:
+                name = member.instance.name
+                self.broken(now, f"{name} gets graph revision {rollout.number} against its gates")
+
+
+def _is_granted_now(unit: Unit) -> bool:
+    return unit.is_granted_now
+
+
+def _is_moved_now(member: Member) -> bool:
+    return member.is_granted_now and labels.GRAPH_REVISION in member.instance.annotations
 
 
 def _place(job: records.Job) -> Place:

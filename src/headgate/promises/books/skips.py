@@ -4,7 +4,7 @@ import msgspec
 
 from headgate.fleet import changes, model
 from headgate.kernel.instants import Instant
-from headgate.simulate.mirror import Mirror
+from headgate.promises.books.mirror import Mirror
 
 Version = tuple[str, str]
 """A deployment and a tag."""

@@ -3,12 +3,20 @@
 And in between, from time to time: an engine that has decided has nothing left to do that a fresh look would find.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from headgate.fleet import model, records
 from headgate.kernel.instants import Instant
-from headgate.simulate.promises.base import Ending, Promise
-from headgate.simulate.promises.budgets import Budgets, Place
+from headgate.promises.base import (
+    Ending,
+    FleetPromise,
+    GraphPromise,
+    ObjectPromise,
+    Promise,
+    Unfinished,
+    WorkloadPromise,
+)
+from headgate.promises.books.concurrency import Budgets, Place
 
 _UNDER_WAY = frozenset({"waiting", "retrying", "running", "rollingBack"})
 _PUT_BACK = frozenset({"rolledBack", "skipped", "dropped"})
@@ -18,6 +26,8 @@ class MonotoneProgress(Promise):
     name = "MonotoneProgress"
     sentence = "with faults over and gates open, the remaining work falls to zero"
 
+
+class FleetMonotoneProgress(MonotoneProgress, FleetPromise):
     def looked_afresh(self, found: Sequence[str], now: Instant) -> None:
         if found:
             self.broken(now, f"nobody looks again, and a fresh look finds work: {found[0]}")
@@ -77,6 +87,22 @@ class MonotoneProgress(Promise):
             for place in _places(group)
             for budget in books.current()
         )
+
+
+class ObjectMonotoneProgress(MonotoneProgress, ObjectPromise):
+    def ended(self, unfinished: Iterable[Unfinished], now: Instant, *, is_over: bool) -> None:
+        for item in unfinished:
+            if is_over and not item.is_held and not item.is_hindered:
+                reasons = "; ".join(item.reasons) or "no reason"
+                self.broken(now, f"{item.name} is not done and nothing is in its way ({reasons})")
+
+
+class GraphMonotoneProgress(ObjectMonotoneProgress, GraphPromise):
+    pass
+
+
+class WorkloadMonotoneProgress(ObjectMonotoneProgress, WorkloadPromise):
+    pass
 
 
 def _places(group: records.Group) -> Iterator[Place]:

@@ -2,11 +2,11 @@
 
 from headgate.fleet import changes, model, records
 from headgate.kernel.instants import Instant
-from headgate.simulate.mirror import Mirror
-from headgate.simulate.promises.base import Broken, Promise, canonical, first_difference
+from headgate.promises.base import Broken, FleetPromise, canonical, first_difference
+from headgate.promises.books.mirror import Mirror
 
 
-class NoLostEvent(Promise):
+class NoLostEvent(FleetPromise):
     name = "NoLostEvent"
     sentence = "every accepted change is reflected in a decision or is still queued after a crash"
 

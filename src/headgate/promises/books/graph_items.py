@@ -1,0 +1,96 @@
+"""Items of a node and instances of a definition as they were before a plan, counted the slow way."""
+
+from collections import ChainMap
+from collections.abc import Iterable
+from typing import Any
+
+from headgate import cel
+from headgate.graph import labels, names, nodes, revisions
+from headgate.graph.compiled import CompiledNode
+from headgate.graph.items import Item
+from headgate.graph.nodes import Unit
+from headgate.graph.rollouts import Member, is_instance_ready
+from headgate.kernel import instants, waves
+from headgate.kernel.instants import Instant
+
+
+def is_open(gate: Any, bindings: dict[str, object], now: Instant) -> bool:
+    own: dict[str, object] = {names.NOW: instants.to_datetime(gate.seen_moment(now))}
+    try:
+        return bool(gate.evaluate(ChainMap(own, bindings)))
+    except cel.EvaluationError:
+        return False
+
+
+class Plain(list[Item]):
+    """Items as they were before the plan, counted the slow way; `older` are changes of an earlier propagation."""
+
+    def __init__(self, items: Iterable[Item], older: Iterable[Item] = ()) -> None:
+        super().__init__(items)
+        self.older = tuple(older)
+
+    def landed_count(self) -> int:
+        return sum(item.is_current and item.is_changed and item.is_ready() for item in self)
+
+    def in_flight_count(self) -> int:
+        own = sum(item.is_current and item.is_changed and not item.is_ready() for item in self)
+        return own + sum(not item.is_ready() for item in self.older)
+
+    def rank_among_not_updated(self, item: Item) -> int:
+        return sum(not other.is_current for other in self[: item.index])
+
+    def index_of(self, item: Item) -> int:
+        return item.index
+
+    def may_go(self, item: Item) -> bool:
+        landed = self.landed_count()
+        limit = waves.exponential_limit(landed)
+        return waves.may_go(self.rank_among_not_updated(item), landed, self.in_flight_count(), limit)
+
+
+def before_plan(units: list[Unit], newest: CompiledNode) -> Plain:
+    items = [_before(unit, newest) for unit in units]
+    older = [
+        item
+        for item, unit in zip(items, units)
+        if item.is_current
+        and not item.is_changed
+        and unit.grant is not None
+        and unit.grant.step != revisions.CARRIED
+    ]
+    return Plain(items, older)
+
+
+def _before(unit: Unit, newest: CompiledNode) -> Item:
+    """An item that is let go in the plan was, until then, as ready as its object showed it to be."""
+    was = unit.item
+    is_new = unit.is_granted_now
+    own_names = nodes.names_of_item(newest)
+    return Item(
+        was.object,
+        was.is_current and not is_new,
+        (lambda own: nodes.readiness(own.object, newest.ready_when, own_names, nodes.ReadyMemory(), own))
+        if is_new
+        else was.is_ready(),
+        is_changed=was.is_changed and not is_new,
+        is_member=was.is_member,
+        value=was.value,
+        index=was.index,
+    )
+
+
+def member_before(member: Member, newest: int, index: int) -> Item:
+    """As its annotations and its status said before the plan; one that starts is no part of the line."""
+    found = member.instance.annotations
+    had = found.get(labels.GRAPH_REVISION)
+    is_current = had is None or (member.is_updated and not member.is_granted_now)
+    is_moved = had == str(newest) and found.get(labels.STARTED_ON) != had
+    return Item(
+        member.instance,
+        is_current,
+        had is not None and is_instance_ready(member.instance),
+        is_changed=is_current and is_moved,
+        is_member=True,
+        value=member.instance.spec,
+        index=index,
+    )

@@ -1,0 +1,80 @@
+"""Whoever waits says why and what wakes it, and the reason is true.
+
+In the fleet a target names its wakes; on a cluster the planner gives reasons, and a gate that is named as one must be
+shut when it is asked again.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from headgate.graph.instances import Look
+from headgate.graph.nodes import Unit
+from headgate.graph.rollouts import Member, Rollout
+from headgate.kernel.instants import Instant
+from headgate.promises.base import (
+    Ending,
+    FleetPromise,
+    GraphPromise,
+    ObjectPromise,
+    Promise,
+    Unfinished,
+    WorkloadPromise,
+)
+from headgate.promises.books.graph_gates import MOST_CHECKED_ITEMS, Gates
+
+_SELF_EXPLAINING = frozenset({"running", "verifying", "rollingBack", "failed", "frozen"})
+
+
+class NoStuckWithoutReason(Promise):
+    name = "NoStuckWithoutReason"
+    sentence = "every unit that has not converged has a reason, and a time or an event that wakes it"
+
+
+class FleetNoStuckWithoutReason(NoStuckWithoutReason, FleetPromise):
+    def ended(self, ending: Ending) -> None:
+        for unit in ending.unconverged:
+            held_back = any(verdict != "allowed" and message for verdict, message in unit.verdicts)
+            if not (held_back or unit.reason or unit.state in _SELF_EXPLAINING):
+                self.broken(ending.at, f"{unit.target} is {unit.state} and nothing says why")
+            if not unit.wakes or not unit.is_woken:
+                self.broken(ending.at, f"{unit.target} is {unit.state} and nothing wakes it ({unit.reason})")
+
+
+class ObjectNoStuckWithoutReason(NoStuckWithoutReason, ObjectPromise):
+    def ended(self, unfinished: Iterable[Unfinished], now: Instant, *, is_over: bool) -> None:
+        for item in unfinished:
+            if not item.reasons:
+                self.broken(now, f"{item.name} is not done and nothing says why")
+
+
+class GraphNoStuckWithoutReason(ObjectNoStuckWithoutReason, GraphPromise):
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self._gates = Gates(self.cluster, self.signals)
+
+    def left_waiting(self, look: Look, now: Instant) -> None:
+        for state in look.states:
+            if not any(map(_is_held, state.units)) or len(state.units) > MOST_CHECKED_ITEMS:
+                continue
+            for unit, shut in self._gates.of_units(look, state, _is_held, now):
+                if not shut:
+                    self.broken(now, f"{state.id} {unit.name} waits for its gates, and all of them are open")
+
+    def left_waiting_rollout(self, rollout: Rollout, now: Instant) -> None:
+        if len(rollout.members) > MOST_CHECKED_ITEMS:
+            return
+        for member, is_open in self._gates.of_members(rollout, _is_held, now):
+            if is_open:
+                self.broken(
+                    now, f"{member.instance.name} waits for gates of its definition, and all of them are open"
+                )
+
+
+class WorkloadNoStuckWithoutReason(ObjectNoStuckWithoutReason, WorkloadPromise):
+    def silent(self, name: str, now: Instant) -> None:
+        self.broken(now, f"{name} is not done and nothing says why")
+
+
+def _is_held(unit: Unit | Member) -> bool:
+    """By a gate, and not by something else that is in the way."""
+    return unit.answer is not None and not unit.answer.is_allowed and unit.answer.gate != ""

@@ -1,0 +1,77 @@
+"""What a rolling update took in one replica is back before it takes something in another."""
+
+from collections.abc import Sequence
+
+from headgate.cluster.port import ClusterPort
+from headgate.kernel.instants import Instant
+from headgate.promises.base import Broken, WorkloadPromise
+from headgate.promises.books.tally import Tally
+from headgate.promises.books.unavailability import Step
+from headgate.workload.model import PodCliqueSet
+
+
+class OneReplicaAtATime(WorkloadPromise):
+    name = "OneReplicaAtATime"
+    sentence = "a rolling update changes one replica of the set at a time"
+
+    def __init__(self, cluster: ClusterPort, broken: Broken) -> None:
+        super().__init__(cluster, broken)
+        self._open: dict[tuple[str, str], set[int]] = {}
+        """By set the replicas in which a rolling update took something that is not back yet."""
+
+    def acted(
+        self, pcs: PodCliqueSet, steps: Sequence[Step], tally: Tally, was_paused: bool, now: Instant
+    ) -> None:
+        place = (pcs.namespace, pcs.name)
+        if pcs.update_strategy.type != "RollingUpdate":
+            self._open.pop(place, None)
+            return
+        opened = self._open.setdefault(place, set())
+        for index in [index for index in opened if index >= pcs.replicas or _is_settled(pcs, index, tally)]:
+            opened.discard(index)
+        for index in sorted(_taken(steps)):
+            others = sorted(opened - {index})
+            if others:
+                self.broken(
+                    now, f"{pcs.name} loses a unit in replica {index} while replica {others[0]} is not done"
+                )
+            opened.add(index)
+
+
+def _taken(steps: Sequence[Step]) -> set[int]:
+    return {
+        step.scope.replica
+        for step in steps
+        if step.took and step.after.available < step.limits.replicas and step.scope.replica is not None
+    }
+
+
+def _is_settled(pcs: PodCliqueSet, index: int, tally: Tally) -> bool:
+    """Every pod of the replica is there and available, and those of one clique are of one content."""
+    prefix = f"{pcs.name}-{index}-"
+    for clique in pcs.template.standalone_cliques:
+        if not _is_clique_settled((pcs.namespace, prefix + clique.name), tally):
+            return False
+    for group in pcs.template.scaling_groups:
+        item = tally.groups.get((pcs.namespace, prefix + group.name))
+        if item is None:
+            return False
+        for name in group.clique_names:
+            hashes = set()
+            for replica in range(int(item.spec.get("replicas", 0))):
+                place = (pcs.namespace, f"{prefix}{group.name}-{replica}-{name}")
+                if not _is_clique_settled(place, tally):
+                    return False
+                hashes |= {pod.template_hash for pod in tally.own_pods(place)}
+            if len(hashes) > 1:
+                return False
+    return True
+
+
+def _is_clique_settled(place: tuple[str, str], tally: Tally) -> bool:
+    item = tally.cliques.get(place)
+    if item is None:
+        return False
+    wanted = int(item.spec.get("replicas", 0))
+    available = [pod for pod in tally.own_pods(place) if pod.is_available and pod.number < wanted]
+    return len(available) == wanted and len({pod.template_hash for pod in available}) <= 1
