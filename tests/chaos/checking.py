@@ -223,7 +223,7 @@ def _freezes(history: History) -> Iterator[str]:
 
 def _ending(history: History) -> Iterator[str]:
     now = history.log[-1].at if history.log else 0
-    for found in waking.found_afresh(history.engine, now):
+    for found in waking.found_afresh(waking.copy_of(history.engine), now):
         yield f"MonotoneProgress: nobody looks again, and a fresh look finds work: {found}"
     for target, reason in history.engine.unconverged(now):
         yield f"Converged: {target} did not get where it should be: {reason or 'without a reason'}"

@@ -8,10 +8,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from headgate.fleet import catalog, gates, holds, jobs, model, snapshot, state, waiting
+from headgate.fleet import catalog, gates, holds, jobs, model, snapshot, state, waiting, wakes
 from headgate.fleet.brackets import cycle, ordering
 from headgate.fleet.rules import approval
 from headgate.kernel import decisions
+from headgate.kernel.wakes import Wake
 
 from .mutations import Step, broken_by, policy
 from .small import fleet, publish
@@ -261,6 +262,41 @@ def test_a_unit_that_waits_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
     found = broken_by(monkeypatch, fault, publish(), objects=[*fleet(), ASKED])
     assert "NoStuckWithoutReason" in found
+
+
+def test_a_unit_that_waits_for_what_nothing_fires(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It stands on the list, and says what it waits for; only nobody ever calls that name."""
+
+    def fault(patched: pytest.MonkeyPatch) -> None:
+        patched.setattr(wakes, "votes", lambda *names: Wake(("ballots", *names)))
+
+    found = broken_by(monkeypatch, fault, publish(), objects=[*fleet(), ASKED])
+    assert found == ["NoStuckWithoutReason"]
+
+
+def test_a_unit_that_waits_for_a_vote_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fault(patched: pytest.MonkeyPatch) -> None:
+        original = wakes.votes
+        patched.setattr(wakes, "votes", lambda version, _: original(version, "elsewhere"))
+
+    found = broken_by(monkeypatch, fault, publish(), objects=[*fleet(), ASKED])
+    assert found == ["NoStuckWithoutReason"]
+
+
+@pytest.mark.parametrize("topic", ["votes", "skips"])
+def test_a_call_that_nobody_hears(monkeypatch: pytest.MonkeyPatch, topic: str) -> None:
+    """Nobody votes or skips in the run: the promise finds out by doing so itself."""
+
+    def fault(patched: pytest.MonkeyPatch) -> None:
+        original = waiting.Waiting.happened
+        patched.setattr(
+            waiting.Waiting,
+            "happened",
+            lambda self, wake: original(self, wake) if wake[0] != topic else None,
+        )
+
+    found = broken_by(monkeypatch, fault, publish(), objects=[*fleet(), ASKED])
+    assert found == ["NoStuckWithoutReason"]
 
 
 def test_a_state_that_loses_something_when_it_is_read_back(monkeypatch: pytest.MonkeyPatch) -> None:

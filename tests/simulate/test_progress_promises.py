@@ -1,10 +1,13 @@
 """NoSilentDowngrade, and the two promises that try what an engine says instead of believing it."""
 
-from headgate.fleet import changes, records
+import inspect
+
+from headgate.fleet import changes, records, wakes
 from headgate.fleet.engine import Engine
 from headgate.kernel import instants
-from headgate.promises import waking
+from headgate.promises import driving, waking
 from headgate.promises.base import Ending, Unconverged
+from headgate.promises.driving import WakeDriver
 
 from .synthetic import IDS, START, Onlooker, group, job, put, version
 
@@ -125,7 +128,7 @@ def _waiting_for_a_vote() -> Engine:
 def test_a_unit_stands_on_the_lists_of_what_it_waits_for() -> None:
     engine = _waiting_for_a_vote()
     assert waking.Waker(engine).wakes("api/prod/node-1")
-    assert waking.found_afresh(engine, START) == []
+    assert waking.found_afresh(waking.copy_of(engine), START) == []
     engine.state.targets["api/prod/node-1"].waits = (("nothing", "that", "happens"),)
     assert not waking.Waker(engine).wakes("api/prod/node-1")
 
@@ -135,4 +138,33 @@ def test_an_engine_that_lost_a_wake_up_is_found_out() -> None:
     engine.apply(changes.Vote("api", "v1", "prod", "ana", "approved"), LATER)
     engine.state.waiting.dirty.clear()
     engine.decide(LATER)
-    assert waking.found_afresh(engine, LATER) == ["deploy v1 on api/prod/node-1 starts"]
+    assert waking.found_afresh(waking.copy_of(engine), LATER) == ["deploy v1 on api/prod/node-1 starts"]
+
+
+def test_what_a_unit_waits_for_is_made_to_happen() -> None:
+    assert WakeDriver().unanswered(_waiting_for_a_vote(), START) == []
+
+
+def test_each_wake_is_driven_once_in_a_run() -> None:
+    driver = WakeDriver()
+    driver.unanswered(_waiting_for_a_vote(), START)
+    deaf = _waiting_for_a_vote()
+    deaf.state.waiting.forget(deaf.state.targets["api/prod/node-1"])
+    assert driver.unanswered(deaf, START) == []
+
+
+def test_a_time_that_the_clock_does_not_know_wakes_nobody() -> None:
+    engine = _waiting_for_a_vote()
+    engine.state.targets["api/prod/node-1"].wake_at = LATER
+    (found,) = WakeDriver().unanswered(engine, START)
+    assert found.startswith("api/prod/node-1 waits for 2026-03-01T")
+
+
+def test_every_wake_of_the_fleet_can_be_driven() -> None:
+    named = {value[0] for name, value in vars(wakes).items() if name.isupper()}
+    named |= {
+        value(*("" for _ in inspect.signature(value).parameters))[0]
+        for value in vars(wakes).values()
+        if inspect.isfunction(value)
+    }
+    assert named == driving.TOPICS

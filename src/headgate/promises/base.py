@@ -102,6 +102,9 @@ class FleetPromise(Promise):
     def looked_afresh(self, found: Sequence[str], now: Instant) -> None:
         """What an engine that looks at everything would do at once, after this one has decided."""
 
+    def wakes_driven(self, unanswered: Sequence[str], now: Instant) -> None:
+        """What units wait for was made to happen in a copy of the engine: what is said of those that slept through it."""
+
     def ended(self, ending: Ending) -> None: ...
 
 

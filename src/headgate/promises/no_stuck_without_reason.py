@@ -1,10 +1,10 @@
 """Whoever waits says why and what wakes it, and the reason is true.
 
-In the fleet a target names its wakes; on a cluster the planner gives reasons, and a gate that is named as one must be
+In the fleet a target names its wakes, which are made to happen in a copy of the engine; on a cluster the planner gives reasons, and a gate that is named as one must be
 shut when it is asked again.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from headgate.graph.instances import Look
@@ -31,6 +31,10 @@ class NoStuckWithoutReason(Promise):
 
 
 class FleetNoStuckWithoutReason(NoStuckWithoutReason, FleetPromise):
+    def wakes_driven(self, unanswered: Sequence[str], now: Instant) -> None:
+        for fact in unanswered:
+            self.broken(now, fact)
+
     def ended(self, ending: Ending) -> None:
         for unit in ending.unconverged:
             held_back = any(verdict != "allowed" and message for verdict, message in unit.verdicts)

@@ -16,9 +16,9 @@ def copy_of(engine: Engine) -> Engine:
     return type(engine).load(engine.dump(), engine.state.ids)
 
 
-def found_afresh(engine: Engine, now: Instant) -> list[str]:
-    """What an engine does at once that was just loaded, and so looks at everything: this one has missed it."""
-    made = copy_of(engine).decide(now)
+def found_afresh(fresh: Engine, now: Instant) -> list[str]:
+    """What a copy does at once that was just loaded, and so looks at everything: the engine has missed it."""
+    made = fresh.decide(now)
     found = [f"{job.kind} {job.tag} on {job.target} starts" for job in made.created]
     found += [f"{job.target} {job.tag} is cancelled" for job in made.cancelled]
     found += [f"group {group.id} on {group.resource} is {group.status}" for group in made.groups]

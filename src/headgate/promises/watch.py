@@ -104,6 +104,10 @@ class FleetWatch(Watch):
         for promise in self._promises:
             promise.looked_afresh(found, self.now)
 
+    def wakes_driven(self, unanswered: Sequence[str]) -> None:
+        for promise in self._promises:
+            promise.wakes_driven(unanswered, self.now)
+
     def ended(self, ending: Ending) -> None:
         for promise in self._promises:
             promise.ended(ending)

@@ -14,6 +14,7 @@ from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Rejected
 from headgate.promises import waking
 from headgate.promises.base import Unconverged
+from headgate.promises.driving import WakeDriver
 from headgate.simulate.agents import Answer, Ending
 from headgate.simulate.recording import Recording
 from headgate.simulate.result import Explained, Refused, RuleLine, Waiting, Warned
@@ -48,6 +49,7 @@ class Rollout:
         self._due: list[tuple[Instant, int, changes.JobReported | changes.Measured]] = []
         self._sequence = 0
         self._decisions = 0
+        self._wake_driver = WakeDriver()
 
     def next_due(self) -> Instant | None:
         """A job that was cancelled, or whose end was reported otherwise, has no end to wait for."""
@@ -120,7 +122,14 @@ class Rollout:
         number = self._decisions
         is_sampled = number <= FRESH_LOOKS_AT_FIRST or number & (number - 1) == 0
         if is_sampled and self.watch.is_checking and len(self.engine.state.targets) <= MOST_TARGETS_COPIED:
-            self.watch.looked_afresh(waking.found_afresh(self.engine, now))
+            self.try_a_copy(now)
+
+    def try_a_copy(self, now: Instant) -> None:
+        """A copy looks at everything, and then everything that its units wait for happens to them."""
+        copy = waking.copy_of(self.engine)
+        self.watch.looked_afresh(waking.found_afresh(copy, now))
+        if len(self.engine.state.targets) <= MOST_TARGETS_COPIED:
+            self.watch.wakes_driven(self._wake_driver.unanswered(copy, now))
 
     def start(self, job: records.Job, since: Instant, now: Instant) -> None:
         """The job's time counts from `since`; what should have ended before now ends now."""

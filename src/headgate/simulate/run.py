@@ -8,7 +8,6 @@ from headgate.fleet.engine import Engine
 from headgate.kernel.identifiers import NamedIds
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem, Rejected
-from headgate.promises import waking
 from headgate.promises.base import Ending
 from headgate.promises.books.mirror import Mirror
 from headgate.simulate import expectations, snapshots, step_sentences, steps
@@ -186,7 +185,7 @@ class _Run:
         wake = rollout.engine.next_wake()
         is_fleet_converged = rollout.engine.is_converged(now)
         if not is_fleet_converged:
-            self._watch.looked_afresh(waking.found_afresh(rollout.engine, now))
+            rollout.try_a_copy(now)
         self._watch.ended(Ending(now, is_fleet_converged, ended.was_cut, wake, tuple(unconverged)))
         for level in self._levels:
             level.end(now, was_cut=ended.was_cut)
