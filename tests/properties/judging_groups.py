@@ -51,7 +51,8 @@ def one_executing_group(run: Run) -> Iterator[str]:
 
 
 def order_in_groups(run: Run) -> Iterator[str]:
-    """An upstream that runs in the group has succeeded in it before; merging may bring a later lock of it."""
+    """An upstream that runs in the group has succeeded in it before; merging may bring a later lock of it. One that failed
+    and has nothing to go back to is passed over where each goes back by itself."""
     if run.moved & {"Deployment", "Environment", "Resource"}:
         return
     hosts = {group["mergedInto"] for group in run.groups}
@@ -60,6 +61,7 @@ def order_in_groups(run: Run) -> Iterator[str]:
         if group["id"] in hosts or run.is_handled(group):
             continue
         roles = {member["deployment"]: member["role"] for member in group["members"]}
+        passed_over = {m["deployment"] for m in group["members"] if m["state"] == "skipped"}
         jobs = jobs_of.get(group["id"], [])
         put_back_at = min(
             (moment(job["createdAt"]) for job in jobs if job["kind"] == "rollback"), default=NEVER
@@ -76,7 +78,7 @@ def order_in_groups(run: Run) -> Iterator[str]:
                 ahead |= {name for name in roles if roles[name] == "preHook"}
             if role == "postHook":
                 ahead |= {name for name in roles if roles[name] == "member"}
-            yield from _unfinished(job, ahead, jobs)
+            yield from _unfinished(job, ahead - passed_over, jobs)
 
 
 def _ended_badly(group: Document) -> bool:

@@ -157,10 +157,11 @@ def remove_version(state: State, node: VersionNode) -> None:
 
 
 def put_policy(state: State, policy: model.Policy) -> None:
+    """Of one that is switched off, what goes on goes on as it was when it was on, however it is edited meanwhile."""
     node = PolicyNode(policy)
     old = state.policies.get(policy.name)
     state.policies[policy.name] = node
-    for rule in node.rules:
+    for rule in node.rules if policy.enabled else ():
         for place in state.places_by_rule.get(rule.id, ()) if rule.kind == "deploymentBracket" else ():
             place.rule = rule
     for rule in node.rules:

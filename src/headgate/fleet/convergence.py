@@ -96,6 +96,8 @@ def waits_for(state: State, target: Target, now: Instant) -> str:
         return f"job {record.job}"
     if _is_at_fault(state, target) or record.given_up or _newest_has_failed(state, target, now):
         return "an operator, or a newer version"
+    if target.place is None and targets.denied_by_two_brackets(target) is not None:
+        return "an operator, who leaves it to one bracket rule"
     unit = state.unit_of(target)
     parts = [" ".join(reason) for reason in unit.waits]
     if unit.wake_at is not None:

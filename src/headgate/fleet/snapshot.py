@@ -92,12 +92,13 @@ def dump(state: State) -> bytes:
 
 
 def retired(state: State) -> dict[str, model.Policy]:
-    """By the id of the bracket rule whose groups have not ended."""
-    live = {rule.id for rule in _brackets(state)}
+    """By the id of the bracket rule whose groups have not ended: they go on as it was, also where its policy was switched
+    off first and edited then."""
+    live = {rule.id: rule.policy for rule in _brackets(state)}
     return {
         place.rule.id: place.rule.policy
         for _, place in sorted(state.places.items())
-        if place.rule.id not in live and any(True for _ in place.groups())
+        if place.rule.policy is not live.get(place.rule.id) and any(True for _ in place.groups())
     }
 
 
@@ -197,8 +198,8 @@ def _load_records(state: State, snapshot: Snapshot) -> None:
 
 def _load_groups(state: State, snapshot: Snapshot) -> None:
     retired = [PolicyNode(_typed(policy)) for policy in snapshot.retired]
-    rules = {rule.id: rule for node in retired for rule in node.rules if rule.kind == "deploymentBracket"}
-    rules |= {rule.id: rule for rule in _brackets(state)}
+    rules = {rule.id: rule for rule in _brackets(state)}
+    rules |= {rule.id: rule for node in retired for rule in node.rules if rule.kind == "deploymentBracket"}
     for group in snapshot.groups:
         state.groups[group.id] = group
         place = placing.place_of_group(state, group, rules[group.rule])

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.fleet import model, target_states
+from headgate.fleet import model, target_states, targets
 from headgate.fleet.engine import Engine
 from headgate.fleet.slots import SlotTable
 from headgate.fleet.units import Place, Target
@@ -43,7 +43,9 @@ class Waker:
         group = target.place.executing if target.place is not None else None
         has_failed = record.failed_at is not None or bool(record.failures)
         has_failed = has_failed or (group is not None and group.status == "failed")
-        return has_failed or bool(record.given_up) or target_states.is_stranded(self._state, target)
+        is_denied = target.place is None and targets.denied_by_two_brackets(target) is not None
+        is_stranded = target_states.is_stranded(self._state, target)
+        return has_failed or is_denied or is_stranded or bool(record.given_up)
 
     def _is_at_work(self, target: Target) -> bool:
         """A job that lives is reported on; a verification that is measured ends, as long as a measurement is ahead."""
