@@ -53,7 +53,8 @@ def look(state: State, place: Place, now: Instant) -> tuple[GroupStart | None, H
 
 
 def _look_afresh(state: State, place: Place) -> None:
-    """An open group kept the hooks that it was opened with; without it another form of the bracket may hold."""
+    """An open group kept the hooks that it was opened with; without it another form of the bracket may hold. And what a
+    cycle has given up is no longer about to run: changed values may be due without it."""
     state.waiting.touch(place)
 
 
@@ -83,7 +84,10 @@ def _executing(state: State, place: Place, now: Instant, hindrance: Hindrance) -
         return None
     if group.slot_released and not cycle.holds_what_it_needs(state, place, group):
         return GroupStart(group, (), readiness.start_key(state, place, group))
+    before = [member.state for member in group.members]
     cycle.advance(state, place, group, now, hindrance)
+    if before != [member.state for member in group.members]:
+        _look_afresh(state, place)
     return None
 
 
