@@ -292,3 +292,47 @@ def test_a_token_has_no_name_that_looks_like_another_one(client: Client, name: s
 def test_a_token_has_any_plain_name(client: Client) -> None:
     for name in ("ci", "CI runner 2", "edge/eu-west:1", "a.b_c+d"):
         client.expect(201, "POST", "/v1/tokens", {"name": name, "role": "viewer"})
+
+
+def _guesses(secret: str) -> list[dict[str, Any]]:
+    """What there is, with this in the place of every secret."""
+    return json.loads(json.dumps(_objects()).replace(SECRET, secret))
+
+
+@pytest.mark.parametrize("path", ["/v1/diff", "/v1/plan"])
+def test_nobody_finds_out_whether_a_guess_is_right(client: Client, path: str) -> None:
+    """Of a secret that they are not shown: whatever they give is another one."""
+    client.apply(*_objects())
+    waiting.until(lambda: len(fleet.jobs(client, "api")) == 1)
+    for role in ("viewer", "approver"):
+        caller = client.token_with(f"{role}-{client.workspace}-{path[-4:]}", role=role)
+        right, wrong, masked = (
+            caller.call(
+                "POST",
+                path,
+                {"manifests": _guesses(secret), "force": True}
+                if path == "/v1/plan"
+                else {"manifests": _guesses(secret)},
+            )
+            for secret in (SECRET, "something-else-entirely", "sentinel")
+        )
+        assert right.status == wrong.status == 200, (right, wrong)
+        assert _but_for_times(right) == _but_for_times(wrong) == _but_for_times(masked)
+        actions = {one["kind"]: one["action"] for one in right.json["differences"]}
+        for kind in ("JobAgent", "Deployment", "Version", "Policy"):
+            assert actions[kind] == "configured"
+        assert actions["Environment"] == "unchanged"
+
+
+def _but_for_times(answer: Any) -> Any:
+    return answer.json["differences"], [job["version"] for job in answer.json.get("jobs", [])]
+
+
+def test_those_who_see_a_secret_are_told_whether_it_changes(client: Client) -> None:
+    client.apply(*_objects())
+    same = client.expect(200, "POST", "/v1/diff", {"manifests": _objects()}).json["differences"]
+    assert {one["action"] for one in same} == {"unchanged"}
+    other = client.expect(200, "POST", "/v1/diff", {"manifests": _guesses("another")}).json["differences"]
+    assert {one["kind"] for one in other if one["action"] == "configured"} == {
+        "JobAgent", "Deployment", "Version", "Policy",
+    }  # fmt: skip

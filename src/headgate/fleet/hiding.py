@@ -141,7 +141,7 @@ def telling_changes(before: Any, after: Any, shown: Any) -> Any:
     if isinstance(after, list) and isinstance(shown, list):
         olds = _counterparts(before if isinstance(before, list) else [], after)
         return [telling_changes(*three) for three in zip(olds, after, shown, strict=True)]
-    is_hidden = shown != after
+    is_hidden = shown != after or has_hidden(after, is_secret_itself=True)
     return f"{shown} (another one)" if is_hidden and before != after else shown
 
 

@@ -21,6 +21,7 @@ from headgate.api import (
     pages,
     refusals,
     replies,
+    secrecy,
     selecting,
     settling,
     views,
@@ -68,18 +69,9 @@ def shown(call: Call, thing: Any, document: Callable[[Any], dict[str, Any]]) -> 
     return part_shown(call, type(thing).__name__, document(thing))
 
 
-_SEE_SECRETS = {
-    "JobAgent": ("fleet:write",),
-    "Policy": ("policy:write",),
-    "Deployment": ("fleet:write", "job:config"),
-    "Version": ("version:write", "job:config"),
-}
-
-
 def part_shown(call: Call, kind: str, written: dict[str, Any]) -> dict[str, Any]:
     """An object of the kind, or a part of it, such as a rule."""
-    permissions = _SEE_SECRETS.get(kind, ())
-    if any(call.principal.allows(one, call.workspace) for one in permissions):
+    if secrecy.sees(call, kind):
         return written
     found: dict[str, Any] = hiding.without_secrets(kind, written)
     return found

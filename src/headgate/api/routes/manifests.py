@@ -15,6 +15,7 @@ from headgate.api import (
     performing,
     pruning,
     replies,
+    secrecy,
     selecting,
     stepping,
     views,
@@ -159,7 +160,7 @@ async def diff(call: Call) -> Answer:
     given = bodies.DiffInput()
     if call.body is not None:
         given = await replies.in_thread(documents.read, bodies.DiffInput, call.body)
-    parsed = await applying.parse(call)
+    parsed = secrecy.without_guesses(call, await applying.parse(call))
     found = await replies.ask(call, partial(_compare, parsed, given, call.caller.user))
     return Answer(200, {"differences": found})
 

@@ -14,6 +14,7 @@ from headgate.api import (
     performing,
     rehearsing,
     replies,
+    secrecy,
     views,
 )
 from headgate.api.applying import Manifest
@@ -37,7 +38,7 @@ async def plan(call: Call) -> Answer:
         documents.read, bodies.PlanInput, call.body if call.body is not None else {}
     )
     until = _duration(given.until)
-    parsed = await replies.in_thread(_parse, given, call.workspace)
+    parsed = secrecy.without_guesses(call, await replies.in_thread(_parse, given, call.workspace))
     durations = await replies.in_thread(call.service.store.typical_durations, call.workspace)
     prepared = await replies.ask(call, partial(_prepare, parsed, given, call.caller.user))
     return Answer(200, await rehearsing.run(partial(_planned, prepared, durations, until, given.assume)))

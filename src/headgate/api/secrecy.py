@@ -1,0 +1,74 @@
+"""Who sees which secrets: those who may write them. Nobody else is shown them, nor told whether a guess is right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from headgate.api.applying import Manifest
+from headgate.api.calls import Call
+from headgate.fleet import hiding, model
+from headgate.fleet.agent_fields import HIDDEN
+from headgate.fleet.changes import Object
+from headgate.fleet.rules import verification
+
+Provider = verification.Http | verification.Prometheus | verification.Sleep
+_SEE_SECRETS = {
+    "JobAgent": ("fleet:write",),
+    "Policy": ("policy:write",),
+    "Deployment": ("fleet:write", "job:config"),
+    "Version": ("version:write", "job:config"),
+}
+
+
+def sees(call: Call, kind: str) -> bool:
+    return any(call.principal.allows(one, call.workspace) for one in _SEE_SECRETS.get(kind, ()))
+
+
+def without_guesses(call: Call, given: Sequence[Manifest]) -> list[Manifest]:
+    """For a comparison: what a caller gives in the place of a secret that they do not see differs from it, whatever it
+    is."""
+    return [
+        one
+        if sees(call, type(one.object).__name__)
+        else msgspec.structs.replace(one, object=_masked(one.object))
+        for one in given
+    ]
+
+
+def _masked(thing: Object) -> Object:
+    match thing:
+        case model.JobAgent():
+            return msgspec.structs.replace(thing, config=hiding.of_config(thing.config))
+        case model.Deployment() | model.Version():
+            return msgspec.structs.replace(thing, job_agent_config=hiding.of_config(thing.job_agent_config))
+        case model.Policy():
+            return msgspec.structs.replace(thing, rules=tuple(_masked_rule(rule) for rule in thing.rules))
+        case _:
+            return thing
+
+
+def _masked_rule(rule: model.Rule) -> model.Rule:
+    if not isinstance(rule.spec, verification.Verification):
+        return rule
+    metrics = tuple(
+        msgspec.structs.replace(metric, provider=_masked_provider(metric.provider))
+        for metric in rule.spec.metrics
+    )
+    return msgspec.structs.replace(rule, spec=msgspec.structs.replace(rule.spec, metrics=metrics))
+
+
+def _masked_provider(provider: Provider) -> Provider:
+    match provider:
+        case verification.Http():
+            return msgspec.structs.replace(
+                provider,
+                url=hiding.of_address(provider.url),
+                headers=dict.fromkeys(provider.headers, HIDDEN),
+                body=None if provider.body is None else HIDDEN,
+            )
+        case verification.Prometheus():
+            return msgspec.structs.replace(provider, address=hiding.of_address(provider.address))
+        case _:
+            return provider
