@@ -16,8 +16,16 @@ from .values import HOME
 def test_an_address_of_no_store_is_refused_with_what_is_allowed(url: str) -> None:
     with pytest.raises(Rejected) as refused:
         open_store(url)
+    assert str(refused.value).startswith("--database: ")
     assert "sqlite:///FILE" in str(refused.value)
     assert "postgresql://" in str(refused.value)
+
+
+def test_a_refused_address_is_shown_without_its_password() -> None:
+    with pytest.raises(Rejected) as refused:
+        open_store("mysql://ana:opensesame@localhost/db")
+    assert "mysql://***@localhost/db" in str(refused.value)
+    assert "opensesame" not in str(refused.value)
 
 
 def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:

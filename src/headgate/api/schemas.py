@@ -288,6 +288,9 @@ class Components:
         }
         if is_input:
             schema["additionalProperties"] = False
+        else:
+            schema["description"] = "The answer to a change has `concerns`: whom it concerns."
+            schema["properties"]["concerns"] = self._kind(rollout_views.Concerns, "answer")
         others = [alias for alias, kind in rules.KIND_ALIASES.items() if kind == key]
         if is_input and others:
             schema["description"] = f"The key may also be {', '.join(others)}."

@@ -96,8 +96,9 @@ def _counts(rule: BoundRule, roles: Sequence[str]) -> bool:
     return rule.kind != "approval" or rule.spec.roles is None or bool(set(rule.spec.roles) & set(roles))
 
 
-def of_skip(state: State, skip: model.Skip, now: Instant) -> Concern:
-    """Asked before the skip is there. It changes something where its rule holds somebody back."""
+def of_skip(state: State, skip: model.Skip, now: Instant, what: str = "the skip") -> Concern:
+    """Asked while the skip is not there: before it comes, or, as `what`, after its end. It changes something where its rule
+    holds somebody back."""
     version = state.version(skip.version_id)
     named = [
         target
@@ -107,15 +108,16 @@ def of_skip(state: State, skip: model.Skip, now: Instant) -> Concern:
     ]
     names = [target.name for target in named]
     if not named:
-        return of((), "no release target has this rule there: the skip changes nothing")
+        return of((), f"no release target has this rule there: {what} changes nothing")
     if len(named) <= _TRIED and not any(_is_held(state, target, skip, now) for target in named):
-        return of(names, "the rule holds none of them back now: the skip changes nothing yet")
+        return of(names, f"the rule holds none of them back now: {what} changes nothing yet")
     return of(names)
 
 
 def _places_of(state: State, skip: model.Skip) -> Iterator[Target]:
     if skip.resource is not None:
-        found: Iterable[Target] = state.resources[skip.resource].targets.values()
+        node = state.resources.get(skip.resource)
+        found: Iterable[Target] = node.targets.values() if node is not None else ()
     else:
         found = state.targets.values()
     for target in found:

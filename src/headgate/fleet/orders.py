@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import msgspec
 
 from headgate.fleet import (
+    candidates,
     concerns,
     expressions,
     failures,
@@ -230,7 +231,7 @@ def _of_rollback(
     state: State, target: Target, before: VersionNode | None, to: VersionNode | None
 ) -> Prospect:
     """Without `to`: after a failure what ran before it, after a failed rollback the same again, else the version
-    before."""
+    before; where that was rejected meanwhile, the last that ran here and is good."""
     again = _failed_rollback(state, target, to)
     if again is not None:
         return _of_rollback_again(state, target, before, again)
@@ -238,14 +239,17 @@ def _of_rollback(
     failed = state.version(record.failed_version)
     has_failed_anew = failed is not None and failed is not before
     after = to or (before if has_failed_anew else state.version(record.previous))
-    candidates = [one for one in ran_here(state, target) if has_failed_anew or one is not before]
+    if to is None and after is not None and after.object.status == "rejected":
+        after = candidates.last_good(state, target) or after
+    known = [one for one in ran_here(state, target) if has_failed_anew or one is not before]
     flaw = None
     if after is None:
-        flaw = f"{target.name} has no previous version to go back to{_instead(candidates)}"
-    elif to is not None and to not in candidates:
-        flaw = f"{target.name} runs {to.tag} already" if to is before else _never_ran(target, to, candidates)
+        flaw = f"{target.name} has no previous version to go back to{_instead(known)}"
+    elif to is not None and to not in known:
+        flaw = f"{target.name} runs {to.tag} already" if to is before else _never_ran(target, to, known)
     elif after.object.status == "rejected":
-        flaw = _barred(target, after)
+        nothing = "; nothing else that ran there is left to go back to"
+        flaw = f"{_barred(target, after)}{_instead(known) or nothing}"
     return Prospect(target, failed if has_failed_anew else before, None if flaw else after, flaw)
 
 
@@ -255,12 +259,12 @@ def ran_here(state: State, target: Target) -> list[VersionNode]:
     return [version for version in map(state.version, known) if version is not None]
 
 
-def _never_ran(target: Target, to: VersionNode, candidates: Sequence[VersionNode]) -> str:
-    return f"{target.name} has not run {to.tag}{_instead(candidates)}"
+def _never_ran(target: Target, to: VersionNode, known: Sequence[VersionNode]) -> str:
+    return f"{target.name} has not run {to.tag}{_instead(known)}"
 
 
-def _instead(candidates: Sequence[VersionNode]) -> str:
-    tags = ", ".join(version.tag for version in candidates)
+def _instead(known: Sequence[VersionNode]) -> str:
+    tags = ", ".join(version.tag for version in known if version.object.status != "rejected")
     return f"; allowed are the versions that ran there: {tags}" if tags else ""
 
 

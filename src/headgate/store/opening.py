@@ -3,11 +3,13 @@
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from headgate.fleet import hiding
 from headgate.kernel.problems import Problem, Rejected
 from headgate.store.drivers import Clock, Driver, machine_clock
 from headgate.store.port import Store
 from headgate.store.sql_store import SqlStore
 
+OPTION = "--database"
 ALLOWED = "allowed are sqlite:///FILE, postgresql://USER@HOST/DATABASE and memory:"
 
 
@@ -31,13 +33,13 @@ def _driver(url: str, clock: Clock) -> Driver:
     if scheme == "sqlite":
         path = url.removeprefix("sqlite://").removeprefix("/") if url.startswith("sqlite:///") else ""
         if not path:
-            raise Rejected([Problem("database", f"{url!r} names no file; {ALLOWED}")])
+            raise Rejected([Problem(OPTION, f'is "{url}", which names no file; {ALLOWED}')])
         return _sqlite(Path(path), clock)
     if scheme in ("postgresql", "postgres"):
         from headgate.store.postgres import PostgresDriver
 
         return PostgresDriver(url)
-    raise Rejected([Problem("database", f"is {url!r}; {ALLOWED}")])
+    raise Rejected([Problem(OPTION, f'is "{hiding.of_address(url)}"; {ALLOWED}')])
 
 
 def _sqlite(path: Path | None, clock: Clock) -> Driver:

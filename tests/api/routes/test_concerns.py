@@ -189,6 +189,35 @@ def manifest(kind: str, name: str, /, **spec: Any) -> dict[str, Any]:
     return {"apiVersion": "headgate.dev/v1", "kind": kind, "metadata": {"name": name}, "spec": spec}
 
 
+def test_a_single_rule_says_whom_its_policy_concerns(client: Client) -> None:
+    fleet.put(client, "policies", "p", rules=[], selector="resource.name == 'node-1'")
+    made = client.post("/v1/policies/p/rules", {"name": "two", "approval": {"minApprovals": 2}})
+    assert (made.status, concerns(made)) == (201, (1, NODES[:1], None))
+    changed = client.put("/v1/policies/p/rules/two", {**made.json, "approval": {"minApprovals": 1}})
+    assert (changed.status, concerns(changed)) == (200, (1, NODES[:1], None))
+    assert changed.headers["etag"] == client.get("/v1/policies/p/rules/two").headers["etag"]
+    ended = client.delete("/v1/policies/p/rules/two")
+    assert (ended.status, ended.json["name"], concerns(ended)) == (200, "two", (1, NODES[:1], None))
+
+
+def test_the_end_of_a_skip_and_of_a_vote_say_whom_they_concern(client: Client) -> None:
+    rules = [{"name": "two", "approval": {"minApprovals": 2}}, {"name": "open", "gate": {"when": ["true"]}}]
+    fleet.put(client, "policies", "p", rules=rules)
+    versions(client, "v1")
+    vote = {"deployment": "api", "tag": "v1", "environment": "prod", "status": "approved"}
+    client.post("/v1/approvals", vote)
+    withdrawn = client.delete("/v1/approvals/api%2Fv1/prod")
+    assert (withdrawn.status, withdrawn.json["status"]) == (200, "approved")
+    assert concerns(withdrawn) == (2, NODES, None)
+    for rule, note in (
+        ("two", None),
+        ("open", "the rule holds none of them back now: the end of the skip changes nothing yet"),
+    ):
+        skip = client.post("/v1/skips", {"rule": rule, "resource": "node-1", "reason": "urgent"})
+        ended = client.delete(f"/v1/skips/{skip.json['id']}")
+        assert (ended.status, concerns(ended)) == (200, (1, NODES[:1], note))
+
+
 @pytest.mark.parametrize("dry_run", [True, False])
 def test_manifests_are_judged_by_the_fleet_that_all_of_them_make(client: Client, dry_run: bool) -> None:
     policy = manifest("Policy", "p", selector=NOBODY, rules=[])

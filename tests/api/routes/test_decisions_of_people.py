@@ -69,7 +69,7 @@ def test_only_ones_own_vote_can_be_withdrawn(client: Client, server: Server) -> 
     _vote(client, "rejected")
     path = "/v1/approvals/api%2Fv1/prod"
     assert server.client("ben:approver@default").delete(path).status == 404
-    assert client.delete(path).status == 204
+    assert client.delete(path).status == 200
     assert client.items("/v1/approvals") == []
     assert client.delete(path).status == 404
 
@@ -117,7 +117,7 @@ def test_a_skip_ends_when_it_is_deleted(client: Client) -> None:
     skip = client.post("/v1/skips", {"rule": "few", "policy": "careful", "reason": "r"})
     path = f"/v1/skips/{skip.json['id']}"
     assert client.delete(path, {"If-Match": '"other"'}).status == 412
-    assert client.delete(path, {"If-Match": skip.headers["etag"]}).status == 204
+    assert client.delete(path, {"If-Match": skip.headers["etag"]}).status == 200
     assert client.get(path).status == 404
     assert client.delete(path).status == 404
 

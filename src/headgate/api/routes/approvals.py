@@ -85,12 +85,14 @@ async def withdraw(call: Call) -> Answer:
         user = context.caller.user
         version = finding.version(state, call.path["version"])
         environment = finding.name(state, kinds.ENVIRONMENT, call.path["environment"])
-        if user not in state.approvals.get((version.id, environment), {}):
+        vote = state.approvals.get((version.id, environment), {}).get(user)
+        if vote is None:
             raise refusals.not_found(
                 "vote", f"{version.object.deployment}/{version.tag} in {environment} by {user}"
             )
         context.apply(Vote(version.object.deployment, version.tag, environment, user, "withdrawn"))
-        return replies.NOTHING
+        concern = concerns.of_vote(state, version, environment, vote.roles)
+        return concerning.reply_to_end(document(state, vote), concern)
 
     return await replies.submit(call, command)
 
@@ -115,7 +117,7 @@ ROUTES = (
     ),
     Route(
         "DELETE", "/v1/approvals/{version}/{environment}", "withdrawVote", "Withdraw one's own vote",
-        withdraw, "approval:write", "approvals", {204: None}, mutates=True,
+        withdraw, "approval:write", "approvals", {200: Concerning(rollout_views.ApprovalView)}, mutates=True,
         description="The version is named by id, or as deployment/tag, percent-encoded.",
     ),
 )  # fmt: skip

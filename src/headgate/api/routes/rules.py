@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from headgate.api import etags, finding, lists, objects, pages, refusals, replies
+from headgate.api import concerning, etags, finding, lists, objects, pages, refusals, replies
 from headgate.api.calls import Answer, Call, Parameter, Route
 from headgate.api.routes import fleet_objects
 from headgate.api.schemas import Page as PageSchema
@@ -48,7 +48,7 @@ async def create_rule(call: Call) -> Answer:
         place = len(policy.rules) if position is None else min(int(position), len(policy.rules))
 
         def insert(documents: Documents) -> None:
-            documents.insert(place, _with_free_id(policy, call.body, place))
+            documents.insert(place, _with_free_id(policy, _body(call), place))
 
         return _written(context, call, policy, insert, place, 201)
 
@@ -62,7 +62,7 @@ async def put_rule(call: Call) -> Answer:
         etags.check(call.if_match, msgspec.json.encode(objects.rule_document(old)))
 
         def exchange(documents: Documents) -> None:
-            body = call.body
+            body = _body(call)
             documents[old.index] = {"id": old.id, **body} if isinstance(body, dict) else body
 
         return _written(context, call, policy, exchange, old.index, 200)
@@ -80,7 +80,9 @@ async def delete_rule(call: Call) -> Answer:
             del documents[old.index]
 
         _put(context, call, policy, remove)
-        return replies.NOTHING
+        kept = _policy(context.engine.state, call)
+        concern = concerning.of_object(context.engine.state, kept)
+        return concerning.reply_to_end(objects.rule_document(old), concern)
 
     return await replies.submit(call, delete)
 
@@ -94,8 +96,16 @@ def _written(
     status: int,
 ) -> Reply:
     _put(context, call, policy, change)
-    kept = _policy(context.engine.state, call).rules[place]
-    return replies.object_reply(status, msgspec.json.encode(objects.rule_document(kept)))
+    kept = _policy(context.engine.state, call)
+    concern = concerning.of_object(context.engine.state, kept)
+    return concerning.reply_with(status, objects.rule_document(kept.rules[place]), concern)
+
+
+def _body(call: Call) -> Any:
+    """Whoever changes what was answered need not take out whom it concerned."""
+    if not isinstance(call.body, dict):
+        return call.body
+    return {key: item for key, item in call.body.items() if key != "concerns"}
 
 
 def _put(context: Context, call: Call, policy: model.Policy, change: Callable[[Documents], None]) -> None:
@@ -177,7 +187,7 @@ ROUTES = (
     ),
     Route(
         "DELETE", "/v1/policies/{policy}/rules/{rule}", "deleteRule", "Delete a rule of a policy",
-        delete_rule, "policy:write", "policies", {204: None},
+        delete_rule, "policy:write", "policies", {200: model.Rule},
         mutates=True, conditional=True,
     ),
 )  # fmt: skip

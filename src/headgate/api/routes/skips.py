@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
 from headgate.api import (
     bodies,
     concerning,
@@ -81,10 +79,8 @@ async def create_skip(call: Call) -> Answer:
         with targets.quietly(state):
             concern = concerns.of_skip(state, skips.made(state, change, context.now), context.now)
         context.apply(change)
-        newest = next(reversed(state.skips))
-        etag = etags.of(_encoded(state, newest))
-        body = {**document(state, state.skips[newest]), "concerns": concerning.document(concern)}
-        return Reply(201, msgspec.json.encode(body), etag)
+        newest = next(reversed(state.skips.values()))
+        return concerning.reply_with(201, document(state, newest), concern)
 
     return await replies.submit(call, create)
 
@@ -122,10 +118,13 @@ async def delete_skip(call: Call) -> Answer:
 
     def delete(context: Context) -> Reply:
         state = context.engine.state
-        _found(state, reference)
+        written = _found(state, reference)
         etags.check(call.if_match, _encoded(state, reference))
+        skip = state.skips[reference]
         context.apply(DeleteSkip(reference))
-        return replies.NOTHING
+        with targets.quietly(state):
+            concern = concerns.of_skip(state, skip, context.now, "the end of the skip")
+        return concerning.reply_to_end(written, concern)
 
     return await replies.submit(call, delete)
 
@@ -143,6 +142,6 @@ ROUTES = (
     Route("GET", "/v1/skips/{skip}", "getSkip", "Get a skip", get_skip, "read", "skips", {200: rollout_views.SkipView}),
     Route(
         "DELETE", "/v1/skips/{skip}", "deleteSkip", "End a skip",
-        delete_skip, "skip:write", "skips", {204: None}, mutates=True, conditional=True,
+        delete_skip, "skip:write", "skips", {200: Concerning(rollout_views.SkipView)}, mutates=True, conditional=True,
     ),
 )  # fmt: skip
