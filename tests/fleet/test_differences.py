@@ -205,7 +205,7 @@ def test_an_object_that_comes_twice_is_compared_with_its_first_appearance() -> N
 def test_a_difference_is_a_document() -> None:
     before = manifest("JobAgent", "runner", type="exec")
     [difference] = compare(workspace(before).state, [parsed(manifest("JobAgent", "runner", type="http"))])
-    document = msgspec.to_builtins(difference)
+    document = msgspec.json.decode(msgspec.json.encode(difference))
     assert list(document) == ["kind", "name", "action", "before", "after", "fields", "note"]
     assert document["fields"] == [{"path": "spec.type", "before": "exec", "after": "http"}]
 
