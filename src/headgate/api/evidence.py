@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from headgate.api import objects, permissions, rollout_views
+from headgate.api import permissions, rollout_views
 from headgate.api.calls import Call
 from headgate.fleet import evidence, explain, records, remedies
+from headgate.kernel import rendering
 
 WHOLE_ANSWERS = "target:act"
 """The permission of those who see answers as far as they are kept."""
@@ -20,7 +21,7 @@ def sees_answers(call: Call) -> bool:
 
 def of_job(job: records.Job, *, whole: bool) -> list[dict[str, Any]]:
     return shown(
-        [objects.built(explain.MetricLine, metric) for metric in explain.metric_lines(job.metrics)],
+        [rendering.built(explain.MetricLine, metric) for metric in explain.metric_lines(job.metrics)],
         whole=whole,
     )
 
@@ -34,7 +35,7 @@ def shown(metrics: list[dict[str, Any]], *, whole: bool) -> list[dict[str, Any]]
 
 def explained(explanation: explain.Explanation, *, whole: bool) -> dict[str, Any]:
     """An explanation as it is answered: with each action the roles that may take it."""
-    found = objects.built(rollout_views.ExplanationView, explanation, actions=acting(explanation.actions))
+    found = rendering.built(rollout_views.ExplanationView, explanation, actions=acting(explanation.actions))
     if found["job"] is not None:
         shown(found["job"]["metrics"], whole=whole)
     return found
@@ -42,7 +43,7 @@ def explained(explanation: explain.Explanation, *, whole: bool) -> dict[str, Any
 
 def acting(actions: Sequence[remedies.Action]) -> list[dict[str, Any]]:
     return [
-        objects.built(rollout_views.ActionView, action, roles=roles_with(action.permission))
+        rendering.built(rollout_views.ActionView, action, roles=roles_with(action.permission))
         for action in actions
     ]
 

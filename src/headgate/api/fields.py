@@ -9,10 +9,11 @@ from typing import Any
 
 import msgspec
 
-from headgate.api import objects, refusals
+from headgate.api import refusals
 from headgate.api.calls import Call
 from headgate.fleet import kinds, model
 from headgate.fleet.changes import Object
+from headgate.kernel import rendering
 
 _CANONICAL = msgspec.json.Encoder(order="deterministic")
 CREATED_AT, USER, ID = "createdAt", "user", "id"
@@ -84,7 +85,7 @@ def _value(thing: Object | None, field: str, kind: type[Any]) -> bytes:
     for declared in msgspec.structs.fields(kind):
         if declared.encode_name == field:
             value = getattr(thing, declared.name) if thing is not None else _default(declared)
-            return _CANONICAL.encode(objects.written(value))
+            return _CANONICAL.encode(rendering.written(value))
     raise KeyError(field)
 
 

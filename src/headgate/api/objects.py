@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-import functools
-import types
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any, TypeVar, Union, cast, get_args, get_origin
+from typing import TypeVar, cast
 
 import msgspec
 
-from headgate.fleet import kinds, manifests, model, rules
+from headgate.fleet import manifests, model, rules
 from headgate.fleet.changes import Object
 from headgate.fleet.state import State
-from headgate.kernel import documents, identifiers, instants
-from headgate.kernel.instants import Instant
+from headgate.kernel import documents, identifiers, instants, rendering
 from headgate.kernel.problems import Problem, Rejected
+from headgate.kernel.rendering import Document
 
-Document = dict[str, Any]
 Thing = TypeVar("Thing", bound=msgspec.Struct)
 
 STAMPED = frozenset({"updatedAt", "publishedAt", "setAt", "rejection", "concerns"})
 """Answered, and ignored when they come back: whoever changes what was read need not take them out."""
-NOT_SHOWN = frozenset({"workspace"})
-_MODELS = frozenset(kind.model for kind in kinds.ALL)
-_PLAIN = (str, int, float, bool, object, types.NoneType, Any)
 _PROVISIONAL_IDS = identifiers.NamedIds("provisional")
 _CANONICAL = msgspec.json.Encoder(order="deterministic")
 
@@ -112,17 +106,11 @@ def _comparable(thing: Object) -> bytes:
 
 def document(thing: msgspec.Struct) -> Document:
     """The flat document of an object, or of any Struct that is declared in the same way."""
-    found = {key: write(getattr(thing, name)) for key, name, write in _writers(type(thing))}
+    found = rendering.built(type(thing), thing)
+    found.pop("workspace", None)
     if isinstance(thing, model.Policy):
         found["rules"] = [rule_document(rule) for rule in thing.rules]
     return found
-
-
-def built(view: type[msgspec.Struct], source: object, **own: object) -> Document:
-    """The answer that `view` declares: each field as given, else from the attribute of the same name."""
-    return {
-        key: write(own[name] if name in own else getattr(source, name)) for key, name, write in _writers(view)
-    }
 
 
 def rule_document(rule: model.Rule) -> Document:
@@ -138,72 +126,10 @@ def view(thing: msgspec.Struct) -> Document:
     """What a filter sees: the document, with times that can be compared."""
     found = document(thing)
     for field in msgspec.structs.fields(type(thing)):
-        if _is_moment(field.type) and field.encode_name in found:
+        if rendering.is_moment(field.type) and field.encode_name in found:
             at = getattr(thing, field.name)
             found[field.encode_name] = None if at is None else instants.to_datetime(at)
     return found
-
-
-@functools.lru_cache(maxsize=16_384)
-def shown(instant: Instant) -> str:
-    """Many objects share a few moments."""
-    return instants.show(instant)
-
-
-def shown_or_none(instant: Instant | None) -> str | None:
-    return None if instant is None else shown(instant)
-
-
-@functools.cache
-def _writers(kind: type[msgspec.Struct]) -> tuple[tuple[str, str, Callable[[Any], object]], ...]:
-    """How each field is written; most are JSON already, which matters when a page has a thousand objects."""
-    return tuple(
-        (field.encode_name, field.name, _writer(field.type))
-        for field in msgspec.structs.fields(kind)
-        if kind not in _MODELS or field.encode_name not in NOT_SHOWN
-    )
-
-
-def _writer(kind: Any) -> Callable[[Any], object]:
-    if _is_moment(kind):
-        return shown_or_none
-    if _is_plain(kind):
-        return _as_it_is
-    return written
-
-
-def _as_it_is(value: object) -> object:
-    return value
-
-
-def written(value: object) -> object:
-    if isinstance(value, dict):
-        return {key: written(item) for key, item in value.items()}
-    if isinstance(value, tuple | list):
-        return [written(item) for item in value]
-    to_document = getattr(value, "to_document", None)
-    if to_document is not None:
-        return to_document()
-    return documents.write(value, omit_defaults=False) if isinstance(value, msgspec.Struct) else value
-
-
-def _is_moment(kind: Any) -> bool:
-    if get_origin(kind) in (Union, types.UnionType):
-        return any(_is_moment(one) for one in get_args(kind))
-    return bool(kind == documents.Moment)
-
-
-def _is_plain(kind: Any) -> bool:
-    origin = get_origin(kind)
-    if origin is Annotated:
-        return _is_plain(get_args(kind)[0])
-    if origin is not None:
-        return all(_is_plain(one) for one in get_args(kind) if one is not Ellipsis) or _is_choice(kind)
-    return kind in _PLAIN
-
-
-def _is_choice(kind: Any) -> bool:
-    return all(isinstance(one, str) for one in get_args(kind))
 
 
 def signed(thing: Object, old: Object | None, user: str) -> Object:

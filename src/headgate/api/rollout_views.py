@@ -17,34 +17,6 @@ class JobLineView(msgspec.Struct, rename="camel"):
     status: model.JobStatus
 
 
-class JobView(msgspec.Struct, rename="camel"):
-    """`version` is the tag. `verifiedAt` is when verification ended. `reason` is why it was made: of a rollback, what
-    caused it."""
-
-    id: str
-    target: str
-    deployment: str
-    environment: str
-    resource: str
-    version: str
-    version_id: str
-    attempt: int
-    status: model.JobStatus
-    created_at: Moment
-    started_at: Moment | None
-    completed_at: Moment | None
-    group: str | None
-    kind: records.JobKind
-    agent: str | None
-    message: str | None
-    reason: str
-    external_id: str | None
-    links: model.StringMap
-    verification: records.VerificationStatus
-    verified_at: Moment | None
-    metrics: list[explain.MetricLine]
-
-
 class ClaimView(msgspec.Struct, rename="camel"):
     token: int
     until: Moment
@@ -165,47 +137,6 @@ class DeploymentExplanation(msgspec.Struct, rename="camel"):
     deployment: str
     targets: int
     reasons: list[ReasonGroupView]
-
-
-class MemberView(msgspec.Struct, rename="camel"):
-    """`version` is the locked version's tag."""
-
-    deployment: str
-    role: records.MemberRole
-    version: str | None
-    version_id: str | None
-    locked_at: Moment | None
-    state: records.MemberState
-    job: str | None
-    note: str
-
-
-class TransitionView(msgspec.Struct, rename="camel"):
-    at: Moment
-    status: records.GroupStatus
-
-
-class GroupView(msgspec.Struct, rename="camel"):
-    id: str
-    policy: str
-    rule: str
-    environment: str
-    resource: str
-    status: records.GroupStatus
-    merged_into: str | None
-    collection_started_at: Moment
-    collection_ends_at: Moment
-    created_at: Moment
-    locked_at: Moment | None
-    ready_at: Moment | None
-    started_at: Moment | None
-    completed_at: Moment | None
-    failed_at: Moment | None
-    stuck: bool
-    reason: str
-    slot_released: bool
-    members: list[MemberView]
-    history: list[TransitionView]
 
 
 class ApprovalView(msgspec.Struct, rename="camel"):

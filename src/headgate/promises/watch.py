@@ -11,6 +11,7 @@ from headgate.graph import definition, labels
 from headgate.graph.instances import Look
 from headgate.graph.rollouts import Rollout
 from headgate.graph.scene import Scene
+from headgate.kernel.documents import Moment
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Key, Object
 from headgate.promises import FLEET, GRAPH, WORKLOAD
@@ -26,7 +27,7 @@ MOST_VIOLATIONS = 100
 
 class Violation(msgspec.Struct, frozen=True):
     promise: str
-    at: Instant
+    at: Moment
     message: str
 
 

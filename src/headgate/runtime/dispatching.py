@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from headgate.fleet import agent_configs, agent_fields, job_configs, model, records, scrubbing
+from headgate.fleet import agent_configs, agent_fields, job_configs, model, records, scrubbing, views
 from headgate.fleet.state import State
 from headgate.kernel import instants
 from headgate.kernel.documents import describe
@@ -17,6 +17,9 @@ from headgate.store.port import Order
 DEFAULT_TIMEOUT_SECONDS = 3_600
 LONGEST_TIMEOUT_SECONDS = 366 * 86_400
 _encode = msgspec.json.Encoder().encode
+_OF_A_JOB = (
+    "id", "deployment", "environment", "resource", "version", "versionId", "attempt", "kind", "group", "createdAt"
+)  # fmt: skip
 
 
 class Undeliverable(Exception):  # noqa: N818 - it is what the order is
@@ -73,7 +76,7 @@ def bindings_of(state: State, job: records.Job) -> dict[str, object] | None:
         **target.bindings(),
         "version": version.object.cel_view(),
         "variables": dict(job.variables),
-        "job": _shown(job),
+        "job": views.of_job(job, *_OF_A_JOB),
     }
 
 
@@ -81,21 +84,6 @@ def _missing_agent(job: records.Job) -> str:
     if job.agent is None:
         return f"deployment {job.deployment} names no job agent; set jobAgent or jobAgentSelector"
     return f"there is no job agent {job.agent}"
-
-
-def _shown(job: records.Job) -> dict[str, object]:
-    return {
-        "id": job.id,
-        "deployment": job.deployment,
-        "environment": job.environment,
-        "resource": job.resource,
-        "version": job.tag,
-        "versionId": job.version,
-        "attempt": job.attempt,
-        "kind": job.kind,
-        "group": job.group,
-        "createdAt": instants.show(job.created_at),
-    }
 
 
 def _config(

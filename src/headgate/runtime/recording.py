@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import msgspec
 
-from headgate.fleet import changes, model, records
+from headgate.fleet import changes, model, records, views
 from headgate.fleet.changes import Change
 from headgate.fleet.state import Judged, Notice, Warning
-from headgate.kernel import instants
+from headgate.kernel import instants, rendering
 from headgate.kernel.instants import Instant
 from headgate.runtime import entries
 from headgate.store.port import Event
 
 _encode = msgspec.json.Encoder().encode
+_OF_A_JOB = (
+    "deployment", "environment", "resource", "version", "status", "attempt", "kind", "group", "message"
+)  # fmt: skip
+_OF_A_GROUP = ("policy", "environment", "resource", "status")
 
 
 class Recorder:
@@ -71,32 +75,21 @@ class Recorder:
             self.ended.append(job)
 
     def _job(self, type_: str, job: records.Job) -> None:
-        data = {
-            "deployment": job.deployment,
-            "environment": job.environment,
-            "resource": job.resource,
-            "version": job.tag,
-            "status": job.status,
-            "attempt": job.attempt,
-            "kind": job.kind,
-            "group": job.group,
-            "message": job.message,
-        }
         message = f": {job.message}" if job.message else ""
         text = f"{job.target} {job.tag} {type_.removeprefix('job.')}{message}"
-        self._add(type_, "Job", job.id, text, data)
+        self._add(type_, "Job", job.id, text, views.of_job(job, *_OF_A_JOB))
 
     def on_group_changed(self, group: records.Group) -> None:
         if self.is_muted:
             return
-        data = {
-            "policy": group.policy,
-            "environment": group.environment,
-            "resource": group.resource,
-            "status": group.status,
-        }
         text = f"{group.policy} on {group.environment}/{group.resource} {group.status}"
-        self._add(f"group.{group.status}", "Group", group.id, text, data)
+        self._add(
+            f"group.{group.status}",
+            "Group",
+            group.id,
+            text,
+            rendering.built(views.GroupView, group, *_OF_A_GROUP),
+        )
 
     def on_slot_taken(self, rule: str, resource: str, holder: str) -> None: ...
 

@@ -16,11 +16,12 @@ from headgate.fleet.state import State
 from headgate.kernel import instants
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
+from headgate.kernel.rendering import Document
 from headgate.promises.books.mirror import Mirror
 from headgate.simulate import agents, assuming, group_steps
 from headgate.simulate.loop import Ended, Loop, Nobody
 from headgate.simulate.recording import Recording
-from headgate.simulate.result import Document, Result
+from headgate.simulate.result import Result
 from headgate.simulate.rollout import Rollout, Workers
 from headgate.simulate.scenario import DEFAULT_SEED, LONGEST_RUN
 

@@ -1,40 +1,49 @@
 """The output document of a run: its keys, its order and its bytes are fixed for tools outside this project."""
 
-import functools
 import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
 
-from headgate.fleet import records
+from headgate.fleet import explain, records, views
 from headgate.fleet.state import Notice
-from headgate.kernel import instants
+from headgate.kernel import rendering
+from headgate.kernel.documents import Moment
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem
+from headgate.kernel.rendering import Document
 from headgate.promises.watch import Violation
 from headgate.simulate.group_steps import GroupStep
 from headgate.simulate.usage import Usage
 
-Document = dict[str, Any]
 _NEVER = 2**62
+_OF_A_JOB = (
+    "id", "deployment", "environment", "resource", "version", "attempt", "status", "createdAt", "startedAt",
+    "completedAt", "group", "kind",
+)  # fmt: skip
+_OF_A_MEMBER = ("deployment", "role", "version", "lockedAt", "state")
+_OF_A_GROUP = (
+    "id", "policy", "environment", "resource", "status", "mergedInto", "collectionStartedAt", "collectionEndsAt",
+    "lockedAt", "startedAt", "completedAt", "members", "history",
+)  # fmt: skip
 
 
-class RuleLine(msgspec.Struct, frozen=True):
+class ExplainedLine(msgspec.Struct, frozen=True, rename="camel"):
     policy: str | None
     rule: str | None
     type: str
     version: str | None
     verdict: str
     message: str
-    next_evaluation_time: Instant | None = None
+    next_evaluation_time: Moment | None = None
 
 
 class Explained(msgspec.Struct, frozen=True):
     at: Instant
     target: str
     state: str
-    rules: tuple[RuleLine, ...] = ()
+    rules: tuple[ExplainedLine | explain.RuleLine, ...] = ()
     message: str = ""
     changes: str = ""
     is_blocked: bool = False
@@ -47,20 +56,20 @@ class Explained(msgspec.Struct, frozen=True):
 
 
 class Refused(msgspec.Struct, frozen=True):
-    at: Instant
+    at: Moment
     step: str
     errors: tuple[Problem, ...]
 
 
 class Warned(msgspec.Struct, frozen=True):
-    at: Instant
+    at: Moment
     target: str
     version: str
     message: str
 
 
 class Snapshot(msgspec.Struct, frozen=True):
-    at: Instant
+    at: Moment
     objects: tuple[Document, ...]
 
 
@@ -195,34 +204,25 @@ class Result(msgspec.Struct):
         return {
             "scenario": self.scenario,
             "seed": self.seed,
-            "start": instants.show(self.start),
-            "end": instants.show(self.end),
+            "start": rendering.shown(self.start),
+            "end": rendering.shown(self.end),
             "converged": self.converged,
-            "jobs": [_job(job) for job in self.ordered_jobs()],
+            "jobs": [views.of_job(job, *_OF_A_JOB) for job in self.ordered_jobs()],
             "groups": [self._group(group) for group in self.ordered_groups()],
             "budgets": self._budgets(),
             "pods": self.pods,
             "objects": self.objects,
             "conditions": self.conditions,
             "explanations": [_explained(item) for item in _by_time(self.explanations, "target")],
-            "snapshots": [
-                {"at": instants.show(snapshot.at), "objects": list(snapshot.objects)}
-                for snapshot in _by_time(self.snapshots)
-            ],
-            "rejected": [_refused(item) for item in _by_time(self.rejected)],
-            "warnings": [_warned(item) for item in _by_time(self.warnings, "target", "version")],
+            "snapshots": _written(_by_time(self.snapshots)),
+            "rejected": _written(_by_time(self.rejected)),
+            "warnings": _written(_by_time(self.warnings, "target", "version")),
             "events": [
-                {"at": instants.show(at), "type": one.type, "name": one.name, "message": one.message}
+                {"at": rendering.shown(at), "type": one.type, "name": one.name, "message": one.message}
                 for at, one in sorted(self.notices, key=lambda noted: noted[0])
             ],
-            "violations": [
-                {"promise": item.promise, "at": instants.show(item.at), "message": item.message}
-                for item in _by_time(self.violations, "promise")
-            ],
-            "expectations": [
-                {"name": item.name, "passed": item.passed, "message": item.message}
-                for item in self.expectations
-            ],
+            "violations": _written(_by_time(self.violations, "promise")),
+            "expectations": _written(self.expectations),
         }
 
     def _budgets(self) -> list[Document]:
@@ -239,47 +239,8 @@ class Result(msgspec.Struct):
 
     def _group(self, group: records.Group) -> Document:
         members = sorted(group.members, key=lambda member: (_time_key(member.locked_at), member.deployment))
-        return {
-            "id": group.id,
-            "policy": group.policy,
-            "environment": group.environment,
-            "resource": group.resource,
-            "status": group.status,
-            "mergedInto": group.merged_into,
-            "collectionStartedAt": _shown(group.collection_started_at),
-            "collectionEndsAt": _shown(group.collection_ends_at),
-            "lockedAt": _time(group.locked_at),
-            "startedAt": _time(group.started_at),
-            "completedAt": _time(group.completed_at),
-            "members": [
-                {
-                    "deployment": member.deployment,
-                    "role": member.role,
-                    "version": self.tags.get(member.version, member.version) if member.version else None,
-                    "lockedAt": _time(member.locked_at),
-                    "state": member.state,
-                }
-                for member in members
-            ],
-            "history": [{"at": _shown(step.at), "status": step.status} for step in group.history],
-        }
-
-
-def _job(job: records.Job) -> Document:
-    return {
-        "id": job.id,
-        "deployment": job.deployment,
-        "environment": job.environment,
-        "resource": job.resource,
-        "version": job.tag,
-        "attempt": job.attempt,
-        "status": job.status,
-        "createdAt": _shown(job.created_at),
-        "startedAt": _time(job.started_at),
-        "completedAt": _time(job.completed_at),
-        "group": job.group,
-        "kind": job.kind,
-    }
+        shown = (views.of_member(member, self.tags, *_OF_A_MEMBER) for member in members)
+        return views.of_group(group, shown, *_OF_A_GROUP)
 
 
 def _budget(usage: Usage) -> Document:
@@ -290,59 +251,21 @@ def _budget(usage: Usage) -> Document:
         "scope": usage.scope,
         "limit": usage.limit,
         "peak": usage.peak,
-        "peakAt": _time(usage.peak_at),
+        "peakAt": rendering.shown_or_none(usage.peak_at),
     }
 
 
 def _explained(item: Explained) -> Document:
-    return {
-        "at": instants.show(item.at),
-        "target": item.target,
-        "state": item.state,
-        "rules": [
-            {
-                "policy": line.policy,
-                "rule": line.rule,
-                "type": line.type,
-                "version": line.version,
-                "verdict": line.verdict,
-                "message": line.message,
-                "nextEvaluationTime": _time(line.next_evaluation_time),
-            }
-            for line in item.rules
-        ],
-    }
-
-
-def _refused(item: Refused) -> Document:
-    return {
-        "at": instants.show(item.at),
-        "step": item.step,
-        "errors": [{"path": problem.path, "message": problem.message} for problem in item.errors],
-    }
-
-
-def _warned(item: Warned) -> Document:
-    return {
-        "at": instants.show(item.at),
-        "target": item.target,
-        "version": item.version,
-        "message": item.message,
-    }
-
-
-def _time(instant: Instant | None) -> str | None:
-    return None if instant is None else _shown(instant)
-
-
-@functools.lru_cache(maxsize=4096)
-def _shown(instant: Instant) -> str:
-    """Thousands of jobs share a few moments."""
-    return instants.show(instant)
+    rules = [rendering.built(ExplainedLine, line) for line in item.rules]
+    return {"at": rendering.shown(item.at), "target": item.target, "state": item.state, "rules": rules}
 
 
 def _time_key(instant: Instant | None) -> int:
     return _NEVER if instant is None else instant
+
+
+def _written(items: Iterable[Any]) -> list[Document]:
+    return [rendering.built(type(item), item) for item in items]
 
 
 def _by_time(items: Iterable[Any], *names: str) -> list[Any]:

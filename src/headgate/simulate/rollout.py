@@ -17,7 +17,7 @@ from headgate.promises.base import Unconverged
 from headgate.promises.driving import WakeDriver
 from headgate.simulate.agents import Answer, Ending
 from headgate.simulate.recording import Recording
-from headgate.simulate.result import Explained, Refused, RuleLine, Waiting, Warned
+from headgate.simulate.result import Explained, Refused, Waiting, Warned
 
 MOST_EXPLAINED_AT_THE_END = 300
 FRESH_LOOKS_AT_FIRST = 8
@@ -175,23 +175,11 @@ class Rollout:
 
     def explain(self, target: str, now: Instant) -> Explained:
         explanation = self.engine.explain(target, now)
-        rules = tuple(
-            RuleLine(
-                line.policy,
-                line.rule,
-                line.type,
-                line.version,
-                line.verdict,
-                line.message,
-                line.next_evaluation_time,
-            )
-            for line in explanation.rules
-        )
         return Explained(
             now,
             target,
             explanation.state,
-            rules,
+            explanation.rules,
             explanation.message,
             explanation.changes,
             explanation.blocked,

@@ -3,12 +3,14 @@
 from collections.abc import Iterator
 from typing import Any
 
-from headgate.fleet import kinds, model, records
+from headgate.fleet import kinds, model, records, views
 from headgate.fleet.engine import Engine
-from headgate.kernel import instants
+from headgate.kernel import rendering
 from headgate.kernel.instants import Instant
 from headgate.promises.books.mirror import Mirror
 from headgate.simulate.scenario import API_VERSION
+
+_OF_A_GROUP = ("policy", "environment", "resource", "status", "collectionEndsAt")
 
 
 def take(engine: Engine, mirror: Mirror, now: Instant) -> Iterator[dict[str, Any]]:
@@ -46,10 +48,6 @@ def _status(item: Any, now: Instant) -> dict[str, Any]:
 
 def _group_status(group: records.Group) -> dict[str, Any]:
     return {
-        "policy": group.policy,
-        "environment": group.environment,
-        "resource": group.resource,
-        "status": group.status,
-        "collectionEndsAt": instants.show(group.collection_ends_at),
+        **rendering.built(views.GroupView, group, *_OF_A_GROUP),
         "members": {member.deployment: member.state for member in group.members},
     }

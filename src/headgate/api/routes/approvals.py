@@ -9,7 +9,6 @@ from headgate.api import (
     concerning,
     finding,
     lists,
-    objects,
     pages,
     refusals,
     replies,
@@ -21,13 +20,13 @@ from headgate.api.schemas import Page as PageSchema
 from headgate.fleet import concerns, kinds, model
 from headgate.fleet.changes import Vote
 from headgate.fleet.state import State
-from headgate.kernel import documents
+from headgate.kernel import documents, rendering
 from headgate.runtime.commands import Context, Reply, View
 
 
 def document(state: State, vote: model.Approval) -> dict[str, Any]:
     version = state.versions.get(vote.version_id)
-    return objects.built(
+    return rendering.built(
         rollout_views.ApprovalView,
         vote,
         deployment=version.object.deployment if version is not None else "",

@@ -8,18 +8,19 @@ from typing import Any
 
 import msgspec
 
-from headgate.api import filters, lists, objects, pages, replies, views
+from headgate.api import filters, lists, pages, replies, views
 from headgate.api.calls import Answer, Call, Parameter, Route
 from headgate.api.lists import Listing
 from headgate.api.pages import Key, Page
 from headgate.api.routes.jobs import HISTORY_STEP
 from headgate.api.schemas import Page as PageSchema
+from headgate.kernel import rendering
 from headgate.store.port import AuditEntry
 
 
 def document(entry: AuditEntry) -> dict[str, Any]:
     before, after = _json(entry.before), _json(entry.after)
-    return objects.built(views.AuditEntryView, entry, before=before, after=after)
+    return rendering.built(views.AuditEntryView, entry, before=before, after=after)
 
 
 def _json(written: bytes | None) -> Any:

@@ -9,7 +9,6 @@ from headgate.api import (
     bodies,
     finding,
     lists,
-    objects,
     pages,
     replies,
     rollout_views,
@@ -22,7 +21,7 @@ from headgate.fleet.records import Latch
 from headgate.fleet.rules import failure_budget
 from headgate.fleet.state import State
 from headgate.fleet.units import BoundRule, Target
-from headgate.kernel import documents
+from headgate.kernel import documents, rendering
 from headgate.kernel.problems import Problem, Rejected
 from headgate.runtime.commands import Context, Reply
 
@@ -47,7 +46,7 @@ def _budgets(state: State) -> Iterator[dict[str, Any]]:
     for table in state.slot_tables():
         rule = table.rule
         holders = [
-            {"name": name, "since": objects.shown_or_none(table.held_since(name))}
+            {"name": name, "since": rendering.shown_or_none(table.held_since(name))}
             for name in sorted(table.holders)
         ]
         yield _budget(rule, None, table.scope, table.limit, holders, None)
@@ -76,7 +75,7 @@ def _rollouts(state: State, rule: BoundRule) -> Iterator[dict[str, Any]]:
 
 def _failed(latch: Latch | None) -> list[dict[str, Any]]:
     found = sorted(latch.failed.items()) if latch is not None else []
-    return [{"name": name, "since": objects.shown(since)} for name, since in found]
+    return [{"name": name, "since": rendering.shown(since)} for name, since in found]
 
 
 def _failure_budgets(state: State, rule: BoundRule) -> Iterator[dict[str, Any]]:
@@ -102,7 +101,7 @@ def _budget(
     holders: list[dict[str, Any]],
     stopped_at: int | None,
 ) -> dict[str, Any]:
-    return objects.built(
+    return rendering.built(
         rollout_views.BudgetView,
         rule,
         policy=rule.policy.name,

@@ -12,11 +12,10 @@ from headgate.api import (
     bodies,
     large_bodies,
     replies,
-    rollout_views,
 )
 from headgate.api.calls import Answer, Call, Refusal, Route
 from headgate.api.routes import jobs
-from headgate.fleet import records
+from headgate.fleet import records, views
 from headgate.kernel import documents
 from headgate.kernel.problems import Rejected
 from headgate.runtime.commands import View
@@ -87,7 +86,7 @@ def _secret_in(call: Call, config: dict[str, Any]) -> str | None:
 ROUTES = (
     Route(
         "POST", "/v1/jobs/{job}/callback", "callbackJob", "Report a job that was sent by webhook",
-        take_callback, None, "jobs", {200: rollout_views.JobView},
+        take_callback, None, "jobs", {200: views.JobView},
         body=bodies.ReportInput, problems=(401,), reads_body=True,
         description=(
             "Signed with the secret of the http agent instead of a token: the header Headgate-Timestamp holds the "

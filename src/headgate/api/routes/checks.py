@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from headgate.api import objects, replies, views
+from headgate.api import replies, views
 from headgate.api.calls import Answer, Call, Route
+from headgate.kernel import rendering
 from headgate.runtime.health import ADVICE, CHECKS, Check, Trouble
 from headgate.store.port import UnavailableError
 
@@ -34,7 +35,7 @@ def _shown(call: Call, check: Check, seen: list[Trouble]) -> dict[str, Any]:
             {
                 "workspace": trouble.workspace or None,
                 "message": trouble.message,
-                "since": objects.shown(trouble.since),
+                "since": rendering.shown(trouble.since),
             }
             for trouble in found
         ],

@@ -13,7 +13,6 @@ from headgate.api import (
     bodies,
     crowds,
     finding,
-    objects,
     problems,
     refusals,
     replies,
@@ -22,9 +21,9 @@ from headgate.api import (
 from headgate.api.calls import Answer, Call, Refusal, Route
 from headgate.api.reading import ClientGoneError
 from headgate.api.routes import jobs
-from headgate.fleet import kinds, model, records
+from headgate.fleet import kinds, model, records, views
 from headgate.fleet.changes import JobReported
-from headgate.kernel import documents, instants
+from headgate.kernel import documents, instants, rendering
 from headgate.runtime import claims
 from headgate.runtime.commands import ENGINE, Context, Reply
 from headgate.store.port import Order
@@ -145,7 +144,7 @@ def _report_all(reports: list[JobReported], context: Context) -> frozenset[str]:
 
 def _handed_out(order: Order) -> dict[str, Any]:
     document: dict[str, Any] = msgspec.json.decode(order.document)
-    claim = {"token": order.token, "until": objects.shown(order.claimed_until or 0)}
+    claim = {"token": order.token, "until": rendering.shown(order.claimed_until or 0)}
     return {"claim": claim, **document}
 
 
@@ -167,7 +166,7 @@ async def heartbeat(call: Call) -> Answer:
             if order is None or not order.cancelled or order.token != given.token:
                 raise _lost(call.path["job"])
     return Answer(
-        200, {"cancelled": order.cancelled, "until": objects.shown(order.claimed_until or order.created_at)}
+        200, {"cancelled": order.cancelled, "until": rendering.shown(order.claimed_until or order.created_at)}
     )
 
 
@@ -255,7 +254,7 @@ ROUTES = (
     ),
     Route(
         "POST", "/v1/jobs/{job}/report", "reportJob", "Report how a claimed job is",
-        report, "job:run", "jobs", {200: rollout_views.JobView},
+        report, "job:run", "jobs", {200: views.JobView},
         body=bodies.ClaimedReportInput, mutates=True, problems=(409,),
         description="Without the token of the claim, or with that of a lost one, it is refused; a job that has ended "
         "stays as it is.",

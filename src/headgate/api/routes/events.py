@@ -10,10 +10,11 @@ from typing import Any
 
 import msgspec
 
-from headgate.api import filters, objects, pages, replies, views
+from headgate.api import filters, pages, replies, views
 from headgate.api.calls import Answer, Call, Parameter, Refusal, Route
 from headgate.api.filters import Condition
 from headgate.api.lists import LONGEST_SEARCH_SECONDS
+from headgate.kernel import rendering
 from headgate.runtime.commands import UnknownWorkspaceError
 from headgate.store.port import Event
 
@@ -30,7 +31,7 @@ _LAST_EVENT_ID = "last-event-id"
 
 
 def document(event: Event) -> dict[str, Any]:
-    return objects.built(views.EventView, event, data=msgspec.Raw(event.data))
+    return rendering.built(views.EventView, event, data=msgspec.Raw(event.data))
 
 
 async def list_events(call: Call) -> Answer:

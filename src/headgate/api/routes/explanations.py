@@ -6,12 +6,13 @@ import time
 from functools import partial
 from typing import Any
 
-from headgate.api import evidence, finding, objects, replies, rollout_views
+from headgate.api import evidence, finding, replies, rollout_views
 from headgate.api.calls import Answer, Call, Parameter, Route
 from headgate.api.routes.status import SLICE_SECONDS
 from headgate.api.routes.targets import quietly
 from headgate.fleet import explain, kinds
 from headgate.fleet.explain_deployment import Reasons
+from headgate.kernel import rendering
 from headgate.runtime.commands import View
 
 
@@ -55,7 +56,7 @@ def _look(targets: list[str], first: int, reasons: Reasons, view: View) -> int:
 
 def _document(deployment: str, total: int, reasons: Reasons) -> dict[str, Any]:
     groups = [
-        objects.built(rollout_views.ReasonGroupView, group, actions=evidence.acting(group.actions))
+        rendering.built(rollout_views.ReasonGroupView, group, actions=evidence.acting(group.actions))
         for group in reasons.sorted()
     ]
     return {"deployment": deployment, "targets": total, "reasons": groups}

@@ -13,18 +13,16 @@ from headgate.api import (
     filters,
     finding,
     lists,
-    objects,
     pages,
     refusals,
     replies,
-    rollout_views,
 )
 from headgate.api.calls import Answer, Call, Parameter, Route
 from headgate.api.lists import Listing
 from headgate.api.pages import Key, Page
 from headgate.api.routes.jobs import HISTORY_STEP
 from headgate.api.schemas import Page as PageSchema
-from headgate.fleet import kinds, records
+from headgate.fleet import kinds, records, views
 from headgate.fleet.changes import GroupAction
 from headgate.fleet.state import State
 from headgate.kernel import documents
@@ -33,7 +31,6 @@ from headgate.runtime.commands import Context, Reply, View
 from headgate.store.port import Row
 
 Action = Literal["retry", "abort", "release", "skipMember"]
-Tags = Mapping[str, str]
 _DECODER = msgspec.json.Decoder(records.Group)
 _TEXT = {"type": "string"}
 _FILTERS = {
@@ -47,19 +44,11 @@ _FILTERS = {
 _KINDS = {"environment": kinds.ENVIRONMENT, "resource": kinds.RESOURCE, "policy": kinds.POLICY}
 
 
-def document(group: records.Group, tags: Tags) -> dict[str, Any]:
-    members = [_member(member, tags) for member in group.members]
-    history = [objects.built(rollout_views.TransitionView, step) for step in group.history]
-    return objects.built(rollout_views.GroupView, group, members=members, history=history)
+def document(group: records.Group, tags: views.Tags) -> dict[str, Any]:
+    return views.of_group(group, (views.of_member(member, tags) for member in group.members))
 
 
-def _member(member: records.Member, tags: Tags) -> dict[str, Any]:
-    version = member.version
-    tag = None if version is None else tags.get(version, version)
-    return objects.built(rollout_views.MemberView, member, version=tag, version_id=version)
-
-
-def tags_of(state: State, groups: Iterable[records.Group]) -> Tags:
+def tags_of(state: State, groups: Iterable[records.Group]) -> views.Tags:
     """Of versions that still exist; of others the id is all that is left."""
     ids = {member.version for group in groups for member in group.members if member.version is not None}
     return {id_: state.versions[id_].tag for id_ in ids if id_ in state.versions}
@@ -165,18 +154,18 @@ _ACTIONS: tuple[tuple[str, Action, str, str], ...] = (
 ROUTES: tuple[Route, ...] = (
     Route(
         "GET", "/v1/groups", "listGroups", "List groups, newest first",
-        list_groups, "read", "groups", {200: PageSchema(rollout_views.GroupView)},
+        list_groups, "read", "groups", {200: PageSchema(views.GroupView)},
         query=(
             *pages.parameters("group", pages.NEWEST_FIRST, pages.NEWEST_FIRST[0]),
             *_FILTERS.values(),
         ),
         problems=(422,),
     ),
-    Route("GET", "/v1/groups/{group}", "getGroup", "Get a group", get_group, "read", "groups", {200: rollout_views.GroupView}),
+    Route("GET", "/v1/groups/{group}", "getGroup", "Get a group", get_group, "read", "groups", {200: views.GroupView}),
     *(
         Route(
             "POST", f"/v1/groups/{{group}}/{path}", operation, summary,
-            partial(act, action), "group:act", "groups", {200: rollout_views.GroupView},
+            partial(act, action), "group:act", "groups", {200: views.GroupView},
             body=bodies.GroupActionInput, body_required=False, mutates=True, problems=(409,),
         )
         for path, action, operation, summary in _ACTIONS

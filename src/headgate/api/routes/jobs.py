@@ -16,17 +16,15 @@ from headgate.api import (
     filters,
     finding,
     lists,
-    objects,
     pages,
     refusals,
     replies,
-    rollout_views,
 )
 from headgate.api.calls import Answer, Call, Parameter, Refusal, Route
 from headgate.api.lists import Listing
 from headgate.api.pages import Key, Page
 from headgate.api.schemas import Page as PageSchema
-from headgate.fleet import kinds, model, records
+from headgate.fleet import kinds, model, records, views
 from headgate.fleet.changes import JobReported
 from headgate.fleet.state import State
 from headgate.kernel import documents
@@ -53,8 +51,7 @@ FILTERS = tuple(
 
 def document(job: records.Job, *, whole: bool = False) -> dict[str, Any]:
     """`whole`: with the providers' answers as far as they are kept."""
-    metrics = evidence.of_job(job, whole=whole)
-    return objects.built(rollout_views.JobView, job, version=job.tag, version_id=job.version, metrics=metrics)
+    return views.of_job(job, metrics=evidence.of_job(job, whole=whole))
 
 
 def from_row(row: Row) -> records.Job:
@@ -178,13 +175,13 @@ def take_report(change: JobReported, stored_job: records.Job, context: Context) 
 ROUTES = (
     Route(
         "GET", "/v1/jobs", "listJobs", "List jobs, newest first",
-        list_jobs, "read", "jobs", {200: PageSchema(rollout_views.JobView)},
+        list_jobs, "read", "jobs", {200: PageSchema(views.JobView)},
         query=(*pages.parameters("job", pages.NEWEST_FIRST, pages.NEWEST_FIRST[0]), *FILTERS), problems=(422,),
     ),
-    Route("GET", "/v1/jobs/{job}", "getJob", "Get a job", get_job, "read", "jobs", {200: rollout_views.JobView}),
+    Route("GET", "/v1/jobs/{job}", "getJob", "Get a job", get_job, "read", "jobs", {200: views.JobView}),
     Route(
         "PATCH", "/v1/jobs/{job}", "patchJob", "Report how a job is",
-        report_job, "job:report", "jobs", {200: rollout_views.JobView},
+        report_job, "job:report", "jobs", {200: views.JobView},
         body=bodies.ReportInput, mutates=True, problems=(409,),
         description="What arrives after a terminal status changes nothing; the answer is the job as it is.",
     ),

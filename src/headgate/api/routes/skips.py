@@ -10,7 +10,6 @@ from headgate.api import (
     etags,
     finding,
     lists,
-    objects,
     pages,
     refusals,
     replies,
@@ -23,14 +22,14 @@ from headgate.api.schemas import Page as PageSchema
 from headgate.fleet import concerns, kinds, model, skips
 from headgate.fleet.changes import DeleteSkip, PutSkip
 from headgate.fleet.state import State
-from headgate.kernel import documents
+from headgate.kernel import documents, rendering
 from headgate.kernel.problems import Problem, Rejected
 from headgate.runtime.commands import Context, Reply, View
 
 
 def document(state: State, skip: model.Skip) -> dict[str, Any]:
     version = state.version(skip.version_id)
-    return objects.built(
+    return rendering.built(
         rollout_views.SkipView,
         skip,
         rule_name=_label(state, skip),
@@ -71,7 +70,9 @@ def _found(state: State, reference: str) -> dict[str, Any]:
 async def create_skip(call: Call) -> Answer:
     given = documents.read(bodies.SkipInput, call.body)
     if given.expires_at is not None and given.expires_at <= call.service.clock():
-        raise Rejected([Problem("expiresAt", f"is {objects.shown(given.expires_at)}, which is over already")])
+        raise Rejected(
+            [Problem("expiresAt", f"is {rendering.shown(given.expires_at)}, which is over already")]
+        )
 
     def create(context: Context) -> Reply:
         state = context.engine.state

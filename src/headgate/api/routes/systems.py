@@ -11,7 +11,6 @@ from headgate.api import (
     bodies,
     etags,
     lists,
-    objects,
     pages,
     recording,
     refusals,
@@ -21,7 +20,7 @@ from headgate.api import (
 from headgate.api.calls import Answer, Call, Route
 from headgate.api.schemas import Page as PageSchema
 from headgate.fleet import model
-from headgate.kernel import documents, identifiers, instants
+from headgate.kernel import documents, identifiers, instants, rendering
 from headgate.kernel.problems import Problem, Rejected
 from headgate.runtime.commands import Reply, View
 from headgate.store.port import AuditEntry, Transaction
@@ -119,7 +118,7 @@ def _put(
     call: Call, given: bodies.SystemInput, old: dict[str, Any] | None, transaction: Transaction
 ) -> tuple[Reply, AuditEntry]:
     name = old["name"] if old is not None else call.path["system"]
-    now = objects.shown(call.service.clock())
+    now = rendering.shown(call.service.clock())
     is_described = old is not None and old["createdAt"] is not None
     system = {
         **_undescribed(call.workspace, name),

@@ -12,7 +12,6 @@ from headgate.api import (
     evidence,
     finding,
     lists,
-    objects,
     orderings,
     pages,
     replies,
@@ -23,9 +22,10 @@ from headgate.api.lists import Listing
 from headgate.api.pages import Key, Page
 from headgate.api.routes import jobs
 from headgate.api.schemas import Page as PageSchema
-from headgate.fleet import explain, kinds, model, target_states
+from headgate.fleet import explain, kinds, model, target_states, views
 from headgate.fleet.state import State
 from headgate.fleet.units import Target
+from headgate.kernel import rendering
 from headgate.kernel.instants import Instant
 from headgate.runtime.commands import View
 
@@ -69,7 +69,7 @@ def _with_reason(view: View, row: dict[str, Any], is_asked: bool) -> dict[str, A
     if row["state"] == "upToDate":
         return {**row, "desired": row["current"], "message": "", "nextEvaluationTime": None}
     found = explain.of_target(view.engine.state, row["name"], view.now)
-    at = objects.shown_or_none(found.next_evaluation_time)
+    at = rendering.shown_or_none(found.next_evaluation_time)
     return {**row, "desired": found.desired, "message": found.message, "nextEvaluationTime": at}
 
 
@@ -165,7 +165,7 @@ def _detail(view: View, reference: str) -> dict[str, Any]:
         **found,
         "desired": explanation.desired,
         "message": explanation.message,
-        "deployedAt": objects.shown_or_none(target.record.deployed_at),
+        "deployedAt": rendering.shown_or_none(target.record.deployed_at),
         "verification": target.record.verification,
         "group": explanation.group.id if explanation.group is not None else None,
     }
@@ -203,7 +203,7 @@ def _routes(path: str, suffix: str) -> tuple[Route, ...]:
         ),
         Route(
             "GET", f"{path}/jobs", f"listTargetJobs{suffix}", "List the jobs of a target, newest first",
-            list_jobs_of_target, "read", tag, {200: PageSchema(rollout_views.JobView)},
+            list_jobs_of_target, "read", tag, {200: PageSchema(views.JobView)},
             query=pages.parameters("job", pages.NEWEST_FIRST, pages.NEWEST_FIRST[0]), problems=(422,),
         ),
     )  # fmt: skip

@@ -12,7 +12,6 @@ from headgate.api import (
     access,
     bodies,
     lists,
-    objects,
     pages,
     permissions,
     recording,
@@ -23,7 +22,7 @@ from headgate.api import (
 )
 from headgate.api.calls import Answer, Call, Refusal, Route
 from headgate.api.schemas import Page as PageSchema
-from headgate.kernel import documents
+from headgate.kernel import documents, rendering
 from headgate.kernel.problems import Problem, Rejected
 from headgate.runtime.commands import Reply
 from headgate.store.port import AuditEntry, Token, Transaction
@@ -32,7 +31,7 @@ KIND = "Token"
 
 
 def document(token: Token) -> dict[str, Any]:
-    return objects.built(views.TokenView, token)
+    return rendering.built(views.TokenView, token)
 
 
 def _visible(call: Call, tokens: Iterable[Token]) -> list[Token]:
@@ -86,7 +85,9 @@ def _check(call: Call, given: bodies.TokenInput) -> None:
     if given.role is None and not given.permissions:
         problems.append(Problem("role", "is required unless permissions are given"))
     if given.expires_at is not None and given.expires_at <= call.service.clock():
-        problems.append(Problem("expiresAt", f"is {objects.shown(given.expires_at)}, which is over already"))
+        problems.append(
+            Problem("expiresAt", f"is {rendering.shown(given.expires_at)}, which is over already")
+        )
     if problems:
         raise Rejected(problems)
 
@@ -113,11 +114,11 @@ def _check_lifetime(call: Call, given: bodies.TokenInput) -> None:
     """Otherwise a token that ends would make itself another one in time, for ever."""
     ends = call.principal.expires_at
     if ends is not None and (given.expires_at is None or given.expires_at > ends):
-        said = "never" if given.expires_at is None else objects.shown(given.expires_at)
+        said = "never" if given.expires_at is None else rendering.shown(given.expires_at)
         raise Refusal(
             403,
             "Not allowed",
-            f"expiresAt is {said}; this token ends at {objects.shown(ends)}, what it makes too",
+            f"expiresAt is {said}; this token ends at {rendering.shown(ends)}, what it makes too",
         )
 
 

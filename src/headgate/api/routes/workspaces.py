@@ -10,7 +10,6 @@ import msgspec
 from headgate.api import (
     bodies,
     lists,
-    objects,
     pages,
     recording,
     refusals,
@@ -19,7 +18,7 @@ from headgate.api import (
 )
 from headgate.api.calls import Answer, Call, Route
 from headgate.api.schemas import Page as PageSchema
-from headgate.kernel import documents
+from headgate.kernel import documents, rendering
 from headgate.kernel.problems import Problem, Rejected
 from headgate.runtime import retention
 from headgate.runtime.commands import Context, Reply
@@ -30,7 +29,7 @@ _EVERYWHERE = "*"
 
 
 def document(workspace: Workspace) -> dict[str, Any]:
-    return objects.built(views.WorkspaceView, workspace)
+    return rendering.built(views.WorkspaceView, workspace)
 
 
 async def _seen(call: Call) -> list[Workspace]:
@@ -135,7 +134,7 @@ async def repair_clock(call: Call) -> Answer:
 
 def _take_time_back(context: Context) -> Reply:
     was, now = context.take_time_back()
-    return replies.reply(200, {"was": objects.shown(was), "now": objects.shown(now)})
+    return replies.reply(200, {"was": rendering.shown(was), "now": rendering.shown(now)})
 
 
 _ALL, _ONE = "/v1/workspaces", "/v1/workspaces/{workspace}"

@@ -10,7 +10,7 @@ from headgate.simulate.cluster.kubelet import Kubelet
 from headgate.simulate.cluster.pods import Pod, Pods
 from headgate.simulate.cluster.scheduler import Scheduler
 from headgate.simulate.cluster.workloads import Workloads
-from headgate.simulate.result import Explained, RuleLine
+from headgate.simulate.result import Explained, ExplainedLine
 from headgate.workload import defaults, explain, operate, plan
 
 _HELD = frozenset({"paused", "aborted", "onDelete"})
@@ -30,7 +30,7 @@ def explained(item: Object, parts: Sequence[Object], now: Instant) -> Explained:
     names = {str(stuck): stuck.reason.value for stuck in plan.plan(item, parts, now, NamedIds()).stuck}
     verdict = "allowed" if found.state == "done" else "denied" if found.state in _HELD else "pending"
     lines = tuple(
-        RuleLine(None, None, names.get(sentence, "update"), None, verdict, sentence, found.requeue_at)
+        ExplainedLine(None, None, names.get(sentence, "update"), None, verdict, sentence, found.requeue_at)
         for sentence in found.sentences
     )
     return Explained(now, shown(item.namespace, item.name), found.state, lines)

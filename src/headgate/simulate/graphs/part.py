@@ -23,7 +23,7 @@ from headgate.simulate.cluster.driver import Driver
 from headgate.simulate.cluster.part import ClusterPart
 from headgate.simulate.graphs import endings, rows
 from headgate.simulate.graphs.admission import Admission
-from headgate.simulate.result import Explained, Result, RuleLine
+from headgate.simulate.result import Explained, ExplainedLine, Result
 from headgate.simulate.scenario import Cluster
 
 _USER = "user"
@@ -191,7 +191,7 @@ class GraphPart:
         if plan is None:
             raise Rejected([Problem("", f"{shown} is not there")])
         lines = tuple(
-            RuleLine(
+            ExplainedLine(
                 line.node if line.item and line.node else None,
                 line.item or line.node or None,
                 line.kind,

@@ -1,0 +1,90 @@
+"""Documents that are declared by a Struct and filled from another value: answers, events, results.
+
+A view says which fields people see and of which type they are; what has the attributes need not know of it. Moments are
+written in RFC 3339.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Union, get_args, get_origin
+
+import msgspec
+
+from headgate.kernel import documents, instants
+from headgate.kernel.instants import Instant
+
+Document = dict[str, Any]
+Writer = Callable[[Any], object]
+_PLAIN = (str, int, float, bool, object, types.NoneType, Any)
+
+
+def built(view: type[msgspec.Struct], source: object, *keys: str, **own: object) -> Document:
+    """Each field as given, else from the attribute of the same name; all of them, or those of the keys."""
+    declared = writers(view)
+    found: Document = {}
+    for key in keys or declared:
+        name, write = declared[key]
+        found[key] = write(own[name] if name in own else getattr(source, name))
+    return found
+
+
+@functools.lru_cache(maxsize=16_384)
+def shown(instant: Instant) -> str:
+    """Many objects share a few moments."""
+    return instants.show(instant)
+
+
+def shown_or_none(instant: Instant | None) -> str | None:
+    return None if instant is None else shown(instant)
+
+
+@functools.cache
+def writers(kind: type[msgspec.Struct]) -> Mapping[str, tuple[str, Writer]]:
+    """How each key is written: the field, and the function; most are JSON already, which matters when a page has a
+    thousand objects."""
+    return {field.encode_name: (field.name, _writer(field.type)) for field in msgspec.structs.fields(kind)}
+
+
+def _writer(kind: Any) -> Writer:
+    if is_moment(kind):
+        return shown_or_none
+    if _is_plain(kind):
+        return _as_it_is
+    return written
+
+
+def _as_it_is(value: object) -> object:
+    return value
+
+
+def written(value: object) -> object:
+    if isinstance(value, dict):
+        return {key: written(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [written(item) for item in value]
+    to_document = getattr(value, "to_document", None)
+    if to_document is not None:
+        return to_document()
+    return documents.write(value, omit_defaults=False) if isinstance(value, msgspec.Struct) else value
+
+
+def is_moment(kind: Any) -> bool:
+    if get_origin(kind) in (Union, types.UnionType):
+        return any(is_moment(one) for one in get_args(kind))
+    return bool(kind == documents.Moment)
+
+
+def _is_plain(kind: Any) -> bool:
+    origin = get_origin(kind)
+    if origin is Annotated:
+        return _is_plain(get_args(kind)[0])
+    if origin is not None:
+        return all(_is_plain(one) for one in get_args(kind) if one is not Ellipsis) or _is_choice(kind)
+    return kind in _PLAIN
+
+
+def _is_choice(kind: Any) -> bool:
+    return all(isinstance(one, str) for one in get_args(kind))
