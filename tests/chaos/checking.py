@@ -137,7 +137,7 @@ def _acknowledgements(history: History) -> Iterator[str]:
     for entry in history.log:
         if entry.kind == "change":
             change = entries.decode(entry.payload)
-            subject = (type(change).__name__, *entries.subject(change))
+            subject = (type(change).__name__, *change.subject)
             found[subject] = found.get(subject, 0) + 1
     steps = {step.key: step for step in rollout.steps()}
     for note in history.of("acknowledged"):

@@ -68,7 +68,7 @@ def registry() -> dict[str, type[msgspec.Struct]]:
     }
     found["Ends"] = scenario.Ends
     found |= {
-        f"{payload.__name__}Step": payload
+        payload.__name__: payload
         for payload in steps.KINDS.values()
         if isinstance(payload, type) and issubclass(payload, msgspec.Struct) and payload is not steps.Nothing
     }

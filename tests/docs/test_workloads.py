@@ -62,7 +62,7 @@ def test_a_type_of_update_is_described_and_can_be_chosen(kind: str) -> None:
     assert f"`{kind}`" in text_of("choose-a-strategy.md")
 
 
-@pytest.mark.parametrize("action", get_args(steps.Workload.__annotations__["action"]))
+@pytest.mark.parametrize("action", get_args(steps.WorkloadStep.__annotations__["action"]))
 def test_a_command_to_a_set_is_played_on_the_page_about_operating(action: str) -> None:
     assert f"workload: {{action: {action}, " in text_of("operating.md")
 

@@ -1,13 +1,15 @@
 """Accepted changes: everything that can happen to a workspace, as data.
 
 The engine is a function of its state, one of these, and `now`. References are by name, or by id.
+
+Each says what it is about and what it does, in the words of events and of the audit.
 """
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 import msgspec
 
-from headgate.fleet import model
+from headgate.fleet import kinds, model
 
 Object = (
     model.Resource
@@ -21,6 +23,9 @@ Object = (
     | model.Signal
 )
 
+Subject = tuple[str, str]
+"""What a change is about, for people: kind and name."""
+
 
 class Put(msgspec.Struct, frozen=True):
     """Creates an object, or replaces the one of the same kind and name. A new Version is published with it.
@@ -31,12 +36,31 @@ class Put(msgspec.Struct, frozen=True):
     object: Object
     create_only: bool = False
 
+    @property
+    def subject(self) -> Subject:
+        return kinds.of(self.object).name, kinds.name_of(self.object)
+
+    @property
+    def verb(self) -> str:
+        return "published" if isinstance(self.object, model.Version) else "applied"
+
+    @property
+    def action(self) -> str:
+        return "publish" if self.create_only and isinstance(self.object, model.Version) else "put"
+
 
 class Delete(msgspec.Struct, frozen=True):
     """`name` of a Version is `deployment/tag`."""
 
     kind: str
     name: str
+
+    verb: ClassVar[str] = "deleted"
+    action: ClassVar[str] = "delete"
+
+    @property
+    def subject(self) -> Subject:
+        return self.kind, self.name
 
 
 class SetVersionStatus(msgspec.Struct, frozen=True):
@@ -48,6 +72,16 @@ class SetVersionStatus(msgspec.Struct, frozen=True):
     message: str | None = None
     user: str = ""
 
+    action: ClassVar[str] = "setStatus"
+
+    @property
+    def subject(self) -> Subject:
+        return "Version", f"{self.deployment}/{self.tag}"
+
+    @property
+    def verb(self) -> str:
+        return self.status
+
 
 class RejectVersion(msgspec.Struct, frozen=True):
     """Marks a version as bad: it starts nowhere any more and, with `rollback`, goes back where it runs."""
@@ -58,6 +92,13 @@ class RejectVersion(msgspec.Struct, frozen=True):
     rollback: bool = False
     user: str = ""
 
+    verb: ClassVar[str] = "rejected"
+    action: ClassVar[str] = "reject"
+
+    @property
+    def subject(self) -> Subject:
+        return "Version", f"{self.deployment}/{self.tag}"
+
 
 class Vote(msgspec.Struct, frozen=True):
     deployment: str
@@ -67,6 +108,18 @@ class Vote(msgspec.Struct, frozen=True):
     status: Literal["approved", "rejected", "withdrawn"]
     reason: str | None = None
     roles: tuple[str, ...] = ()
+
+    @property
+    def subject(self) -> Subject:
+        return "Approval", f"{self.deployment}/{self.tag}/{self.environment}"
+
+    @property
+    def verb(self) -> str:
+        return self.status
+
+    @property
+    def action(self) -> str:
+        return self.status
 
 
 class PutSkip(msgspec.Struct, frozen=True):
@@ -83,9 +136,23 @@ class PutSkip(msgspec.Struct, frozen=True):
     user: str = ""
     expires_at: int | None = None
 
+    verb: ClassVar[str] = "created"
+    action: ClassVar[str] = "skip"
+
+    @property
+    def subject(self) -> Subject:
+        return "Skip", self.id or self.rule
+
 
 class DeleteSkip(msgspec.Struct, frozen=True):
     id: str
+
+    verb: ClassVar[str] = "deleted"
+    action: ClassVar[str] = "delete"
+
+    @property
+    def subject(self) -> Subject:
+        return "Skip", self.id
 
 
 class SetVariable(msgspec.Struct, frozen=True):
@@ -95,6 +162,13 @@ class SetVariable(msgspec.Struct, frozen=True):
     value: object
     resource: str | None = None
     deployment: str | None = None
+
+    verb: ClassVar[str] = "variable-set"
+    action: ClassVar[str] = "setVariable"
+
+    @property
+    def subject(self) -> Subject:
+        return ("Deployment", self.deployment or "") if self.resource is None else ("Resource", self.resource)
 
 
 class GroupAction(msgspec.Struct, frozen=True):
@@ -108,6 +182,14 @@ class GroupAction(msgspec.Struct, frozen=True):
     post_hooks: bool = True
     user: str = ""
 
+    @property
+    def subject(self) -> Subject:
+        return "Group", self.group or f"{self.environment}/{self.resource}"
+
+    @property
+    def verb(self) -> str:
+        return self.action
+
 
 Order = Literal["retry", "rollback", "redeploy", "adopt"]
 
@@ -119,6 +201,14 @@ class TargetAction(msgspec.Struct, frozen=True):
     target: str
     user: str = ""
     to: str | None = None
+
+    @property
+    def subject(self) -> Subject:
+        return "ReleaseTarget", self.target
+
+    @property
+    def verb(self) -> str:
+        return self.action
 
 
 class TargetsAction(msgspec.Struct, frozen=True):
@@ -133,6 +223,14 @@ class TargetsAction(msgspec.Struct, frozen=True):
     user: str = ""
     resources: tuple[str, ...] = ()
 
+    @property
+    def subject(self) -> Subject:
+        return "ReleaseTarget", f"{self.deployment}/{self.environment}"
+
+    @property
+    def verb(self) -> str:
+        return self.action
+
 
 class ResumeBudget(msgspec.Struct, frozen=True):
     """A person resumes the line that a failure budget stopped, or a rollout after failures; failures so far no longer
@@ -144,6 +242,14 @@ class ResumeBudget(msgspec.Struct, frozen=True):
     user: str = ""
     value: str | None = None
     label: str = ""
+
+    verb: ClassVar[str] = "resumed"
+    action: ClassVar[str] = "resume"
+
+    @property
+    def subject(self) -> Subject:
+        label = self.label or self.rule
+        return "Rule", f"{self.policy}/{label}" if self.policy is not None else label
 
 
 class JobReported(msgspec.Struct, frozen=True):
@@ -159,6 +265,13 @@ class JobReported(msgspec.Struct, frozen=True):
     offered: bool = False
     """Nobody has the job: it is offered again."""
 
+    verb: ClassVar[str] = "reported"
+    action: ClassVar[str] = "report"
+
+    @property
+    def subject(self) -> Subject:
+        return "Job", self.job
+
 
 class Measured(msgspec.Struct, frozen=True):
     """A verification provider answered, or failed to (`error`)."""
@@ -168,6 +281,13 @@ class Measured(msgspec.Struct, frozen=True):
     metric: str
     result: object = None
     error: str | None = None
+
+    verb: ClassVar[str] = "reported"
+    action: ClassVar[str] = "report"
+
+    @property
+    def subject(self) -> Subject:
+        return "Job", self.job
 
 
 Change = (

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from headgate.fleet import changes, hiding, kinds, manifests, model, target_states
+from headgate.fleet import changes, hiding, kinds, manifests, target_states
 from headgate.fleet.changes import Change
 from headgate.fleet.state import Notice, State
 from headgate.kernel.instants import Instant
-from headgate.runtime import entries
 from headgate.runtime.commands import Caller
 from headgate.store.port import AuditEntry
 
@@ -20,7 +19,7 @@ def is_audited(change: Change) -> bool:
 
 def document_of(state: State, change: Change) -> bytes | None:
     """The object that the change is about, as it stands; None where there is none."""
-    kind, name = entries.subject(change)
+    kind, name = change.subject
     thing = _find(state, change, kind, name)
     return None if thing is None else msgspec.json.encode(thing)
 
@@ -46,10 +45,10 @@ def _votes(state: State, change: changes.Vote) -> object | None:
 def entry(
     change: Change, caller: Caller, now: Instant, before: bytes | None, after: bytes | None
 ) -> AuditEntry:
-    kind, name = entries.subject(change)
+    kind, name = change.subject
     if kind in ("Group", "ReleaseTarget", "Rule") or (after is None and not _is_deletion(change)):
         after = msgspec.json.encode(change)
-    return AuditEntry(now, caller.user, _action(change), kind, name, before, after, caller.request_id)
+    return AuditEntry(now, caller.user, change.action, kind, name, before, after, caller.request_id)
 
 
 def of_notice(notice: Notice, caller: Caller, now: Instant) -> AuditEntry | None:
@@ -75,29 +74,3 @@ def _is_deletion(change: Change) -> bool:
     return isinstance(change, changes.Delete | changes.DeleteSkip) or (
         isinstance(change, changes.Vote) and change.status == "withdrawn"
     )
-
-
-def _action(change: Change) -> str:
-    match change:
-        case changes.Put(object=model.Version(), create_only=True):
-            return "publish"
-        case changes.Put():
-            return "put"
-        case changes.Delete() | changes.DeleteSkip():
-            return "delete"
-        case changes.SetVersionStatus():
-            return "setStatus"
-        case changes.RejectVersion():
-            return "reject"
-        case changes.Vote():
-            return change.status
-        case changes.PutSkip():
-            return "skip"
-        case changes.SetVariable():
-            return "setVariable"
-        case changes.GroupAction() | changes.TargetAction() | changes.TargetsAction():
-            return change.action
-        case changes.ResumeBudget():
-            return "resume"
-        case changes.JobReported() | changes.Measured():
-            return "report"

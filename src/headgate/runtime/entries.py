@@ -58,35 +58,3 @@ def signed(change: Change, user: str, now: Instant) -> Change:
             return change if marked is version else msgspec.structs.replace(change, object=marked)
         case _:
             return change
-
-
-def subject(change: Change) -> tuple[str, str]:
-    """What it is about, for people: kind and name."""
-    match change:
-        case changes.Put():
-            return kinds.of(change.object).name, kinds.name_of(change.object)
-        case changes.Delete():
-            return change.kind, change.name
-        case changes.SetVersionStatus() | changes.RejectVersion():
-            return "Version", f"{change.deployment}/{change.tag}"
-        case changes.Vote():
-            return "Approval", f"{change.deployment}/{change.tag}/{change.environment}"
-        case changes.PutSkip():
-            return "Skip", change.id or change.rule
-        case changes.DeleteSkip():
-            return "Skip", change.id
-        case changes.SetVariable(resource=str(resource)):
-            return "Resource", resource
-        case changes.SetVariable():
-            return "Deployment", change.deployment or ""
-        case changes.GroupAction():
-            return "Group", change.group or f"{change.environment}/{change.resource}"
-        case changes.TargetAction():
-            return "ReleaseTarget", change.target
-        case changes.TargetsAction():
-            return "ReleaseTarget", f"{change.deployment}/{change.environment}"
-        case changes.ResumeBudget():
-            label = change.label or change.rule
-            return "Rule", f"{change.policy}/{label}" if change.policy is not None else label
-        case changes.JobReported() | changes.Measured():
-            return "Job", change.job

@@ -9,7 +9,6 @@ from headgate.fleet.changes import Change
 from headgate.fleet.state import Judged, Notice, Warning
 from headgate.kernel import instants, rendering
 from headgate.kernel.instants import Instant
-from headgate.runtime import entries
 from headgate.store.port import Event
 
 _encode = msgspec.json.Encoder().encode
@@ -47,8 +46,8 @@ class Recorder:
             return
         if isinstance(change, changes.SetVersionStatus) and change.status == "rejected":
             return
-        kind, name = entries.subject(change)
-        verb = _verb(change)
+        kind, name = change.subject
+        verb = change.verb
         by = f" by {user}" if user else ""
         self._add(f"{_dashed(kind)}.{verb}", kind, name, f"{name} {verb}{by}", {"user": user})
 
@@ -96,30 +95,6 @@ class Recorder:
     def on_slot_freed(self, rule: str, resource: str) -> None: ...
 
     def on_version_rejected(self, version: model.Version) -> None: ...
-
-
-def _verb(change: Change) -> str:
-    match change:
-        case changes.Put(object=model.Version()):
-            return "published"
-        case changes.Put():
-            return "applied"
-        case changes.Delete() | changes.DeleteSkip():
-            return "deleted"
-        case changes.SetVersionStatus() | changes.Vote():
-            return change.status
-        case changes.RejectVersion():
-            return "rejected"
-        case changes.PutSkip():
-            return "created"
-        case changes.SetVariable():
-            return "variable-set"
-        case changes.GroupAction() | changes.TargetAction() | changes.TargetsAction():
-            return change.action
-        case changes.ResumeBudget():
-            return "resumed"
-        case changes.JobReported() | changes.Measured():
-            return "reported"
 
 
 def _dashed(kind: str) -> str:

@@ -67,7 +67,7 @@ def explain(
     named = {"target": target, "workload": workload, "instance": instance, "definition": definition}
     asked = {key: value for key, value in {**named, "namespace": namespace}.items() if value is not None}
     problems: list[Problem] = []
-    payload = documents.read_into(steps.Explain, asked, "", problems)
+    payload = documents.read_into(steps.ExplainStep, asked, "", problems)
     if problems:
         raise Rejected(problems)
     step = steps.Step(When(moment), "explain", payload, _PLACE)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-import msgspec
+from msgspec.structs import asdict
 
 from headgate.fleet import changes, manifests, records
 from headgate.kernel import instants
@@ -14,7 +14,7 @@ from headgate.kernel.problems import Problem, Rejected
 from headgate.simulate import steps
 from headgate.simulate.scenario import API_VERSION
 
-_VOTES = {"approve": "approved", "reject": "rejected", "withdraw": "withdrawn"}
+_VOTES: dict[str, Any] = {"approve": "approved", "reject": "rejected", "withdraw": "withdrawn"}
 
 
 class Desk:
@@ -40,7 +40,7 @@ class Desk:
             case "signal":
                 return changes.Put(self._from_spec("Signal", payload.name, self._spec_of(payload), now))
             case "approve" | "reject" | "withdraw":
-                return _vote(payload, _VOTES[step.kind])
+                return changes.Vote(status=_VOTES[step.kind], **asdict(payload))
             case "delete":
                 return changes.Delete(payload.kind, payload.name)
             case "unfreeze":
@@ -48,25 +48,21 @@ class Desk:
             case "unskip":
                 return changes.DeleteSkip(payload)
             case "setVersion":
-                return changes.SetVersionStatus(
-                    payload.deployment, payload.tag, payload.status, payload.message
-                )
+                return changes.SetVersionStatus(**asdict(payload))
             case "rejectVersion":
-                return changes.RejectVersion(**msgspec.structs.asdict(payload))
+                return changes.RejectVersion(**asdict(payload))
             case "skip":
                 return self._skip(payload)
             case "setVariable":
-                return changes.SetVariable(payload.key, payload.value, payload.resource, payload.deployment)
+                return changes.SetVariable(**asdict(payload))
             case "group":
-                return _group_action(payload)
+                return changes.GroupAction(**asdict(payload))
             case "target":
-                return changes.TargetAction(payload.action, payload.target, payload.user, payload.to)
+                return changes.TargetAction(**asdict(payload))
             case "targets":
-                return changes.TargetsAction(**msgspec.structs.asdict(payload))
+                return changes.TargetsAction(**asdict(payload))
             case "resume":
-                return changes.ResumeBudget(
-                    str(payload.rule), payload.policy, payload.environment, payload.user, payload.value
-                )
+                return changes.ResumeBudget(**{**asdict(payload), "rule": str(payload.rule)})
             case "report":
                 return self._report(payload)
             case _:
@@ -90,22 +86,15 @@ class Desk:
                 spec[field] = value
         return {key: value for key, value in spec.items() if not (key == "user" and value == "")}
 
-    def _skip(self, payload: steps.Skip) -> changes.PutSkip:
+    def _skip(self, payload: steps.SkipStep) -> changes.PutSkip:
         until = payload.expires_at.resolve(self._start) if payload.expires_at is not None else None
+        given = asdict(payload)
+        own = given.pop("name")
         return changes.PutSkip(
-            reason=payload.reason,
-            rule=str(payload.rule),
-            policy=payload.policy,
-            id=payload.id or payload.name,
-            deployment=payload.deployment,
-            tag=payload.tag,
-            environment=payload.environment,
-            resource=payload.resource,
-            user=payload.user,
-            expires_at=until,
+            **{**given, "rule": str(payload.rule), "id": payload.id or own, "expires_at": until}
         )
 
-    def _report(self, payload: steps.Report) -> changes.JobReported:
+    def _report(self, payload: steps.ReportStep) -> changes.JobReported:
         found = [
             job
             for job in self._jobs.values()
@@ -117,41 +106,17 @@ class Desk:
         return changes.JobReported(found[-1].id, payload.status, payload.message)
 
 
-def _version_name(payload: steps.Publish) -> object:
+def _version_name(payload: steps.PublishStep) -> object:
     return payload.name if payload.name is not None else f"{payload.deployment}/{payload.tag}"
 
 
-def _version(payload: steps.Publish) -> dict[str, object]:
+def _version(payload: steps.PublishStep) -> dict[str, object]:
     keys = {"job_agent_config": "jobAgentConfig", "target_selector": "targetSelector"}
     return {
         keys.get(field, field): value
         for field in payload.__struct_fields__
         if field != "name" and (value := getattr(payload, field)) is not None
     }
-
-
-def _vote(payload: steps.Vote, status: Any) -> changes.Vote:
-    return changes.Vote(
-        payload.deployment,
-        payload.tag,
-        payload.environment,
-        payload.user,
-        status,
-        payload.reason,
-        payload.roles,
-    )
-
-
-def _group_action(payload: steps.Group) -> changes.GroupAction:
-    return changes.GroupAction(
-        action=payload.action,
-        environment=payload.environment,
-        resource=payload.resource,
-        group=payload.group,
-        member=payload.member,
-        post_hooks=payload.post_hooks,
-        user=payload.user,
-    )
 
 
 @contextmanager

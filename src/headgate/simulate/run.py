@@ -161,14 +161,14 @@ class _Run:
             return world.serving_kind(self._parts, step.payload.api_version, step.payload.kind)
         return world.serving_step(self._parts, step.kind)
 
-    def _is_in_fleet(self, payload: steps.Delete) -> bool:
+    def _is_in_fleet(self, payload: steps.DeleteStep) -> bool:
         """Kinds are shared with Kubernetes; without an apiVersion the fleet is asked first."""
         held = self._mirror.objects.get(payload.kind)
         if held is None or payload.api_version not in (None, manifests.API_VERSION):
             return False
         return payload.api_version is not None or payload.name in held or not self._levels
 
-    def _answer(self, question: steps.Explain, now: Instant) -> Explained:
+    def _answer(self, question: steps.ExplainStep, now: Instant) -> Explained:
         if question.target is not None:
             return self._rollout.explain(question.target, now)
         if not self._levels:

@@ -77,7 +77,7 @@ def _others(step: steps.Step) -> tuple[str, str]:
         case "endPod":
             return f"{payload.count} pods", f"{payload.phase} ({payload.reason}) where {payload.match}"
         case _:
-            amount = payload.nodes if isinstance(payload, steps.Nodes) else ""
+            amount = payload.nodes if isinstance(payload, steps.NodesStep) else ""
             return f"{amount} nodes", f"{step.kind}ed"
 
 

@@ -15,7 +15,7 @@ from headgate.simulate.times import When
 Text = Annotated[str, Meta(min_length=1)]
 
 
-class Publish(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class PublishStep(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """A new version of a deployment; all but `deployment` and `tag` is judged as a Version manifest is."""
 
     deployment: Text
@@ -31,7 +31,7 @@ class Publish(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     dependencies: object = None
 
 
-class Vote(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class VoteStep(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     deployment: Text
     tag: Text
     environment: Text
@@ -40,7 +40,7 @@ class Vote(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     roles: tuple[str, ...] = ()
 
 
-class Delete(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class DeleteStep(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """`name` of a Version is `deployment/tag`."""
 
     kind: Text
@@ -49,7 +49,7 @@ class Delete(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     namespace: str | None = None
 
 
-class Patch(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class PatchStep(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     kind: Text
     name: Text
     patch: dict[str, object]
@@ -57,14 +57,14 @@ class Patch(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     namespace: str | None = None
 
 
-class SetVersion(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class SetVersionStep(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     deployment: Text
     tag: Text
     status: Text
     message: str | None = None
 
 
-class RejectVersion(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class RejectVersionStep(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """A person marks a version as bad; `rollback` takes it back where it runs."""
 
     deployment: Text
@@ -74,7 +74,7 @@ class RejectVersion(msgspec.Struct, frozen=True, rename="camel", omit_defaults=T
     user: str = ""
 
 
-class Skip(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class SkipStep(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """`rule` is a name, an id or an index; `id` (or `name`) is what `unskip` ends it by."""
 
     rule: object
@@ -90,7 +90,7 @@ class Skip(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     expires_at: When | None = None
 
 
-class Freeze(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class FreezeStep(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     name: Text
     selector: object = None
     reason: str = ""
@@ -98,13 +98,13 @@ class Freeze(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     expires_at: When | None = None
 
 
-class Signal(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class SignalStep(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     name: Text
     value: object
     expires_at: When | None = None
 
 
-class Group(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class GroupStep(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     action: Literal["retry", "abort", "release", "skipMember"]
     environment: str | None = None
     resource: str | None = None
@@ -114,7 +114,7 @@ class Group(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     user: str = ""
 
 
-class Target(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class TargetStep(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """An operator acts on one release target, named `deployment/environment/resource`."""
 
     action: Literal["retry", "rollback", "redeploy", "adopt"]
@@ -123,7 +123,7 @@ class Target(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     user: str = ""
 
 
-class Targets(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class TargetsStep(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """The same for the targets of a deployment in an environment that `selector` matches."""
 
     action: Literal["retry", "rollback", "redeploy", "adopt"]
@@ -134,7 +134,7 @@ class Targets(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     user: str = ""
 
 
-class Resume(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class ResumeStep(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """A person resumes the line that a failure budget stopped; `value` is one of its `groupBy`."""
 
     rule: object
@@ -144,14 +144,14 @@ class Resume(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     user: str = ""
 
 
-class SetVariable(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class SetVariableStep(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     key: Text
     value: object
     resource: str | None = None
     deployment: str | None = None
 
 
-class Report(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class ReportStep(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """An agent's report beside the simulated ones: late, repeated or out of order."""
 
     target: Text
@@ -160,7 +160,7 @@ class Report(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     message: str | None = None
 
 
-class Explain(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class ExplainStep(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """A release target of the fleet, a set on the cluster, an instance of a graph, or a definition: one of them."""
 
     target: Text | None = None
@@ -176,7 +176,7 @@ class Explain(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
             problems.append(Problem(path, "needs exactly one of target, workload, instance and definition"))
 
 
-class Workload(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class WorkloadStep(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """An operator's command to a set; `abort` leaves what has not moved where it is."""
 
     action: Literal["pause", "resume", "abort"]
@@ -188,13 +188,13 @@ class Nothing(msgspec.Struct, frozen=True):
     pass
 
 
-class KillPod(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class KillPodStep(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     match: Text
     count: Annotated[int, Meta(ge=1)] = 1
     force: bool = False
 
 
-class EndPod(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class EndPodStep(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """Its node ends a pod; it is not deleted by that."""
 
     match: Text
@@ -203,38 +203,38 @@ class EndPod(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     reason: str = "Evicted"
 
 
-class Nodes(msgspec.Struct, frozen=True, rename="camel"):
+class NodesStep(msgspec.Struct, frozen=True, rename="camel"):
     nodes: Annotated[int, Meta(ge=0)]
 
 
 KINDS: dict[str, Any] = {
-    "publish": Publish,
-    "approve": Vote,
-    "reject": Vote,
-    "withdraw": Vote,
+    "publish": PublishStep,
+    "approve": VoteStep,
+    "reject": VoteStep,
+    "withdraw": VoteStep,
     "apply": object,
-    "delete": Delete,
-    "patch": Patch,
-    "setVersion": SetVersion,
-    "rejectVersion": RejectVersion,
-    "skip": Skip,
+    "delete": DeleteStep,
+    "patch": PatchStep,
+    "setVersion": SetVersionStep,
+    "rejectVersion": RejectVersionStep,
+    "skip": SkipStep,
     "unskip": Text,
-    "freeze": Freeze,
+    "freeze": FreezeStep,
     "unfreeze": Text,
-    "signal": Signal,
-    "group": Group,
-    "target": Target,
-    "targets": Targets,
-    "resume": Resume,
-    "setVariable": SetVariable,
-    "report": Report,
-    "killPod": KillPod,
-    "endPod": EndPod,
-    "cordon": Nodes,
-    "uncordon": Nodes,
-    "workload": Workload,
+    "signal": SignalStep,
+    "group": GroupStep,
+    "target": TargetStep,
+    "targets": TargetsStep,
+    "resume": ResumeStep,
+    "setVariable": SetVariableStep,
+    "report": ReportStep,
+    "killPod": KillPodStep,
+    "endPod": EndPodStep,
+    "cordon": NodesStep,
+    "uncordon": NodesStep,
+    "workload": WorkloadStep,
     "crash": Literal["engine"],
-    "explain": Explain,
+    "explain": ExplainStep,
     "snapshot": Nothing,
 }
 """Every step kind with what is written under it."""

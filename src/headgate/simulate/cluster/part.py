@@ -152,7 +152,7 @@ class ClusterPart:
                 found = self._find_set(payload.name, payload.namespace)
                 self._edit(found, operations.edited(payload.action, found), now)
 
-    def _patch(self, payload: steps.Patch, now: Instant) -> None:
+    def _patch(self, payload: steps.PatchStep, now: Instant) -> None:
         old = self.find(payload.kind, payload.name, payload.api_version, payload.namespace)
         document = object_documents.merged(object_documents.write(old), payload.patch)
         for key in ("apiVersion", "kind"):
@@ -193,7 +193,7 @@ class ClusterPart:
     def _find_set(self, name: str, namespace: str | None) -> Object:
         return self.find("PodCliqueSet", name, None, namespace)
 
-    def _chosen(self, payload: steps.KillPod | steps.EndPod, *, is_forced: bool = False) -> list[Pod]:
+    def _chosen(self, payload: steps.KillPodStep | steps.EndPodStep, *, is_forced: bool = False) -> list[Pod]:
         """Of those that match, the oldest; of equal age by name. Only force reaches what is on its way out."""
         selector = matching.pod_selector(payload.match, "match")
         candidates = sorted(
@@ -252,7 +252,7 @@ class ClusterPart:
     def is_converged(self, now: Instant) -> bool:
         return all(self.workloads.convergence().values())
 
-    def explain(self, question: steps.Explain, now: Instant) -> Explained:
+    def explain(self, question: steps.ExplainStep, now: Instant) -> Explained:
         item = self._find_set(question.workload or "", question.namespace)
         return operations.explained(item, self.workloads.parts_of(item.key), now)
 

@@ -97,7 +97,7 @@ class GraphPart:
                 document["metadata"].pop("namespace", None)
             self._put(document, now)
 
-    def _find(self, payload: steps.Delete | steps.Patch) -> Object | None:
+    def _find(self, payload: steps.DeleteStep | steps.PatchStep) -> Object | None:
         """The one object that is meant. None if there are none or several, which the cluster has words for."""
         found = [
             item
@@ -178,7 +178,7 @@ class GraphPart:
     def is_converged(self, now: Instant) -> bool:
         return not self.driver.has_work and not endings.unfinished(self.driver.runner.plans, self._store)
 
-    def explain(self, question: steps.Explain, now: Instant) -> Explained:
+    def explain(self, question: steps.ExplainStep, now: Instant) -> Explained:
         if question.definition is not None:
             request = request_for(question.definition)
             shown = f"definition {question.definition}"
