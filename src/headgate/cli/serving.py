@@ -31,22 +31,19 @@ from headgate.api.app import Application, create_app
 from headgate.api.aside.lanes import Aside
 from headgate.api.authentication import Authenticator
 from headgate.api.calls import Service
-from headgate.api.metering import MetricsMeter
 from headgate.api.metrics import Metrics
 from headgate.api.oidc import OidcVerifier
 from headgate.api.oidc_config import OidcConfig
 from headgate.api.routes import ALL, checks
 from headgate.cli import data_folder
 from headgate.cli.connections import BoundedConnection
-from headgate.fleet.changes import JobReported, Measured
-from headgate.fleet.engine import MeasurementDue
+from headgate.fleet.changes import JobReported
 from headgate.runtime import holders
 from headgate.runtime.clocks import ClockWatch
-from headgate.runtime.commands import Context
 from headgate.runtime.desk import Desk
 from headgate.runtime.health import STOPS_REQUESTS, Health
-from headgate.runtime.keeper import Outcome
-from headgate.runtime.worker import ENGINE, Settings, Worker, wall_clock
+from headgate.runtime.wiring import Wiring
+from headgate.runtime.worker import Settings, Worker, wall_clock
 from headgate.store import NotAdmittedError, Store, UnavailableError, Workspace, open_store
 
 DEFAULT_WORKSPACE = "default"
@@ -133,16 +130,14 @@ class Process:
         self.worker = Worker(
             self.store,
             settings,
-            meter=MetricsMeter(self.metrics),
+            meter=self.metrics,
             health=self.health,
             watch=self._watch,
         )
         self.desk = Desk(self.worker)
-        self.worker.after_commit = self._after_commit
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._tasks: set[asyncio.Task[None]] = set()
+        self.wiring = Wiring(self.desk, tracing.job_spans)
+        self.worker.after_commit = self.wiring.committed
         self._runner: Runner | None = None
-        self._measurer: Measurer | None = None
         self._stop: asyncio.Event | None = None
         self._server: _Server | None = None
         self._aside: Aside | None = None
@@ -169,27 +164,6 @@ class Process:
         """Why requests cannot be answered now."""
         return [one.message for one in self.health.troubles() if one.check in STOPS_REQUESTS]
 
-    def _after_commit(self, workspace: str, outcome: Outcome) -> None:
-        """In the worker's thread, after every commit that wrote something."""
-        self.desk.committed(workspace, outcome.newest_event)
-        for job in outcome.ended:
-            tracing.job_spans(job, outcome.traces.get(job.version))
-        if self._loop is None or self._loop.is_closed():
-            return
-        if self._runner is not None and outcome.orders:
-            self._runner.wake()
-        for due, bindings in outcome.measurements:
-            self._loop.call_soon_threadsafe(self._measure, workspace, due, bindings)
-
-    def _measure(self, workspace: str, due: MeasurementDue, bindings: dict[str, object]) -> None:
-        self.begin(self._measured(workspace, due, bindings))
-
-    def begin(self, work: Coroutine[Any, Any, None]) -> None:
-        """Runs beside the server, and ends with it at the latest."""
-        task = asyncio.get_running_loop().create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
     def stop(self) -> None:
         """As a signal would."""
         if self._server is not None:
@@ -197,24 +171,14 @@ class Process:
         elif self._stop is not None:
             self._stop.set()
 
-    async def _measured(self, workspace: str, due: MeasurementDue, bindings: dict[str, object]) -> None:
-        assert self._measurer is not None
-        answer = await self._measurer.measure(due.metric, bindings)
-        change = Measured(due.job.id, due.rule, due.metric.name, answer.result, answer.error)
-
-        def command(context: Context) -> None:
-            context.apply(change)
-
-        await self.desk.submit(workspace, command, ENGINE)
-
     async def _report(self, workspace: str, change: JobReported) -> None:
         await asyncio.wrap_future(self.worker.report(workspace, change))
 
     async def run(self, on_ready: Callable[[str], None] = lambda address: None) -> None:
-        self._loop = asyncio.get_running_loop()
         self._stop = asyncio.Event()
         web = Web(self._addresses)
-        self._measurer = Measurer(web)
+        measurer = Measurer(web)
+        self.wiring.start(measurer.measure)
         background: list[asyncio.Task[Any]] = []
         port = self.options.port
         listener = _listen(self.options.host, port) if port is not None else None
@@ -224,17 +188,20 @@ class Process:
         try:
             if listener is not None:
                 shown = address if self.options.serves else own
-                await self._serve(listener, address, lambda: self.begin(begin(lambda: on_ready(shown))))
+                await self._serve(
+                    listener, address, lambda: self.wiring.begin(begin(lambda: on_ready(shown)))
+                )
             else:
                 await begin(lambda: on_ready(""))
                 await self._wait_for_signal()
         finally:
             if self._runner is not None:
                 await self._runner.close()
-            for task in (*background, *self._tasks):
+            for task in background:
                 task.cancel()
-            await asyncio.gather(*background, *self._tasks, return_exceptions=True)
-            await self._measurer.close()
+            await asyncio.gather(*background, return_exceptions=True)
+            await self.wiring.close()
+            await measurer.close()
             if self._aside is not None:
                 await self._aside.close()
             await web.close()
@@ -253,6 +220,7 @@ class Process:
                 await self._wait_for_database()
                 if self.options.runs_agents:
                     self._runner = await asyncio.to_thread(self._build_runner, web, address)
+                    self.wiring.wake_agents = self._runner.wake
                     background.append(asyncio.create_task(self._runner.run()))
             except Exception as error:
                 self.failure = error

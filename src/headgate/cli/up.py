@@ -177,7 +177,7 @@ def start(
             else:
                 click.echo(f"Running; how it is: {address}/healthz and /metrics" if address else "Running.")
             if demo:
-                process.begin(_demonstrate(process, exit_when_done))
+                process.wiring.begin(_demonstrate(process, exit_when_done))
 
         stack.callback(click.echo, "Stopped.")
         serving.run(process, on_ready)

@@ -9,7 +9,7 @@ from headgate.runtime.keeper import Keeper, Outcome
 
 
 class Meter(Protocol):
-    """Told of every batch, and of workspaces that were removed; see `api.metering`."""
+    """Told of every batch, and of workspaces that were removed; see `api.metrics`."""
 
     def batch(self, workspace: str, outcome: Outcome, seconds: float, size: int) -> None: ...
     def kept(self, keeper: Keeper, queue_depth: int, oldest_order: Instant | None) -> None: ...
