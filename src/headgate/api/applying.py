@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import Any
 
 import msgspec
@@ -22,7 +22,7 @@ from headgate.fleet.changes import Object, Put
 from headgate.fleet.differences import Difference
 from headgate.fleet.state import State
 from headgate.kernel import documents, identifiers
-from headgate.kernel.problems import Problem, Rejected
+from headgate.kernel.problems import Problem, Rejected, below, renamed
 
 MOST_MANIFESTS = 100_000
 _PROVISIONAL_IDS = identifiers.NamedIds("provisional")
@@ -76,7 +76,7 @@ def parse_all(given: Sequence[Any], workspace: str, path: str = "manifests") -> 
         try:
             found.append(_parse_one(document, place, workspace))
         except Rejected as rejected:
-            problems.extend(Problem(_below(place, one.path), one.message) for one in rejected.problems)
+            problems.extend(Problem(below(place)(one.path), one.message) for one in rejected.problems)
     problems.extend(_repeated(found))
     if problems:
         raise Rejected(problems)
@@ -97,10 +97,6 @@ def _parse_one(document: Any, path: str, workspace: str) -> Manifest:
         raise Rejected([Problem("metadata.workspace", message)])
     thing = msgspec.structs.replace(parsed, workspace=workspace)
     return Manifest(path, thing, metadata.get("id") is not None)
-
-
-def _below(path: str, rest: str) -> str:
-    return f"{path}{rest}" if not rest or rest.startswith("[") else f"{path}.{rest}"
 
 
 def _repeated(found: Sequence[Manifest]) -> Iterator[Problem]:
@@ -204,12 +200,6 @@ def changes_of(compared: Sequence[Compared]) -> list[Asked]:
     return [Asked(one, Put(one.object)) for one in in_order(changed)]
 
 
-@contextmanager
-def at(manifest: Manifest) -> Iterator[None]:
+def at(manifest: Manifest) -> AbstractContextManager[None]:
     """What the engine refuses is named by the manifest that asked for it."""
-    try:
-        yield
-    except Rejected as rejected:
-        raise Rejected(
-            Problem(_below(manifest.path, one.path), one.message) for one in rejected.problems
-        ) from None
+    return renamed(below(manifest.path))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import TypeVar, cast
 
 import msgspec
@@ -12,7 +11,7 @@ from headgate.fleet import manifests, model, rules
 from headgate.fleet.changes import Object
 from headgate.fleet.state import State
 from headgate.kernel import documents, identifiers, instants, rendering
-from headgate.kernel.problems import Problem, Rejected
+from headgate.kernel.problems import Problem, Rejected, renamed
 from headgate.kernel.rendering import Document
 
 Thing = TypeVar("Thing", bound=msgspec.Struct)
@@ -35,13 +34,13 @@ def parse(kind: str, body: object, workspace: str, given: dict[str, str] | None 
     if not isinstance(body, dict):
         raise Rejected([Problem("", f"must be a map, not {documents.describe(body)}")])
     known = given or {}
-    problems = [
+    flaws = [
         Problem(key, f"is {documents.describe(body[key])}; the path says {value!r}")
         for key, value in known.items()
         if key in body and body[key] != value
     ]
-    if problems:
-        raise Rejected(problems)
+    if flaws:
+        raise Rejected(flaws)
     fields = {key: value for key, value in {**body, **known}.items() if key not in STAMPED}
     metadata = {key: fields.pop(key) for key in ("name", "id") if key in fields}
     manifest = {
@@ -55,13 +54,9 @@ def parse(kind: str, body: object, workspace: str, given: dict[str, str] | None 
     return Parsed(cast(Object, found), "id" in metadata)
 
 
-@contextmanager
-def flat_paths() -> Iterator[None]:
+def flat_paths() -> AbstractContextManager[None]:
     """Problems are named by the keys of the flat document."""
-    try:
-        yield
-    except Rejected as rejected:
-        raise Rejected(Problem(_flat(one.path), one.message) for one in rejected.problems) from None
+    return renamed(_flat)
 
 
 def _flat(path: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
@@ -33,7 +33,7 @@ from headgate.api.objects import Parsed
 from headgate.fleet import changes, kinds, model
 from headgate.fleet.state import State
 from headgate.kernel import documents
-from headgate.kernel.problems import Problem, Rejected
+from headgate.kernel.problems import Problem, Rejected, below, renamed
 from headgate.runtime import holders
 from headgate.runtime.commands import Context, Reply, View
 from headgate.store.port import Lease, Store
@@ -80,7 +80,7 @@ def read(body: object, workspace: str) -> Set:
         try:
             parsed = objects.parse(kinds.RESOURCE.name, document, workspace)
         except Rejected as rejected:
-            flaws.extend(Problem(_below(path, one.path), one.message) for one in rejected.problems)
+            flaws.extend(Problem(below(path)(one.path), one.message) for one in rejected.problems)
             continue
         assert isinstance(parsed.object, model.Resource)
         name = parsed.object.name
@@ -95,18 +95,6 @@ def read(body: object, workspace: str) -> Set:
 
 def _owned(resource: model.Resource, provider: str) -> model.Resource:
     return msgspec.structs.replace(resource, metadata={**resource.metadata, PROVIDER_KEY: provider})
-
-
-def _below(path: str, rest: str) -> str:
-    return f"{path}{rest}" if not rest or rest.startswith("[") else f"{path}.{rest}"
-
-
-@contextmanager
-def _at(path: str) -> Iterator[None]:
-    try:
-        yield
-    except Rejected as rejected:
-        raise Rejected(Problem(_below(path, one.path), one.message) for one in rejected.problems) from None
 
 
 async def put(call: Call, wanted: Set) -> Reply:
@@ -167,7 +155,7 @@ def _name_flaws(state: State, provider: str, items: Sequence[Item]) -> Iterator[
 def _put(call: Call, context: Context, item: Item, result: Result) -> None:
     old = context.engine.state.get(kinds.RESOURCE, item.name)
     fields.check(call, old, item.resource)
-    with _at(item.path):
+    with renamed(below(item.path)):
         parsed = Parsed(item.resource, item.has_own_id)
         thing = settling.settled(context, kinds.RESOURCE, parsed, old, "")
         if old is not None and objects.is_same(old, thing):

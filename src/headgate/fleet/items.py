@@ -56,15 +56,9 @@ class Item:
         match name:
             case "name":
                 return self.target.name
-            case "resource":
-                return self.target.resource.view
-            case "environment":
-                return self.target.environment.view
-            case "deployment":
-                return self.target.deployment.view
             case "version":
                 return self._current_version()
-        raise KeyError(name)
+        return self.target.bindings()[name]
 
     def _current_version(self) -> Any:
         deployed = candidates.deployed_version(self.state, self.target)
@@ -121,13 +115,7 @@ class Bindings(Mapping[str, Any]):
                 return signal_values(self.state, self.now)
             case "version":
                 return self.version.view
-            case "resource":
-                return self.target.resource.view
-            case "environment":
-                return self.target.environment.view
-            case "deployment":
-                return self.target.deployment.view
-        raise KeyError(name)
+        return self.target.bindings()[name]
 
     def _targets(self) -> Items:
         """Shared by all targets of the pair until one of them moves."""

@@ -1,6 +1,7 @@
 """Why a document is refused: every reason at once, each with the place it is about."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 
 import msgspec
 
@@ -19,6 +20,20 @@ class Rejected(Exception):  # noqa: N818 - it reads as what happened to the docu
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems: tuple[Problem, ...] = tuple(_printable(problem) for problem in problems)
         super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+@contextmanager
+def renamed(rename: Callable[[str], str]) -> Iterator[None]:
+    """What is refused inside is named by other paths: those of the document that its author wrote."""
+    try:
+        yield
+    except Rejected as rejected:
+        raise Rejected(Problem(rename(one.path), one.message) for one in rejected.problems) from None
+
+
+def below(path: str) -> Callable[[str], str]:
+    """Paths of a part of a document, as paths of the whole."""
+    return lambda rest: f"{path}{rest}" if not path or not rest or rest.startswith("[") else f"{path}.{rest}"
 
 
 def _printable(problem: Problem) -> Problem:

@@ -1,7 +1,7 @@
 """Turns a step of the timeline into the change it asks for, judged as an API would judge it."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from typing import Any
 
 from msgspec.structs import asdict
@@ -10,7 +10,7 @@ from headgate.fleet import changes, manifests, records
 from headgate.kernel import instants
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
-from headgate.kernel.problems import Problem, Rejected
+from headgate.kernel.problems import Problem, Rejected, renamed
 from headgate.simulate import steps
 from headgate.simulate.scenario import API_VERSION
 
@@ -119,15 +119,9 @@ def _version(payload: steps.PublishStep) -> dict[str, object]:
     }
 
 
-@contextmanager
-def step_paths() -> Iterator[None]:
+def step_paths() -> AbstractContextManager[None]:
     """Problems of an object that a step spelled out are named by the step's own keys."""
-    try:
-        yield
-    except Rejected as rejected:
-        raise Rejected(
-            Problem(_without_wrapping(problem.path), problem.message) for problem in rejected.problems
-        ) from None
+    return renamed(_without_wrapping)
 
 
 def _without_wrapping(path: str) -> str:

@@ -3,8 +3,7 @@ handlers for all of them."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -38,7 +37,7 @@ from headgate.fleet.changes import Object
 from headgate.fleet.kinds import Kind
 from headgate.fleet.state import State
 from headgate.kernel import documents, identifiers
-from headgate.kernel.problems import Problem, Rejected
+from headgate.kernel.problems import Problem, Rejected, below, renamed
 from headgate.runtime.commands import Context, Reply, View
 
 Handler = Callable[[Call], Awaitable[Answer]]
@@ -130,21 +129,11 @@ async def _create_all(kind: Kind, call: Call) -> Answer:
             raise Rejected(problems)
         made = []
         for index, parsed in enumerate(given):
-            with _at(documents.item_path("", index)):
+            with renamed(below(documents.item_path("", index))):
                 made.append(put(context, kind, parsed, call))
         return replies.reply(201, b"[" + b",".join(one.body for one in made) + b"]")
 
     return await replies.submit(call, create, alone=True)
-
-
-@contextmanager
-def _at(place: str) -> Iterator[None]:
-    try:
-        yield
-    except Rejected as rejected:
-        raise Rejected(
-            Problem(f"{place}.{one.path}".rstrip("."), one.message) for one in rejected.problems
-        ) from None
 
 
 def _parse_list(kind: Kind, bodies: list[Any], workspace: str) -> list[Parsed]:
@@ -155,7 +144,7 @@ def _parse_list(kind: Kind, bodies: list[Any], workspace: str) -> list[Parsed]:
     for index, body in enumerate(bodies):
         place = documents.item_path("", index)
         try:
-            with _at(place):
+            with renamed(below(place)):
                 found.append(objects.parse(kind.name, body, workspace))
         except Rejected as rejected:
             problems.extend(rejected.problems)

@@ -24,7 +24,7 @@ from headgate.fleet.changes import Change, Put
 from headgate.fleet.differences import Difference
 from headgate.fleet.state import State
 from headgate.kernel import documents, instants
-from headgate.kernel.problems import Problem, Rejected
+from headgate.kernel.problems import Problem, Rejected, below, renamed
 from headgate.runtime.commands import View
 from headgate.simulate import planning
 
@@ -57,13 +57,8 @@ def _parse(given: bodies.PlanInput, workspace: str) -> list[Manifest]:
     parsed = applying.parse_all(given.manifests, workspace)
     if given.version is None:
         return parsed
-    try:
+    with renamed(below(VERSION)):
         version = objects.parse(kinds.VERSION.name, given.version, workspace)
-    except Rejected as rejected:
-        raise Rejected(
-            Problem(documents.field_path(VERSION, one.path) if one.path else VERSION, one.message)
-            for one in rejected.problems
-        ) from None
     return [*parsed, Manifest(VERSION, version.object, version.has_own_id)]
 
 
@@ -88,13 +83,8 @@ def _prepare(parsed: list[Manifest], given: bodies.PlanInput, user: str, view: V
 
 def _check_concerns(state: State, wanted: performing.Wanted) -> None:
     """The version is written flat in the request."""
-    try:
+    with renamed(lambda path: path.replace(f"{VERSION}.spec.", f"{VERSION}.")):
         performing.check_beforehand(state, wanted)
-    except Rejected as rejected:
-        raise Rejected(
-            Problem(one.path.replace(f"{VERSION}.spec.", f"{VERSION}."), one.message)
-            for one in rejected.problems
-        ) from None
 
 
 def _publishing(version: Manifest) -> Put:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -16,7 +15,7 @@ from headgate.api.schemas import Page as PageSchema
 from headgate.fleet import kinds, model
 from headgate.fleet.state import State
 from headgate.kernel import identifiers
-from headgate.kernel.problems import Problem, Rejected
+from headgate.kernel.problems import renamed
 from headgate.runtime.commands import Context, Reply, View
 
 Documents = list[dict[str, Any]]
@@ -57,9 +56,7 @@ async def create_rule(call: Call) -> Answer:
 
 async def put_rule(call: Call) -> Answer:
     def replace(context: Context) -> Reply:
-        policy = _policy(context.engine.state, call)
-        old = _rule(policy, call)
-        etags.check(call.if_match, msgspec.json.encode(objects.rule_document(old)))
+        policy, old = _held(context, call)
 
         def exchange(documents: Documents) -> None:
             body = _body(call)
@@ -72,9 +69,7 @@ async def put_rule(call: Call) -> Answer:
 
 async def delete_rule(call: Call) -> Answer:
     def delete(context: Context) -> Reply:
-        policy = _policy(context.engine.state, call)
-        old = _rule(policy, call)
-        etags.check(call.if_match, msgspec.json.encode(objects.rule_document(old)))
+        policy, old = _held(context, call)
 
         def remove(documents: Documents) -> None:
             del documents[old.index]
@@ -112,17 +107,9 @@ def _put(context: Context, call: Call, policy: model.Policy, change: Callable[[D
     """Every other rule keeps its id, whatever its place is now: skips, slots and groups know rules by their ids."""
     document = objects.document(policy)
     change(document["rules"])
-    with _named_as_in_the_body():
+    with renamed(_in_body):
         parsed = objects.parse(kinds.POLICY.name, document, call.workspace)
         fleet_objects.put(context, kinds.POLICY, parsed, call)
-
-
-@contextmanager
-def _named_as_in_the_body() -> Iterator[None]:
-    try:
-        yield
-    except Rejected as rejected:
-        raise Rejected(Problem(_in_body(one.path), one.message) for one in rejected.problems) from None
 
 
 def _in_body(path: str) -> str:
@@ -139,6 +126,14 @@ def _with_free_id(policy: model.Policy, body: Any, place: int) -> Any:
     while identifiers.derive(policy.id, str(number)) in taken:
         number += 1
     return {"id": identifiers.derive(policy.id, str(number)), **body}
+
+
+def _held(context: Context, call: Call) -> tuple[model.Policy, model.Rule]:
+    """The rule that the caller has seen, with its policy."""
+    policy = _policy(context.engine.state, call)
+    old = _rule(policy, call)
+    etags.check(call.if_match, msgspec.json.encode(objects.rule_document(old)))
+    return policy, old
 
 
 def _viewed(view: View, call: Call) -> model.Policy:
