@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import msgspec
+
 from headgate.fleet import changes, differences, manifests, model
 from headgate.fleet.engine import Engine
 from headgate.kernel import identifiers, instants
@@ -54,4 +56,4 @@ def answer(engine: Engine, *documents: dict[str, Any], at: Instant = NOW, **more
     """The document that a client gets: what is different, and the future."""
     found = differences.compare(engine.state, [parsed(document, at) for document in documents])
     planned = plan(engine, *documents, at=at, **more)
-    return {"differences": [one.document() for one in found], **planned.document()}
+    return {"differences": msgspec.json.decode(msgspec.json.encode(found)), **planned.document()}

@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from headgate.fleet import changes, differences
@@ -69,11 +70,11 @@ def with_deletions() -> dict[str, Any]:
     found = answer(engine, assume=("approvals",), at=NOW + MINUTE // 2)
     gone = [engine.state.policies["careful"].object]
     gone += [node.object for node in engine.state.resources.values()][:5]
-    found["differences"] += [differences.removed(thing, None).document() for thing in gone]
+    found["differences"] += [msgspec.to_builtins(differences.removed(thing, None)) for thing in gone]
     kept = differences.removed(
         engine.state.deployments["api"].versions[0].object, "v1 runs on api/prod/node-1"
     )
-    found["differences"].append(kept.document())
+    found["differences"].append(msgspec.to_builtins(kept))
     return found
 
 
