@@ -9,6 +9,7 @@ from headgate.fleet import (
     failures,
     holds,
     model,
+    rejecting,
     successes,
     verifying,
     wakes,
@@ -271,6 +272,17 @@ def _is_withdrawn(state: State, target: Target, last: Job) -> bool:
     if last.kind == "rollback":
         return not _may_start(state, last.version)
     return candidates.withdrawn(state, target, last.version, last.kind) is not None
+
+
+def reconsider_failure(state: State, target: Target) -> None:
+    """What had failed for good when its version was marked goes back too, if who marked it asked for that."""
+    record = target.record
+    version = state.version(record.failed_version)
+    if record.failed_at is None or version is None or not version.object.goes_back:
+        return
+    if version.id not in (record.deployed, *record.spent):
+        order_rollback(state, target, version.id, record.proven, rejecting.sentence(version))
+        state.target_changed(target)
 
 
 def reconsider_orders(state: State, target: Target) -> None:

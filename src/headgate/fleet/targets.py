@@ -83,6 +83,7 @@ def next_release(state: State, target: Target, now: Instant, hindrance: Hindranc
     if record.job is not None or target.place is not None or target.rules.of("deploymentBracket"):
         return None
     jobs.reconsider_retry(state, target, now)
+    jobs.reconsider_failure(state, target)
     jobs.reconsider_orders(state, target)
     if record.rollback_to is not None:
         return _ordered(state, target, record.rollback_to, "rollback", now, hindrance)

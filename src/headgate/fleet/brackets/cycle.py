@@ -281,6 +281,22 @@ def fail(state: State, place: Place, group: Group, now: Instant, reason: str) ->
     state.group_changed(group, "failed", now)
 
 
+def put_back_what_was_marked(state: State, place: Place, group: Group, now: Instant) -> None:
+    """A group that has failed goes back when what it failed with is marked as bad, and who marked it asked for that."""
+    for member in _in_order(group):
+        target = place.members.get(member.deployment)
+        last = _failed_here(state, target, group) if target is not None and member.state == "failed" else None
+        if target is None or last is None or group.phase != "forward":
+            continue
+        if jobs.is_to_go_back(state, target, last) and putting_back.begin(
+            state, place, group, member, evidence.cause_of_rollback(last), now
+        ):
+            group.failed_at = None
+            group.stuck = False
+            state.group_changed(group, "executing", now)
+            return
+
+
 def watch_failed(state: State, place: Place, group: Group, now: Instant, hindrance: Hindrance) -> None:
     """A failed group waits for an operator; after `stuckTimeoutSeconds` it is stuck, and may lose its slot."""
     timeout = place.rule.spec.stuck_timeout_seconds

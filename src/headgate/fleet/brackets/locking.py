@@ -341,6 +341,8 @@ def due_without_a_window(state: State, place: Place) -> OwnCycle:
         record = target.record
         if record.deployed is None or record.job is not None or not place.is_home_of(target):
             continue
+        if not _is_in_a_started_group(place, name):
+            jobs.reconsider_failure(state, target)
         jobs.reconsider_orders(state, target)
         if record.rollback_to is not None:
             found[name] = (record.rollback_to, "rollback")
@@ -349,6 +351,10 @@ def due_without_a_window(state: State, place: Place) -> OwnCycle:
         elif _has_changed_variables(state, place, target):
             found[name] = (record.deployed, "variable")
     return found
+
+
+def _is_in_a_started_group(place: Place, deployment: str) -> bool:
+    return place.executing is not None and place.executing.member(deployment) is not None
 
 
 def _has_changed_variables(state: State, place: Place, target: Target) -> bool:

@@ -77,6 +77,8 @@ def _executing(state: State, place: Place, now: Instant, hindrance: Hindrance) -
         return None
     hindrance.wakes.append(wakes.resource(place.resource.name))
     if group.status == "failed":
+        cycle.put_back_what_was_marked(state, place, group, now)
+    if group.status == "failed":
         overruling.let_dependents_go_on(state, place, group, now, hindrance)
     if group.status == "failed":
         hindrance.hold(Reason.CYCLE_FAILED)
