@@ -58,6 +58,7 @@ def of_target(state: State, target: Target, now: Instant) -> Iterator[Verdict]:
                     None, "retry", decisions.denied(Reason.FAILED, failed_sentence(state, target, version.id))
                 ),
             )
+    yield from _paused_verdicts(state, target)
     yield from _ordered_verdicts(state, target, now)
     yield from explain_rollbacks.verdicts_of(state, target)
     yield from _changed_values_verdicts(state, target, now)
@@ -76,6 +77,16 @@ def _stranded_verdicts(state: State, target: Target) -> Iterator[Verdict]:
         )
         message = f"{rejecting.sentence(deployed)}; it still runs here, {why}a newer version replaces it"
         yield None, Judged(None, "rejection", decisions.denied(Reason.REJECTED, message))
+
+
+def _paused_verdicts(state: State, target: Target) -> Iterator[Verdict]:
+    """What failed, and is not tried again before somebody lets it go on."""
+    version = targets.paused_retry(state, target)
+    if version is None or target.record.job is not None:
+        return
+    last = evidence.of_job(state.jobs[target.record.attempts[-1]])
+    message = f"{last}; it is paused, the next attempt is made when it is ready again"
+    yield version, Judged(None, "retry", decisions.pending(Reason.AWAITING_RETRY, message))
 
 
 def _ordered_verdicts(state: State, target: Target, now: Instant) -> Iterator[Verdict]:

@@ -268,6 +268,26 @@ def reconsider_retry(state: State, target: Target, now: Instant) -> None:
     state.target_changed(target)
 
 
+def end_attempts(state: State, target: Target, now: Instant) -> None:
+    """The attempt that failed was the last, although the next was waited for."""
+    _out_of_attempts(state, target, state.jobs[target.record.attempts[-1]], now)
+    state.target_changed(target)
+    state.touch(target)
+
+
+def reconsider_attempt(state: State, target: Target, now: Instant) -> None:
+    """What failed was to be tried again by a cycle or an order, and was withdrawn before that: nothing of it is forgotten,
+    it has failed with that attempt."""
+    record = target.record
+    last = state.jobs.get(record.attempts[-1]) if record.attempts else None
+    is_open = record.job is None and record.retry_at is None and record.failed_at is None
+    if last is None or not is_open or record.rollback_to is not None or last.status == "successful":
+        return
+    is_known = last.version in (record.deployed, *record.spent, *record.failures)
+    if last.kind in ("deploy", "variable") and not is_known and _is_withdrawn(state, target, last):
+        end_attempts(state, target, now)
+
+
 def _is_withdrawn(state: State, target: Target, last: Job) -> bool:
     if last.kind == "rollback":
         return not _may_start(state, last.version)

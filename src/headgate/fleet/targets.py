@@ -83,6 +83,7 @@ def next_release(state: State, target: Target, now: Instant, hindrance: Hindranc
     if record.job is not None or target.place is not None or target.rules.of("deploymentBracket"):
         return None
     jobs.reconsider_retry(state, target, now)
+    jobs.reconsider_attempt(state, target, now)
     jobs.reconsider_failure(state, target)
     jobs.reconsider_orders(state, target)
     if record.rollback_to is not None:
@@ -91,7 +92,10 @@ def next_release(state: State, target: Target, now: Instant, hindrance: Hindranc
         return _ordered(state, target, record.deployed, "redeploy", now, hindrance)
     resolved = variables.resolve(state, target)
     retried = _retried_release(state, target)
+    paused = paused_retry(state, target)
     for version in contenders(state, target, now):
+        if paused is not None and version.order < paused.order:
+            break
         is_retried = (version.id, resolved) == retried
         if is_retried:
             retried = None
@@ -112,7 +116,10 @@ def next_release(state: State, target: Target, now: Instant, hindrance: Hindranc
         if _waits_for_next_attempt(state, target, version, now):
             hindrance.look_again(record.retry_at)
             break
-    if retried is not None:
+    if paused is not None:
+        hindrance.hold(Reason.AWAITING_RETRY)
+        hindrance.wakes.append(wakes.versions(target.deployment.name))
+    elif retried is not None:
         _give_up_retry(state, target)
     if record.ordered == "retry" and not hindrance.wakes and hindrance.wake_at is None:
         record.ordered = None
@@ -148,6 +155,14 @@ def retried_version(state: State, target: Target) -> str | None:
     """The version whose next attempt is waited for."""
     retried = _retried_release(state, target)
     return retried[0] if retried is not None else None
+
+
+def paused_retry(state: State, target: Target) -> VersionNode | None:
+    """The version whose next attempt is waited for, if somebody has paused it: it only waits, and nothing older is tried."""
+    version = state.version(retried_version(state, target))
+    if version is None or version.object.status != "paused" or version.id == target.record.deployed:
+        return None
+    return version
 
 
 def contenders(state: State, target: Target, now: Instant) -> Iterator[VersionNode]:
@@ -188,7 +203,10 @@ def _new_version(
         if not one.is_allowed:
             hindrance.stop_at(one, judged)
             if one.verdict.outcome == "denied" and retried_version(state, target) == version.id:
-                _give_up_retry(state, target)
+                if one.kind in ASKS_PEOPLE:
+                    jobs.end_attempts(state, target, now)
+                else:
+                    _give_up_retry(state, target)
             return None
         judged.append(one)
     record = target.record

@@ -341,7 +341,7 @@ def due_without_a_window(state: State, place: Place) -> OwnCycle:
         record = target.record
         if record.deployed is None or record.job is not None or not place.is_home_of(target):
             continue
-        if not _is_in_a_started_group(place, name):
+        if not is_in_started_group(place, name):
             jobs.reconsider_failure(state, target)
         jobs.reconsider_orders(state, target)
         if record.rollback_to is not None:
@@ -353,7 +353,7 @@ def due_without_a_window(state: State, place: Place) -> OwnCycle:
     return found
 
 
-def _is_in_a_started_group(place: Place, deployment: str) -> bool:
+def is_in_started_group(place: Place, deployment: str) -> bool:
     return place.executing is not None and place.executing.member(deployment) is not None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headgate.fleet import placing, variables, wakes
+from headgate.fleet import jobs, placing, variables, wakes
 from headgate.fleet.brackets import (
     collecting,
     cycle,
@@ -11,6 +11,7 @@ from headgate.fleet.brackets import (
     merging,
     overruling,
     readiness,
+    shape,
     unclaimed,
 )
 from headgate.fleet.brackets.readiness import GroupStart
@@ -166,6 +167,9 @@ def _cycle_without_a_window(state: State, place: Place, now: Instant, hindrance:
 
     Whether one was made, so that another may be due: what the superseded group was about to run counts no more.
     """
+    for name in shape.of_place(place).others:
+        if not locking.is_in_started_group(place, name):
+            jobs.reconsider_attempt(state, place.members[name], now)
     due = locking.due_without_a_window(state, place)
     if not due:
         return False
