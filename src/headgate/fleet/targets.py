@@ -63,6 +63,9 @@ class Hindrance(msgspec.Struct):
         """What people allowed on the way there they can take back: whoever has to approve then is asked at once, not when
         the gate that is in the way has opened."""
         self.add(judged)
+        self.watch_people(passed)
+
+    def watch_people(self, passed: Sequence[Judged]) -> None:
         for one in passed:
             if one.kind in ASKS_PEOPLE or "skip" in one.verdict.details:
                 self.add(one)
@@ -216,6 +219,7 @@ def _new_version(
     attempt, retry_at = _attempt(state, target, version, resolved, kind)
     if retry_at is not None and retry_at > now:
         hindrance.look_again(retry_at)
+        hindrance.watch_people(judged)
         return None
     return Release(
         version,
