@@ -212,7 +212,6 @@ class Member(msgspec.Struct, omit_defaults=True, eq=False, gc=False):
     kind: JobKind = "deploy"
     previous: str | None = None
     """The version that ran here when the group started: where a rollback of this group goes."""
-    previous_variables: Variables = ()
     ran: bool = False
     job: str | None = None
     attempts: list[str] = []

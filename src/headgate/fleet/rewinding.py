@@ -19,7 +19,7 @@ _RECORDS = ("targets", "departed", "places", "jobs", "groups", "progress", "veri
 _OBJECTS = (*(kind.table for kind in kinds.ALL), "retired", "approvals", "skips")
 _MOMENTS_OF_OBJECTS = frozenset({"created_at", "updated_at", "published_at", "set_at", "at"})
 _GIVEN_BY_PEOPLE = frozenset(
-    {"variables", "deployed_variables", "previous_variables", "failures", "links", "state", "data", "value"}
+    {"variables", "deployed_variables", "failures", "links", "state", "data", "value"}
 )
 """Parts of records that hold what people or agents said: a large number there is no moment."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from headgate.fleet import candidates, grouping, wakes
 from headgate.fleet.ranks import BracketRanks
 from headgate.fleet.rules import deployment_window, gradual_rollout
@@ -94,18 +96,18 @@ def target_behind(
     return found[1] if is_before else None
 
 
-def place_behind(
-    state: State, place: Place, versions: list[VersionNode], rule: BoundRule, position: int, total: int
-) -> Behind | None:
+def place_behind(state: State, place: Place, versions: list[VersionNode], rule: BoundRule) -> Behind | None:
     """The same of a bracket's resources: one has succeeded when all that the versions concern there has.
 
-    Those of other environments are not waited for: what comes first among environments is for progression to say, and
-    they may wait for this one.
+    Whichever policy has the rule, resources are asked in the bracket's order: what starts is the group, and two groups would
+    wait for each other if two of their members had orders of their own. Those of other environments are not waited for: what
+    comes first among environments is for progression to say, and they may wait for this one.
     """
     if rule.spec.advance_on != "success":
         return None
     group_by = rule.spec.group_by
     value = grouping.value_of(group_by, place.resource)
+    position, total = position_of_place(state, place, versions, group_by)
     own = gradual_rollout.offset(rule.spec, position, total)
     for other in sorted(state.places_by_rule.get(place.rule.id, ())):
         if other is place or other.environment is not place.environment:
@@ -113,24 +115,26 @@ def place_behind(
         if grouping.value_of(group_by, other.resource) != value:
             continue
         rank, _ = position_of_place(state, other, versions, group_by)
-        if gradual_rollout.offset(rule.spec, rank, total) < own and not _place_has_succeeded(
-            state, other, versions
-        ):
-            group = other.executing
-            return Behind(other.resource.name, by_person=group is not None and group.status == "failed")
+        if gradual_rollout.offset(rule.spec, rank, total) >= own:
+            continue
+        lagging = list(_lagging(state, other, versions, rule))
+        if lagging:
+            has_failed = other.executing is not None and other.executing.status == "failed"
+            by_person = has_failed or any(_needs_person(target, version) for target, version in lagging)
+            return Behind(other.resource.name, by_person)
     return None
 
 
-def _place_has_succeeded(state: State, place: Place, versions: list[VersionNode]) -> bool:
+def _lagging(
+    state: State, place: Place, versions: list[VersionNode], rule: BoundRule
+) -> Iterator[tuple[Target, VersionNode]]:
+    """Members whose turns the rule decides, and that have not succeeded with the version that concerns them."""
     for version in versions:
         target = place.members.get(version.object.deployment)
-        if (
-            target is not None
-            and candidates.in_scope(state, version, target)
-            and not has_succeeded(state, target, version)
-        ):
-            return False
-    return True
+        if target is None or not any(one.id == rule.id for one in target.rules.of(rule.kind)):
+            continue
+        if candidates.in_scope(state, version, target) and not has_succeeded(state, target, version):
+            yield target, version
 
 
 def success_wakes(rule: BoundRule, *targets: Target) -> tuple[Wake, ...]:

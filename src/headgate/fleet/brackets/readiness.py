@@ -155,11 +155,8 @@ def rollout_verdicts(
                 if shared
                 else rollouts.position_of_target(state, target, version, rule.spec.group_by)
             )
-            behind = (
-                rollouts.place_behind(state, place, _locked(state, group), rule, position, total)
-                if shared
-                else rollouts.target_behind(state, target, version, rule, position, total)
-            )
+            concerned = _locked(state, group) if shared else [version]
+            behind = rollouts.place_behind(state, place, concerned, rule)
             verdict = gradual_rollout.judge(rule.spec, position, total, clock, now, None, behind)
             members = [target for target, _ in running]
             reasons = (*turn_wakes(*members), *rollouts.success_wakes(rule, *members))
