@@ -17,8 +17,8 @@ from headgate.kernel.objects import Object
 from headgate.simulate import run as simulation
 from headgate.simulate import scenario
 from headgate.simulate.cluster.agenda import Agenda
-from headgate.simulate.cluster.driver import Driver, Unobserved
-from headgate.simulate.cluster.store import Store
+from headgate.simulate.cluster.driver import ControllerDriver, UnobservedCluster
+from headgate.simulate.cluster.store import ObjectStore
 
 NOW = instants.parse("2026-03-02T09:00:00Z")
 GATES: dict[str, list[str] | None] = {
@@ -73,8 +73,10 @@ def definition(gates: list[str] | None) -> Object:
 
 def _look(size: int, gates: list[str] | None) -> tuple[float, float, int]:
     """Half of the items have the change and are ready, a few are in flight, the rest waits."""
-    store = Store(NamedIds())
-    driver: Driver[GraphPlan] = Driver(store, Agenda(), GraphController(lambda now: {}), Unobserved())
+    store = ObjectStore(NamedIds())
+    driver: ControllerDriver[GraphPlan] = ControllerDriver(
+        store, Agenda(), GraphController(lambda now: {}), UnobservedCluster()
+    )
     store.create(definition([]), NOW, "user")
     pods = [f"pod-{index:05d}" for index in range(size)]
     pool = Object("example.com/v1", "Pool", "default", "pool", spec={"image": "one", "pods": pods})
@@ -115,7 +117,7 @@ def _replaced(item: Object, **fields: Any) -> Object:
     return msgspec.structs.replace(item, **fields)
 
 
-def _become_ready(store: Store, most: int | None = None) -> None:
+def _become_ready(store: ObjectStore, most: int | None = None) -> None:
     count = 0
     for item in list(store):
         if item.kind == "Worker":

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from headgate.agents.exec import ExecAgent
-from headgate.agents.runner import Runner
+from headgate.agents.runner import AgentRunner
 from headgate.fleet.changes import JobReported
 from headgate.store import open_store
 
@@ -18,7 +18,7 @@ async def main() -> None:
         with open(reports, "a", encoding="utf-8") as file:
             file.write(f"{change.status}\n")
 
-    runner = Runner(
+    runner = AgentRunner(
         open_store(url),
         report,
         lambda: time.time_ns() // 1_000,

@@ -13,7 +13,7 @@ import msgspec
 from aiohttp import web
 
 from headgate.agents.backoff import Backoff
-from headgate.agents.port import Assignment, Document, State
+from headgate.agents.port import Assignment, OrderDocument, State
 from headgate.fleet.changes import JobReported
 from headgate.kernel import instants
 from headgate.store import Order, Store, Workspace, open_store
@@ -82,7 +82,7 @@ class Shelf:
     def assignment(self, config: Mapping[str, Any], job: str = "job-1", **given: Any) -> Assignment:
         """As after a restart: nothing but the kept state is known."""
         content = document(job, config, **given)
-        return Assignment(HOME, msgspec.convert(content, Document), state=self.state, keep=self.keep)
+        return Assignment(HOME, msgspec.convert(content, OrderDocument), state=self.state, keep=self.keep)
 
 
 def order(

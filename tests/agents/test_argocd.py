@@ -10,7 +10,7 @@ import pytest
 
 from headgate.agents.addresses import ANYWHERE
 from headgate.agents.argocd import ArgocdAgent
-from headgate.agents.port import Progress, TryLaterError
+from headgate.agents.port import JobProgress, TryLaterError
 from headgate.agents.web import Web
 from headgate.kernel.problems import Rejected
 
@@ -33,10 +33,10 @@ class Scene:
     def assignment(self) -> Any:
         return self.shelf.assignment(self.config)
 
-    async def start(self) -> Progress:
+    async def start(self) -> JobProgress:
         return await self.agent.start(self.assignment())
 
-    async def follow(self) -> Progress:
+    async def follow(self) -> JobProgress:
         return await self.agent.follow(self.assignment())
 
     async def stop(self) -> None:

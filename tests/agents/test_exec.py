@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from headgate.agents import exec_run
-from headgate.agents.exec import ExecAgent, Run
-from headgate.agents.port import Assignment, Progress, TryLaterError
+from headgate.agents.exec import ExecAgent, ExecRun
+from headgate.agents.port import Assignment, JobProgress, TryLaterError
 from headgate.kernel.problems import Rejected
 
 from .support import Shelf, play, until
@@ -26,7 +26,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "exec"
 
 
-async def ended(agent: ExecAgent, assignment: Assignment) -> Progress:
+async def ended(agent: ExecAgent, assignment: Assignment) -> JobProgress:
     progress = await agent.start(assignment)
     while not progress.has_ended:
         await asyncio.sleep(progress.look_again_seconds or 0)
@@ -34,8 +34,8 @@ async def ended(agent: ExecAgent, assignment: Assignment) -> Progress:
     return progress
 
 
-def run_to_its_end(folder: Path, config: Mapping[str, Any], **given: Any) -> Progress:
-    found: list[Progress] = []
+def run_to_its_end(folder: Path, config: Mapping[str, Any], **given: Any) -> JobProgress:
+    found: list[JobProgress] = []
 
     async def story() -> None:
         found.append(await ended(ExecAgent(folder), Shelf().assignment(config, **given)))
@@ -192,7 +192,7 @@ def test_a_command_outlives_the_wrapper_that_waits_for_it(folder: Path, tmp_path
     async def story() -> None:
         agent, assignment = ExecAgent(folder), Shelf().assignment(config)
         await agent.start(assignment)
-        run = Run(folder / "job-1")
+        run = ExecRun(folder / "job-1")
         await until(run.pid)
         wrapper = int(Path(f"/proc/{run.pid()}/stat").read_text().rsplit(")", 1)[1].split()[1])
         os.kill(wrapper, signal.SIGKILL)
@@ -236,8 +236,8 @@ def test_stopping_ends_the_whole_group(folder: Path, tmp_path: Path) -> None:
         agent, assignment = ExecAgent(folder), Shelf().assignment(config)
         await agent.start(assignment)
         await until((tmp_path / "child").exists)
-        await until(Run(folder / "job-1").pid)
-        group = int(Run(folder / "job-1").pid() or 0)
+        await until(ExecRun(folder / "job-1").pid)
+        group = int(ExecRun(folder / "job-1").pid() or 0)
         await agent.stop(assignment)
         assert (await agent.follow(assignment)).status == "failure"
         await until(lambda: _is_gone(group))

@@ -12,7 +12,7 @@ from aiohttp import web
 
 from headgate.agents.addresses import ANYWHERE, Addresses
 from headgate.agents.measuring import Measurer
-from headgate.agents.providers.answers import Answer
+from headgate.agents.providers.answers import MetricAnswer
 from headgate.agents.web import Web
 from headgate.fleet.rules import verification
 from headgate.kernel import documents
@@ -29,9 +29,9 @@ def metric(provider: dict[str, Any]) -> verification.Metric:
     )
 
 
-def measured(provider: dict[str, Any], handler: Handler, bindings: dict[str, Any] = BINDINGS) -> Answer:
+def measured(provider: dict[str, Any], handler: Handler, bindings: dict[str, Any] = BINDINGS) -> MetricAnswer:
     """`URL` in the provider's address is where the handler listens."""
-    found: list[Answer] = []
+    found: list[MetricAnswer] = []
 
     async def story() -> None:
         async with serving(handler) as url:
@@ -95,7 +95,7 @@ def test_an_expression_that_fails_is_an_error() -> None:
 
 def test_an_answer_that_is_too_large_is_an_error() -> None:
     answer = measured({"type": "http", "url": "URL/"}, answering(200, "x" * 2_000_000))
-    assert answer == Answer(error="the answer is larger than 1048576 bytes")
+    assert answer == MetricAnswer(error="the answer is larger than 1048576 bytes")
 
 
 def test_a_broken_connection_is_an_error() -> None:
@@ -125,7 +125,7 @@ def test_no_answer_in_time_is_an_error() -> None:
     assert "did not answer within 1 s" in (answer.error or "")
 
 
-def queried(data: Any, status: str = "success", **more: Any) -> Answer:
+def queried(data: Any, status: str = "success", **more: Any) -> MetricAnswer:
     body = json.dumps({"status": status, "data": data, **more})
     return measured({"type": "prometheus", "address": "URL/", "query": "up"}, answering(200, body))
 
@@ -133,11 +133,13 @@ def queried(data: Any, status: str = "success", **more: Any) -> Answer:
 def test_a_query_gives_the_value_of_its_first_series_and_all_values() -> None:
     series = [{"metric": {"a": "1"}, "value": [1.5, "0.25"]}, {"metric": {}, "value": [1.5, "3"]}]
     answer = queried({"resultType": "vector", "result": series})
-    assert answer == Answer({"value": 0.25, "values": [0.25, 3.0]})
+    assert answer == MetricAnswer({"value": 0.25, "values": [0.25, 3.0]})
 
 
 def test_a_query_may_give_a_scalar() -> None:
-    assert queried({"resultType": "scalar", "result": [1.5, "7"]}) == Answer({"value": 7.0, "values": [7.0]})
+    assert queried({"resultType": "scalar", "result": [1.5, "7"]}) == MetricAnswer(
+        {"value": 7.0, "values": [7.0]}
+    )
 
 
 def test_the_query_is_sent_with_expressions_computed() -> None:
@@ -170,17 +172,17 @@ def test_the_query_is_sent_with_expressions_computed() -> None:
     ],
 )
 def test_a_query_without_a_value_is_an_error(data: Any, more: dict[str, Any], error: str) -> None:
-    assert queried(data, **({"status": "success"} | more)) == Answer(error=error)
+    assert queried(data, **({"status": "success"} | more)) == MetricAnswer(error=error)
 
 
 def test_a_server_that_is_no_prometheus_is_an_error() -> None:
     answer = measured({"type": "prometheus", "address": "URL", "query": "up"}, answering(404, "not here"))
-    assert answer == Answer(error="the query failed: it answered 404")
+    assert answer == MetricAnswer(error="the query failed: it answered 404")
 
 
 def test_sleeping_is_over_when_it_is_asked_for() -> None:
     answer = measured({"type": "sleep", "durationSeconds": 3600}, answering(200, ""))
-    assert answer == Answer({"sleptSeconds": 3600})
+    assert answer == MetricAnswer({"sleptSeconds": 3600})
 
 
 def test_an_address_that_may_not_be_reached_is_an_error_that_names_the_option() -> None:

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from headgate.agents.desk import RefusedError
+from headgate.agents.desk import RefusedByServerError
 from headgate.agents.exec import ExecAgent
-from headgate.agents.port import Agent, Assignment, Progress, TryLaterError
+from headgate.agents.port import Agent, Assignment, JobProgress, TryLaterError
 from headgate.agents.pull import PullAgent
 
 from .support import QUICK, document, drop, play, serving, until
@@ -74,17 +74,17 @@ class Waiting(Agent):
         self.running = 0
         self.most = 0
 
-    async def start(self, assignment: Assignment) -> Progress:
+    async def start(self, assignment: Assignment) -> JobProgress:
         self.calls.append(f"start {assignment.job.id}")
         self.running += 1
         self.most = max(self.most, self.running)
-        return Progress("inProgress", "begun", look_again_seconds=0.01)
+        return JobProgress("inProgress", "begun", look_again_seconds=0.01)
 
-    async def follow(self, assignment: Assignment) -> Progress:
+    async def follow(self, assignment: Assignment) -> JobProgress:
         if not self.gate.is_set():
-            return Progress("inProgress", "begun", look_again_seconds=0.01)
+            return JobProgress("inProgress", "begun", look_again_seconds=0.01)
         self.running -= 1
-        return Progress("successful", "over")
+        return JobProgress("successful", "over")
 
     async def stop(self, assignment: Assignment) -> None:
         self.calls.append(f"stop {assignment.job.id}")
@@ -215,7 +215,7 @@ def test_a_refused_claim_ends_it_with_the_reason(status: int) -> None:
         server.troubles["claim"] = [status]
         async with serving(server) as url:
             agent = PullAgent(url, "hg_token", "runner", Waiting(), workspace="home")
-            with pytest.raises(RefusedError, match=f"the server answered {status}: no"):
+            with pytest.raises(RefusedByServerError, match=f"the server answered {status}: no"):
                 await agent.run()
             await agent.close()
 
@@ -269,11 +269,11 @@ def test_an_end_that_could_not_be_reported_is_found_when_the_job_is_offered_agai
 
 def test_a_handler_that_must_wait_says_so() -> None:
     class Busy(Waiting):
-        async def start(self, assignment: Assignment) -> Progress:
+        async def start(self, assignment: Assignment) -> JobProgress:
             if not self.calls:
                 self.calls.append("busy")
                 raise TryLaterError("not now", 0.01)
-            return Progress("successful")
+            return JobProgress("successful")
 
     async def story() -> None:
         server = FakeServer("job-1")

@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
-from headgate.agents.port import Agent, Assignment, Progress, TryLaterError
-from headgate.agents.runner import Runner
+from headgate.agents.port import Agent, Assignment, JobProgress, TryLaterError
+from headgate.agents.runner import AgentRunner
 from headgate.kernel import instants
 from headgate.kernel.problems import Problem, Rejected
 from headgate.store import Store, UnavailableError
 
 from .support import HOME, QUICK, Reports, cancel, clock, opened, order, play, put, until
 
-DONE = Progress("successful", "done")
-RUNNING = Progress("inProgress", "running", "run-7", {"run": "http://x/7"}, 0.01)
+DONE = JobProgress("successful", "done")
+RUNNING = JobProgress("inProgress", "running", "run-7", {"run": "http://x/7"}, 0.01)
 
 
 class Scripted(Agent):
@@ -34,21 +34,21 @@ class Scripted(Agent):
         self.stop_errors: list[Exception] = []
         self.is_closed = False
 
-    async def start(self, assignment: Assignment) -> Progress:
+    async def start(self, assignment: Assignment) -> JobProgress:
         return await self._answer("start", assignment)
 
-    async def follow(self, assignment: Assignment) -> Progress:
+    async def follow(self, assignment: Assignment) -> JobProgress:
         return await self._answer("follow", assignment)
 
-    async def _answer(self, call: str, assignment: Assignment) -> Progress:
+    async def _answer(self, call: str, assignment: Assignment) -> JobProgress:
         self.calls.append((call, assignment.job.id))
         self.states.append(dict(assignment.state))
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         if isinstance(answer, Exception):
             raise answer
-        if isinstance(answer, Progress):
+        if isinstance(answer, JobProgress):
             return answer
-        result: Progress = await answer(assignment)
+        result: JobProgress = await answer(assignment)
         return result
 
     async def stop(self, assignment: Assignment) -> None:
@@ -73,13 +73,13 @@ def store() -> Any:
     found.close()
 
 
-def runner_of(store: Store, agent: Agent, reports: Reports, holder: str = "one", **given: Any) -> Runner:
+def runner_of(store: Store, agent: Agent, reports: Reports, holder: str = "one", **given: Any) -> AgentRunner:
     options = {"poll_seconds": 0.02, "backoff": QUICK} | given
-    return Runner(store, reports, clock, holder, [agent], **options)
+    return AgentRunner(store, reports, clock, holder, [agent], **options)
 
 
 @asynccontextmanager
-async def running(runner: Runner) -> AsyncIterator[None]:
+async def running(runner: AgentRunner) -> AsyncIterator[None]:
     task = asyncio.create_task(runner.run())
     try:
         yield
@@ -113,7 +113,7 @@ def test_a_job_is_started_followed_reported_and_forgotten(store: Store) -> None:
 def test_what_is_due_later_is_put_down_until_then(store: Store) -> None:
     async def story() -> None:
         put(store, order())
-        agent = Scripted(Progress("inProgress", look_again_seconds=1_000))
+        agent = Scripted(JobProgress("inProgress", look_again_seconds=1_000))
         runner = runner_of(store, agent, Reports())
         async with running(runner):
             await until(lambda: agent.calls and runner.held == 0)
@@ -129,7 +129,7 @@ def test_a_job_that_others_report_is_put_down_until_its_deadline(store: Store) -
     async def story() -> None:
         one = order()
         put(store, one)
-        agent = Scripted(Progress("inProgress"))
+        agent = Scripted(JobProgress("inProgress"))
         runner = runner_of(store, agent, Reports())
         async with running(runner):
             await until(lambda: agent.calls and runner.held == 0)
@@ -237,7 +237,7 @@ def test_a_report_that_is_refused_for_good_is_dropped(store: Store) -> None:
             raise Rejected([Problem("status", "is wrong")])
 
         put(store, order())
-        runner = Runner(store, refuse, clock, "one", [Scripted(DONE)], poll_seconds=0.02, backoff=QUICK)
+        runner = AgentRunner(store, refuse, clock, "one", [Scripted(DONE)], poll_seconds=0.02, backoff=QUICK)
         async with running(runner):
             await until(is_gone(store))
 
@@ -259,7 +259,7 @@ def test_a_start_that_was_cut_off_finds_what_was_kept(store: Store) -> None:
     async def story() -> None:
         began = asyncio.Event()
 
-        async def begin(assignment: Assignment) -> Progress:
+        async def begin(assignment: Assignment) -> JobProgress:
             await assignment.keep(dispatched=True)
             began.set()
             await asyncio.Event().wait()
@@ -301,7 +301,7 @@ def test_a_clean_end_in_the_middle_of_a_start_hands_the_job_over(store: Store) -
     async def story() -> None:
         began = asyncio.Event()
 
-        async def begin(assignment: Assignment) -> Progress:
+        async def begin(assignment: Assignment) -> JobProgress:
             began.set()
             await asyncio.Event().wait()
             return DONE
@@ -364,7 +364,7 @@ def test_no_more_are_held_than_allowed(store: Store) -> None:
     async def story() -> None:
         most = 0
 
-        async def slow(assignment: Assignment) -> Progress:
+        async def slow(assignment: Assignment) -> JobProgress:
             nonlocal most
             most = max(most, runner.held)
             await asyncio.sleep(0.01)
@@ -384,7 +384,7 @@ def test_a_claim_is_renewed_while_there_is_work(store: Store) -> None:
     async def story() -> None:
         release = asyncio.Event()
 
-        async def wait(assignment: Assignment) -> Progress:
+        async def wait(assignment: Assignment) -> JobProgress:
             await release.wait()
             return DONE
 
@@ -408,7 +408,7 @@ def test_work_ends_when_the_claim_is_lost(store: Store) -> None:
     async def story() -> None:
         ended = asyncio.Event()
 
-        async def wait(assignment: Assignment) -> Progress:
+        async def wait(assignment: Assignment) -> JobProgress:
             try:
                 await asyncio.Event().wait()
             finally:
@@ -433,7 +433,7 @@ def test_work_ends_when_the_claim_is_lost(store: Store) -> None:
 
 def test_a_cancelled_job_is_stopped_in_the_middle_of_its_work(store: Store) -> None:
     async def story() -> None:
-        async def wait(assignment: Assignment) -> Progress:
+        async def wait(assignment: Assignment) -> JobProgress:
             await asyncio.Event().wait()
             return DONE
 
@@ -450,9 +450,9 @@ def test_a_cancelled_job_is_stopped_in_the_middle_of_its_work(store: Store) -> N
 
 def test_a_cancelled_job_that_was_put_down_is_stopped_with_what_was_kept(store: Store) -> None:
     async def story() -> None:
-        async def begin(assignment: Assignment) -> Progress:
+        async def begin(assignment: Assignment) -> JobProgress:
             await assignment.keep(run=7)
-            return Progress("inProgress", look_again_seconds=1_000)
+            return JobProgress("inProgress", look_again_seconds=1_000)
 
         put(store, order())
         agent = Scripted(begin)
@@ -469,7 +469,7 @@ def test_a_cancelled_job_that_was_put_down_is_stopped_with_what_was_kept(store: 
 def test_stopping_is_tried_until_it_succeeds(store: Store) -> None:
     async def story() -> None:
         put(store, order())
-        agent = Scripted(Progress("inProgress", look_again_seconds=1_000))
+        agent = Scripted(JobProgress("inProgress", look_again_seconds=1_000))
         agent.stop_errors = [TryLaterError("not now"), TryLaterError("not yet", 0.01)]
         runner = runner_of(store, agent, Reports())
         async with running(runner):

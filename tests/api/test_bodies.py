@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from headgate.api.reading import Limits
+from headgate.api.reading import BodyLimits
 
 from .machinery import app_of, post_json, route, send
 
@@ -12,7 +12,7 @@ APP = app_of(
     route("POST", "/v1/yaml", body={}, body_media_types=("application/json", "application/yaml")),
     route("PATCH", "/v1/things", body={}),
     route("POST", "/v1/actions"),
-    limits=Limits(body_bytes=1_000),
+    limits=BodyLimits(body_bytes=1_000),
 )
 
 

@@ -11,7 +11,7 @@ from yarl import URL
 
 from headgate.api.app import Application
 from headgate.api.calls import Answer, Call
-from headgate.api.reading import Limits
+from headgate.api.reading import BodyLimits
 
 from .machinery import app_of, route
 
@@ -37,7 +37,7 @@ def serve(test: Test) -> None:
 
 
 async def _serve(test: Test) -> None:
-    app: Application = app_of(*APP_ROUTES, limits=Limits(body_bytes=100_000))
+    app: Application = app_of(*APP_ROUTES, limits=BodyLimits(body_bytes=100_000))
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         config = uvicorn.Config(app, log_config=None, lifespan="on", timeout_graceful_shutdown=5)

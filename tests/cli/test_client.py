@@ -8,7 +8,7 @@ import pytest
 from headgate.cli import main, refusals
 from headgate.cli.client import Client, path
 from headgate.cli.contexts import Connection
-from headgate.cli.failures import Failure
+from headgate.cli.failures import CommandFailure
 
 from .fake_api import FakeApi, Reply, problem
 
@@ -19,8 +19,8 @@ def client(api: FakeApi) -> Iterator[Client]:
         yield opened
 
 
-def refusal(client: Client) -> Failure:
-    with pytest.raises(Failure) as caught:
+def refusal(client: Client) -> CommandFailure:
+    with pytest.raises(CommandFailure) as caught:
         client.get(path("x"))
     return caught.value
 

@@ -82,7 +82,7 @@ def test_without_a_server_there_is_nothing_and_no_word(capfd: pytest.CaptureFixt
 def test_contexts_are_completed() -> None:
     contexts.save(
         contexts.Contexts(
-            "prod", {"prod": contexts.Context("http://x"), "test": contexts.Context("http://y")}
+            "prod", {"prod": contexts.ServerContext("http://x"), "test": contexts.ServerContext("http://y")}
         )
     )
     assert complete("context", "use", "t") == ["test"]

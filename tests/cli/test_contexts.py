@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from headgate.cli import contexts
-from headgate.cli.failures import Failure
+from headgate.cli.failures import CommandFailure
 from headgate.cli.main import headgate
 
 from .conftest import Command
@@ -109,14 +109,14 @@ def test_a_note_of_somebody_else_leads_nowhere(tmp_path: Path, monkeypatch: pyte
     (tmp_path / ".headgate" / "local.json").write_text('{"url": "http://evil.example.com"}')
     monkeypatch.setenv("HEADGATE_TOKEN", "hg_secret")
     monkeypatch.setattr("os.getuid", lambda: 4711)
-    with pytest.raises(Failure, match="no server is configured"):
+    with pytest.raises(CommandFailure, match="no server is configured"):
         contexts.resolve()
 
 
 def test_a_broken_note_is_said(tmp_path: Path) -> None:
     (tmp_path / ".headgate").mkdir()
     (tmp_path / ".headgate" / "local.json").write_text("[]")
-    with pytest.raises(Failure, match="cannot be read"):
+    with pytest.raises(CommandFailure, match="cannot be read"):
         contexts.resolve()
 
 

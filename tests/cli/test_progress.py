@@ -17,7 +17,7 @@ def test_what_takes_long_is_told_and_wiped_away(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("sys.stderr", screen)
     monkeypatch.setattr(progress, "FIRST_AFTER_SECONDS", 0.0)
     monkeypatch.setattr(progress, "_PACE_SECONDS", 0.001)
-    with progress.Progress("first") as shown:
+    with progress.ProgressNote("first") as shown:
         while "first" not in screen.getvalue():
             pass
         shown.say("second")
@@ -29,7 +29,7 @@ def test_what_takes_long_is_told_and_wiped_away(monkeypatch: pytest.MonkeyPatch)
 def test_what_is_quick_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = Screen()
     monkeypatch.setattr("sys.stderr", screen)
-    with progress.Progress("first"):
+    with progress.ProgressNote("first"):
         pass
     assert screen.getvalue() == ""
 
@@ -38,6 +38,6 @@ def test_nothing_is_told_in_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
     pipe = io.StringIO()
     monkeypatch.setattr("sys.stderr", pipe)
     monkeypatch.setattr(progress, "FIRST_AFTER_SECONDS", 0.0)
-    with progress.Progress("first"):
+    with progress.ProgressNote("first"):
         pass
     assert pipe.getvalue() == ""

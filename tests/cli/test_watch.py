@@ -13,7 +13,7 @@ import pytest
 from headgate.cli import event_stream, tables, watch_forecast, watch_lines, watch_screen, watch_state
 from headgate.cli.client import Client
 from headgate.cli.contexts import Connection
-from headgate.cli.event_stream import Event, Follower, Live, Lost
+from headgate.cli.event_stream import Follower, Live, Lost, StreamedEvent
 
 from . import fleet, golden
 from .conftest import NOW, Command
@@ -62,8 +62,8 @@ def stuck(**given: int) -> dict[str, Any]:
     return document
 
 
-def snapshot() -> watch_state.Snapshot:
-    return watch_state.Snapshot(
+def snapshot() -> watch_state.WatchedFleet:
+    return watch_state.WatchedFleet(
         fleet.STATUS["deployments"],
         {("kubelet-upgrade", "prod"): fleet.JOBS},
         {("kubelet-upgrade", "prod"): ["node-7"]},
@@ -76,8 +76,8 @@ def test_the_wire_format_is_read() -> None:
         b': hello\n\nid: 7\nevent: job\ndata: {"a":\ndata: 1}\n\nretry: 5\n\ndata: plain\r\n\r\ndata: cut off'
     )
     assert list(event_stream.parse(iter(text.splitlines(keepends=True)))) == [
-        Event("7", "job", {"a": 1}),
-        Event("7", "message", {"message": "plain"}),
+        StreamedEvent("7", "job", {"a": 1}),
+        StreamedEvent("7", "message", {"message": "plain"}),
     ]
 
 
@@ -96,10 +96,10 @@ def test_a_stream_that_breaks_goes_on_behind_the_last_event(api: FakeApi) -> Non
         items = []
         for item in follower.items():
             items.append(item)
-            if isinstance(item, Event) and item.id == "3":
+            if isinstance(item, StreamedEvent) and item.id == "3":
                 follower.stop()
-    assert [item.id for item in items if isinstance(item, Event)] == ["1", "2", "3"]
-    assert [type(item) for item in items] == [Live, Event, Event, Lost, Live, Event]
+    assert [item.id for item in items if isinstance(item, StreamedEvent)] == ["1", "2", "3"]
+    assert [type(item) for item in items] == [Live, StreamedEvent, StreamedEvent, Lost, Live, StreamedEvent]
     assert seen == [None, "2"]
 
 
@@ -112,9 +112,9 @@ def test_a_server_that_is_busy_or_broken_is_asked_for_the_stream_again(status: i
         items = []
         for item in follower.items():
             items.append(item)
-            if isinstance(item, Event):
+            if isinstance(item, StreamedEvent):
                 follower.stop()
-    assert [type(item) for item in items] == [Lost, Live, Event]
+    assert [type(item) for item in items] == [Lost, Live, StreamedEvent]
 
 
 def test_a_refusal_ends_the_stream(api: FakeApi, run: Command) -> None:
@@ -289,12 +289,12 @@ def many(count: int) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("count", [0, 1, 5, 30, 500])
 @pytest.mark.parametrize("height", [5, 24, 60])
 def test_any_number_of_deployments_fits(count: int, height: int) -> None:
-    lines = watch_screen.render(watch_state.Snapshot(many(count)), HEADING, 80, height)
+    lines = watch_screen.render(watch_state.WatchedFleet(many(count)), HEADING, 80, height)
     assert len(lines) <= height
 
 
 def test_what_moves_is_shown_before_what_is_done() -> None:
-    text = watch_screen.plain(watch_screen.render(watch_state.Snapshot(many(30)), HEADING, 80, 24))
+    text = watch_screen.plain(watch_screen.render(watch_state.WatchedFleet(many(30)), HEADING, 80, 24))
     assert all(f"d-{number}\n" in text for number in range(0, 27, 3))
     assert "more deployments" in text.splitlines()[-1]
 
@@ -307,7 +307,7 @@ def test_environments_share_the_room_for_details() -> None:
 
 def test_names_cannot_steer_the_screen() -> None:
     deployments = [{**moving(waiting=1)["deployments"][0], "name": "a\x1b[2Jb"}]
-    text = watch_screen.plain(watch_screen.render(watch_state.Snapshot(deployments), HEADING, 80, 24))
+    text = watch_screen.plain(watch_screen.render(watch_state.WatchedFleet(deployments), HEADING, 80, 24))
     assert not any(unicodedata.category(one) == "Cc" for one in text.replace("\n", ""))
 
 

@@ -10,7 +10,7 @@ import pytest
 from headgate.cli import failures, watch_following
 from headgate.cli.client import Client
 from headgate.cli.contexts import Connection
-from headgate.cli.event_stream import Event, Item, Live, Lost
+from headgate.cli.event_stream import Item, Live, Lost, StreamedEvent
 from headgate.cli.watch_following import Following
 
 from . import fleet
@@ -68,11 +68,13 @@ def following(fleet_api: FakeApi) -> Iterator[Following]:
         yield found
 
 
-def happened(type_: str, kind: str, name: str, /, **data: object) -> Event:
-    return Event("7", type_, {"seq": 7, "at": AT, "type": type_, "kind": kind, "name": name, "data": data})
+def happened(type_: str, kind: str, name: str, /, **data: object) -> StreamedEvent:
+    return StreamedEvent(
+        "7", type_, {"seq": 7, "at": AT, "type": type_, "kind": kind, "name": name, "data": data}
+    )
 
 
-def job(status: str, resource: str = "node-5", **more: object) -> Event:
+def job(status: str, resource: str = "node-5", **more: object) -> StreamedEvent:
     data = {"deployment": PLACE[0], "environment": PLACE[1], "resource": resource, "version": "v1.29.2"}
     live = "pending" if status == "created" else status
     return happened(
@@ -176,7 +178,7 @@ def test_a_stream_that_goes_on_behind_its_last_event_asks_for_nothing(
     assert following.trouble is None
 
 
-@pytest.mark.parametrize("item", [Live(), Event("9", "gap", {"after": 1, "until": 9})])
+@pytest.mark.parametrize("item", [Live(), StreamedEvent("9", "gap", {"after": 1, "until": 9})])
 def test_what_was_missed_is_asked_for_once(item: Item, fleet_api: FakeApi, following: Following) -> None:
     assert len(asked(fleet_api, following, item)) == SHOWN_AT_FIRST
     assert asked(fleet_api, following) == []
@@ -196,7 +198,7 @@ def test_a_follower_that_cannot_answer_is_asked_again(fleet_api: FakeApi, follow
 
 def test_a_token_that_was_taken_away_ends_it(fleet_api: FakeApi, following: Following) -> None:
     fleet_api.on("GET", "status", problem(401, "the token has expired"))
-    with pytest.raises(failures.Failure):
+    with pytest.raises(failures.CommandFailure):
         asked(fleet_api, following, job("successful", "node-3"))
 
 

@@ -56,8 +56,8 @@ FORECAST = watch_forecast.read(
 )
 
 
-def snapshot() -> watch_state.Snapshot:
-    base = watch_state.Snapshot(fleet.STATUS["deployments"], {("kubelet-upgrade", "prod"): fleet.JOBS})
+def snapshot() -> watch_state.WatchedFleet:
+    base = watch_state.WatchedFleet(fleet.STATUS["deployments"], {("kubelet-upgrade", "prod"): fleet.JOBS})
     return msgspec.structs.replace(base, groups=GROUPS)
 
 

@@ -9,7 +9,7 @@ from headgate.fleet.units import Unit
 from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
 from headgate.simulate import scenario
-from headgate.simulate.rollout import Rollout
+from headgate.simulate.rollout import SimulatedFleet
 from headgate.simulate.run import simulate
 
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
@@ -20,7 +20,7 @@ FILES = [
 ]
 
 
-class Recounted(Rollout):
+class Recounted(SimulatedFleet):
     """Compares after every decision."""
 
     seen: Counter[Reason] = Counter()

@@ -8,8 +8,8 @@ from headgate.kernel import instants
 from headgate.kernel.identifiers import NamedIds
 from headgate.kernel.objects import Key, Object
 from headgate.simulate.cluster.agenda import Agenda
-from headgate.simulate.cluster.driver import Driver, Unobserved
-from headgate.simulate.cluster.store import Store, replace
+from headgate.simulate.cluster.driver import ControllerDriver, UnobservedCluster
+from headgate.simulate.cluster.store import ObjectStore, replace
 
 NOW = instants.parse("2026-03-02T09:00:00Z")
 
@@ -18,11 +18,13 @@ class Bench:
     """`count` items of one collection, created and ready; `edit` changes all of them."""
 
     def __init__(self, count: int, gates: list[str] | None, *, items: list[str] | None = None) -> None:
-        self.store = Store(NamedIds())
+        self.store = ObjectStore(NamedIds())
         self.signals: dict[str, object] = {}
         self.now = NOW
         self.controller = GraphController(lambda now: self.signals)
-        self.driver: Driver[GraphPlan] = Driver(self.store, Agenda(), self.controller, Unobserved())
+        self.driver: ControllerDriver[GraphPlan] = ControllerDriver(
+            self.store, Agenda(), self.controller, UnobservedCluster()
+        )
         self.items = items if items is not None else [f"i{index:02d}" for index in range(count)]
         self.store.create(definition([]), NOW, "user")
         spec = {"release": "one", "items": self.items}

@@ -8,14 +8,14 @@ import pytest
 from headgate.graph import kinds
 
 
-def at(kind: kinds.Kind, path: str) -> Any:
+def at(kind: kinds.ObjectKind, path: str) -> Any:
     schema: Any = kind.schema
     for name in path.split("."):
         schema = schema["items"] if name == "[]" else schema["properties"][name]
     return schema
 
 
-def known(api_version: str, name: str) -> kinds.Kind:
+def known(api_version: str, name: str) -> kinds.ObjectKind:
     found = kinds.find(api_version, name)
     assert found is not None
     return found

@@ -11,7 +11,7 @@ import pytest
 from headgate.fleet.changes import Change
 from headgate.fleet.engine import Engine
 from headgate.kernel.identifiers import NamedIds
-from headgate.runtime.items import Item
+from headgate.runtime.items import WorkItem
 from headgate.runtime.keeper import Keeper, Outcome
 from headgate.runtime.replica import Replica
 from headgate.store import Store, Transaction, UnavailableError, rows
@@ -35,7 +35,7 @@ def follower(store: Store, clock: Clock, holder: str = "follower") -> Keeper:
 
 def apply(keeper: Keeper, *changes: Change) -> Outcome:
     """In one commit; raises what the caller would get."""
-    item = Item(HOME, command=command(*changes), caller=ANA, alone=True)
+    item = WorkItem(HOME, command=command(*changes), caller=ANA, alone=True)
     outcome = keeper.serve([item])
     assert outcome is not None
     item.future.result(0)
@@ -44,7 +44,7 @@ def apply(keeper: Keeper, *changes: Change) -> Outcome:
 
 def engine_of(keeper: Keeper) -> Engine:
     """Caught up with everything that is committed."""
-    item = Item(HOME, question=lambda view: view.engine)
+    item = WorkItem(HOME, question=lambda view: view.engine)
     keeper.answer([item])
     found: Engine = item.future.result(0)
     return found

@@ -13,7 +13,7 @@ from headgate.kernel import instants
 from headgate.kernel.problems import Rejected
 from headgate.runtime.clocks import ClockError, ClockWatch
 from headgate.runtime.commands import Context
-from headgate.runtime.items import Item
+from headgate.runtime.items import WorkItem
 from headgate.runtime.keeper import Keeper
 from headgate.runtime.worker import Settings, Worker
 from headgate.store import Store, open_store
@@ -124,7 +124,7 @@ def test_a_workspace_that_is_ahead_is_not_written_to_and_says_so(prepared: Calla
     assert store.head(HOME) == head
     (trouble,) = keeper.health.troubles()
     assert (trouble.check, trouble.workspace) == ("clock", HOME)
-    asked = Item(HOME, question=lambda view: view.warning)
+    asked = WorkItem(HOME, question=lambda view: view.warning)
     keeper.answer([asked])
     assert "86" in asked.future.result(0), "questions are answered, with a warning"
 
@@ -133,7 +133,7 @@ def repair(keeper: Keeper) -> tuple[int, int]:
     def command(context: Context) -> tuple[int, int]:
         return context.take_time_back()
 
-    item = Item(HOME, command=command, caller=ANA, alone=True)
+    item = WorkItem(HOME, command=command, caller=ANA, alone=True)
     keeper.serve([item])
     found: tuple[int, int] = item.future.result(0)
     return found

@@ -7,19 +7,19 @@ from concurrent.futures import Future
 import pytest
 
 from headgate.runtime.commands import ENGINE, BusyError, Caller, Context
-from headgate.runtime.items import Item, Line
+from headgate.runtime.items import WaitingLine, WorkItem
 from headgate.runtime.worker import Settings, Worker, wall_clock
 from headgate.store import Workspace, open_store
 
 ME = Caller("ada")
 
 
-def item(workspace: str, caller: Caller = ME) -> Item:
-    return Item(workspace, command=lambda context: None, caller=caller)
+def item(workspace: str, caller: Caller = ME) -> WorkItem:
+    return WorkItem(workspace, command=lambda context: None, caller=caller)
 
 
 def test_each_turn_has_the_oldest_few_of_every_workspace() -> None:
-    line = Line(100)
+    line = WaitingLine(100)
     given = [item("flooded") for _ in range(5)] + [item("calm")]
     for one in given:
         assert line.has_room_for(one)
@@ -32,7 +32,7 @@ def test_each_turn_has_the_oldest_few_of_every_workspace() -> None:
 
 
 def test_a_full_workspace_takes_no_more_but_from_the_engine() -> None:
-    line = Line(2)
+    line = WaitingLine(2)
     assert [line.has_room_for(item("full")) for _ in range(3)] == [True, True, False]
     assert line.has_room_for(item("full", ENGINE))
     assert line.has_room_for(item("other"))

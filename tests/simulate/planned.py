@@ -9,7 +9,7 @@ from headgate.fleet.engine import Engine
 from headgate.kernel import identifiers, instants
 from headgate.kernel.instants import Instant
 from headgate.simulate import planning
-from headgate.simulate.planning import Plan
+from headgate.simulate.planning import PlannedRollout
 
 from .small import START, manifest
 
@@ -47,7 +47,7 @@ def plan(
     durations: dict[str, int] | None = None,
     until: Instant | None = None,
     assume: tuple[str, ...] = (),
-) -> Plan:
+) -> PlannedRollout:
     made = [changes.Put(parsed(document, at)) for document in documents]
     return planning.plan(engine.dump(), IDS, at, made, durations or {}, until, assume=assume)
 

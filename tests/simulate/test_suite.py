@@ -114,7 +114,7 @@ def test_a_scenario_without_expectations_checks_the_promises_only(tmp_path: Path
 
 def test_a_broken_promise_fails_a_scenario_whatever_it_expects() -> None:
     violation = suite.Violation("OneJobPerTarget", 0, "a release target has at most one live job: two")
-    outcome = suite.Outcome("file", "name", violations=(violation,), seed=7)
+    outcome = suite.ScenarioOutcome("file", "name", violations=(violation,), seed=7)
     assert not outcome.passed
     assert "promise OneJobPerTarget broken at 1970-01-01T00:00:00Z, seed 7" in suite_report.to_text([outcome])
     assert "OneJobPerTarget broken" in suite_report.to_junit([outcome])

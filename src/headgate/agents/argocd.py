@@ -12,8 +12,8 @@ from urllib.parse import quote, urlencode
 import msgspec
 
 from headgate.agents.credentials import Credentials
-from headgate.agents.port import Agent, Assignment, Progress, TimeoutSeconds, TryLaterError, shortened
-from headgate.agents.web import Answer, Web, segment
+from headgate.agents.port import Agent, Assignment, JobProgress, TimeoutSeconds, TryLaterError, shortened
+from headgate.agents.web import Web, WebAnswer, segment
 from headgate.fleet.rules.verification import Address
 
 JOB_INFO = "headgate-job"
@@ -53,10 +53,10 @@ class ArgocdAgent(Agent):
         self._credentials = credentials or Credentials()
         self._web = web or Web()
 
-    async def start(self, assignment: Assignment) -> Progress:
+    async def start(self, assignment: Assignment) -> JobProgress:
         config = assignment.config(ArgocdConfig)
         application = await self._application(config, assignment)
-        if isinstance(application, Progress):
+        if isinstance(application, JobProgress):
             return application
         sync = _newest(application)
         if sync is not None and sync.job == assignment.job.id:
@@ -69,11 +69,11 @@ class ArgocdAgent(Agent):
         refused = _refused(config, assignment, answer)
         if refused is not None:
             return refused
-        return Progress(
+        return JobProgress(
             "inProgress", "the sync was taken", config.application, _links(config), config.poll_seconds
         )
 
-    async def follow(self, assignment: Assignment) -> Progress:
+    async def follow(self, assignment: Assignment) -> JobProgress:
         config = assignment.config(ArgocdConfig)
         answer = await self._call(config, "GET", "")
         if answer.status == 404:
@@ -85,7 +85,7 @@ class ArgocdAgent(Agent):
 
     async def _judged(
         self, config: ArgocdConfig, assignment: Assignment, application: dict[str, Any]
-    ) -> Progress:
+    ) -> JobProgress:
         sync = _newest(application)
         if sync is None or not _is_of(sync, config, assignment):
             return _replaced(config)
@@ -119,7 +119,7 @@ class ArgocdAgent(Agent):
 
     async def _application(
         self, config: ArgocdConfig, assignment: Assignment, *, refresh: bool = False
-    ) -> dict[str, Any] | Progress:
+    ) -> dict[str, Any] | JobProgress:
         answer = await self._call(config, "GET", "", refresh=refresh)
         refused = _refused(config, assignment, answer)
         if refused is not None:
@@ -128,7 +128,7 @@ class ArgocdAgent(Agent):
 
     async def _call(
         self, config: ArgocdConfig, method: str, path: str, *, body: object = None, refresh: bool = False
-    ) -> Answer:
+    ) -> WebAnswer:
         given = {
             "appNamespace": config.app_namespace,
             "project": config.project,
@@ -221,7 +221,7 @@ def _is_stale(application: dict[str, Any], sync: Sync) -> bool:
     return bool(sync.finished_at and reconciled_at) and reconciled_at <= sync.finished_at
 
 
-def _healthy(config: ArgocdConfig, application: dict[str, Any], sync: Sync) -> Progress:
+def _healthy(config: ArgocdConfig, application: dict[str, Any], sync: Sync) -> JobProgress:
     status = _map(application.get("status"))
     health = _map(status.get("health"))
     found, said = str(health.get("status") or "Unknown"), str(health.get("message") or "")
@@ -233,20 +233,22 @@ def _healthy(config: ArgocdConfig, application: dict[str, Any], sync: Sync) -> P
         return _ended(config, "failure", f"synced{revision}, but degraded{detail}")
     if found == "Suspended":
         message = f"synced{revision}; suspended, which somebody must resume{detail}"
-        return Progress("actionRequired", message, config.application, _links(config), config.poll_seconds)
+        return JobProgress("actionRequired", message, config.application, _links(config), config.poll_seconds)
     return _running(config, f"synced{revision}; its health is {found.lower()}{detail}")
 
 
-def _replaced(config: ArgocdConfig) -> Progress:
+def _replaced(config: ArgocdConfig) -> JobProgress:
     return _ended(config, "failure", "another sync took the place of this one before its end was seen")
 
 
-def _running(config: ArgocdConfig, message: str) -> Progress:
-    return Progress("inProgress", shortened(message), config.application, _links(config), config.poll_seconds)
+def _running(config: ArgocdConfig, message: str) -> JobProgress:
+    return JobProgress(
+        "inProgress", shortened(message), config.application, _links(config), config.poll_seconds
+    )
 
 
-def _ended(config: ArgocdConfig, status: str, message: str) -> Progress:
-    return Progress(status, shortened(message), config.application, _links(config))
+def _ended(config: ArgocdConfig, status: str, message: str) -> JobProgress:
+    return JobProgress(status, shortened(message), config.application, _links(config))
 
 
 def _links(config: ArgocdConfig) -> dict[str, str]:
@@ -255,7 +257,7 @@ def _links(config: ArgocdConfig) -> dict[str, str]:
     return {"application": f"{config.server_url.rstrip('/')}/applications/{path}"}
 
 
-def _refused(config: ArgocdConfig, assignment: Assignment, answer: Answer) -> Progress | None:
+def _refused(config: ArgocdConfig, assignment: Assignment, answer: WebAnswer) -> JobProgress | None:
     if answer.is_good:
         return None
     if answer.status in (408, 429) or answer.status >= 500:
@@ -269,4 +271,4 @@ def _refused(config: ArgocdConfig, assignment: Assignment, answer: Answer) -> Pr
     }
     reason = reasons.get(answer.status, f"Argo CD answered {answer.status}")
     message = f"application {config.application}: {reason}" + (f" ({said})" if said else "")
-    return Progress("invalidIntegration", shortened(message))
+    return JobProgress("invalidIntegration", shortened(message))

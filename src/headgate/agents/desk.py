@@ -7,14 +7,14 @@ from urllib.parse import quote, urlencode
 
 import msgspec
 
-from headgate.agents.port import Progress, TryLaterError
-from headgate.agents.web import Answer, Web
+from headgate.agents.port import JobProgress, TryLaterError
+from headgate.agents.web import Web, WebAnswer
 
 Token = int | str
 """Tells claims of the same job apart."""
 
 
-class RefusedError(Exception):
+class RefusedByServerError(Exception):
     """The server will not take this, now or later; `status` is its answer."""
 
     def __init__(self, status: int, message: str) -> None:
@@ -51,7 +51,7 @@ class Desk:
         answer = await self._post(f"/v1/jobs/{quote(job, safe='')}/heartbeat", {"token": token})
         return bool(answer.fields().get("cancelled"))
 
-    async def report(self, job: str, token: Token, progress: Progress) -> None:
+    async def report(self, job: str, token: Token, progress: JobProgress) -> None:
         body = {
             "token": token,
             "status": progress.status,
@@ -62,7 +62,7 @@ class Desk:
         body = {key: value for key, value in body.items() if value is not None}
         await self._post(f"/v1/jobs/{quote(job, safe='')}/report", body)
 
-    async def _post(self, path: str, body: object, timeout_seconds: float = 30) -> Answer:
+    async def _post(self, path: str, body: object, timeout_seconds: float = 30) -> WebAnswer:
         answer = await self._web.call(
             "POST",
             self._url + path + self._query,
@@ -76,4 +76,4 @@ class Desk:
         message = f"the server answered {answer.status}: {fields.get('detail') or fields.get('title') or ''}"
         if answer.status in (408, 429) or answer.status >= 500:
             raise TryLaterError(message, answer.retry_after_seconds())
-        raise RefusedError(answer.status, message)
+        raise RefusedByServerError(answer.status, message)

@@ -26,7 +26,7 @@ from headgate.agents.port import (
     Agent,
     Assignment,
     JobFacts,
-    Progress,
+    JobProgress,
     TimeoutSeconds,
     TryLaterError,
     printable,
@@ -76,26 +76,26 @@ class ExecAgent(Agent):
         self._place: str | None = None
         self._looks: dict[str, int] = {}
 
-    async def start(self, assignment: Assignment) -> Progress:
+    async def start(self, assignment: Assignment) -> JobProgress:
         config = self.config_of(assignment)
         _check_directory(config)
         place = await self._own_place(assignment)
         run = self._run(assignment.job)
         if not run.was_begun():
             if "begun" in assignment.state:
-                return Progress(
+                return JobProgress(
                     "failure", "the command was started, but its folder is gone: its end is not known"
                 )
             await assignment.keep(place=place)
             run.folder.mkdir(mode=0o700, exist_ok=True)
             await _spawn(run, config, assignment)
         if not run.was_begun():
-            return Progress("queued", "the command is being started", look_again_seconds=LOOK_SECONDS[0])
+            return JobProgress("queued", "the command is being started", look_again_seconds=LOOK_SECONDS[0])
         if "begun" not in assignment.state:
             await assignment.keep(begun=True)
         return self._seen(run, config)
 
-    async def follow(self, assignment: Assignment) -> Progress:
+    async def follow(self, assignment: Assignment) -> JobProgress:
         return await self.start(assignment)
 
     def config_of(self, assignment: Assignment) -> ExecConfig:
@@ -115,10 +115,10 @@ class ExecAgent(Agent):
         self._looks.pop(assignment.job.id, None)
         await asyncio.to_thread(shutil.rmtree, run.folder, ignore_errors=True)
 
-    def _run(self, job: JobFacts) -> Run:
+    def _run(self, job: JobFacts) -> ExecRun:
         if not _SAFE_NAME.fullmatch(job.id):
             raise Rejected((Problem("job.id", f'is "{job.id[:80]}"; allowed are letters, digits and . _ -'),))
-        return Run(self._folder / job.id)
+        return ExecRun(self._folder / job.id)
 
     async def _own_place(self, assignment: Assignment) -> str:
         """A command that was started elsewhere can be seen there only; here it must not start again."""
@@ -129,23 +129,23 @@ class ExecAgent(Agent):
             raise TryLaterError(f"the command was started by the agent on {machine}, which is waited for", 5)
         return self._place
 
-    def _seen(self, run: Run, config: ExecConfig) -> Progress:
+    def _seen(self, run: ExecRun, config: ExecConfig) -> JobProgress:
         code = run.exit_code()
         if code is None and run.is_alive():
             looks = self._looks.get(run.folder.name, 0)
             self._looks[run.folder.name] = looks + 1
             wait = LOOK_SECONDS[min(looks, len(LOOK_SECONDS) - 1)]
-            return Progress("inProgress", external_id=run.pid(), look_again_seconds=wait)
+            return JobProgress("inProgress", external_id=run.pid(), look_again_seconds=wait)
         code = run.exit_code()
         if code is None:
-            return Progress(
+            return JobProgress(
                 "failure", _said("the command was interrupted and left no exit code", run.last_lines())
             )
         status = "successful" if code in config.success_exit_codes else "failure"
-        return Progress(status, _said(f"exit code {code}", run.last_lines()), run.pid())
+        return JobProgress(status, _said(f"exit code {code}", run.last_lines()), run.pid())
 
 
-class Run:
+class ExecRun:
     """What the folder of a job tells about its command."""
 
     def __init__(self, folder: Path) -> None:
@@ -216,7 +216,7 @@ class Run:
         return True
 
 
-async def _spawn(run: Run, config: ExecConfig, assignment: Assignment) -> None:
+async def _spawn(run: ExecRun, config: ExecConfig, assignment: Assignment) -> None:
     """Two of these at once do no harm: the wrapper that makes `begun` runs the command, the other one leaves."""
     script = str(Path(exec_run.__file__).resolve())
     try:
@@ -238,7 +238,7 @@ async def _spawn(run: Run, config: ExecConfig, assignment: Assignment) -> None:
         await asyncio.sleep(0.01)
 
 
-def _variables(run: Run, config: ExecConfig, assignment: Assignment) -> dict[str, str]:
+def _variables(run: ExecRun, config: ExecConfig, assignment: Assignment) -> dict[str, str]:
     job, document = assignment.job, assignment.document
     whole = msgspec.json.encode(document)
     (run.folder / "job.json").write_bytes(whole)
@@ -298,5 +298,5 @@ def _sweep(folder: Path) -> None:
     oldest = time.time() - KEPT_DAYS * 86_400
     for each in folder.iterdir():
         with contextlib.suppress(OSError):
-            if each.is_dir() and each.stat().st_mtime < oldest and not Run(each).is_alive():
+            if each.is_dir() and each.stat().st_mtime < oldest and not ExecRun(each).is_alive():
                 shutil.rmtree(each, ignore_errors=True)

@@ -13,8 +13,8 @@ from urllib.parse import urlencode
 import msgspec
 
 from headgate.agents.credentials import Credentials
-from headgate.agents.port import Agent, Assignment, Progress, TimeoutSeconds, TryLaterError, shortened
-from headgate.agents.web import LONGEST_WAIT_SECONDS, Answer, Web, segment
+from headgate.agents.port import Agent, Assignment, JobProgress, TimeoutSeconds, TryLaterError, shortened
+from headgate.agents.web import LONGEST_WAIT_SECONDS, Web, WebAnswer, segment
 from headgate.fleet import model
 from headgate.fleet.rules.verification import Address
 from headgate.kernel import instants
@@ -76,7 +76,7 @@ class GithubAgent(Agent):
         self._credentials = credentials or Credentials()
         self._web = web or Web()
 
-    async def start(self, assignment: Assignment) -> Progress:
+    async def start(self, assignment: Assignment) -> JobProgress:
         config = assignment.config(GithubConfig)
         if "dispatchedAt" in assignment.state:
             return await self._followed(config, assignment)
@@ -86,20 +86,22 @@ class GithubAgent(Agent):
         except TryLaterError as error:
             if error.was_sent:
                 message = f"{error.message}; looking for the run, in case it began"
-                return Progress("queued", message, look_again_seconds=NEXT_LOOK_SECONDS)
+                return JobProgress("queued", message, look_again_seconds=NEXT_LOOK_SECONDS)
             await assignment.keep(dispatchedAt=None)
             raise
         return await self._dispatched(config, assignment, answer)
 
-    async def _dispatched(self, config: GithubConfig, assignment: Assignment, answer: Answer) -> Progress:
+    async def _dispatched(
+        self, config: GithubConfig, assignment: Assignment, answer: WebAnswer
+    ) -> JobProgress:
         if answer.is_good:
             run = answer.fields()
             if not isinstance(run.get("workflow_run_id"), int):
-                return Progress(
+                return JobProgress(
                     "queued", "dispatched; looking for the run", look_again_seconds=NEXT_LOOK_SECONDS
                 )
             await assignment.keep(run=run["workflow_run_id"], page=run.get("html_url"))
-            return Progress(
+            return JobProgress(
                 "queued",
                 "dispatched",
                 str(run["workflow_run_id"]),
@@ -108,12 +110,12 @@ class GithubAgent(Agent):
             )
         if answer.status >= 500:
             message = f"GitHub answered {answer.status}; looking for the run, in case it began"
-            return Progress("queued", message, look_again_seconds=NEXT_LOOK_SECONDS)
+            return JobProgress("queued", message, look_again_seconds=NEXT_LOOK_SECONDS)
         await assignment.keep(dispatchedAt=None)
         self._refuse_limit(answer)
-        return Progress("invalidIntegration", _refusal(config, assignment, answer))
+        return JobProgress("invalidIntegration", _refusal(config, assignment, answer))
 
-    async def _dispatch(self, config: GithubConfig, assignment: Assignment) -> Answer:
+    async def _dispatch(self, config: GithubConfig, assignment: Assignment) -> WebAnswer:
         """Servers that do not know `return_run_details` refuse the whole request, and begin nothing."""
         inputs = {key: _input(value) for key, value in config.inputs.items()}
         if config.job_id_input:
@@ -125,10 +127,10 @@ class GithubAgent(Agent):
             answer = await self._call(config, "POST", path, body)
         return answer
 
-    async def follow(self, assignment: Assignment) -> Progress:
+    async def follow(self, assignment: Assignment) -> JobProgress:
         return await self._followed(assignment.config(GithubConfig), assignment)
 
-    async def _followed(self, config: GithubConfig, assignment: Assignment) -> Progress:
+    async def _followed(self, config: GithubConfig, assignment: Assignment) -> JobProgress:
         run_id = assignment.state.get("run")
         if run_id is None:
             run = await self._found(config, assignment)
@@ -147,18 +149,18 @@ class GithubAgent(Agent):
             run = answer.fields()
         return _progress(config, run)
 
-    def _not_there(self, config: GithubConfig, assignment: Assignment, run_id: object) -> Progress:
+    def _not_there(self, config: GithubConfig, assignment: Assignment, run_id: object) -> JobProgress:
         """A run may not be readable yet in the first moments after its dispatch."""
         if self._clock() < self._find_until(config, assignment):
-            return Progress(
+            return JobProgress(
                 "queued", "dispatched; the run is not there yet", look_again_seconds=NEXT_LOOK_SECONDS
             )
-        return Progress("externalRunNotFound", f"run {run_id} of {_repository(config)} is not there")
+        return JobProgress("externalRunNotFound", f"run {run_id} of {_repository(config)} is not there")
 
-    def _not_found_yet(self, config: GithubConfig, assignment: Assignment) -> Progress:
+    def _not_found_yet(self, config: GithubConfig, assignment: Assignment) -> JobProgress:
         if self._clock() < self._find_until(config, assignment):
-            return Progress("queued", "looking for the run", look_again_seconds=NEXT_LOOK_SECONDS)
-        return Progress(
+            return JobProgress("queued", "looking for the run", look_again_seconds=NEXT_LOOK_SECONDS)
+        return JobProgress(
             "externalRunNotFound",
             f"no run of {config.workflow} in {_repository(config)} has the job's id in its name within "
             f"{config.find_seconds} s of the dispatch; write `run-name: ... ${{{{ inputs.{config.job_id_input} }}}}` "
@@ -212,7 +214,7 @@ class GithubAgent(Agent):
     async def close(self) -> None:
         await self._web.close()
 
-    async def _call(self, config: GithubConfig, method: str, path: str, body: object = None) -> Answer:
+    async def _call(self, config: GithubConfig, method: str, path: str, body: object = None) -> WebAnswer:
         headers = {
             "Accept": "application/vnd.github+json",
             "Authorization": f"Bearer {self._token(config)}",
@@ -227,7 +229,7 @@ class GithubAgent(Agent):
     def _token(self, config: GithubConfig) -> str:
         return self._credentials.find(config.token, config.token_env, field="token")
 
-    def _refuse_limit(self, answer: Answer) -> None:
+    def _refuse_limit(self, answer: WebAnswer) -> None:
         """Both of GitHub's limits, the hourly one and the one against bursts, may come as 403 or 429."""
         used_up = answer.headers.get("x-ratelimit-remaining") == "0"
         said = answer.retry_after_seconds()
@@ -263,16 +265,16 @@ def _named(runs: Iterable[object], job: str) -> dict[str, Any] | None:
     return None
 
 
-def _progress(config: GithubConfig, run: dict[str, Any]) -> Progress:
+def _progress(config: GithubConfig, run: dict[str, Any]) -> JobProgress:
     status, conclusion = str(run.get("status")), str(run.get("conclusion"))
     number, links = str(run.get("id")), _links(run)
     if status != "completed":
         live = _LIVE.get(status, "inProgress")
         message = f"run {number} is {status.replace('_', ' ')}"
-        return Progress(live, message, number, links, config.poll_seconds)
+        return JobProgress(live, message, number, links, config.poll_seconds)
     message = f"run {number} ended: {conclusion.replace('_', ' ')}"
     ended = _CONCLUDED.get(conclusion, "failure")
-    return Progress(ended, message, number, links, config.poll_seconds)
+    return JobProgress(ended, message, number, links, config.poll_seconds)
 
 
 def _links(run: dict[str, Any]) -> dict[str, str]:
@@ -280,7 +282,7 @@ def _links(run: dict[str, Any]) -> dict[str, str]:
     return {"run": page} if isinstance(page, str) and model.is_web_address(page) else {}
 
 
-def _refusal(config: GithubConfig, assignment: Assignment, answer: Answer) -> str:
+def _refusal(config: GithubConfig, assignment: Assignment, answer: WebAnswer) -> str:
     said = str(answer.fields().get("message") or answer.text().strip())
     said = assignment.scrubber.text(said)[:200]
     where = f"{config.workflow} of {_repository(config)} at {config.ref}"

@@ -13,13 +13,13 @@ from headgate.agents.credentials import Credentials
 from headgate.agents.port import (
     Agent,
     Assignment,
-    Progress,
+    JobProgress,
     TimeoutSeconds,
     TryLaterError,
     printable,
     shortened,
 )
-from headgate.agents.web import Answer, Web, place_of, segment
+from headgate.agents.web import Web, WebAnswer, place_of, segment
 from headgate.fleet import model
 from headgate.fleet.rules.verification import Address, check_headers
 from headgate.kernel.documents import Checked
@@ -77,27 +77,27 @@ class HttpAgent(Agent):
         self._public_url = public_url.rstrip("/")
         self._web = web or Web()
 
-    async def start(self, assignment: Assignment) -> Progress:
+    async def start(self, assignment: Assignment) -> JobProgress:
         """The receiver tells a repeated order by its Idempotency-Key."""
         config = assignment.config(HttpConfig)
         answer = await self._send(config, assignment, "POST", config.url, self._body(assignment))
         _refuse_busy(answer)
         if not answer.is_good:
             message = f"{place_of(config.url)} answered {answer.status}{_reason(assignment, answer)}"
-            return Progress("invalidIntegration", shortened(message))
+            return JobProgress("invalidIntegration", shortened(message))
         progress = _progress(config, assignment, answer)
         if progress.external_id:
             await assignment.keep(externalId=progress.external_id)
         return progress
 
-    async def follow(self, assignment: Assignment) -> Progress | None:
+    async def follow(self, assignment: Assignment) -> JobProgress | None:
         config = assignment.config(HttpConfig)
         if config.status_url is None:
             return None
         answer = await self._send(config, assignment, "GET", _address(config.status_url, assignment), b"")
         _refuse_busy(answer)
         if answer.status in (404, 410):
-            return Progress("externalRunNotFound", f"the status address answered {answer.status}")
+            return JobProgress("externalRunNotFound", f"the status address answered {answer.status}")
         if not answer.is_good:
             raise TryLaterError(f"the status address answered {answer.status}{_reason(assignment, answer)}")
         return _progress(config, assignment, answer)
@@ -115,7 +115,7 @@ class HttpAgent(Agent):
 
     async def _send(
         self, config: HttpConfig, assignment: Assignment, method: str, url: str, body: bytes
-    ) -> Answer:
+    ) -> WebAnswer:
         secret = self._secret(config)
         headers = {
             **config.headers,
@@ -150,7 +150,7 @@ class HttpAgent(Agent):
         return msgspec.json.encode(document)
 
 
-def _reason(assignment: Assignment, answer: Answer) -> str:
+def _reason(assignment: Assignment, answer: WebAnswer) -> str:
     """The first line of what it says."""
     fields = answer.fields()
     said = str(fields.get("detail") or fields.get("message") or answer.text().strip())
@@ -165,12 +165,12 @@ def _address(url: str, assignment: Assignment) -> str:
     return url.replace(EXTERNAL_ID, segment(str(assignment.state.get("externalId", "")), "externalId"))
 
 
-def _refuse_busy(answer: Answer) -> None:
+def _refuse_busy(answer: WebAnswer) -> None:
     if answer.status in (408, 425, 429) or answer.status >= 500:
         raise TryLaterError(f"the other side answered {answer.status}", answer.retry_after_seconds())
 
 
-def _progress(config: HttpConfig, assignment: Assignment, answer: Answer) -> Progress:
+def _progress(config: HttpConfig, assignment: Assignment, answer: WebAnswer) -> JobProgress:
     """An answer may say how the job is; without that it runs."""
     given = answer.fields()
     status = given.get("status", "inProgress")
@@ -179,10 +179,10 @@ def _progress(config: HttpConfig, assignment: Assignment, answer: Answer) -> Pro
         scrub = assignment.scrubber.text
         allowed = ", ".join(sorted(model.JOB_LIVE | model.JOB_TERMINAL))
         message = f'the other side says the status is "{scrub(str(status))[:80]}"; allowed are {allowed}'
-        return Progress("inProgress", message, look_again_seconds=look_again_seconds)
+        return JobProgress("inProgress", message, look_again_seconds=look_again_seconds)
     external_id, links = given.get("externalId"), given.get("links")
     said = given.get("message")
-    return Progress(
+    return JobProgress(
         status,
         shortened(assignment.scrubber.text(said)) if isinstance(said, str) else None,
         printable(str(external_id))[:500] if external_id else None,

@@ -11,7 +11,7 @@ import msgspec
 from headgate.agents.port import TryLaterError, shortened
 from headgate.agents.providers import http, prometheus, sleep
 from headgate.agents.providers import templates as provider_templates
-from headgate.agents.providers.answers import Answer
+from headgate.agents.providers.answers import MetricAnswer
 from headgate.agents.web import Web
 from headgate.fleet import scrubbing
 from headgate.fleet.rules import verification
@@ -38,7 +38,7 @@ class Measurer:
         self._web = web or Web()
         self._free = asyncio.Semaphore(most_at_once)
 
-    async def measure(self, metric: verification.Metric, bindings: Mapping[str, object]) -> Answer:
+    async def measure(self, metric: verification.Metric, bindings: Mapping[str, object]) -> MetricAnswer:
         """`bindings` as for a job's config: version, resource, environment, deployment, variables, job."""
         async with self._free:
             scrubber = _scrubber(metric.provider)
@@ -47,21 +47,23 @@ class Measurer:
                 scrubber = _scrubber(provider)
                 async with asyncio.timeout(_limit_seconds(provider)):
                     answer = await self._ask(provider)
-                return Answer(
+                return MetricAnswer(
                     scrubber.value(answer.result),
                     None if answer.error is None else shortened(scrubber.text(answer.error)),
                 )
             except Rejected as rejected:
-                return Answer(error=shortened("; ".join(map(str, scrubber.problems(rejected.problems)))))
+                return MetricAnswer(
+                    error=shortened("; ".join(map(str, scrubber.problems(rejected.problems))))
+                )
             except TryLaterError as error:
-                return Answer(error=error.message)
+                return MetricAnswer(error=error.message)
             except TimeoutError:
-                return Answer(error="no answer in time")
+                return MetricAnswer(error="no answer in time")
             except Exception as error:
                 logger.exception("Measuring %s failed", metric.name)
-                return Answer(error=f"the provider failed: {type(error).__name__}")
+                return MetricAnswer(error=f"the provider failed: {type(error).__name__}")
 
-    async def _ask(self, provider: Provider) -> Answer:
+    async def _ask(self, provider: Provider) -> MetricAnswer:
         match provider:
             case verification.Http():
                 return await http.measure(provider, self._web)

@@ -45,7 +45,7 @@ class TryLaterError(Exception):
         self.was_sent = was_sent
 
 
-class Progress(msgspec.Struct, frozen=True):
+class JobProgress(msgspec.Struct, frozen=True):
     """How a job is. After `look_again_seconds` it is followed again; None: somebody else will report its end."""
 
     status: str
@@ -58,7 +58,7 @@ class Progress(msgspec.Struct, frozen=True):
     def has_ended(self) -> bool:
         return self.status in model.JOB_TERMINAL
 
-    def scrubbed(self, scrubber: Scrubber) -> Progress:
+    def scrubbed(self, scrubber: Scrubber) -> JobProgress:
         """As it may be told."""
         message = None if self.message is None else shortened(scrubber.text(self.message))
         external_id = None if self.external_id is None else scrubber.text(self.external_id)
@@ -86,7 +86,7 @@ class AgentFacts(msgspec.Struct, frozen=True):
     type: str = ""
 
 
-class Document(msgspec.Struct, frozen=True, rename="camel"):
+class OrderDocument(msgspec.Struct, frozen=True, rename="camel"):
     """What an order says. Everything is there to be passed on; agents themselves read job and config."""
 
     job: JobFacts
@@ -109,7 +109,7 @@ class Assignment:
     def __init__(
         self,
         workspace: str,
-        document: Document,
+        document: OrderDocument,
         *,
         state: State | None = None,
         deadline_at: Instant | None = None,
@@ -155,11 +155,11 @@ class Agent(ABC):
     type: ClassVar[str]
 
     @abstractmethod
-    async def start(self, assignment: Assignment) -> Progress:
+    async def start(self, assignment: Assignment) -> JobProgress:
         """Begins the job, or finds it begun."""
 
     @abstractmethod
-    async def follow(self, assignment: Assignment) -> Progress | None:
+    async def follow(self, assignment: Assignment) -> JobProgress | None:
         """How it is now; None: only others know, and will report it."""
 
     @abstractmethod
@@ -175,9 +175,11 @@ class Agent(ABC):
         return
 
 
-def invalid(rejected: Rejected) -> Progress:
+def invalid(rejected: Rejected) -> JobProgress:
     """A config that cannot be used, field by field."""
-    return Progress("invalidIntegration", shortened("; ".join(str(problem) for problem in rejected.problems)))
+    return JobProgress(
+        "invalidIntegration", shortened("; ".join(str(problem) for problem in rejected.problems))
+    )
 
 
 def shortened(text: str) -> str:

@@ -15,8 +15,8 @@ import msgspec
 
 from headgate.agents import addresses
 from headgate.agents.backoff import Backoff
-from headgate.agents.desk import Desk, RefusedError, Token
-from headgate.agents.port import Agent, Assignment, Document, Progress, TryLaterError, invalid
+from headgate.agents.desk import Desk, RefusedByServerError, Token
+from headgate.agents.port import Agent, Assignment, JobProgress, OrderDocument, TryLaterError, invalid
 from headgate.agents.web import Web
 from headgate.kernel.problems import Rejected
 
@@ -54,7 +54,7 @@ class PullAgent:
         lease_seconds: float = LEASE_SECONDS,
         heartbeat_seconds: float | None = None,
         backoff: Backoff | None = None,
-        noticed: Callable[[str, Progress], None] | None = None,
+        noticed: Callable[[str, JobProgress], None] | None = None,
     ) -> None:
         self._web = Web(addresses.ANYWHERE)
         self._desk = Desk(url, token, agent, workspace, self._web)
@@ -123,7 +123,7 @@ class PullAgent:
     def _take(self, offer: dict[str, Any]) -> None:
         try:
             token = msgspec.convert(offer, Offer).claim.token
-            document = _without_own_keys(msgspec.convert(offer, Document))
+            document = _without_own_keys(msgspec.convert(offer, OrderDocument))
         except msgspec.ValidationError as error:
             self._free.release()
             logger.error("A job that was offered cannot be read: %s", error)
@@ -132,14 +132,14 @@ class PullAgent:
         task = asyncio.create_task(self._run(document, token, before))
         self._jobs[document.job.id] = task
 
-    async def _run(self, document: Document, token: Token, before: asyncio.Task[None] | None) -> None:
+    async def _run(self, document: OrderDocument, token: Token, before: asyncio.Task[None] | None) -> None:
         job = document.job.id
         try:
             if before is not None:
                 before.cancel()
                 await asyncio.gather(before, return_exceptions=True)
             await self._work(Assignment(self._workspace, document), token)
-        except RefusedError as error:
+        except RefusedByServerError as error:
             logger.warning("Job %s: %s", job, error)
         except Exception:
             logger.exception("The work on job %s broke off", job)
@@ -170,7 +170,7 @@ class PullAgent:
             self._ended.discard(job)
             self._started.discard(job)
         if is_cancelled is True and not is_reported:
-            await self._tell(job, token, Progress("cancelled", "stopped"))
+            await self._tell(job, token, JobProgress("cancelled", "stopped"))
         elif isinstance(done, Exception):
             raise done
 
@@ -185,7 +185,7 @@ class PullAgent:
                 if await self._desk.is_cancelled(job, token):
                     return True
                 ours_until = asked_at + self._lease_seconds
-            except RefusedError as error:
+            except RefusedByServerError as error:
                 logger.warning("Job %s is not ours any more: %s", job, error)
                 return False
             except TryLaterError as error:
@@ -194,11 +194,11 @@ class PullAgent:
 
     async def _do(self, assignment: Assignment, token: Token) -> None:
         is_started, failures = False, 0
-        said: Progress | None = None
+        said: JobProgress | None = None
         while True:
             try:
                 act = self._handler.follow if is_started else self._handler.start
-                progress = await act(assignment) or said or Progress("inProgress", look_again_seconds=5)
+                progress = await act(assignment) or said or JobProgress("inProgress", look_again_seconds=5)
                 is_started, failures = True, 0
                 self._started.add(assignment.job.id)
             except Rejected as rejected:
@@ -207,7 +207,7 @@ class PullAgent:
                 failures += 1
                 wait = self._backoff.seconds(failures) if error.after_seconds is None else error.after_seconds
                 status = said.status if said is not None else "queued"
-                progress = Progress(status, error.message, look_again_seconds=wait)
+                progress = JobProgress(status, error.message, look_again_seconds=wait)
             if progress.has_ended:
                 self._ended.add(assignment.job.id)
             if said is None or _news(progress) != _news(said):
@@ -217,7 +217,7 @@ class PullAgent:
                 return
             await asyncio.sleep(5 if progress.look_again_seconds is None else progress.look_again_seconds)
 
-    async def _tell(self, job: str, token: Token, progress: Progress) -> None:
+    async def _tell(self, job: str, token: Token, progress: JobProgress) -> None:
         """Until it is taken, or refused for good."""
         failures = 0
         while True:
@@ -258,11 +258,11 @@ class PullAgent:
         return progress is not None and progress.has_ended
 
 
-def _without_own_keys(document: Document) -> Document:
+def _without_own_keys(document: OrderDocument) -> OrderDocument:
     """Keys that are the server's business would be unknown to the handler."""
     config = {key: value for key, value in document.config.items() if key not in OWN_KEYS}
     return msgspec.structs.replace(document, config=config)
 
 
-def _news(progress: Progress) -> tuple[object, ...]:
+def _news(progress: JobProgress) -> tuple[object, ...]:
     return (progress.status, progress.message, progress.external_id, dict(progress.links))

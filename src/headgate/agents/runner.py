@@ -37,7 +37,7 @@ POLL_SECONDS = 1.0
 Key = tuple[str, str]
 
 
-class Runner:
+class AgentRunner:
     """`refused` are types that have no agent here and shall be told so: their jobs end as `invalidJobAgent`."""
 
     def __init__(

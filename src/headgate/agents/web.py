@@ -24,7 +24,7 @@ MOST_REDIRECTS = 5
 LONGEST_WAIT_SECONDS = 3_600.0
 
 
-class Answer(msgspec.Struct, frozen=True):
+class WebAnswer(msgspec.Struct, frozen=True):
     """`headers` by lower-case name; `body` is cut at the limit, and then `is_cut`."""
 
     status: int
@@ -82,7 +82,7 @@ class Web:
         timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
         largest_bytes: int = LARGEST_ANSWER_BYTES,
         verify: bool = True,
-    ) -> Answer:
+    ) -> WebAnswer:
         """Raises TryLaterError when there is no answer, Rejected for an address that may not be reached.
 
         Redirects are followed on the same host only, which is looked at anew.
@@ -107,7 +107,7 @@ class Web:
         timeout_seconds: float,
         largest_bytes: int,
         verify: bool,
-    ) -> Answer:
+    ) -> WebAnswer:
         timeout = aiohttp.ClientTimeout(
             total=timeout_seconds, sock_connect=min(CONNECT_TIMEOUT_SECONDS, timeout_seconds)
         )
@@ -125,7 +125,7 @@ class Web:
             ) as response:
                 content, is_cut = await _content(response, largest_bytes)
                 names = {name.lower(): value for name, value in response.headers.items()}
-                return Answer(response.status, names, content, is_cut)
+                return WebAnswer(response.status, names, content, is_cut)
         except aiohttp.InvalidURL:
             raise _unusable(address) from None
         except AddressRefusedError as error:
@@ -168,7 +168,7 @@ async def _content(response: aiohttp.ClientResponse, largest_bytes: int) -> tupl
     return bytes(content), False
 
 
-def _onward(method: str, address: URL, answer: Answer) -> URL | None:
+def _onward(method: str, address: URL, answer: WebAnswer) -> URL | None:
     """Where a redirect leads; credentials must not follow it to another host, nor a body be lost on the way."""
     if answer.status not in (301, 302, 303, 307, 308) or "location" not in answer.headers:
         return None

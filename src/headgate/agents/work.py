@@ -13,8 +13,8 @@ from headgate.agents.backoff import Backoff
 from headgate.agents.port import (
     Agent,
     Assignment,
-    Document,
-    Progress,
+    JobProgress,
+    OrderDocument,
     State,
     TryLaterError,
     invalid,
@@ -53,7 +53,7 @@ class Said(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     links: dict[str, str] = {}
 
 
-class Kept(msgspec.Struct, rename="camel", omit_defaults=True):
+class OrderState(msgspec.Struct, rename="camel", omit_defaults=True):
     """The state of an order: the agent's own, and what the runner must know of it after a restart."""
 
     is_started: bool = False
@@ -124,7 +124,7 @@ class Work:
                 await self.put_down(wait)
                 return
 
-    async def _step(self, agent: Agent, assignment: Assignment) -> Progress | None:
+    async def _step(self, agent: Agent, assignment: Assignment) -> JobProgress | None:
         """Whatever goes wrong, the job says what and when it is tried again."""
         try:
             if self._kept.is_started:
@@ -144,13 +144,13 @@ class Work:
         self._kept.failures = 0
         return progress
 
-    def _later(self, message: str, after_seconds: float | None) -> Progress:
+    def _later(self, message: str, after_seconds: float | None) -> JobProgress:
         self._kept.failures += 1
         wait = self._tools.backoff.seconds(self._kept.failures) if after_seconds is None else after_seconds
         at = instants.show_to_the_second(self._tools.clock() + instants.seconds(wait))
         said = self._kept.said
         status = said.status if said is not None and self._kept.is_started else "queued"
-        return Progress(status, f"{message}; tried again at {at} UTC", look_again_seconds=wait)
+        return JobProgress(status, f"{message}; tried again at {at} UTC", look_again_seconds=wait)
 
     async def _time_out(self, agent: Agent, assignment: Assignment) -> None:
         """What cannot be stopped now is tried again; the job is over for everybody else."""
@@ -272,16 +272,16 @@ class Work:
         return True
 
 
-def kept_of(order: Order) -> Kept:
-    return msgspec.json.decode(order.state or b"{}", type=Kept)
+def kept_of(order: Order) -> OrderState:
+    return msgspec.json.decode(order.state or b"{}", type=OrderState)
 
 
 def assignment_of(order: Order, state: State, keep: Callable[[State], Awaitable[None]] | None) -> Assignment:
     """Raises msgspec.DecodeError."""
-    document = msgspec.json.decode(order.document, type=Document)
+    document = msgspec.json.decode(order.document, type=OrderDocument)
     return Assignment(order.workspace, document, state=state, deadline_at=order.deadline_at, keep=keep)
 
 
-def _said(progress: Progress) -> Said:
+def _said(progress: JobProgress) -> Said:
     message = shortened(progress.message or "")
     return Said(progress.status, message, progress.external_id, dict(progress.links))

@@ -30,9 +30,9 @@ from headgate.api import (
     service_routes,
     tracing,
 )
-from headgate.api.calls import Answer, Call, Line, Principal, Refusal, Route, Service
+from headgate.api.calls import Answer, Call, ClientConnection, Principal, Refusal, Route, Service
 from headgate.api.metrics import Metrics
-from headgate.api.reading import ClientGoneError, Limits
+from headgate.api.reading import BodyLimits, ClientGoneError
 from headgate.api.routing import Match, Router
 from headgate.store.port import UnavailableError
 
@@ -73,14 +73,14 @@ def create_app(
     routes: Iterable[Route],
     authenticate: Authenticate,
     *,
-    limits: Limits | None = None,
+    limits: BodyLimits | None = None,
     metrics: Metrics | None = None,
     ready: service_routes.Ready = tuple,
     fallback: ASGIApp | None = None,
 ) -> Application:
     """`fallback` answers what is not found outside of /v1: the console."""
     return Application(
-        service, tuple(routes), authenticate, limits or Limits(), metrics or Metrics(), ready, fallback
+        service, tuple(routes), authenticate, limits or BodyLimits(), metrics or Metrics(), ready, fallback
     )
 
 
@@ -90,7 +90,7 @@ class Application:
         service: Service,
         routes: tuple[Route, ...],
         authenticate: Authenticate,
-        limits: Limits,
+        limits: BodyLimits,
         metrics: Metrics,
         ready: service_routes.Ready,
         fallback: ASGIApp | None,
@@ -252,7 +252,7 @@ class Application:
             request_id=request.id,
             trace_parent=tracing.current_trace_parent(),
             raw_body=raw_body,
-            line=Line(functools.partial(responding.until_gone, request.receive), self._closing),
+            line=ClientConnection(functools.partial(responding.until_gone, request.receive), self._closing),
         )
 
     def _crowds_of(self, route: Route, principal: Principal) -> Iterator[tuple[crowds.Crowd, str, str]]:

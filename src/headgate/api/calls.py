@@ -55,7 +55,7 @@ Lane = Literal["lists", "plans", "bodies"]
 """Which process beside the server works on it: what is short but asked often, what takes long, what is large."""
 
 
-class Part(Protocol):
+class AnswerPart(Protocol):
     @property
     def status(self) -> int: ...
     @property
@@ -73,7 +73,7 @@ class Aside(Protocol):
 
     async def answer(self, lane: Lane, work: str, call: Call) -> Answer: ...
 
-    def parts(self, lane: Lane, work: str, call: Call) -> AsyncIterator[Part]:
+    def parts(self, lane: Lane, work: str, call: Call) -> AsyncIterator[AnswerPart]:
         """The last one has the status; before it come the parts of what was made."""
         ...
 
@@ -120,7 +120,7 @@ class Service(msgspec.Struct, frozen=True):
     """None where everything is done in one process: in one of those beside a server, and in tests."""
 
 
-class Line:
+class ClientConnection:
     """The connection of a request that waits: whether there is still somebody to answer, and somebody who answers."""
 
     def __init__(
@@ -138,7 +138,7 @@ class Line:
     def is_closing(self) -> bool:
         return self._closing is not None and self._closing.is_set()
 
-    async def __aenter__(self) -> Line:
+    async def __aenter__(self) -> ClientConnection:
         if self._hung_up is not None:
             self._listening = asyncio.ensure_future(self._hung_up())
             await asyncio.sleep(0)
@@ -166,7 +166,7 @@ class Call(msgspec.Struct):
     request_id: str = ""
     trace_parent: str | None = None
     raw_body: bytes = b""
-    line: Line = msgspec.field(default_factory=Line)
+    line: ClientConnection = msgspec.field(default_factory=ClientConnection)
 
     @property
     def caller(self) -> Caller:

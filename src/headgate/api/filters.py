@@ -15,7 +15,7 @@ STEPS_AN_OBJECT = 20_000
 LONGEST_TEXT = 4_000
 
 
-class Condition:
+class Filter:
     def __init__(self, variable: str, program: cel.Program) -> None:
         self.variable = variable
         self._program = program
@@ -32,7 +32,7 @@ class Condition:
             return False
 
 
-def condition(text: str | None, variable: str) -> Condition | None:
+def condition(text: str | None, variable: str) -> Filter | None:
     """None without a filter; a malformed one is refused with the place in its text."""
     if text is None:
         return None
@@ -43,7 +43,7 @@ def condition(text: str | None, variable: str) -> Condition | None:
     expressions.check(environment, text, "cel", problems)
     if problems:
         raise _refused([(one.path, one.message) for one in problems])
-    return Condition(variable, environment.compile(text))
+    return Filter(variable, environment.compile(text))
 
 
 def with_times(document: Mapping[str, object]) -> dict[str, object]:

@@ -9,7 +9,7 @@ import msgspec
 
 from headgate.api import problems, reading
 from headgate.api.calls import Answer, Call
-from headgate.api.reading import Limits
+from headgate.api.reading import BodyLimits
 
 LARGE_BYTES = 16 * 1024
 PART = 200
@@ -20,7 +20,7 @@ class RefusedAside(problems.RefusalWithHeaders):
     """What was refused there, to be answered here as it is."""
 
     def __init__(self, answer: Answer) -> None:
-        problem = msgspec.json.decode(answer.document, type=problems.Problem)
+        problem = msgspec.json.decode(answer.document, type=problems.ProblemView)
         super().__init__(answer.status, problem.title, problem.detail, answer.headers)
         self.errors = tuple((one.path, one.message) for one in problem.errors)
 
@@ -38,7 +38,7 @@ def decoded(call: Call) -> Any:
     """None where it is no JSON, and for an empty body."""
     if call.body is not None or not call.raw_body or not is_json(call):
         return call.body
-    return reading.parse_document(call.raw_body, Limits())
+    return reading.parse_document(call.raw_body, BodyLimits())
 
 
 async def parts(call: Call, work: str) -> AsyncIterator[bytes]:

@@ -11,7 +11,7 @@ import msgspec
 
 from headgate.api import filters, pages
 from headgate.api.calls import Answer, Call
-from headgate.api.filters import Condition
+from headgate.api.filters import Filter
 from headgate.api.pages import Key, Page
 
 Row = TypeVar("Row")
@@ -65,7 +65,7 @@ async def answer(call: Call, listing: Listing[Row]) -> Answer:
 def _take(
     listing: Listing[Row],
     rows: Sequence[tuple[Key, Row | None]],
-    condition: Condition | None,
+    condition: Filter | None,
     missing: int,
     found: _Found,
     deadline: float,

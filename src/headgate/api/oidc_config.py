@@ -35,7 +35,7 @@ def _check_address(text: str, path: str, problems: list[Problem]) -> None:
         problems.append(Problem(path, flaw))
 
 
-class Grant(msgspec.Struct, frozen=True, rename="camel"):
+class OidcGrant(msgspec.Struct, frozen=True, rename="camel"):
     """`workspace` may be `*` for all of them."""
 
     role: Role
@@ -49,7 +49,7 @@ class OidcConfig(msgspec.Struct, frozen=True, rename="camel"):
     audience: Annotated[str, msgspec.Meta(min_length=1)]
     user_claim: Annotated[str, msgspec.Meta(min_length=1)] = "email"
     roles_claim: Annotated[str, msgspec.Meta(min_length=1)] = "groups"
-    roles: dict[str, Grant] = {}
+    roles: dict[str, OidcGrant] = {}
     leeway_seconds: Annotated[int, msgspec.Meta(ge=0, le=600)] = 60
 
 

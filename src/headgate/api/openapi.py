@@ -10,7 +10,7 @@ from typing import Any
 from headgate.api import access, reading, routing
 from headgate.api.calls import Parameter, Route
 from headgate.api.parameters import LONGEST_KEY
-from headgate.api.problems import MEDIA_TYPE, Problem
+from headgate.api.problems import MEDIA_TYPE, ProblemView
 from headgate.api.schema_words import TEXT_PATTERN
 from headgate.api.schemas import OBJECTS, Components, Patch
 
@@ -54,7 +54,7 @@ _ETAG = {"description": "For If-Match.", "schema": {"type": "string"}}
 
 def document(routes: Sequence[Route], public_url: str = "") -> Json:
     components = Components()
-    components.of(Problem, "answer")
+    components.of(ProblemView, "answer")
     _check_templates(routes)
     answers = {route.operation: _answers(route, components) for route in routes}
     if len(answers) != len(routes):

@@ -27,24 +27,24 @@ class Reached(msgspec.Struct, frozen=True):
     targets: int
 
 
-class Wanted(msgspec.Struct, frozen=True):
+class WantedChanges(msgspec.Struct, frozen=True):
     """What a request comes to on the state that there is."""
 
     compared: list[applying.Compared]
-    removals: list[pruning.Removal]
+    removals: list[pruning.ObjectRemoval]
 
     def differences(self) -> list[Difference]:
         return [*(one.difference for one in self.compared), *(one.difference() for one in self.removals)]
 
 
-def wanted(state: State, parsed: Sequence[applying.Manifest], given: bodies.Wish, user: str) -> Wanted:
+def wanted(state: State, parsed: Sequence[applying.Manifest], given: bodies.Wish, user: str) -> WantedChanges:
     pruning.check(given)
     ready = applying.settled(state, parsed, user, given.set)
     removals = pruning.removals(state, given, [one.object for one in ready])
-    return Wanted(applying.compare(state, ready), removals)
+    return WantedChanges(applying.compare(state, ready), removals)
 
 
-def apply_all(state: State, found: Wanted, apply: Callable[[Change], None], *, force: bool) -> None:
+def apply_all(state: State, found: WantedChanges, apply: Callable[[Change], None], *, force: bool) -> None:
     """All changes, removals last, and the check whom they concern: by the fleet that all of them make, before anything is applied where
     none of them moves a target, because going back is costly."""
     asked = applying.changes_of(found.compared)
@@ -66,7 +66,7 @@ def apply_all(state: State, found: Wanted, apply: Callable[[Change], None], *, f
 _FLEET = (model.Resource, model.Environment, model.Deployment)
 
 
-def check_beforehand(state: State, found: Wanted) -> None:
+def check_beforehand(state: State, found: WantedChanges) -> None:
     """For a plan: what would be refused because it concerns nobody, as far as the fleet stays as it is."""
     asked = applying.changes_of(found.compared)
     if not found.removals and not any(isinstance(one.change.object, _FLEET) for one in asked):
@@ -96,7 +96,7 @@ def _check_concerns(state: State, reached: Sequence[Reached]) -> None:
         raise Rejected(problems)
 
 
-def results(state: State, wanted: Wanted) -> dict[str, Any]:
+def results(state: State, wanted: WantedChanges) -> dict[str, Any]:
     """In the order of the request, removals last. Whom it concerns is said of what changed, up to a bound."""
     left = MOST_CONCERNS
     found = []

@@ -36,7 +36,7 @@ class ErrorAt(msgspec.Struct, frozen=True):
     message: str
 
 
-class Problem(msgspec.Struct, frozen=True):
+class ProblemView(msgspec.Struct, frozen=True):
     """Why a request was refused (RFC 9457). `errors` names each place that is wrong, all of them at once."""
 
     type: str
@@ -103,8 +103,8 @@ def unexpected(request_id: str) -> Refusal:
     )
 
 
-def document(refusal: Refusal, request_id: str) -> Problem:
-    return Problem(
+def document(refusal: Refusal, request_id: str) -> ProblemView:
+    return ProblemView(
         type="about:blank",
         title=_encodable(refusal.title or HTTPStatus(refusal.status).phrase),
         status=refusal.status,

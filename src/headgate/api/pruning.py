@@ -24,7 +24,7 @@ SET_KEY = "headgate/set"
 ASKED_AT_ONCE = 5
 
 
-class Removal(msgspec.Struct, frozen=True):
+class ObjectRemoval(msgspec.Struct, frozen=True):
     """`kept` says why it stays for now although it should go."""
 
     kind: Kind
@@ -60,7 +60,7 @@ def in_set(thing: Object, old: Object | None, wanted: str | None) -> Object:
     return msgspec.structs.replace(thing, metadata={**thing.metadata, SET_KEY: name})
 
 
-def removals(state: State, given: bodies.Wish, wanted: Iterable[Object]) -> list[Removal]:
+def removals(state: State, given: bodies.Wish, wanted: Iterable[Object]) -> list[ObjectRemoval]:
     """In an order in which nothing is needed any more by the time it goes."""
     stays = {(kinds.of(thing).name, kinds.name_of(thing)) for thing in wanted}
     found = {(one.kind.name, one.name): one for one in _named(state, given.deletions)}
@@ -79,17 +79,17 @@ def removals(state: State, given: bodies.Wish, wanted: Iterable[Object]) -> list
     return sorted(chosen, key=lambda one: (-one.kind.rank, _is_depended_on(state, one), one.name))
 
 
-def _is_depended_on(state: State, one: Removal) -> bool:
+def _is_depended_on(state: State, one: ObjectRemoval) -> bool:
     return (
         one.kind is kinds.DEPLOYMENT and deleting.dependents(state, state.deployments[one.name]) is not None
     )
 
 
-def _members(state: State, name: str) -> Iterator[Removal]:
+def _members(state: State, name: str) -> Iterator[ObjectRemoval]:
     for kind in kinds.ALL:
         for thing in map(kinds.object_of, state.kept(kind).values()):
             if thing.metadata.get(SET_KEY) == name:
-                yield Removal(kind, thing, _why_kept(state, kind, thing))
+                yield ObjectRemoval(kind, thing, _why_kept(state, kind, thing))
 
 
 def _why_kept(state: State, kind: Kind, thing: Object) -> str | None:
@@ -97,7 +97,7 @@ def _why_kept(state: State, kind: Kind, thing: Object) -> str | None:
     return deleting.users_of_version(state, state.versions[thing.id]) if kind is kinds.VERSION else None
 
 
-def _named(state: State, wanted: Sequence[bodies.DeletionInput]) -> Iterator[Removal]:
+def _named(state: State, wanted: Sequence[bodies.DeletionInput]) -> Iterator[ObjectRemoval]:
     problems: list[Problem] = []
     for index, one in enumerate(wanted):
         kind = kinds.BY_NAME[one.kind]
@@ -106,7 +106,7 @@ def _named(state: State, wanted: Sequence[bodies.DeletionInput]) -> Iterator[Rem
             place = documents.item_path("deletions", index)
             problems.append(Problem(f"{place}.name", f"there is no {kind.singular} {one.name[:300]!r}"))
         else:
-            yield Removal(kind, thing)
+            yield ObjectRemoval(kind, thing)
     if problems:
         raise Rejected(problems)
 
@@ -120,7 +120,7 @@ def _find(state: State, kind: Kind, name: str) -> Object | None:
     return version.object if version is not None else None
 
 
-def check_removals(call: Call, state: State, found: Sequence[Removal], *, confirm: bool) -> None:
+def check_removals(call: Call, state: State, found: Sequence[ObjectRemoval], *, confirm: bool) -> None:
     """As if each of them was deleted by itself."""
     going = [one for one in found if one.kept is None]
     for one in going:

@@ -26,12 +26,12 @@ _SUSPICIOUS = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])|[0-9]{19}")
 """NUL, halves of surrogate pairs, huge numbers: a body without these needs no second look."""
 
 
-class Limits(msgspec.Struct, frozen=True):
+class BodyLimits(msgspec.Struct, frozen=True):
     body_bytes: int = 32 * 1024 * 1024
     body_seconds: float = 30.0
     json_depth: int = 100
 
-    def of_stranger(self) -> Limits:
+    def of_stranger(self) -> BodyLimits:
         """For bodies of those who have shown no token: little is kept, and not for long, before they are known."""
         return msgspec.structs.replace(
             self,
@@ -44,7 +44,7 @@ class ClientGoneError(Exception):
     """The client hung up before its request was complete; there is nobody to answer."""
 
 
-async def read_body(receive: Receive, declared_length: str | None, limits: Limits) -> bytes:
+async def read_body(receive: Receive, declared_length: str | None, limits: BodyLimits) -> bytes:
     """The declared length saves reading what is too long; what counts is what comes."""
     if declared_length is not None and declared_length.isdigit() and len(declared_length) <= 18:
         _check_size(int(declared_length), limits)
@@ -56,7 +56,7 @@ async def read_body(receive: Receive, declared_length: str | None, limits: Limit
         raise Refusal(408, "The request took too long", detail) from None
 
 
-async def _receive_all(receive: Receive, limits: Limits) -> bytes:
+async def _receive_all(receive: Receive, limits: BodyLimits) -> bytes:
     chunks: list[bytes] = []
     size = 0
     while True:
@@ -71,7 +71,7 @@ async def _receive_all(receive: Receive, limits: Limits) -> bytes:
             return b"".join(chunks)
 
 
-def _check_size(size: int, limits: Limits) -> None:
+def _check_size(size: int, limits: BodyLimits) -> None:
     if size > limits.body_bytes:
         raise Refusal(413, "The body is too large", f"allowed are {limits.body_bytes} bytes")
 
@@ -102,21 +102,21 @@ def is_json(essence: str) -> bool:
     return essence == "application/json" or essence.endswith("+json")
 
 
-def parse_document(body: bytes, limits: Limits) -> Any:
+def parse_document(body: bytes, limits: BodyLimits) -> Any:
     value = parse_json(body, limits)
     if value is None:
         raise Rejected([Problem("", "must be a map, not null")])
     return value
 
 
-async def decode_json(body: bytes, limits: Limits) -> Any:
+async def decode_json(body: bytes, limits: BodyLimits) -> Any:
     """Large bodies are decoded beside the event loop, so that others are answered meanwhile."""
     if len(body) > _LARGE_BODY_BYTES:
         return await asyncio.to_thread(parse_document, body, limits)
     return parse_document(body, limits)
 
 
-def parse_json(body: bytes, limits: Limits) -> Any:
+def parse_json(body: bytes, limits: BodyLimits) -> Any:
     try:
         text = body.decode()
     except UnicodeDecodeError as error:
@@ -171,7 +171,7 @@ def _short(text: str) -> int:
     return int(text)
 
 
-def _check_depth(value: Any, body: bytes, limits: Limits) -> None:
+def _check_depth(value: Any, body: bytes, limits: BodyLimits) -> None:
     if body.count(b"{") + body.count(b"[") <= limits.json_depth:
         return
     level = [value]
@@ -188,7 +188,7 @@ def _check_depth(value: Any, body: bytes, limits: Limits) -> None:
         raise _too_deep(limits)
 
 
-def _too_deep(limits: Limits) -> Refusal:
+def _too_deep(limits: BodyLimits) -> Refusal:
     return Refusal(400, _TITLE, f"it is nested more than {limits.json_depth} levels deep")
 
 

@@ -46,7 +46,7 @@ STEPS_BETWEEN_FREEZES = 20
 Result = views.ResourceSetResult
 
 
-class Item(msgspec.Struct, frozen=True):
+class SetItem(msgspec.Struct, frozen=True):
     """One of the set, under the path that problems name it by, with what it runs already."""
 
     path: str
@@ -61,7 +61,7 @@ class Item(msgspec.Struct, frozen=True):
 
 class Set(msgspec.Struct, frozen=True):
     provider: str
-    items: list[Item]
+    items: list[SetItem]
 
 
 def read(body: object, workspace: str) -> Set:
@@ -72,7 +72,7 @@ def read(body: object, workspace: str) -> Set:
     for one in running:
         by_name.setdefault(one.resource, []).append(one)
     flaws: list[Problem] = []
-    found: dict[str, Item] = {}
+    found: dict[str, SetItem] = {}
     for index, document in enumerate(plain):
         if len(flaws) >= documents.MOST_PROBLEMS:
             break
@@ -87,7 +87,7 @@ def read(body: object, workspace: str) -> Set:
         if name in found:
             flaws.append(Problem(f"{path}.name", f"is {name!r}, as in an item before"))
         owned = _owned(parsed.object, given.provider)
-        found[name] = Item(path, owned, parsed.has_own_id, tuple(by_name.get(name, ())))
+        found[name] = SetItem(path, owned, parsed.has_own_id, tuple(by_name.get(name, ())))
     if flaws:
         raise Rejected(flaws)
     return Set(given.provider, list(found.values()))
@@ -141,7 +141,7 @@ def _replace(call: Call, wanted: Set, context: Context) -> Reply:
     return _reply(result)
 
 
-def _name_flaws(state: State, provider: str, items: Sequence[Item]) -> Iterator[Problem]:
+def _name_flaws(state: State, provider: str, items: Sequence[SetItem]) -> Iterator[Problem]:
     for item in items:
         old = state.get(kinds.RESOURCE, item.name)
         owner = old.metadata.get(PROVIDER_KEY) if old is not None else None
@@ -152,7 +152,7 @@ def _name_flaws(state: State, provider: str, items: Sequence[Item]) -> Iterator[
             yield Problem(f"{item.path}.name", flaw)
 
 
-def _put(call: Call, context: Context, item: Item, result: Result) -> None:
+def _put(call: Call, context: Context, item: SetItem, result: Result) -> None:
     old = context.engine.state.get(kinds.RESOURCE, item.name)
     fields.check(call, old, item.resource)
     with renamed(below(item.path)):
@@ -182,7 +182,7 @@ async def _check(call: Call, wanted: Set, gone: frozenset[str]) -> None:
 def _flaws(
     call: Call,
     provider: str,
-    items: Sequence[Item],
+    items: Sequence[SetItem],
     gone: frozenset[str],
     before: _Before,
     view: View,
@@ -203,7 +203,7 @@ def _flaws(
     return found
 
 
-def _id_flaws(state: State, item: Item, old: Any) -> Iterator[Problem]:
+def _id_flaws(state: State, item: SetItem, old: Any) -> Iterator[Problem]:
     if not item.has_own_id:
         return
     id_ = item.resource.id
@@ -221,7 +221,9 @@ class _Before(msgspec.Struct):
     identifiers: dict[str, str] = {}
 
 
-def _identifier_flaws(state: State, item: Item, gone: frozenset[str], before: _Before) -> Iterator[Problem]:
+def _identifier_flaws(
+    state: State, item: SetItem, gone: frozenset[str], before: _Before
+) -> Iterator[Problem]:
     """Whoever has it may leave, or take another one first."""
     identifier = item.resource.identifier or item.name
     taken = before.identifiers.setdefault(identifier, item.name)
@@ -258,7 +260,7 @@ async def _step(call: Call, command: Any) -> Result:
 
 
 def _put_some(
-    call: Call, provider: str, items: Sequence[Item], leaving: frozenset[str], context: Context
+    call: Call, provider: str, items: Sequence[SetItem], leaving: frozenset[str], context: Context
 ) -> Result:
     """What leaves and has an identifier that is needed leaves now."""
     state = context.engine.state

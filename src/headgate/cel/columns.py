@@ -64,7 +64,7 @@ def set_of(rows: Iterable[int], capacity: int) -> int:
     return int.from_bytes(octets, "little")
 
 
-class Column:
+class ValueColumn:
     def __init__(self, path: tuple[str, ...]) -> None:
         self._path = path
         self._value_of: list[object] = []

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from headgate.cel import columns, plans
-from headgate.cel.columns import Column
+from headgate.cel.columns import ValueColumn
 from headgate.cel.program import Selector
 
 COLUMNS_LIMIT = 64
@@ -31,7 +31,7 @@ class SelectorIndex:
         self._keys: list[str] = []
         self._rows: dict[int, dict[str, object]] = {}
         self._live = 0
-        self._columns: dict[tuple[str, ...], Column] = {}
+        self._columns: dict[tuple[str, ...], ValueColumn] = {}
         self._answers: dict[int, list[str]] = {}
         self._kept_keys = 0
 
@@ -80,12 +80,12 @@ class SelectorIndex:
             self._answers[rows] = known
         return known
 
-    def _column(self, path: tuple[str, ...]) -> Column:
+    def _column(self, path: tuple[str, ...]) -> ValueColumn:
         column = self._columns.get(path)
         if column is None:
             if len(self._columns) >= COLUMNS_LIMIT:
                 del self._columns[next(iter(self._columns))]
-            column = self._columns[path] = Column(path)
+            column = self._columns[path] = ValueColumn(path)
             column.fill(self._rows, len(self._keys))
         return column
 

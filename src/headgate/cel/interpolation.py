@@ -10,7 +10,7 @@ import msgspec
 OPENING = "${"
 
 
-class Part(msgspec.Struct, frozen=True):
+class InterpolatedPart(msgspec.Struct, frozen=True):
     """A piece of a text: literal, or the expression between `${` and `}` and where it starts in the text."""
 
     text: str
@@ -35,7 +35,7 @@ MOST_UNCLOSED = 20
 """Of expressions and of string literals: for each of them the text is read to its end."""
 
 
-def parts_of(text: str) -> tuple[Part, ...]:
+def parts_of(text: str) -> tuple[InterpolatedPart, ...]:
     """The text in pieces. A `${` that is never closed is plain text, as in a shell script that holds one.
 
     Short ones are remembered: that of a deployment is taken apart for each of its jobs.
@@ -43,8 +43,8 @@ def parts_of(text: str) -> tuple[Part, ...]:
     return _remembered(text) if len(text) <= _LONGEST_REMEMBERED else _taken_apart(text)
 
 
-def _taken_apart(text: str) -> tuple[Part, ...]:
-    found: list[Part] = []
+def _taken_apart(text: str) -> tuple[InterpolatedPart, ...]:
+    found: list[InterpolatedPart] = []
     literal_from = search_from = unclosed = 0
     while (start := text.find(OPENING, search_from)) >= 0:
         end = _closing(text, start + len(OPENING))
@@ -55,11 +55,11 @@ def _taken_apart(text: str) -> tuple[Part, ...]:
                 raise InterpolationError(f"has more than {MOST_UNCLOSED} ${{ that are never closed", start)
             continue
         if start > literal_from:
-            found.append(Part(text[literal_from:start], False, literal_from))
-        found.append(Part(text[start + len(OPENING) : end], True, start + len(OPENING)))
+            found.append(InterpolatedPart(text[literal_from:start], False, literal_from))
+        found.append(InterpolatedPart(text[start + len(OPENING) : end], True, start + len(OPENING)))
         literal_from = search_from = end + 1
     if literal_from < len(text):
-        found.append(Part(text[literal_from:], False, literal_from))
+        found.append(InterpolatedPart(text[literal_from:], False, literal_from))
     return tuple(found)
 
 
@@ -113,14 +113,14 @@ def _after_literal(text: str, start: int) -> int:
     return start + 1
 
 
-def single_expression(text: str) -> Part:
+def single_expression(text: str) -> InterpolatedPart:
     """The one expression of a condition, with or without `${}` around it; raises ValueError."""
     stripped = text.strip()
     offset = text.index(stripped) if stripped else 0
     parts = parts_of(stripped)
     expressions = [part for part in parts if part.is_expression]
     if not expressions:
-        return Part(stripped, True, offset)
+        return InterpolatedPart(stripped, True, offset)
     if len(parts) > 1:
         raise ValueError("only one expression is allowed here, with nothing before or after it")
-    return Part(parts[0].text, True, parts[0].position + offset)
+    return InterpolatedPart(parts[0].text, True, parts[0].position + offset)

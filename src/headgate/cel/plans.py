@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol
 
 from headgate.cel import columns, exact, generate, reading, syntax
-from headgate.cel.columns import Column
+from headgate.cel.columns import ValueColumn
 from headgate.cel.errors import EvaluationError
 from headgate.cel.generate import Test
 from headgate.cel.meter import SELECTOR_STEPS
@@ -31,7 +31,7 @@ class Query:
         variable: str,
         bindings: Mapping[str, object],
         rows: Mapping[int, object],
-        column: Callable[[tuple[str, ...]], Column],
+        column: Callable[[tuple[str, ...]], ValueColumn],
     ) -> None:
         self._variable = variable
         self.bindings = bindings

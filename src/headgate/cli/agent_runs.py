@@ -11,9 +11,9 @@ from pathlib import Path
 import click
 import msgspec
 
-from headgate.agents.desk import RefusedError
+from headgate.agents.desk import RefusedByServerError
 from headgate.agents.exec import ExecAgent, ExecConfig
-from headgate.agents.port import Assignment, Progress
+from headgate.agents.port import Assignment, JobProgress
 from headgate.agents.pull import PullAgent
 from headgate.cli import contexts, failures, main
 from headgate.kernel import documents
@@ -59,9 +59,9 @@ def run(
         asyncio.run(
             _run(connection, name, concurrency, holder, PulledCommands(folder, command_line), drain_seconds)
         )
-    except RefusedError as error:
+    except RefusedByServerError as error:
         code = main.NOT_ALLOWED if error.status in (401, 403) else main.FAILED
-        raise failures.Failure(f"{connection.url}: {error}", code) from None
+        raise failures.CommandFailure(f"{connection.url}: {error}", code) from None
 
 
 async def _run(
@@ -100,6 +100,6 @@ async def _run(
         working.result()
 
 
-def _say(job: str, progress: Progress) -> None:
+def _say(job: str, progress: JobProgress) -> None:
     last = (progress.message or "").strip().rpartition("\n")[2]
     click.echo(f"{job}  {progress.status}" + (f"  {last}" if last else ""))

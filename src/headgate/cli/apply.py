@@ -4,7 +4,7 @@ import click
 
 from headgate.cli import asking, concerns, manifest_files, options, output, refusals, tables
 from headgate.cli.client import Client, path
-from headgate.cli.progress import Progress
+from headgate.cli.progress import ProgressNote
 
 TIMEOUT_SECONDS = 120.0
 
@@ -50,7 +50,7 @@ def send(client: Client, what: str, paths: tuple[str, ...], **more: object) -> A
     documents = manifest_files.read(paths) if paths else []
     body = {"manifests": [document.value for document in documents], **more}
     try:
-        with Progress(f"{what} of {len(documents)} {'manifest' if len(documents) == 1 else 'manifests'}"):
+        with ProgressNote(f"{what} of {len(documents)} {'manifest' if len(documents) == 1 else 'manifests'}"):
             return client.send("POST", path(what), body, timeout_seconds=TIMEOUT_SECONDS)
     except refusals.Refused as refused:
         if asking.is_asked(refused):

@@ -28,4 +28,4 @@ def be_sure(question: str, *, yes: bool) -> None:
     if not sys.stdin.isatty():
         raise failures.misused(f"{question} Nobody is there to ask; give --yes")
     if not click.confirm(question, err=True):
-        raise failures.Failure("nothing was done", main.FAILED)
+        raise failures.CommandFailure("nothing was done", main.FAILED)

@@ -25,10 +25,10 @@ _STEP = re.compile(
 )
 _PART = re.compile(r"\{([^{}]*)\}")
 
-Path = tuple["Step", ...]
+Path = tuple["PathStep", ...]
 
 
-class Step(msgspec.Struct, frozen=True):
+class PathStep(msgspec.Struct, frozen=True):
     """One of a name, an index (`*` for all), or a condition on a field of each item."""
 
     name: str | None = None
@@ -49,12 +49,12 @@ class Step(msgspec.Struct, frozen=True):
         return [item for item in items if (self.value in values(self.field, item)) is self.is_equal]
 
 
-class Part(msgspec.Struct, frozen=True):
+class TemplatePart(msgspec.Struct, frozen=True):
     """Of a template: a literal text, a path, or (with `inner`) a path with what is printed for each of its values."""
 
     text: str = ""
     path: Path | None = None
-    inner: tuple[Part, ...] | None = None
+    inner: tuple[TemplatePart, ...] | None = None
 
 
 class Field(msgspec.Struct, frozen=True):
@@ -73,7 +73,7 @@ def path(text: str) -> Path:
     rest = text.strip().removeprefix("$").removeprefix("@")
     if rest and rest[0] not in ".[":
         rest = f".{rest}"
-    steps: list[Step] = []
+    steps: list[PathStep] = []
     at = 0
     while at < len(rest) and rest != ".":
         match = _STEP.match(rest, at)
@@ -87,14 +87,14 @@ def path(text: str) -> Path:
     return tuple(steps)
 
 
-def _step(match: re.Match[str]) -> Step:
+def _step(match: re.Match[str]) -> PathStep:
     if match["field"] is not None:
-        return Step(
+        return PathStep(
             field=path(match["field"]), value=_constant(match["value"]), is_equal=match["sign"] == "=="
         )
     if match["index"] is not None:
-        return Step(is_all=True) if match["index"] == "*" else Step(index=int(match["index"]))
-    return Step(name=match["quoted"] if match["quoted"] is not None else match["name"])
+        return PathStep(is_all=True) if match["index"] == "*" else PathStep(index=int(match["index"]))
+    return PathStep(name=match["quoted"] if match["quoted"] is not None else match["name"])
 
 
 def _constant(text: str) -> object:
@@ -113,7 +113,7 @@ def values(steps: Path, document: Any) -> list[Any]:
     return found
 
 
-def template(text: str) -> tuple[Part, ...]:
+def template(text: str) -> tuple[TemplatePart, ...]:
     """Raises ValueError with a sentence."""
     if not text:
         raise ValueError("is empty; write -o jsonpath='{.items[*].name}'")
@@ -126,11 +126,11 @@ def template(text: str) -> tuple[Part, ...]:
     return parts
 
 
-def _parts(tokens: list[str], *, is_inner: bool) -> tuple[tuple[Part, ...], list[str]]:
+def _parts(tokens: list[str], *, is_inner: bool) -> tuple[tuple[TemplatePart, ...], list[str]]:
     """Texts and what stands in braces alternate; a text comes first."""
-    found: list[Part] = []
+    found: list[TemplatePart] = []
     while tokens:
-        found.append(Part(text=tokens[0]))
+        found.append(TemplatePart(text=tokens[0]))
         if len(tokens) == 1:
             tokens = []
             break
@@ -139,11 +139,11 @@ def _parts(tokens: list[str], *, is_inner: bool) -> tuple[tuple[Part, ...], list
             return tuple(found), (tokens if is_inner else ["", "end"])
         if inside.startswith("range "):
             inner, tokens = _parts(tokens, is_inner=True)
-            found.append(Part(path=path(inside.removeprefix("range ")), inner=inner))
+            found.append(TemplatePart(path=path(inside.removeprefix("range ")), inner=inner))
         elif inside[:1] in ("'", '"'):
-            found.append(Part(text=_literal(inside)))
+            found.append(TemplatePart(text=_literal(inside)))
         else:
-            found.append(Part(path=path(inside)))
+            found.append(TemplatePart(path=path(inside)))
     if is_inner:
         raise ValueError("{range} has no {end}")
     return tuple(found), []
@@ -156,11 +156,11 @@ def _literal(text: str) -> str:
         raise ValueError(f"{text} is not a text in quotes") from None
 
 
-def fill(parts: Iterable[Part], document: Any) -> str:
+def fill(parts: Iterable[TemplatePart], document: Any) -> str:
     return "".join(_filled(part, document) for part in parts)
 
 
-def _filled(part: Part, document: Any) -> str:
+def _filled(part: TemplatePart, document: Any) -> str:
     if part.path is None:
         return part.text
     found = values(part.path, document)

@@ -228,8 +228,8 @@ class Client:
         except ValueError:
             raise refusals.not_headgate(self.connection.url, "something that is not JSON") from None
 
-    def _unreachable(self, error: Exception) -> failures.Failure:
-        return failures.Failure(
+    def _unreachable(self, error: Exception) -> failures.CommandFailure:
+        return failures.CommandFailure(
             f"{self.connection.url} cannot be reached: {_reason(error)}; is the server running there? "
             "Another one is chosen with --server, HEADGATE_URL or `headgate context use`",
             main.UNREACHABLE,

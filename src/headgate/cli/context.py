@@ -22,7 +22,7 @@ def add(name: str, server: str, token: str | None, workspace: str | None) -> Non
     """
     stored = contexts.load()
     checked = contexts.checked_token(token) if token else None
-    stored.contexts[name] = contexts.Context(contexts.address(server, "--server"), checked, workspace)
+    stored.contexts[name] = contexts.ServerContext(contexts.address(server, "--server"), checked, workspace)
     stored.current = stored.current or name
     contexts.save(stored)
     used = "in use" if stored.current == name else f"`headgate context use {name}` uses it"

@@ -23,7 +23,7 @@ class Connection(msgspec.Struct, frozen=True):
     workspace: str | None = None
 
 
-class Context(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+class ServerContext(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     server: str
     token: str | None = None
     workspace: str | None = None
@@ -31,7 +31,7 @@ class Context(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fi
 
 class Contexts(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True):
     current: str | None = None
-    contexts: dict[str, Context] = {}
+    contexts: dict[str, ServerContext] = {}
 
 
 def path(environment: Mapping[str, str] = os.environ) -> Path:
@@ -85,7 +85,7 @@ def save(contexts: Contexts) -> None:
             output.write(text)
         os.replace(beside, file)
     except OSError as error:
-        raise failures.Failure(f"{file}: cannot be written: {error.strerror or error}") from None
+        raise failures.CommandFailure(f"{file}: cannot be written: {error.strerror or error}") from None
 
 
 def resolve(
@@ -102,7 +102,7 @@ def resolve(
     chosen = _chosen(server or settings.get("HEADGATE_URL"), context or settings.get("HEADGATE_CONTEXT"))
     given = server or settings.get("HEADGATE_URL")
     url = address(given or chosen.server, "--server" if server else "HEADGATE_URL" if given else "server")
-    stored = chosen if not given or url == chosen.server.rstrip("/") else Context("")
+    stored = chosen if not given or url == chosen.server.rstrip("/") else ServerContext("")
     secret = token or settings.get("HEADGATE_TOKEN") or stored.token
     return Connection(
         url,
@@ -111,11 +111,11 @@ def resolve(
     )
 
 
-def _chosen(given_url: str | None, name: str | None) -> Context:
+def _chosen(given_url: str | None, name: str | None) -> ServerContext:
     if given_url and not name:
         known = [] if not path().exists() else list(load().contexts.values())
         same = [one for one in known if one.server.rstrip("/") == given_url.rstrip("/")]
-        return same[0] if same else _local_note() or Context("")
+        return same[0] if same else _local_note() or ServerContext("")
     contexts = load()
     name = name or contexts.current
     if name:
@@ -129,20 +129,20 @@ def _chosen(given_url: str | None, name: str | None) -> Context:
     return found
 
 
-def named(contexts: Contexts, name: str) -> Context:
+def named(contexts: Contexts, name: str) -> ServerContext:
     if name not in contexts.contexts:
         known = ", ".join(sorted(contexts.contexts)) or "none; add one with `headgate context add`"
         raise failures.misused(f"there is no context {name} in {path()}; known are {known}")
     return contexts.contexts[name]
 
 
-def _local_note() -> Context | None:
+def _local_note() -> ServerContext | None:
     file = _nearest_note(Path.cwd())
     if file is None:
         return None
     try:
         note: Any = json.loads(file.read_text("utf-8"))
-        return Context(note["url"], note.get("token"))
+        return ServerContext(note["url"], note.get("token"))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise failures.misused(
             f"{file}: cannot be read; `headgate up` writes it anew, or give --server URL"
@@ -171,7 +171,7 @@ def address(text: str, field: str) -> str:
         parts, port_is_fine = urlsplit(""), False
     plain = not (parts.query or parts.fragment or parts.username or parts.password)
     if parts.scheme not in ("http", "https") or not parts.hostname or not port_is_fine or not plain:
-        raise failures.Failure(
+        raise failures.CommandFailure(
             f'{field}: is "{text}"; allowed are addresses such as https://headgate.example.com '
             "or http://127.0.0.1:8080",
             main.UNREADABLE,

@@ -20,7 +20,7 @@ FIRST_PAUSE_SECONDS = 0.5
 LONGEST_PAUSE_SECONDS = 10.0
 
 
-class Event(msgspec.Struct, frozen=True):
+class StreamedEvent(msgspec.Struct, frozen=True):
     id: str
     type: str
     data: dict[str, Any]
@@ -38,17 +38,17 @@ class Live(msgspec.Struct, frozen=True):
     resumed: bool = False
 
 
-Item = Event | Lost | Live
+Item = StreamedEvent | Lost | Live
 
 
-def parse(lines: Iterator[bytes]) -> Iterator[Event]:
+def parse(lines: Iterator[bytes]) -> Iterator[StreamedEvent]:
     """The wire format: fields by line, an empty line ends an event, a colon begins a comment."""
     last_id, kind, data = "", "message", list[str]()
     for raw in lines:
         line = raw.decode("utf-8", "replace").rstrip("\r\n")
         if not line:
             if data:
-                yield Event(last_id, kind, _document("\n".join(data)))
+                yield StreamedEvent(last_id, kind, _document("\n".join(data)))
             kind, data = "message", []
             continue
         field, _, value = line.partition(":")
@@ -91,7 +91,7 @@ class Follower:
                 for item in self._once():
                     pause_seconds = FIRST_PAUSE_SECONDS
                     yield item
-            except failures.Failure as failure:
+            except failures.CommandFailure as failure:
                 if not refusals.may_pass(failure):
                     raise
                 reason = failure.sentences[0]

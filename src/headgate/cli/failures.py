@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from headgate.cli import main
 
 
-class Failure(Exception):  # noqa: N818 - it is an ending, mostly of somebody else's making
+class CommandFailure(Exception):  # noqa: N818 - it is an ending, mostly of somebody else's making
     """Sentences say what is wrong and what to do."""
 
     def __init__(self, sentences: str | Sequence[object], code: int = main.FAILED) -> None:
@@ -14,5 +14,5 @@ class Failure(Exception):  # noqa: N818 - it is an ending, mostly of somebody el
         super().__init__("\n".join(self.sentences))
 
 
-def misused(sentence: str) -> Failure:
-    return Failure(sentence, main.UNREADABLE)
+def misused(sentence: str) -> CommandFailure:
+    return CommandFailure(sentence, main.UNREADABLE)

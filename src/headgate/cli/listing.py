@@ -6,7 +6,7 @@ from typing import Any
 from headgate.cli import failures
 from headgate.cli.client import PAGE_SIZE, Client, path
 from headgate.cli.kinds import Collection
-from headgate.cli.progress import Progress
+from headgate.cli.progress import ProgressNote
 
 Query = dict[str, object]
 
@@ -36,7 +36,7 @@ def fetch(client: Client, kind: Collection, names: tuple[str, ...], query: Query
 
 def _all(pages: Iterator[dict[str, Any]], kind: Collection) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
-    with Progress(f"listing {kind.collection}") as progress:
+    with ProgressNote(f"listing {kind.collection}") as progress:
         for item in pages:
             found.append(item)
             if len(found) % PAGE_SIZE == 0:
@@ -48,4 +48,4 @@ def _found(client: Client, kind: Collection, name: str) -> dict[str, Any]:
     for item in client.pages(path(kind.collection), scoped=kind.is_scoped):
         if name in (kind.identity(item), item.get("id")):
             return item
-    raise failures.Failure(f"there is no {kind.singular} {name}")
+    raise failures.CommandFailure(f"there is no {kind.singular} {name}")

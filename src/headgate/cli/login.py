@@ -23,7 +23,7 @@ def command(server: str | None, token: str | None, workspace: str | None, contex
     with client.Client(contexts.Connection(url, secret, workspace)) as opened:
         who = opened.get(path("whoami"), scoped=False)
     name = context or _name_for(url)
-    stored.contexts[name] = contexts.Context(url, secret, workspace)
+    stored.contexts[name] = contexts.ServerContext(url, secret, workspace)
     stored.current = name
     contexts.save(stored)
     click.echo(f"you are {who['user']} at {url}; context {name} is in use, stored in {contexts.path()}")

@@ -102,11 +102,11 @@ class LazyGroup(click.Group):
         return super().resolve_command(context, args)
 
     def invoke(self, context: click.Context) -> object:
-        from headgate.cli.failures import Failure
+        from headgate.cli.failures import CommandFailure
 
         try:
             return super().invoke(context)
-        except Failure as failure:
+        except CommandFailure as failure:
             refuse(failure.sentences, code=failure.code)
 
     def shell_complete(self, context: click.Context, incomplete: str) -> list[CompletionItem]:

@@ -64,7 +64,7 @@ def read(paths: Sequence[str]) -> list[Document]:
             problems.extend(manifests.located(document, flaw) for flaw in flaws)
             found.append(document)
     if problems:
-        raise failures.Failure(problems, main.UNREADABLE)
+        raise failures.CommandFailure(problems, main.UNREADABLE)
     if not found:
         raise failures.misused(f"there is no manifest in {', '.join(paths)}")
     return found
@@ -80,7 +80,7 @@ def _pass_over(source: str, was_named: bool) -> None:
     click.echo(f"{source}: is a scenario, passed over", err=True)
 
 
-def at_their_lines(refused: refusals.Refused, documents: Sequence[Document]) -> failures.Failure:
+def at_their_lines(refused: refusals.Refused, documents: Sequence[Document]) -> failures.CommandFailure:
     """Paths such as `manifests[3].spec.tag` are said with the file and line they stand on."""
     from headgate.fleet import manifests
     from headgate.kernel.problems import Problem
@@ -93,4 +93,4 @@ def at_their_lines(refused: refusals.Refused, documents: Sequence[Document]) -> 
             continue
         document = documents[int(match.group(1))]
         said.append(manifests.located(document, Problem(match.group(2), problem.message)))
-    return failures.Failure(said or refused.sentences, refused.code)
+    return failures.CommandFailure(said or refused.sentences, refused.code)

@@ -14,7 +14,7 @@ from headgate.cli import (
     refusals,
 )
 from headgate.cli.client import Client, path
-from headgate.cli.progress import Progress
+from headgate.cli.progress import ProgressNote
 
 CHANGES = 2
 TIMEOUT_SECONDS = 600.0
@@ -33,9 +33,9 @@ class PlanCommand(click.Command):
     def invoke(self, context: click.Context) -> object:
         try:
             return super().invoke(context)
-        except failures.Failure as failure:
+        except failures.CommandFailure as failure:
             code = main.FAILED if failure.code == main.UNREADABLE else failure.code
-            raise failures.Failure(failure.sentences, code) from None
+            raise failures.CommandFailure(failure.sentences, code) from None
 
 
 @click.command("plan", cls=PlanCommand)
@@ -123,7 +123,7 @@ def _ask(client: Client, paths: tuple[str, ...], body: dict[str, Any]) -> Any:
     documents = manifest_files.read(paths) if paths else []
     body["manifests"] = [document.value for document in documents]
     try:
-        with Progress("playing the rollout ahead"):
+        with ProgressNote("playing the rollout ahead"):
             return client.send("POST", path("plan"), body, timeout_seconds=TIMEOUT_SECONDS)
     except refusals.Refused as refused:
         raise manifest_files.at_their_lines(refused, documents) from None

@@ -11,7 +11,7 @@ FIRST_AFTER_SECONDS = 1.0
 _PACE_SECONDS = 0.5
 
 
-class Progress:
+class ProgressNote:
     """`say` may be called at any time; what was said last is shown with the seconds so far."""
 
     def __init__(self, what: str) -> None:
@@ -20,7 +20,7 @@ class Progress:
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> ProgressNote:
         if sys.stderr.isatty():
             self._thread.start()
         return self

@@ -10,7 +10,7 @@ from headgate.kernel.problems import Problem
 _UNAVAILABLE = frozenset({502, 503, 504})
 
 
-class Refused(failures.Failure):
+class Refused(failures.CommandFailure):
     """`problems` are those that name a field."""
 
     def __init__(self, status: int, said: str, problems: tuple[Problem, ...], code: int) -> None:
@@ -19,18 +19,18 @@ class Refused(failures.Failure):
         super().__init__([str(problem) for problem in problems] or said, code)
 
 
-def may_pass(failure: failures.Failure) -> bool:
+def may_pass(failure: failures.CommandFailure) -> bool:
     """Whether the same question may be answered a little later: the server is away, busy or broken."""
     if isinstance(failure, Refused):
         return failure.status == 429 or failure.status >= 500
     return failure.code == main.UNREACHABLE
 
 
-def from_answer(url: str, status: int, headers: Message, body: bytes) -> failures.Failure:
+def from_answer(url: str, status: int, headers: Message, body: bytes) -> failures.CommandFailure:
     document = _problem_details(headers, body)
     if 300 <= status < 400:
         goes_to = headers.get("Location", "another address")
-        return failures.Failure(
+        return failures.CommandFailure(
             f"{url} redirects to {goes_to}; give the address that it has now", main.UNREACHABLE
         )
     if document is None and status not in _UNAVAILABLE:
@@ -54,8 +54,8 @@ def from_answer(url: str, status: int, headers: Message, body: bytes) -> failure
     return Refused(status, said, problems, main.FAILED)
 
 
-def not_headgate(url: str, what: str) -> failures.Failure:
-    return failures.Failure(
+def not_headgate(url: str, what: str) -> failures.CommandFailure:
+    return failures.CommandFailure(
         f"{url} does not answer like a Headgate server ({what}); check the address", main.UNREACHABLE
     )
 

@@ -24,7 +24,7 @@ from headgate.agents.exec import ExecAgent
 from headgate.agents.github import GithubAgent
 from headgate.agents.http import HttpAgent
 from headgate.agents.measuring import Measurer
-from headgate.agents.runner import Runner
+from headgate.agents.runner import AgentRunner
 from headgate.agents.web import Web
 from headgate.api import tokens, tracing
 from headgate.api.app import Application, create_app
@@ -137,7 +137,7 @@ class Process:
         self.desk = Desk(self.worker)
         self.wiring = Wiring(self.desk, tracing.job_spans)
         self.worker.after_commit = self.wiring.committed
-        self._runner: Runner | None = None
+        self._runner: AgentRunner | None = None
         self._stop: asyncio.Event | None = None
         self._server: _Server | None = None
         self._aside: Aside | None = None
@@ -232,7 +232,7 @@ class Process:
 
         return begin
 
-    def _build_runner(self, web: Web, address: str) -> Runner:
+    def _build_runner(self, web: Web, address: str) -> AgentRunner:
         for holder in self.store.claim_holders():
             if holders.has_ended(holder):
                 self.store.release_claims(holder)
@@ -242,7 +242,7 @@ class Process:
             GithubAgent(self._watch.now, web, self._credentials),
             ArgocdAgent(web, self._credentials),
         )
-        return Runner(self.store, self._report, self._watch.now, self.holder, agents, refused=NOT_YET)
+        return AgentRunner(self.store, self._report, self._watch.now, self.holder, agents, refused=NOT_YET)
 
     async def _wait_for_signal(self) -> None:
         assert self._stop is not None

@@ -35,5 +35,5 @@ def chosen(deployments: list[status_text.Document], names: tuple[str, ...]) -> l
     for name in names:
         if name not in known:
             there_are = ", ".join(sorted(known)) or "none with targets"
-            raise failures.Failure(f'DEPLOYMENT: is "{name}"; there are {there_are}')
+            raise failures.CommandFailure(f'DEPLOYMENT: is "{name}"; there are {there_are}')
     return [one for one in deployments if not names or one["name"] in names]

@@ -43,7 +43,7 @@ def _ordering(function: Callable[..., None]) -> Callable[..., None]:
         form: str,
         **given: Any,
     ) -> None:
-        function(Order(client, environment, selector, yes, dry_run, form), **given)
+        function(TargetsOrderGiven(client, environment, selector, yes, dry_run, form), **given)
 
     return run
 
@@ -60,7 +60,7 @@ def _ordering(function: Callable[..., None]) -> Callable[..., None]:
 )
 @click.option("--to", metavar="TAG", help="Only this version, of those that failed there.")
 @_ordering
-def retry(order: Order, target: str | None, group: str | None, to: str | None) -> None:
+def retry(order: TargetsOrderGiven, target: str | None, group: str | None, to: str | None) -> None:
     """Tries the failed TARGET again, which is named deployment/environment/resource, or a failed group; with -e whatever
     failed of DEPLOYMENT there.
 
@@ -79,7 +79,7 @@ def retry(order: Order, target: str | None, group: str | None, to: str | None) -
 @_ONE_OR_MANY
 @click.option("--to", metavar="TAG", help="A version that ran there; else the one before.")
 @_ordering
-def rollback(order: Order, target: str, to: str | None) -> None:
+def rollback(order: TargetsOrderGiven, target: str, to: str | None) -> None:
     """Takes TARGET, which is named deployment/environment/resource, back to the version that ran before, or that is
     given; with -e the targets of DEPLOYMENT there. After a failed job that is what ran before it.
 
@@ -94,7 +94,7 @@ def rollback(order: Order, target: str, to: str | None) -> None:
 @_ONE_OR_MANY
 @click.option("--to", metavar="TAG", help="Another version that ran there.")
 @_ordering
-def redeploy(order: Order, target: str, to: str | None) -> None:
+def redeploy(order: TargetsOrderGiven, target: str, to: str | None) -> None:
     """Runs the version that TARGET has, which is named deployment/environment/resource, once more; with -e on the targets
     of DEPLOYMENT there.
 
@@ -108,7 +108,7 @@ def redeploy(order: Order, target: str, to: str | None) -> None:
 @_ONE_OR_MANY
 @click.argument("tag")
 @_ordering
-def adopt(order: Order, target: str, tag: str) -> None:
+def adopt(order: TargetsOrderGiven, target: str, tag: str) -> None:
     """Records that version TAG runs on TARGET already, which is named deployment/environment/resource, without a job; with
     -e on the targets of DEPLOYMENT there.
 
@@ -118,7 +118,7 @@ def adopt(order: Order, target: str, tag: str) -> None:
     order.give("adopt", target, {"version": tag}, f"runs {tag}, as it did before")
 
 
-class Order(msgspec.Struct, frozen=True):
+class TargetsOrderGiven(msgspec.Struct, frozen=True):
     """For one target, or with an environment for many of a deployment there."""
 
     client: Client

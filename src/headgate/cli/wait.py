@@ -4,7 +4,7 @@ import click
 
 from headgate.cli import completions, main, options, pairs, watch_lines, watch_state
 from headgate.cli.client import Client
-from headgate.cli.watch_ending import Ending
+from headgate.cli.watch_ending import WatchEnding
 from headgate.kernel import instants
 
 
@@ -35,7 +35,7 @@ def command(
     """
     length = None if timeout is None else pairs.duration("--timeout", timeout)
     deadline = None if length is None else time.monotonic() + length / instants.MICROSECONDS_PER_SECOND
-    end = Ending(True, deadline, for_people=for_people)
+    end = WatchEnding(True, deadline, for_people=for_people)
     try:
         first = watch_state.fetch_counts(client, deployments, environment)
         last = watch_lines.run(client, deployments, end, first, watch_lines.SILENT, environment)

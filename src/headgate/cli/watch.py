@@ -5,7 +5,7 @@ import click
 
 from headgate.cli import colours, completions, main, options, pairs, watch_state
 from headgate.cli.client import Client
-from headgate.cli.watch_ending import Ending
+from headgate.cli.watch_ending import WatchEnding
 from headgate.kernel import instants
 
 _MICROSECONDS = instants.MICROSECONDS_PER_SECOND
@@ -39,7 +39,7 @@ def command(
     allowed; 130 ended with Ctrl-C.
     """
     length = None if timeout is None else pairs.duration("--timeout", timeout) / _MICROSECONDS
-    end = Ending(until == "converged", None if length is None else time.monotonic() + length)
+    end = WatchEnding(until == "converged", None if length is None else time.monotonic() + length)
     try:
         if form == "table" and not plain and sys.stdout.isatty() and colours.can_move():
             from headgate.cli import watch_live

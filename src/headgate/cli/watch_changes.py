@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from headgate.cli.event_stream import Event
-from headgate.cli.watch_state import LIVE_STATUSES, OPEN_GROUPS, Document, Place, Snapshot
+from headgate.cli.event_stream import StreamedEvent
+from headgate.cli.watch_state import LIVE_STATUSES, OPEN_GROUPS, Document, Place, WatchedFleet
 
 _ABOUT_A_DEPLOYMENT = ("Version", "Approval", "ReleaseTarget")
 """Their names begin with the deployment's."""
@@ -40,7 +40,7 @@ class Stale(msgspec.Struct):
         return bool(self.counts if not names else self.counts.intersection(names))
 
 
-def deployment_of(event: Event, known: Iterable[str]) -> str | None:
+def deployment_of(event: StreamedEvent, known: Iterable[str]) -> str | None:
     """The deployment that it is about; of `known` ones the longest that fits, because names may have slashes."""
     inner = _inner(event)
     if inner.get("deployment"):
@@ -53,7 +53,7 @@ def deployment_of(event: Event, known: Iterable[str]) -> str | None:
     return max((one for one in known if name.startswith(f"{one}/")), key=len, default=None)
 
 
-def left_open(snapshot: Snapshot, event: Event) -> Stale:
+def left_open(snapshot: WatchedFleet, event: StreamedEvent) -> Stale:
     """What the event does not carry."""
     if event.type == "gap":
         return Stale(everything=True)
@@ -73,7 +73,7 @@ def left_open(snapshot: Snapshot, event: Event) -> Stale:
     return Stale(counts=counts, groups={str(group)} if group and not is_told else set(), budgets=budgets)
 
 
-def _of_group(snapshot: Snapshot, event: Event, inner: Document) -> Stale:
+def _of_group(snapshot: WatchedFleet, event: StreamedEvent, inner: Document) -> Stale:
     """An order of a person names a group by its place, and then it may be any."""
     status, name = inner.get("status"), str(event.data.get("name") or "")
     if status == "collecting":
@@ -84,7 +84,7 @@ def _of_group(snapshot: Snapshot, event: Event, inner: Document) -> Stale:
     return Stale(counts=counts, groups=set() if is_over or status is None else {name}, budgets=True)
 
 
-def applied(snapshot: Snapshot, event: Event) -> Snapshot:
+def applied(snapshot: WatchedFleet, event: StreamedEvent) -> WatchedFleet:
     """The snapshot with what the event carries; the same event twice is the same as once."""
     kind, inner = event.data.get("kind"), _inner(event)
     if kind == "Job" and event.type.startswith("job."):
@@ -101,7 +101,7 @@ def applied(snapshot: Snapshot, event: Event) -> Snapshot:
     return snapshot
 
 
-def _with_job(snapshot: Snapshot, event: Event, inner: Document) -> Snapshot:
+def _with_job(snapshot: WatchedFleet, event: StreamedEvent, inner: Document) -> WatchedFleet:
     place: Place = (str(inner.get("deployment")), str(inner.get("environment")))
     identity, status = event.data.get("name"), inner.get("status")
     before = snapshot.jobs.get(place, [])
@@ -128,7 +128,7 @@ def _with_job(snapshot: Snapshot, event: Event, inner: Document) -> Snapshot:
     )
 
 
-def _with_member(groups: Iterable[Document], event: Event, inner: Document) -> Iterator[Document]:
+def _with_member(groups: Iterable[Document], event: StreamedEvent, inner: Document) -> Iterator[Document]:
     """The part that a job has in its group begins with it; how it ended is the group's to say."""
     state = "rollingBack" if inner.get("kind") == "rollback" else "running"
     for group in groups:
@@ -142,6 +142,6 @@ def _with_member(groups: Iterable[Document], event: Event, inner: Document) -> I
             yield group
 
 
-def _inner(event: Event) -> dict[str, Any]:
+def _inner(event: StreamedEvent) -> dict[str, Any]:
     inner = event.data.get("data")
     return inner if isinstance(inner, dict) else {}

@@ -14,7 +14,7 @@ MOST_NAMED = 10
 _WORDS = {"upToDate": "up to date", "rollingBack": "rolling back", "rolledBack": "rolled back"}
 
 
-class Ending:
+class WatchEnding:
     """`for_people`: a decision that a person still has to make is waited for, not the end."""
 
     def __init__(self, until_converged: bool, deadline: float | None, *, for_people: bool = False) -> None:
@@ -27,17 +27,17 @@ class Ending:
     def needs_counts(self) -> bool:
         return self._until_converged
 
-    def is_over(self, snapshot: watch_state.Snapshot) -> bool:
+    def is_over(self, snapshot: watch_state.WatchedFleet) -> bool:
         if self._until_converged and (snapshot.is_converged or self._is_hopeless(snapshot)):
             return True
         return self._deadline is not None and time.monotonic() >= self._deadline
 
-    def _is_hopeless(self, snapshot: watch_state.Snapshot) -> bool:
+    def _is_hopeless(self, snapshot: watch_state.WatchedFleet) -> bool:
         if not snapshot.is_stuck:
             return False
         return not self._for_people or snapshot.count("waiting", "frozen") == 0
 
-    def say(self, last: watch_state.Snapshot) -> None:
+    def say(self, last: watch_state.WatchedFleet) -> None:
         if not self._until_converged:
             return
         took = instants.show_duration(int(time.monotonic() - self._began) * instants.MICROSECONDS_PER_SECOND)
@@ -56,7 +56,7 @@ class Ending:
         self._name(last)
         raise SystemExit(main.FAILED)
 
-    def _name(self, last: watch_state.Snapshot) -> None:
+    def _name(self, last: watch_state.WatchedFleet) -> None:
         named = last.stuck
         for one in named[:MOST_NAMED]:
             state = _WORDS.get(one["state"], one["state"])

@@ -19,7 +19,7 @@ class Feed:
 
     def __init__(self, client: Client, after: str | None = None) -> None:
         self._follower = Follower(client, after)
-        self._items: queue.Queue[Item | failures.Failure] = queue.Queue(MOST_WAITING)
+        self._items: queue.Queue[Item | failures.CommandFailure] = queue.Queue(MOST_WAITING)
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._is_over = False
 
@@ -40,10 +40,10 @@ class Feed:
                 self._put(item)
                 if self._is_over:
                     return
-        except failures.Failure as failure:
+        except failures.CommandFailure as failure:
             self._put(failure)
 
-    def _put(self, item: Item | failures.Failure) -> None:
+    def _put(self, item: Item | failures.CommandFailure) -> None:
         while not self._is_over:
             try:
                 self._items.put(item, timeout=0.5)
@@ -61,6 +61,6 @@ class Feed:
                 item = self._items.get(timeout=left) if left else self._items.get_nowait()
             except queue.Empty:
                 return found
-            if isinstance(item, failures.Failure):
+            if isinstance(item, failures.CommandFailure):
                 raise item
             found.append(item)

@@ -11,7 +11,7 @@ from headgate.cli import event_stream, failures, refusals, watch_changes, watch_
 from headgate.cli.client import Client, path
 from headgate.cli.event_stream import Item
 from headgate.cli.watch_changes import Stale
-from headgate.cli.watch_state import Snapshot
+from headgate.cli.watch_state import WatchedFleet
 
 LEAST_BETWEEN_QUESTIONS_SECONDS = 1.0
 LONGEST_BETWEEN_QUESTIONS_SECONDS = 30.0
@@ -35,7 +35,7 @@ class Following:
         self._refused: str | None = None
         self._asked_at = time.monotonic()
         self._pause_seconds = 0.0
-        self.snapshot = Snapshot([])
+        self.snapshot = WatchedFleet([])
 
     def begin(self) -> None:
         """What is wrong with the call itself ends it. From here on a server that is away is only asked again, so that
@@ -82,7 +82,7 @@ class Following:
         self._asked_at = time.monotonic()
         try:
             self._ask()
-        except failures.Failure as failure:
+        except failures.CommandFailure as failure:
             if not refusals.may_pass(failure):
                 raise
             self._refused = failure.sentences[0]

@@ -64,5 +64,5 @@ class Forecaster:
             with Client(self._client.connection, attempts=1) as client:
                 answer = client.send("POST", path("plan"), {}, timeout_seconds=_TIMEOUT_SECONDS)
             self._latest = read(answer)
-        except (failures.Failure, KeyError, TypeError, ValueError):
+        except (failures.CommandFailure, KeyError, TypeError, ValueError):
             self._latest = Forecast()

@@ -7,7 +7,7 @@ import click
 
 from headgate.cli import event_stream, failures, output, refusals, watch_changes, watch_state
 from headgate.cli.client import Client
-from headgate.cli.watch_ending import Ending
+from headgate.cli.watch_ending import WatchEnding
 from headgate.cli.watch_feed import Feed
 from headgate.kernel import instants
 
@@ -23,11 +23,11 @@ SILENT = "silent"
 def run(
     client: Client,
     names: tuple[str, ...],
-    end: Ending,
-    snapshot: watch_state.Snapshot,
+    end: WatchEnding,
+    snapshot: watch_state.WatchedFleet,
     form: str,
     environment: str | None = None,
-) -> watch_state.Snapshot:
+) -> watch_state.WatchedFleet:
     if end.is_over(snapshot):
         return snapshot
     counted_at = time.monotonic()
@@ -53,18 +53,20 @@ def run(
 
 
 def _may_change_counts(
-    item: event_stream.Item, names: tuple[str, ...], snapshot: watch_state.Snapshot
+    item: event_stream.Item, names: tuple[str, ...], snapshot: watch_state.WatchedFleet
 ) -> bool:
-    if isinstance(item, event_stream.Event):
+    if isinstance(item, event_stream.StreamedEvent):
         return watch_changes.left_open(snapshot, item).concerns(names)
     return isinstance(item, event_stream.Live) and not item.resumed
 
 
-def _counted(client: Client, names: tuple[str, ...], environment: str | None) -> watch_state.Snapshot | None:
+def _counted(
+    client: Client, names: tuple[str, ...], environment: str | None
+) -> watch_state.WatchedFleet | None:
     """None while the server is away: it is asked again, the time that was given is the bound."""
     try:
         return watch_state.fetch_counts(client, names, environment)
-    except failures.Failure as failure:
+    except failures.CommandFailure as failure:
         if not refusals.may_pass(failure):
             raise
         return None
@@ -75,17 +77,17 @@ def _print(item: event_stream.Item, names: tuple[str, ...], form: str) -> None:
         return
     if isinstance(item, event_stream.Lost):
         click.echo(f"not live: {item.reason}; trying again", err=True)
-    elif isinstance(item, event_stream.Event) and item.type == "gap":
+    elif isinstance(item, event_stream.StreamedEvent) and item.type == "gap":
         click.echo("some events are no longer kept and are missing here", err=True)
-    elif isinstance(item, event_stream.Event) and is_about(item, names):
+    elif isinstance(item, event_stream.StreamedEvent) and is_about(item, names):
         _print_event(item, form)
 
 
-def is_about(event: event_stream.Event, names: tuple[str, ...]) -> bool:
+def is_about(event: event_stream.StreamedEvent, names: tuple[str, ...]) -> bool:
     return not names or watch_changes.deployment_of(event, names) in names
 
 
-def _print_event(event: event_stream.Event, form: str) -> None:
+def _print_event(event: event_stream.StreamedEvent, form: str) -> None:
     document = event.data
     message = str(document.get("message") or event.type)
     if form == "json":

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from headgate.cli import pairs, watch_screen, watch_state
 from headgate.cli.client import Client
-from headgate.cli.watch_ending import Ending
+from headgate.cli.watch_ending import WatchEnding
 from headgate.cli.watch_feed import Feed
 from headgate.cli.watch_following import Following
 from headgate.cli.watch_forecast import Forecaster
@@ -19,7 +19,7 @@ PACE_SECONDS = 0.25
 LONGEST_FOR_THE_STREAM_SECONDS = 5.0
 
 
-def run(client: Client, names: tuple[str, ...], end: Ending) -> watch_state.Snapshot:
+def run(client: Client, names: tuple[str, ...], end: WatchEnding) -> watch_state.WatchedFleet:
     """The last screen stays in the terminal when it is over."""
     console = Console()
     following = Following(client, names, asks_for_stuck=end.needs_counts)

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from headgate.cli import cells
 from headgate.cli.tables import printable
 from headgate.cli.watch_forecast import Forecast
-from headgate.cli.watch_spans import Line, Span
-from headgate.cli.watch_state import Document, Snapshot
+from headgate.cli.watch_spans import Line, StyledText
+from headgate.cli.watch_state import Document, WatchedFleet
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 
@@ -28,7 +28,7 @@ _ROLES = ("preHook", "member", "postHook")
 _MARKS = {"executing": ("▶ ", "cyan"), "failed": ("✗ ", "red")}
 
 
-def covered(snapshot: Snapshot) -> set[tuple[str, str]]:
+def covered(snapshot: WatchedFleet) -> set[tuple[str, str]]:
     """Deployments in environments whose jobs are told by resource."""
     return {
         (member["deployment"], group["environment"])
@@ -37,7 +37,7 @@ def covered(snapshot: Snapshot) -> set[tuple[str, str]]:
     }
 
 
-def render(snapshot: Snapshot, forecast: Forecast, now: Instant, room: int) -> list[Line]:
+def render(snapshot: WatchedFleet, forecast: Forecast, now: Instant, room: int) -> list[Line]:
     """At most `room` lines: what is in work first, then who is next."""
     lines: list[Line] = []
     for policy, environment in dict.fromkeys((one["policy"], one["environment"]) for one in snapshot.groups):
@@ -47,7 +47,10 @@ def render(snapshot: Snapshot, forecast: Forecast, now: Instant, room: int) -> l
         lines += _cycle(policy, environment, groups, forecast, now)
     if len(lines) > room > 0:
         hidden = len(lines) - room + 1
-        lines = [*lines[: room - 1], [Span(f"  and {hidden} more lines; a higher window shows them", "dim")]]
+        lines = [
+            *lines[: room - 1],
+            [StyledText(f"  and {hidden} more lines; a higher window shows them", "dim")],
+        ]
     return lines[: max(room, 0)]
 
 
@@ -57,7 +60,10 @@ def _cycle(
     working = [one for one in groups if one["status"] in _MARKS]
     ahead = [one for one in groups if one["status"] not in _MARKS]
     told = f"{len(working)} in work, {len(ahead)} to come"
-    yield [Span(f"{printable(policy)} in {printable(environment)}", "bold"), Span(f"  {told}", "dim")]
+    yield [
+        StyledText(f"{printable(policy)} in {printable(environment)}", "bold"),
+        StyledText(f"  {told}", "dim"),
+    ]
     width = max((len(printable(one["resource"])) for one in working), default=0)
     for group in sorted(working, key=lambda one: (one["status"] != "failed", one["startedAt"] or "")):
         yield _group(group, width, now)
@@ -70,17 +76,17 @@ def _group(group: Document, width: int, now: Instant) -> Line:
     since = instants.parse(group["startedAt"] or group["createdAt"])
     for_long = cells.length(max(now - since, 0) // instants.MICROSECONDS_PER_SECOND)
     line = [
-        Span("  "),
-        Span(mark, style),
-        Span(f"{printable(group['resource']):<{width}}  "),
-        Span(f"{for_long:>6}  ", "dim"),
+        StyledText("  "),
+        StyledText(mark, style),
+        StyledText(f"{printable(group['resource']):<{width}}  "),
+        StyledText(f"{for_long:>6}  ", "dim"),
     ]
     for member in sorted(group["members"], key=lambda one: _ROLES.index(one["role"])):
         if member["state"] in _MEMBERS:
             sign, colour = _MEMBERS[member["state"]]
-            line += [Span(f"{sign} {printable(member['deployment'])}", colour), Span("  ")]
+            line += [StyledText(f"{sign} {printable(member['deployment'])}", colour), StyledText("  ")]
     if group["status"] == "failed":
-        line.append(Span(printable(group["reason"] or "failed"), "red"))
+        line.append(StyledText(printable(group["reason"] or "failed"), "red"))
     return line
 
 
@@ -90,7 +96,7 @@ def _next(groups: Sequence[Document], forecast: Forecast, now: Instant) -> Line:
     ordered = sorted(known, key=lambda name: (known[name] is None, known[name] or 0, name))
     shown = ", ".join(_turn(name, known[name], now) for name in ordered[:MOST_NEXT])
     more = f" and {len(ordered) - MOST_NEXT} more" if len(ordered) > MOST_NEXT else ""
-    return [Span("  · ", "yellow"), Span("next: "), Span(f"{shown}{more}", "dim")]
+    return [StyledText("  · ", "yellow"), StyledText("next: "), StyledText(f"{shown}{more}", "dim")]
 
 
 def _turn(name: str, at: Instant | None, now: Instant) -> str:

@@ -9,8 +9,8 @@ import msgspec
 from headgate.cli import cells, tables, watch_nodes
 from headgate.cli.tables import printable
 from headgate.cli.watch_forecast import Forecast
-from headgate.cli.watch_spans import Line, Span
-from headgate.cli.watch_state import NOT_DONE, Document, Snapshot
+from headgate.cli.watch_spans import Line, StyledText
+from headgate.cli.watch_state import NOT_DONE, Document, WatchedFleet
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 
@@ -56,7 +56,7 @@ class _Branch(msgspec.Struct):
     room: int = 0
 
 
-def render(snapshot: Snapshot, heading: Heading, width: int, height: int) -> list[Line]:
+def render(snapshot: WatchedFleet, heading: Heading, width: int, height: int) -> list[Line]:
     lines = [_heading(heading, width), []]
     budgets = list(_budgets(snapshot.budgets, heading.now))
     room = max(height - len(lines) - (len(budgets) + 1 if budgets else 0), 3)
@@ -73,18 +73,18 @@ def _heading(heading: Heading, width: int) -> Line:
     """Where there is no room for both, when it is over is told instead of what time it is."""
     where = f"{heading.workspace} at {heading.server}"
     clock = instants.to_datetime(heading.now).strftime("%H:%M:%S UTC")
-    how = Span("● live", "green") if heading.trouble is None else Span("○ not live", "red")
+    how = StyledText("● live", "green") if heading.trouble is None else StyledText("○ not live", "red")
     room = width - tables.width_of(where) - len(how.text) - 4
     if heading.forecast.finish_at is not None:
         done = f"done about {instants.show_clock(heading.forecast.finish_at, near=heading.now)}"
         clock = f"{done}  {clock}" if len(done) + 2 + len(clock) <= room else done
     gap = max(room + 2 - len(clock), 2)
-    return [Span(where, "bold"), Span(" " * gap), Span(clock, "dim"), Span("  "), how]
+    return [StyledText(where, "bold"), StyledText(" " * gap), StyledText(clock, "dim"), StyledText("  "), how]
 
 
-def _tree(snapshot: Snapshot, now: Instant, width: int, room: int) -> list[Line]:
+def _tree(snapshot: WatchedFleet, now: Instant, width: int, room: int) -> list[Line]:
     if not snapshot.deployments:
-        return [[Span("no deployment has a target yet: `headgate apply -f` brings them", "dim")]]
+        return [[StyledText("no deployment has a target yet: `headgate apply -f` brings them", "dim")]]
     shown = _fitting(snapshot.deployments, room)
     heads = [(one, _branches(one, snapshot, now, width)) for one in shown]
     used = sum(1 + (len(branches) if not is_settled(one) else 0) for one, branches in heads)
@@ -98,12 +98,12 @@ def _tree(snapshot: Snapshot, now: Instant, width: int, room: int) -> list[Line]
         if is_settled(one):
             lines.append(_settled(one))
             continue
-        lines.append([Span(printable(one["name"]), "bold")])
+        lines.append([StyledText(printable(one["name"]), "bold")])
         for branch in branches:
             lines += [branch.head, *_told(branch)]
     if hidden:
         advice = "a higher window or `headgate watch DEPLOYMENT` shows them"
-        lines.append([Span(f"and {hidden} more deployments; {advice}", "dim")])
+        lines.append([StyledText(f"and {hidden} more deployments; {advice}", "dim")])
     return lines
 
 
@@ -122,11 +122,16 @@ def _settled(deployment: Document) -> Line:
         ", ".join(f"{printable(one['name'])} {_versions(one)}" for one in environments) or "in no environment"
     )
     mark = (
-        Span("✓ ", "green")
+        StyledText("✓ ", "green")
         if any(one["counts"].get("upToDate") for one in environments)
-        else Span("- ", "dim")
+        else StyledText("- ", "dim")
     )
-    return [Span(printable(deployment["name"]), "bold"), Span("  "), mark, Span(where, "dim")]
+    return [
+        StyledText(printable(deployment["name"]), "bold"),
+        StyledText("  "),
+        mark,
+        StyledText(where, "dim"),
+    ]
 
 
 def _fitting(deployments: Sequence[Document], room: int) -> list[Document]:
@@ -143,7 +148,7 @@ def _fitting(deployments: Sequence[Document], room: int) -> list[Document]:
     return [one for one in deployments if one["name"] in kept]
 
 
-def _branches(deployment: Document, snapshot: Snapshot, now: Instant, width: int) -> list[_Branch]:
+def _branches(deployment: Document, snapshot: WatchedFleet, now: Instant, width: int) -> list[_Branch]:
     environments = deployment["environments"]
     names = _column([printable(one["name"]) for one in environments])
     tags = _column([_versions(one) for one in environments])
@@ -158,10 +163,10 @@ def _branches(deployment: Document, snapshot: Snapshot, now: Instant, width: int
     for number, one in enumerate(environments):
         is_last = number == len(environments) - 1
         head = [
-            Span("└─ " if is_last else "├─ ", "dim"),
-            Span(f"{names[number]}  {tags[number]}  "),
+            StyledText("└─ " if is_last else "├─ ", "dim"),
+            StyledText(f"{names[number]}  {tags[number]}  "),
             *_bar(one["counts"], bar_width),
-            Span(f"  {ratios[number]}"),
+            StyledText(f"  {ratios[number]}"),
             *words[number],
         ]
         place = (deployment["name"], one["name"])
@@ -187,7 +192,7 @@ def _ratio(counts: Document) -> str:
     return f"{counts.get('upToDate', 0):>{len(str(total))}}/{total}"
 
 
-def _bar(counts: Document, width: int) -> Iterator[Span]:
+def _bar(counts: Document, width: int) -> Iterator[StyledText]:
     """What there is at all has at least one character."""
     total = sum(counts.values())
     left = width
@@ -195,18 +200,18 @@ def _bar(counts: Document, width: int) -> Iterator[Span]:
         share = counts.get(key, 0) * width // total if total else 0
         share = min(max(share, 1), left) if counts.get(key) else 0
         left -= share
-        yield Span(character * share, style)
-    yield Span("░" * left, "dim")
+        yield StyledText(character * share, style)
+    yield StyledText("░" * left, "dim")
 
 
-def _words(counts: Document) -> Iterator[Span]:
+def _words(counts: Document) -> Iterator[StyledText]:
     for key, style, word in _WORDS:
         if counts.get(key):
-            yield Span(f"  {counts[key]} {word}", style)
+            yield StyledText(f"  {counts[key]} {word}", style)
 
 
 def _details(
-    environment: Document, place: tuple[str, str], snapshot: Snapshot, now: Instant
+    environment: Document, place: tuple[str, str], snapshot: WatchedFleet, now: Instant
 ) -> Iterator[Line]:
     if place in watch_nodes.covered(snapshot):
         return
@@ -215,20 +220,28 @@ def _details(
         for_long = cells.length(max(now - since, 0) // instants.MICROSECONDS_PER_SECOND)
         said = f"  {printable(job['message'])}" if job.get("message") else ""
         what = f"{printable(job['version'])} {job['status']} {for_long}{said}"
-        yield [Span("▶ ", "cyan"), Span(f"{printable(job['resource'])}  "), Span(what, "cyan")]
+        yield [
+            StyledText("▶ ", "cyan"),
+            StyledText(f"{printable(job['resource'])}  "),
+            StyledText(what, "cyan"),
+        ]
     for resource in snapshot.failed.get(place, []):
         yield [
-            Span("✗ ", "red"),
-            Span(f"{printable(resource)}  "),
-            Span("failed; `headgate explain` says why", "red"),
+            StyledText("✗ ", "red"),
+            StyledText(f"{printable(resource)}  "),
+            StyledText("failed; `headgate explain` says why", "red"),
         ]
     for item in environment.get("waiting") or []:
         resource = printable(item["target"].rpartition("/")[2])
-        yield [Span("· ", "yellow"), Span(f"{resource}  "), Span(printable(item["message"]), "dim")]
+        yield [
+            StyledText("· ", "yellow"),
+            StyledText(f"{resource}  "),
+            StyledText(printable(item["message"]), "dim"),
+        ]
     counts = environment["counts"]
     hidden = counts.get("waiting", 0) + counts.get("frozen", 0) - len(environment.get("waiting") or [])
     if hidden > 0:
-        yield [Span("· ", "yellow"), Span(f"{hidden} more wait", "dim")]
+        yield [StyledText("· ", "yellow"), StyledText(f"{hidden} more wait", "dim")]
 
 
 def _share(branches: Sequence[_Branch], room: int) -> None:
@@ -243,11 +256,11 @@ def _share(branches: Sequence[_Branch], room: int) -> None:
 
 
 def _told(branch: _Branch) -> Iterator[Line]:
-    rail = Span(branch.rail, "dim")
+    rail = StyledText(branch.rail, "dim")
     shown = branch.details[: branch.room]
     hidden = len(branch.details) - len(shown)
     if hidden and shown:
-        shown = [*shown[:-1], [Span(f"and {hidden + 1} more", "dim")]]
+        shown = [*shown[:-1], [StyledText(f"and {hidden + 1} more", "dim")]]
     for line in shown:
         yield [rail, *line]
 
@@ -257,11 +270,11 @@ def _budgets(budgets: Sequence[Document], now: Instant) -> Iterator[Line]:
     used = [one for one in budgets if one["used"] or one.get("stoppedAt")]
     used.sort(key=lambda one: (not one.get("stoppedAt"), -one["used"] / max(one["limit"], 1)))
     if used:
-        yield [Span("Budgets", "bold")]
+        yield [StyledText("Budgets", "bold")]
     for one in used[:MOST_BUDGETS]:
         yield _budget(one, now)
     if len(used) > MOST_BUDGETS:
-        yield [Span(f"  and {len(used) - MOST_BUDGETS} more", "dim")]
+        yield [StyledText(f"  and {len(used) - MOST_BUDGETS} more", "dim")]
 
 
 def _budget(budget: Document, now: Instant) -> Line:
@@ -271,10 +284,19 @@ def _budget(budget: Document, now: Instant) -> Line:
     if budget.get("stoppedAt"):
         since = instants.show_to_the_second(instants.parse(budget["stoppedAt"]))
         advice = "  `headgate resume` goes on"
-        return [Span(amount, "red"), Span(f"stopped since {since}  ", "red"), Span(rule), Span(advice, "dim")]
+        return [
+            StyledText(amount, "red"),
+            StyledText(f"stopped since {since}  ", "red"),
+            StyledText(rule),
+            StyledText(advice, "dim"),
+        ]
     holders = ", ".join(printable(holder["name"]) for holder in budget.get("holders") or [])
     full = budget["used"] >= budget["limit"]
-    return [Span(amount, "yellow" if full else "green"), Span(rule + "  "), Span(holders, "dim")]
+    return [
+        StyledText(amount, "yellow" if full else "green"),
+        StyledText(rule + "  "),
+        StyledText(holders, "dim"),
+    ]
 
 
 def _cut(line: Line, width: int) -> Line:
@@ -282,7 +304,7 @@ def _cut(line: Line, width: int) -> Line:
     left = width
     for span in line:
         if tables.width_of(span.text) > left:
-            return [*kept, Span(tables.cut(span.text, left), span.style)] if left else kept
+            return [*kept, StyledText(tables.cut(span.text, left), span.style)] if left else kept
         kept.append(span)
         left -= tables.width_of(span.text)
     return kept

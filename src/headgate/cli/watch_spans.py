@@ -3,9 +3,9 @@
 import msgspec
 
 
-class Span(msgspec.Struct, frozen=True):
+class StyledText(msgspec.Struct, frozen=True):
     text: str
     style: str = ""
 
 
-Line = list[Span]
+Line = list[StyledText]

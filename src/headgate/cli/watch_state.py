@@ -23,7 +23,7 @@ Place = tuple[str, str]
 """Deployment and environment."""
 
 
-class Snapshot(msgspec.Struct, frozen=True):
+class WatchedFleet(msgspec.Struct, frozen=True):
     deployments: list[Document]
     jobs: dict[Place, list[Document]] = {}
     failed: dict[Place, list[str]] = {}
@@ -83,33 +83,35 @@ class Snapshot(msgspec.Struct, frozen=True):
             yield from deployment["environments"]
 
 
-def fetch_counts(client: Client, names: tuple[str, ...], environment: str | None = None) -> Snapshot:
+def fetch_counts(client: Client, names: tuple[str, ...], environment: str | None = None) -> WatchedFleet:
     """Who is stuck is asked only when nothing moves any more: it is a longer question."""
     counted = fetch_counts_alone(client, names, environment)
     return counted if counted.is_moving_or_done else fetch_stuck(client, names, environment)
 
 
-def fetch_counts_alone(client: Client, names: tuple[str, ...], environment: str | None = None) -> Snapshot:
+def fetch_counts_alone(
+    client: Client, names: tuple[str, ...], environment: str | None = None
+) -> WatchedFleet:
     return _counted(client, names, environment, asks_for_stuck=False)
 
 
-def fetch_stuck(client: Client, names: tuple[str, ...], environment: str | None = None) -> Snapshot:
+def fetch_stuck(client: Client, names: tuple[str, ...], environment: str | None = None) -> WatchedFleet:
     return _counted(client, names, environment, asks_for_stuck=True)
 
 
 def _counted(
     client: Client, names: tuple[str, ...], environment: str | None, *, asks_for_stuck: bool
-) -> Snapshot:
+) -> WatchedFleet:
     query = {"environment": environment, "stuck": "true" if asks_for_stuck else None}
     answer = client.get(path("status"), query)
-    return Snapshot(
+    return WatchedFleet(
         status.chosen(answer["deployments"], names),
         at_rest=bool(answer.get("atRest")),
         knows_stuck=asks_for_stuck,
     )
 
 
-def fetch(client: Client, names: tuple[str, ...]) -> Snapshot:
+def fetch(client: Client, names: tuple[str, ...]) -> WatchedFleet:
     """All that there is to be shown."""
     counts = fetch_counts_alone(client, names)
     jobs: dict[Place, list[Document]] = {}
@@ -123,7 +125,7 @@ def fetch(client: Client, names: tuple[str, ...]) -> Snapshot:
     )
 
 
-def with_counts_of(client: Client, snapshot: Snapshot, deployment: str) -> Snapshot:
+def with_counts_of(client: Client, snapshot: WatchedFleet, deployment: str) -> WatchedFleet:
     """One that is not there yet stands where its name belongs, one that is gone goes."""
     answer = client.get(path("status"), {"deployment": deployment})
     others = [one for one in snapshot.deployments if one["name"] != deployment]

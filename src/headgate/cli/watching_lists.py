@@ -63,7 +63,7 @@ def _listed(
     """None while a server that was there is away; it is asked again."""
     try:
         return {kind.identity(item): item for item in listing.fetch(client, kind, names, query)}
-    except failures.Failure as failure:
+    except failures.CommandFailure as failure:
         if is_first or not refusals.may_pass(failure):
             raise
         return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from headgate.cel.interpolation import Part
+from headgate.cel.interpolation import InterpolatedPart
 from headgate.fleet import job_configs
 from headgate.fleet.careful_texts import (
     MARK,
@@ -112,7 +112,9 @@ def _argument(
     return result
 
 
-def _refuse_more_than_words(parts: Sequence[Part], bindings: Bindings, path: str, problems: Problems) -> None:
+def _refuse_more_than_words(
+    parts: Sequence[InterpolatedPart], bindings: Bindings, path: str, problems: Problems
+) -> None:
     """What is read as code once more, on another machine or by another shell, cannot be quoted for all of them."""
     for part in parts:
         value = job_configs.text_of(part, bindings, path, []) if part.is_expression else ""

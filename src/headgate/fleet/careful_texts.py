@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from headgate.cel import interpolation
-from headgate.cel.interpolation import OPENING, InterpolationError, Part
+from headgate.cel.interpolation import OPENING, InterpolatedPart, InterpolationError
 from headgate.fleet import job_configs
 from headgate.fleet.job_configs import Bindings
 from headgate.kernel.problems import Problem
@@ -23,17 +23,17 @@ _WORD_OF_A_QUERY = re.compile(r"[A-Za-z0-9_.:]+")
 Problems = list[Problem]
 
 
-def parts_of(text: str, path: str, problems: Problems) -> list[Part]:
+def parts_of(text: str, path: str, problems: Problems) -> list[InterpolatedPart]:
     """Expressions that look at nothing, such as the `${'${HOME}'}` of a script, are the owner's own text."""
     try:
         parts = interpolation.parts_of(text)
     except InterpolationError as error:
         problems.append(Problem(path, str(error)))
         return []
-    found: list[Part] = []
+    found: list[InterpolatedPart] = []
     for part in parts:
         own = job_configs.constant_text(part.text) if part.is_expression else None
-        found.append(part if own is None else Part(own, False, part.position))
+        found.append(part if own is None else InterpolatedPart(own, False, part.position))
     return found
 
 
@@ -50,11 +50,11 @@ def has_expression(value: object) -> bool:
     )
 
 
-def template_of(parts: Sequence[Part]) -> str:
+def template_of(parts: Sequence[InterpolatedPart]) -> str:
     return "".join(MARK if part.is_expression else part.text for part in parts)
 
 
-def joined(parts: Sequence[Part], bindings: Bindings, path: str, problems: Problems) -> str:
+def joined(parts: Sequence[InterpolatedPart], bindings: Bindings, path: str, problems: Problems) -> str:
     return "".join(
         job_configs.text_of(part, bindings, path, problems) if part.is_expression else part.text
         for part in parts

@@ -25,7 +25,7 @@ _encode = msgspec.json.Encoder(order="deterministic").encode
 
 def keep(
     progress: MetricProgress,
-    finding: verification.Found,
+    finding: verification.MetricFinding,
     result: object,
     error: str | None,
     now: Instant,

@@ -39,7 +39,7 @@ def of_address(text: str) -> str:
     try:
         parts = interpolation.parts_of(text)
     except interpolation.InterpolationError:
-        parts = (interpolation.Part(text, False, 0),)
+        parts = (interpolation.InterpolatedPart(text, False, 0),)
     marked = "".join(
         f"\0{number}\0" if part.is_expression else part.text.replace("\0", "")
         for number, part in enumerate(parts)

@@ -11,7 +11,7 @@ from headgate.fleet.units import Target, VersionNode
 from headgate.kernel.instants import Instant
 
 
-class Item:
+class TargetItem:
     """A target as seen from a candidate version: on it or not, landed or in flight."""
 
     __slots__ = ("state", "target", "version")
@@ -47,7 +47,7 @@ class Item:
         )
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Item) and other.target is self.target
+        return isinstance(other, TargetItem) and other.target is self.target
 
     def __hash__(self) -> int:
         return hash(self.target.name)
@@ -67,12 +67,12 @@ class Item:
         return deployed.view
 
 
-class Items(list[Item]):
+class TargetItems(list[TargetItem]):
     """Targets of the deployment in the environment and in scope, by name, with the counts of those to change."""
 
     def __init__(self, state: State, target: Target, version: VersionNode) -> None:
         scoped = candidates.scoped_targets(state, target.pair, version)
-        super().__init__(Item(state, scoped[name], version) for name in sorted(scoped))
+        super().__init__(TargetItem(state, scoped[name], version) for name in sorted(scoped))
         self.landed = 0
         self.in_flight = 0
         self.ranks: dict[str, int] = {}
@@ -92,7 +92,7 @@ class Items(list[Item]):
     def in_flight_count(self) -> int:
         return self.in_flight
 
-    def rank_among_not_updated(self, item: Item) -> int:
+    def rank_among_not_updated(self, item: TargetItem) -> int:
         return self.ranks.get(item.target.name, len(self.ranks))
 
 
@@ -108,7 +108,7 @@ class Bindings(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         match name:
             case "target":
-                return Item(self.state, self.target, self.version)
+                return TargetItem(self.state, self.target, self.version)
             case "targets":
                 return self._targets()
             case "signals":
@@ -117,13 +117,13 @@ class Bindings(Mapping[str, Any]):
                 return self.version.view
         return self.target.bindings()[name]
 
-    def _targets(self) -> Items:
+    def _targets(self) -> TargetItems:
         """Shared by all targets of the pair until one of them moves."""
         pair = self.target.pair
         key = ("items", self.version.id)
         cached = pair.caches.get(key)
         if cached is None or cached[0] != pair.progress:
-            cached = pair.caches[key] = (pair.progress, Items(self.state, self.target, self.version))
+            cached = pair.caches[key] = (pair.progress, TargetItems(self.state, self.target, self.version))
         return cached[1]
 
     def __iter__(self) -> Iterator[str]:

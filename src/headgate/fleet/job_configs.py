@@ -11,7 +11,7 @@ from typing import Any
 
 from headgate import cel
 from headgate.cel import interpolation
-from headgate.cel.interpolation import OPENING, InterpolationError, Part
+from headgate.cel.interpolation import OPENING, InterpolatedPart, InterpolationError
 from headgate.cel.plain import OMITTED, plain
 from headgate.kernel.documents import describe, field_path, item_path
 from headgate.kernel.problems import Problem, Rejected
@@ -119,7 +119,7 @@ def _resolved_text(text: str, bindings: Bindings, path: str, problems: list[Prob
     )
 
 
-def _value(part: Part, bindings: Bindings, path: str, problems: list[Problem]) -> object:
+def _value(part: InterpolatedPart, bindings: Bindings, path: str, problems: list[Problem]) -> object:
     meter = bindings.meter if isinstance(bindings, Metered) else cel.Meter(CONFIG_STEPS)
     if meter.remaining < 0:
         return None  # the expression that used up the steps has said so
@@ -132,7 +132,7 @@ def _value(part: Part, bindings: Bindings, path: str, problems: list[Problem]) -
     return None
 
 
-def text_of(part: Part, bindings: Bindings, path: str, problems: list[Problem]) -> str:
+def text_of(part: InterpolatedPart, bindings: Bindings, path: str, problems: list[Problem]) -> str:
     count_before = len(problems)
     value = _value(part, bindings, path, problems)
     if len(problems) > count_before:

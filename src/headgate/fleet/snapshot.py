@@ -18,7 +18,7 @@ from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
 
 
-class Pending(msgspec.Struct):
+class PendingDecisions(msgspec.Struct):
     """Decided, not handed out yet."""
 
     created: list[str] = []
@@ -54,7 +54,7 @@ class Snapshot(_Objects, kw_only=True):
     verified: dict[str, dict[str, Instant | None]] = {}
     latches: list[tuple[str, str, records.Latch]] = []
     warned: list[tuple[str, str]] = []
-    pending: Pending = msgspec.field(default_factory=Pending)
+    pending: PendingDecisions = msgspec.field(default_factory=PendingDecisions)
 
 
 def dump(state: State) -> bytes:
@@ -77,7 +77,7 @@ def dump(state: State) -> bytes:
         verified=state.verified,
         latches=[(rule, scope, latch) for (rule, scope), latch in state.latches.items()],
         warned=sorted(state.warned),
-        pending=Pending(
+        pending=PendingDecisions(
             [job.id for job in journal.created],
             journal.cancelled,
             [(job.id, rule, metric) for job, rule, metric in journal.measurements],
@@ -233,7 +233,7 @@ def _load_slots(state: State) -> None:
             holds.restore_group(state, group)
 
 
-def _load_pending(state: State, pending: Pending) -> None:
+def _load_pending(state: State, pending: PendingDecisions) -> None:
     journal = state.journal
     journal.rows = dict.fromkeys(pending.rows)
     journal.forgotten = {job.id: job for job in pending.forgotten}

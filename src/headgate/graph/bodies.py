@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from headgate import cel
-from headgate.cel.interpolation import OPENING, InterpolationError, Part, parts_of
+from headgate.cel.interpolation import OPENING, InterpolatedPart, InterpolationError, parts_of
 from headgate.graph import inference, names, templates
 from headgate.graph.checking import Checker, Place, Written
 from headgate.graph.definition import Definition, Resource
 from headgate.graph.inference import Schema
-from headgate.graph.kinds import Kind
+from headgate.graph.kinds import ObjectKind
 from headgate.graph.templates import CompiledTemplate, Found
 from headgate.kernel.documents import describe, field_path, item_path
 
@@ -29,7 +29,7 @@ def compile_document(
     for found in templates.found_in(document, path):
         if not isinstance(found, Found):
             where, error, text = found
-            written = Written(where, text, Part(text, True, 0))
+            written = Written(where, text, InterpolatedPart(text, True, 0))
             checker.point(place, written, error.position, str(error))
             complete = False
             continue
@@ -88,7 +88,7 @@ class Body:
         self,
         definition: Definition,
         resource: Resource,
-        kind: Kind | None,
+        kind: ObjectKind | None,
         path: str,
         place: Place,
         checker: Checker,

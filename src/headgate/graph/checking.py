@@ -13,7 +13,7 @@ import msgspec
 
 from headgate import cel
 from headgate.cel import decode, frontend, reading, syntax
-from headgate.cel.interpolation import Part
+from headgate.cel.interpolation import InterpolatedPart
 from headgate.graph import expressions, inference, names
 from headgate.graph.inference import Schema
 from headgate.kernel.problems import Problem
@@ -51,7 +51,7 @@ class Written(msgspec.Struct, frozen=True):
 
     path: str
     text: str
-    part: Part
+    part: InterpolatedPart
 
 
 class _Record(msgspec.Struct, frozen=True, eq=False):

@@ -8,11 +8,11 @@ from typing import Any, Literal
 import msgspec
 
 from headgate import cel
-from headgate.cel.interpolation import Part
+from headgate.cel.interpolation import InterpolatedPart
 from headgate.graph import openapi, templates
 from headgate.graph.definition import Definition
 from headgate.graph.expressions import Gate, Projection
-from headgate.graph.kinds import Kind
+from headgate.graph.kinds import ObjectKind
 from headgate.graph.libraries import omission
 from headgate.graph.names import EACH, NOW, SIGNALS
 from headgate.graph.templates import CompiledTemplate, Found
@@ -65,7 +65,7 @@ class CompiledNode(msgspec.Struct, frozen=True, eq=False):
     """The author's position."""
     api_version: str
     kind: str
-    known_kind: Kind | None
+    known_kind: ObjectKind | None
     """None for a kind whose schema is not known."""
     is_namespaced: bool
     template: CompiledTemplate | None
@@ -140,7 +140,7 @@ class CompiledStatus:
             errors.append(error)
             return omission.OMITTED
 
-    def _program(self, found: Found, part: Part) -> cel.Program:
+    def _program(self, found: Found, part: InterpolatedPart) -> cel.Program:
         return self._programs[found.path, part.position]
 
 

@@ -20,7 +20,7 @@ ANYTHING: Schema = {"x-kubernetes-preserve-unknown-fields": True}
 OBSERVED_GENERATION = "observedGeneration"
 
 
-class Kind(msgspec.Struct, frozen=True):
+class ObjectKind(msgspec.Struct, frozen=True):
     api_version: str
     name: str
     plural: str
@@ -34,12 +34,12 @@ class Kind(msgspec.Struct, frozen=True):
         return OBSERVED_GENERATION in status.get("properties", {})
 
 
-def find(api_version: str, name: str) -> Kind | None:
+def find(api_version: str, name: str) -> ObjectKind | None:
     entry = _data()["kinds"].get(f"{api_version} {name}")
     if entry is None:
         return None
     type_name, plural, is_namespaced = entry
-    return Kind(api_version, name, plural, bool(is_namespaced), _structure(type_name))
+    return ObjectKind(api_version, name, plural, bool(is_namespaced), _structure(type_name))
 
 
 def object_metadata() -> Schema:

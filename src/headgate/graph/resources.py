@@ -9,7 +9,7 @@ import msgspec
 
 from headgate import cel
 from headgate.cel import syntax, waves
-from headgate.cel.interpolation import InterpolationError, Part, single_expression
+from headgate.cel.interpolation import InterpolatedPart, InterpolationError, single_expression
 from headgate.graph import bodies, dag, expressions, kinds, names, selectors
 from headgate.graph.checking import Checker, Place, Written
 from headgate.graph.compiled import CompiledNode, Dimension, ExternalReference
@@ -62,7 +62,7 @@ def schema_of(resource: Resource) -> Schema | None:
     return {"type": "array", "items": schema} if is_list else schema
 
 
-def _kind(resource: Resource) -> kinds.Kind | None:
+def _kind(resource: Resource) -> kinds.ObjectKind | None:
     if resource.external_ref is not None:
         return kinds.find(resource.external_ref.api_version, resource.external_ref.kind)
     template = resource.template or {}
@@ -79,7 +79,7 @@ class Draft(msgspec.Struct, eq=False):
     resource: Resource
     index: int
     path: str
-    kind: kinds.Kind | None
+    kind: kinds.ObjectKind | None
     template: CompiledTemplate | None = None
     external_ref: ExternalReference | None = None
     for_each: tuple[Dimension, ...] = ()
@@ -281,7 +281,7 @@ def _check_waves(place: Place, path: str, text: str, program: cel.Program, check
                     )
 
 
-def _part(text: str) -> Part:
+def _part(text: str) -> InterpolatedPart:
     return single_expression(text)
 
 
@@ -292,7 +292,7 @@ def compile_condition(
     try:
         part = single_expression(text)
     except InterpolationError as error:
-        checker.point(place, Written(path, text, Part(text, True, 0)), error.position, str(error))
+        checker.point(place, Written(path, text, InterpolatedPart(text, True, 0)), error.position, str(error))
         return None
     except ValueError as error:
         checker.refuse(path, f"{place.label}: {error}, not {text!r}")

@@ -9,7 +9,7 @@ import msgspec
 
 from headgate import cel
 from headgate.cel import waves
-from headgate.cel.interpolation import Part, single_expression
+from headgate.cel.interpolation import InterpolatedPart, single_expression
 from headgate.graph import expressions, names, templates
 from headgate.graph.checking import Checker, Place, Written
 from headgate.graph.compiled import CompiledStatus
@@ -86,7 +86,9 @@ def compile_status(
     for found in templates.found_in(document, _PATH):
         if not isinstance(found, Found):
             where, error, text = found
-            checker.point(place, Written(where, text, Part(text, True, 0)), error.position, str(error))
+            checker.point(
+                place, Written(where, text, InterpolatedPart(text, True, 0)), error.position, str(error)
+            )
             continue
         found_all.append(found)
         _compile(found, place, programs, checker)

@@ -13,7 +13,7 @@ import msgspec
 
 from headgate import cel
 from headgate.cel import values
-from headgate.cel.interpolation import OPENING, InterpolationError, Part, parts_of
+from headgate.cel.interpolation import OPENING, InterpolatedPart, InterpolationError, parts_of
 from headgate.cel.plain import plain
 from headgate.graph.libraries import omission
 from headgate.kernel.documents import describe, field_path, item_path
@@ -25,7 +25,7 @@ class Found(msgspec.Struct, frozen=True):
     path: str
     keys: tuple[str | int, ...]
     text: str
-    parts: tuple[Part, ...]
+    parts: tuple[InterpolatedPart, ...]
 
     @property
     def is_standalone(self) -> bool:
@@ -70,7 +70,7 @@ class FieldMissing(FieldError, cel.MissingKey):  # noqa: N818
 
 
 Filler = Callable[[Mapping[str, object]], object]
-Compile = Callable[[Found, Part], cel.Program]
+Compile = Callable[[Found, InterpolatedPart], cel.Program]
 """Gives the program of an expression."""
 
 

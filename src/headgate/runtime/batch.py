@@ -21,7 +21,7 @@ from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem, Rejected
 from headgate.runtime import auditing, clocks, digests, dispatching, entries
 from headgate.runtime.commands import ENGINE, Caller, KeyReusedError, Reply
-from headgate.runtime.items import Item
+from headgate.runtime.items import WorkItem
 from headgate.runtime.recording import Recorder
 from headgate.runtime.replica import ClockSet, DivergedError, Mark, Replica
 from headgate.store import rows
@@ -45,7 +45,7 @@ class RandomIds:
 class PoisonedError(Exception):
     """A command failed after some of its changes were applied: none of the batch may be written."""
 
-    def __init__(self, item: Item, cause: BaseException) -> None:
+    def __init__(self, item: WorkItem, cause: BaseException) -> None:
         super().__init__(str(cause))
         self.item = item
         self.cause = cause
@@ -97,7 +97,7 @@ class Batch:
                 self._recorder.is_muted = False
             self._has_news = True
 
-    def run(self, item: Item) -> None:
+    def run(self, item: WorkItem) -> None:
         assert item.command is not None
         if item.idempotency is not None and self._is_repeated(item):
             return
@@ -123,7 +123,7 @@ class Batch:
                 )
             )
 
-    def _is_repeated(self, item: Item) -> bool:
+    def _is_repeated(self, item: WorkItem) -> bool:
         assert item.idempotency is not None
         known = self._transaction.recall(item.idempotency.key)
         if known is None:

@@ -11,7 +11,7 @@ from typing import Any
 from headgate.runtime.commands import ENGINE, Caller, Command, Idempotency, Question
 
 
-class Item:
+class WorkItem:
     """A command or a question with the future that its answer goes to. The answer is kept until it is committed."""
 
     __slots__ = (
@@ -61,16 +61,16 @@ class Item:
         self.settle()
 
 
-class Line:
+class WaitingLine:
     """Who waits at the worker, by workspace. Filled and emptied by its thread; others only count in."""
 
     def __init__(self, most_of_one: int) -> None:
         self._most_of_one = most_of_one
         self._lock = threading.Lock()
         self._lengths: Counter[str] = Counter()
-        self._items: dict[str, deque[Item]] = {}
+        self._items: dict[str, deque[WorkItem]] = {}
 
-    def has_room_for(self, item: Item) -> bool:
+    def has_room_for(self, item: WorkItem) -> bool:
         """Counts it in, if so."""
         with self._lock:
             if item.caller is not ENGINE and self._lengths[item.workspace] >= self._most_of_one:
@@ -90,19 +90,19 @@ class Line:
     def is_empty(self) -> bool:
         return not self._items
 
-    def add(self, item: Item) -> None:
+    def add(self, item: WorkItem) -> None:
         self._items.setdefault(item.workspace, deque()).append(item)
 
-    def put_back(self, items: Sequence[Item]) -> None:
+    def put_back(self, items: Sequence[WorkItem]) -> None:
         """Before all others of their workspace, as they were."""
         for item in reversed(items):
             self._items.setdefault(item.workspace, deque()).appendleft(item)
             with self._lock:
                 self._lengths[item.workspace] += 1
 
-    def next_turn(self, most_of_one: int) -> dict[str, list[Item]]:
+    def next_turn(self, most_of_one: int) -> dict[str, list[WorkItem]]:
         """The oldest of each workspace; whoever has more left than that stands in line again."""
-        found: dict[str, list[Item]] = {}
+        found: dict[str, list[WorkItem]] = {}
         for workspace, items in list(self._items.items()):
             found[workspace] = [items.popleft() for _ in range(min(most_of_one, len(items)))]
             if not items:
@@ -114,9 +114,9 @@ class Line:
         return found
 
 
-def in_turn(items: Sequence[Item]) -> list[list[Item]]:
+def in_turn(items: Sequence[WorkItem]) -> list[list[WorkItem]]:
     """Neighbours of the same sort share a batch; a command that must be alone has one of its own."""
-    groups: list[list[Item]] = []
+    groups: list[list[WorkItem]] = []
     for item in items:
         last = groups[-1] if groups else None
         if (

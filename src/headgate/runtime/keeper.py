@@ -19,7 +19,7 @@ from headgate.runtime import clocks, dispatching, holders
 from headgate.runtime.batch import Batch, PoisonedError
 from headgate.runtime.clocks import BOUND_SECONDS, ClockWatch
 from headgate.runtime.health import Health
-from headgate.runtime.items import Item
+from headgate.runtime.items import WorkItem
 from headgate.runtime.recording import Recorder
 from headgate.runtime.replica import LONGEST_CATCH_UP, DivergedError, LeftBehindError, Replica
 from headgate.runtime.unit_check import UnitCheck
@@ -55,7 +55,7 @@ class Outcome(msgspec.Struct):
     newest_event: int = 0
     ended: list[Job] = []
     traces: dict[str, str] = {}
-    left: list[Item] = []
+    left: list[WorkItem] = []
     """Commands for which there was no time: the others have their turn first."""
 
 
@@ -205,7 +205,7 @@ class Keeper:
             return 0
         return self._replica.engine.next_wake()
 
-    def answer(self, questions: Sequence[Item]) -> None:
+    def answer(self, questions: Sequence[WorkItem]) -> None:
         """Questions see everything that was committed before they were asked."""
         engine = self._caught_up()
         now, last_at = self._clock(), self.replica().last_at
@@ -259,7 +259,7 @@ class Keeper:
             self._recorder.is_muted = False
         self._must_decide = True
 
-    def serve(self, items: Sequence[Item]) -> Outcome | None:
+    def serve(self, items: Sequence[WorkItem]) -> Outcome | None:
         """One batch, after which every item is settled but those that are `left`; or None, if one of several cannot be
         written and nobody knows which: then nothing was, and each has to be tried by itself."""
         waiting = list(items)
@@ -300,13 +300,13 @@ class Keeper:
                 return outcome
         return self._failed(waiting, UnavailableError("the workspace could not be written; try again"))
 
-    def _failed(self, items: Sequence[Item], error: BaseException) -> Outcome:
+    def _failed(self, items: Sequence[WorkItem], error: BaseException) -> Outcome:
         self.rests_until = time.monotonic() + _REST_SECONDS
         for item in items:
             item.fail(error)
         return Outcome()
 
-    def _commit(self, items: Sequence[Item]) -> Outcome:
+    def _commit(self, items: Sequence[WorkItem]) -> Outcome:
         """What others wrote is taken in before the workspace is locked, so that little is left to do meanwhile."""
         if self.lease is None:
             self._catch_up()
@@ -340,7 +340,7 @@ class Keeper:
         )
 
     @staticmethod
-    def _run(batch: Batch, items: Sequence[Item]) -> list[Item]:
+    def _run(batch: Batch, items: Sequence[WorkItem]) -> list[WorkItem]:
         """Those that it did not come to. What goes into a batch is no decision: whoever reads the log is told."""
         ends = time.monotonic() + _BATCH_SECONDS
         for count, item in enumerate(items, 1):

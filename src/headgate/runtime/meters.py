@@ -8,7 +8,7 @@ from headgate.kernel.instants import Instant
 from headgate.runtime.keeper import Keeper, Outcome
 
 
-class Meter(Protocol):
+class WorkerMeter(Protocol):
     """Told of every batch, and of workspaces that were removed; see `api.metrics`."""
 
     def batch(self, workspace: str, outcome: Outcome, seconds: float, size: int) -> None: ...

@@ -24,9 +24,9 @@ from headgate.runtime import claims, retention
 from headgate.runtime.clocks import BOUND_SECONDS, ClockWatch, wall_clock
 from headgate.runtime.commands import ENGINE, BusyError, Caller, Command, Context, Idempotency, Question
 from headgate.runtime.health import Health
-from headgate.runtime.items import Item, Line, in_turn
+from headgate.runtime.items import WaitingLine, WorkItem, in_turn
 from headgate.runtime.keeper import Keeper, Outcome
-from headgate.runtime.meters import Meter, Unmetered
+from headgate.runtime.meters import Unmetered, WorkerMeter
 from headgate.store.port import Store, UnavailableError, UnknownWorkspaceError
 
 _log = logging.getLogger("headgate.worker")
@@ -67,18 +67,18 @@ class Worker:
         settings: Settings,
         *,
         clock: Callable[[], Instant] = wall_clock,
-        meter: Meter | None = None,
+        meter: WorkerMeter | None = None,
         health: Health | None = None,
         watch: ClockWatch | None = None,
     ) -> None:
         self._store = store
         self._settings = settings
         self._clock = clock
-        self._meter: Meter = meter if meter is not None else Unmetered()
+        self._meter: WorkerMeter = meter if meter is not None else Unmetered()
         self._watch = watch
         self.health = health if health is not None else Health(clock)
-        self._queue: queue.SimpleQueue[Item | None] = queue.SimpleQueue()
-        self._line = Line(settings.most_items_waiting)
+        self._queue: queue.SimpleQueue[WorkItem | None] = queue.SimpleQueue()
+        self._line = WaitingLine(settings.most_items_waiting)
         self._keepers: dict[str, Keeper] = {}
         self._door = threading.Lock()
         """Nothing is queued once it has been closed, so nothing waits for an answer for ever."""
@@ -123,11 +123,11 @@ class Worker:
         idempotency: Idempotency | None = None,
         alone: bool = False,
     ) -> Future[Result]:
-        item = Item(workspace, command=command, caller=caller, idempotency=idempotency, alone=alone)
+        item = WorkItem(workspace, command=command, caller=caller, idempotency=idempotency, alone=alone)
         return self._enqueue(item)
 
     def ask(self, workspace: str, question: Question[Result]) -> Future[Result]:
-        return self._enqueue(Item(workspace, question=question))
+        return self._enqueue(WorkItem(workspace, question=question))
 
     def report(self, workspace: str, change: JobReported) -> Future[None]:
         def command(context: Context) -> None:
@@ -135,7 +135,7 @@ class Worker:
 
         return self.submit(workspace, command, ENGINE)
 
-    def _enqueue(self, item: Item) -> Future[Any]:
+    def _enqueue(self, item: WorkItem) -> Future[Any]:
         with self._door:
             if not self._is_stopping.is_set():
                 if self._line.has_room_for(item):
@@ -191,7 +191,7 @@ class Worker:
         self._turn_began = None
         time.sleep(_REST_SECONDS)
 
-    def _collect(self) -> dict[str, list[Item]]:
+    def _collect(self) -> dict[str, list[WorkItem]]:
         """Of every workspace that has something the oldest few: a flood in one leaves the others their turn."""
         try:
             item = self._queue.get(timeout=self._seconds_to_wait() if self._line.is_empty else 0.0)
@@ -218,7 +218,7 @@ class Worker:
             keeper.rests_until - time.monotonic(),
         )
 
-    def _serve(self, workspace: str, items: Sequence[Item]) -> None:
+    def _serve(self, workspace: str, items: Sequence[WorkItem]) -> None:
         """Whatever happens, every item has its answer afterwards, and the worker goes on."""
         try:
             keeper = self._keeper(workspace)
@@ -237,7 +237,7 @@ class Worker:
             for item in items:
                 item.fail(error)
 
-    def _commit(self, keeper: Keeper, items: Sequence[Item]) -> list[Item]:
+    def _commit(self, keeper: Keeper, items: Sequence[WorkItem]) -> list[WorkItem]:
         """Those that have to wait for another turn."""
         begin = time.perf_counter()
         outcome = keeper.serve(items)
@@ -397,4 +397,4 @@ class Worker:
             _log.warning("leases run out by themselves: %s", error)
 
 
-__all__ = ["ENGINE", "Meter", "Settings", "Worker", "wall_clock"]
+__all__ = ["ENGINE", "Settings", "Worker", "wall_clock"]

@@ -49,7 +49,7 @@ class Ending(msgspec.Struct, frozen=True):
     begins_after: int = 0
 
 
-class Answer(msgspec.Struct, frozen=True):
+class SimulatedAnswer(msgspec.Struct, frozen=True):
     """What a verification provider says; not `is_known`: no ordinary answer meets the metric's conditions."""
 
     result: object = None
@@ -117,7 +117,7 @@ class Agents:
             "timedOut", timeout, f"no answer within {instants.show_duration(timeout)}", begins_after
         )
 
-    def measure(self, job: records.Job, rule: str, metric: Any) -> Answer:
+    def measure(self, job: records.Job, rule: str, metric: Any) -> SimulatedAnswer:
         """The n-th measurement of a metric on a job gets the n-th answer; the last one repeats."""
         answers = self.entry_for(job).measurements.get(metric.name)
         if answers is None:
@@ -127,18 +127,18 @@ class Agents:
         self._measured[key] = count + 1
         answer = answers[min(count, len(answers) - 1)]
         if isinstance(answer, dict) and answer.keys() == {"error"}:
-            return Answer(error=str(answer["error"]))
-        return Answer(result=answer)
+            return SimulatedAnswer(error=str(answer["error"]))
+        return SimulatedAnswer(result=answer)
 
 
-def plausible(metric: Any) -> Answer:
+def plausible(metric: Any) -> SimulatedAnswer:
     """A metric without an entry passes: some ordinary answer that meets its conditions is looked for."""
     success = getattr(metric, "success_condition", None)
     failure = getattr(metric, "failure_condition", None)
     for candidate in _PLAUSIBLE:
         if _holds(success, candidate, absent=True) and not _holds(failure, candidate, absent=False):
-            return Answer(result=candidate)
-    return Answer(result=None, is_known=False)
+            return SimulatedAnswer(result=candidate)
+    return SimulatedAnswer(result=None, is_known=False)
 
 
 def _holds(condition: str | None, candidate: object, *, absent: bool) -> bool:

@@ -13,7 +13,7 @@ import msgspec
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.simulate import parts as world
-from headgate.simulate.rollout import Rollout
+from headgate.simulate.rollout import SimulatedFleet
 
 MOST_ROUNDS_AN_INSTANT = 10_000
 
@@ -42,10 +42,10 @@ class Ended(msgspec.Struct, frozen=True):
     was_cut: bool
 
 
-class Loop:
+class RunLoop:
     def __init__(
         self,
-        rollout: Rollout,
+        rollout: SimulatedFleet,
         outside: Outside,
         until: Instant,
         *,

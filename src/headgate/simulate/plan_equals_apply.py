@@ -15,7 +15,7 @@ from headgate.simulate import planning, run
 from headgate.simulate.agents import Agents
 from headgate.simulate.recording import Recording
 from headgate.simulate.result import Result
-from headgate.simulate.rollout import Rollout
+from headgate.simulate.rollout import SimulatedFleet
 from headgate.simulate.scenario import LONGEST_RUN, Scenario
 
 NAME = "PlanEqualsApply"
@@ -34,7 +34,7 @@ class Moment(msgspec.Struct):
     made: list[changes.Change] = []
 
 
-class RememberingRollout(Rollout):
+class RememberingRollout(SimulatedFleet):
     """Keeps what a plan of each moment needs to know, and no more than was known then."""
 
     def __init__(self, engine: Engine, watch: Recording, agents: Agents, repeats: int) -> None:
@@ -67,7 +67,7 @@ def check(scenario: Scenario) -> tuple[Result, list[Violation]]:
     """Plays the scenario, and plans every moment of its timeline."""
     conducted: list[RememberingRollout] = []
 
-    def conduct(engine: Engine, watch: Recording, agents: Agents, repeats: int) -> Rollout:
+    def conduct(engine: Engine, watch: Recording, agents: Agents, repeats: int) -> SimulatedFleet:
         conducted.append(RememberingRollout(engine, watch, agents, repeats))
         return conducted[-1]
 

@@ -19,10 +19,10 @@ from headgate.kernel.instants import Instant
 from headgate.kernel.rendering import Document
 from headgate.promises.books.mirror import Mirror
 from headgate.simulate import agents, assuming, group_steps
-from headgate.simulate.loop import Ended, Loop, Nobody
+from headgate.simulate.loop import Ended, Nobody, RunLoop
 from headgate.simulate.recording import Recording
 from headgate.simulate.result import Result
-from headgate.simulate.rollout import Rollout, Workers
+from headgate.simulate.rollout import SimulatedFleet, Workers
 from headgate.simulate.scenario import DEFAULT_SEED, LONGEST_RUN
 
 NAME = "plan"
@@ -30,7 +30,7 @@ MOST_JOBS = 200_000
 UNKNOWN_DURATION = instants.minutes(1)
 
 
-class Plan(msgspec.Struct, frozen=True):
+class PlannedRollout(msgspec.Struct, frozen=True):
     """A simulated future. Where a change was refused there is none: all of them would be, as an apply is."""
 
     result: Result
@@ -67,7 +67,7 @@ class TypicalAgents:
     def ending(self, job: records.Job) -> agents.Ending:
         return agents.Ending("successful", self._durations.get(job.deployment, UNKNOWN_DURATION))
 
-    def measure(self, job: records.Job, rule: str, metric: Any) -> agents.Answer:
+    def measure(self, job: records.Job, rule: str, metric: Any) -> agents.SimulatedAnswer:
         return agents.plausible(metric)
 
 
@@ -86,7 +86,7 @@ def plan(
     *,
     assume: Sequence[str] = (),
     is_enough: Callable[[], bool] = lambda: False,
-) -> Plan:
+) -> PlannedRollout:
     """`engine_document` is the engine's dump; `durations` are microseconds by the name of the deployment.
 
     The changes are all made at `now`, with what is to be assumed, then decisions go on by themselves until nothing more can happen, or until
@@ -108,26 +108,26 @@ def foresee(
     most_jobs: int = MOST_JOBS,
     assume: Sequence[str] = (),
     is_enough: Callable[[], bool] = lambda: False,
-) -> Plan:
+) -> PlannedRollout:
     """A plan with other agents than the usual ones. The `mirror` shows the fleet to them, as it is at each moment."""
     engine = Engine.load(engine_document, ids)
     watch = Recording(mirror if mirror is not None else Mirror(), now, checked=())
-    rollout = Rollout(engine, watch, workers)
+    rollout = SimulatedFleet(engine, watch, workers)
     past = {job.id for job in engine.jobs.values() if job.status not in model.JOB_LIVE}
     _take_over(rollout, now)
     rollout.deliver(now)
     for number, change in enumerate(changes):
         rollout.attempt(f"changes[{number}]", partial(rollout.apply, change, now), now)
     if rollout.rejected:
-        return Plan(_refused(rollout, now), tuple(assume))
+        return PlannedRollout(_refused(rollout, now), tuple(assume))
     for vote in assuming.approvals(engine.state) if "approvals" in assume else ():
         rollout.apply(vote, now)
     limit = now + LONGEST_RUN if until is None else min(until, now + LONGEST_RUN)
-    ended = Loop(rollout, Nobody(), limit, most_jobs=most_jobs, is_enough=is_enough).run(now)
-    return Plan(_result(rollout, now, ended, past), tuple(assume))
+    ended = RunLoop(rollout, Nobody(), limit, most_jobs=most_jobs, is_enough=is_enough).run(now)
+    return PlannedRollout(_result(rollout, now, ended, past), tuple(assume))
 
 
-def _take_over(rollout: Rollout, now: Instant) -> None:
+def _take_over(rollout: SimulatedFleet, now: Instant) -> None:
     """What the outside would know by now if it had watched from the beginning."""
     engine, watch = rollout.engine, rollout.watch
     for thing in _objects(engine.state):
@@ -154,7 +154,7 @@ def _objects(state: State) -> Iterator[Object]:
     yield from state.signals.values()
 
 
-def _result(rollout: Rollout, now: Instant, ended: Ended, past: set[str]) -> Result:
+def _result(rollout: SimulatedFleet, now: Instant, ended: Ended, past: set[str]) -> Result:
     watch = rollout.watch
     converged = rollout.engine.is_converged(ended.at)
     _, waiting = ((), []) if converged else rollout.unconverged(ended.at)
@@ -176,7 +176,7 @@ def _result(rollout: Rollout, now: Instant, ended: Ended, past: set[str]) -> Res
     )
 
 
-def _refused(rollout: Rollout, now: Instant) -> Result:
+def _refused(rollout: SimulatedFleet, now: Instant) -> Result:
     return Result(
         scenario=NAME,
         seed=DEFAULT_SEED,

@@ -9,13 +9,13 @@ from headgate.promises.base import FleetPromise
 from headgate.promises.books.mirror import Mirror
 from headgate.promises.watch import FleetWatch
 from headgate.simulate import group_steps
-from headgate.simulate.usage import Ledger
+from headgate.simulate.usage import UsageLedger
 
 
 class Recording(FleetWatch):
     def __init__(self, mirror: Mirror, now: Instant, checked: Sequence[type[FleetPromise]] = FLEET) -> None:
         super().__init__(mirror, now, checked)
-        self.ledger = Ledger(mirror)
+        self.ledger = UsageLedger(mirror)
         self.group_steps: list[group_steps.GroupStep] = []
         self.tags: dict[str, str] = {}
 

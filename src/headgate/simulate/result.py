@@ -55,7 +55,7 @@ class Explained(msgspec.Struct, frozen=True):
         return {**_explained(self), "message": self.message, "changes": self.changes}
 
 
-class Refused(msgspec.Struct, frozen=True):
+class RefusedStep(msgspec.Struct, frozen=True):
     at: Moment
     step: str
     errors: tuple[Problem, ...]
@@ -68,7 +68,7 @@ class Warned(msgspec.Struct, frozen=True):
     message: str
 
 
-class Snapshot(msgspec.Struct, frozen=True):
+class SnapshotTaken(msgspec.Struct, frozen=True):
     at: Moment
     objects: tuple[Document, ...]
 
@@ -81,7 +81,7 @@ class Judged(msgspec.Struct, frozen=True):
     message: str = ""
 
 
-class Waiting(msgspec.Struct, frozen=True):
+class WaitingAtEnd(msgspec.Struct, frozen=True):
     target: str
     state: str
     reason: str
@@ -164,13 +164,13 @@ class Result(msgspec.Struct):
     group_steps: list[GroupStep] = []
     """What became of the groups, in the order in which it did."""
     explanations: list[Explained] = []
-    snapshots: list[Snapshot] = []
-    rejected: list[Refused] = []
+    snapshots: list[SnapshotTaken] = []
+    rejected: list[RefusedStep] = []
     warnings: list[Warned] = []
     notices: list[tuple[Instant, Notice]] = []
     violations: list[Violation] = []
     expectations: list[Judged] = []
-    waiting: list[Waiting] = []
+    waiting: list[WaitingAtEnd] = []
     played: list[Played] = []
     pods: list[Document] = []
     objects: list[Document] = []

@@ -14,7 +14,7 @@ from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem
 from headgate.simulate import group_steps
-from headgate.simulate.result import Refused, Result, Waiting, Warned
+from headgate.simulate.result import RefusedStep, Result, WaitingAtEnd, Warned
 from headgate.simulate.usage import Usage
 
 
@@ -39,7 +39,7 @@ def read(document: Mapping[str, Any]) -> Result:
             Warned(instants.parse(item["at"]), item["target"], item["version"], item["message"])
             for item in document["warnings"]
         ],
-        waiting=msgspec.convert(finish.get("waiting", []), list[Waiting]),
+        waiting=msgspec.convert(finish.get("waiting", []), list[WaitingAtEnd]),
     )
 
 
@@ -104,9 +104,9 @@ def _usage(item: Mapping[str, Any]) -> Usage:
     )
 
 
-def _refused(item: Mapping[str, Any]) -> Refused:
+def _refused(item: Mapping[str, Any]) -> RefusedStep:
     problems = tuple(Problem(error["path"], error["message"]) for error in item["errors"])
-    return Refused(instants.parse(item["at"]), item["step"], problems)
+    return RefusedStep(instants.parse(item["at"]), item["step"], problems)
 
 
 def _time(text: str | None) -> Instant | None:

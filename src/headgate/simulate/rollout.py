@@ -15,9 +15,9 @@ from headgate.kernel.problems import Rejected
 from headgate.promises import waking
 from headgate.promises.base import Unconverged
 from headgate.promises.driving import WakeDriver
-from headgate.simulate.agents import Answer, Ending
+from headgate.simulate.agents import Ending, SimulatedAnswer
 from headgate.simulate.recording import Recording
-from headgate.simulate.result import Explained, Refused, Waiting, Warned
+from headgate.simulate.result import Explained, RefusedStep, WaitingAtEnd, Warned
 
 MOST_EXPLAINED_AT_THE_END = 300
 FRESH_LOOKS_AT_FIRST = 8
@@ -30,17 +30,17 @@ class Workers(Protocol):
 
     def ending(self, job: records.Job) -> Ending: ...
 
-    def measure(self, job: records.Job, rule: str, metric: Any) -> Answer: ...
+    def measure(self, job: records.Job, rule: str, metric: Any) -> SimulatedAnswer: ...
 
 
-class Rollout:
+class SimulatedFleet:
     """`repeats` endings of jobs are reported twice, to see that the second report changes nothing."""
 
     def __init__(self, engine: Engine, watch: Recording, workers: Workers, repeats: int = 0) -> None:
         self.engine = engine
         self.watch = watch
         self.engine.observer = watch
-        self.rejected: list[Refused] = []
+        self.rejected: list[RefusedStep] = []
         self.warnings: list[Warned] = []
         self.notices: list[tuple[Instant, Notice]] = []
         self._workers = workers
@@ -86,7 +86,7 @@ class Rollout:
         try:
             act()
         except Rejected as rejected:
-            self.rejected.append(Refused(now, place, rejected.problems))
+            self.rejected.append(RefusedStep(now, place, rejected.problems))
 
     def apply(self, change: changes.Change, now: Instant) -> None:
         self.engine.apply(change, now)
@@ -186,14 +186,14 @@ class Rollout:
             tuple(action.command for action in explanation.actions),
         )
 
-    def unconverged(self, now: Instant) -> tuple[list[Unconverged], list[Waiting]]:
+    def unconverged(self, now: Instant) -> tuple[list[Unconverged], list[WaitingAtEnd]]:
         """For the promises what wakes each of them, for people the sentence that explain has for it."""
         found: list[Unconverged] = []
-        waiting: list[Waiting] = []
+        waiting: list[WaitingAtEnd] = []
         waker = waking.Waker(self.engine)
         for target, wakes in self.engine.unconverged(now):
             if len(found) == MOST_EXPLAINED_AT_THE_END:
-                waiting.append(Waiting("more targets", "waiting", "explain tells about each of them"))
+                waiting.append(WaitingAtEnd("more targets", "waiting", "explain tells about each of them"))
                 break
             explained = self.explain(target, now)
             verdicts = tuple((line.verdict, line.message) for line in explained.rules)
@@ -201,7 +201,7 @@ class Rollout:
                 Unconverged(target, explained.state, explained.message, wakes, verdicts, waker.wakes(target))
             )
             if explained.state != "upToDate":
-                waiting.append(Waiting(target, explained.state, explained.message or wakes))
+                waiting.append(WaitingAtEnd(target, explained.state, explained.message or wakes))
         return found, waiting
 
 

@@ -13,14 +13,14 @@ from headgate.promises.books.mirror import Mirror
 from headgate.simulate import expectations, snapshots, step_sentences, steps
 from headgate.simulate import parts as world
 from headgate.simulate.agents import Agents
-from headgate.simulate.loop import Ended, Loop
+from headgate.simulate.loop import Ended, RunLoop
 from headgate.simulate.playing import Desk, step_paths
 from headgate.simulate.recording import Recording
-from headgate.simulate.result import Explained, Played, Result, Snapshot
-from headgate.simulate.rollout import Rollout
+from headgate.simulate.result import Explained, Played, Result, SnapshotTaken
+from headgate.simulate.rollout import SimulatedFleet
 from headgate.simulate.scenario import DEFAULT_SEED, LONGEST_RUN, Scenario
 
-Conduct = Callable[[Engine, Recording, Agents, int], Rollout]
+Conduct = Callable[[Engine, Recording, Agents, int], SimulatedFleet]
 REPEATED_REPORTS = 200
 """So many job endings of a run are reported twice, to see that the second report changes nothing."""
 
@@ -30,7 +30,7 @@ def simulate(
     until: Instant | None = None,
     seed: int | None = None,
     parts: Sequence[world.Part] = (),
-    conduct: Conduct = Rollout,
+    conduct: Conduct = SimulatedFleet,
 ) -> Result:
     """Equal arguments give equal results. `until` and `seed` overrule those of the scenario.
 
@@ -92,13 +92,13 @@ class _Run:
         self._rollout = conduct(Engine(ids), self._watch, agents, REPEATED_REPORTS)
         limit = until if until is not None else scenario.until
         limit = limit if limit is not None else scenario.start + LONGEST_RUN
-        self._loop = Loop(self._rollout, self, limit, parts=parts)
+        self._loop = RunLoop(self._rollout, self, limit, parts=parts)
         self._steps = sorted(
             ((step.at.resolve(scenario.start), number) for number, step in enumerate(scenario.timeline)),
             reverse=True,
         )
         self._explanations: list[Explained] = []
-        self._snapshots: list[Snapshot] = []
+        self._snapshots: list[SnapshotTaken] = []
         self._played: list[Played] = []
 
     def result(self) -> Result:
@@ -144,7 +144,7 @@ class _Run:
         elif step.kind == "snapshot":
             fleet = snapshots.take(self._rollout.engine, self._mirror, now)
             cluster = (entry for level in self._levels for entry in level.snapshot(now))
-            self._snapshots.append(Snapshot(now, (*fleet, *cluster)))
+            self._snapshots.append(SnapshotTaken(now, (*fleet, *cluster)))
         elif (part := self._part_for(step)) is not None:
             part.play(step, now)
         else:

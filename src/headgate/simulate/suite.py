@@ -18,7 +18,7 @@ MOST_JOBS_TO_REPLAY = 2_000
 """Larger scenarios are not run a second time to compare bytes and plans: that would double the longest runs."""
 
 
-class Outcome(msgspec.Struct, frozen=True):
+class ScenarioOutcome(msgspec.Struct, frozen=True):
     """One scenario, or one file that could not be read (`problems`)."""
 
     file: str
@@ -39,7 +39,7 @@ class Outcome(msgspec.Struct, frozen=True):
         return tuple(item for item in self.expectations if not item.passed)
 
 
-def run(paths: Sequence[Path]) -> Iterator[Outcome]:
+def run(paths: Sequence[Path]) -> Iterator[ScenarioOutcome]:
     for path, is_named in find(paths):
         yield from _run_file(path, is_named)
 
@@ -59,7 +59,7 @@ def find(paths: Iterable[Path]) -> Iterator[tuple[Path, bool]]:
                 yield candidate, candidate == path
 
 
-def _run_file(path: Path, is_named: bool) -> Iterator[Outcome]:
+def _run_file(path: Path, is_named: bool) -> Iterator[ScenarioOutcome]:
     try:
         text = path.read_text("utf-8")
         if not is_named and not _may_hold_a_scenario(text, path.name):
@@ -91,15 +91,15 @@ def _may_hold_a_scenario(text: str, name: str) -> bool:
     return any(scenarios.is_scenario(document.value) for document in contents)
 
 
-def _run_scenario(path: Path, scenario: scenarios.Scenario) -> Outcome:
+def _run_scenario(path: Path, scenario: scenarios.Scenario) -> ScenarioOutcome:
     """An error of our own fails the scenario that shows it, and the others are still run."""
     try:
         result = simulate(scenario)
         violations = [*result.violations, *_replay(scenario, result)]
     except Exception as error:
         message = f"internal error: {type(error).__name__}: {error}; headgate simulate {path} shows where"
-        return Outcome(str(path), scenario.name, (Judged("runs to its end", False, message),))
-    return Outcome(
+        return ScenarioOutcome(str(path), scenario.name, (Judged("runs to its end", False, message),))
+    return ScenarioOutcome(
         file=str(path),
         scenario=scenario.name,
         expectations=tuple(result.expectations),
@@ -120,5 +120,5 @@ def _replay(scenario: scenarios.Scenario, result: Result) -> Iterator[Violation]
     yield from violations
 
 
-def _unreadable(path: Path, problems: Sequence[Problem]) -> Outcome:
-    return Outcome(file=str(path), scenario=path.stem, problems=tuple(problems))
+def _unreadable(path: Path, problems: Sequence[Problem]) -> ScenarioOutcome:
+    return ScenarioOutcome(file=str(path), scenario=path.stem, problems=tuple(problems))

@@ -7,12 +7,12 @@ from typing import Any
 from xml.etree import ElementTree
 
 from headgate.kernel import instants
-from headgate.simulate.suite import Outcome
+from headgate.simulate.suite import ScenarioOutcome
 
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def to_text(outcomes: Sequence[Outcome]) -> str:
+def to_text(outcomes: Sequence[ScenarioOutcome]) -> str:
     lines: list[str] = []
     width = max((len(outcome.scenario) for outcome in outcomes), default=0)
     for outcome in outcomes:
@@ -23,7 +23,7 @@ def to_text(outcomes: Sequence[Outcome]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _lines(outcome: Outcome, width: int) -> Iterator[str]:
+def _lines(outcome: ScenarioOutcome, width: int) -> Iterator[str]:
     mark = "ok  " if outcome.passed else "FAIL"
     yield f"{mark}  {outcome.scenario:<{width}}  {_summary(outcome)}"
     if outcome.passed:
@@ -39,7 +39,7 @@ def _lines(outcome: Outcome, width: int) -> Iterator[str]:
         yield from _indented(violation.message, 8)
 
 
-def _summary(outcome: Outcome) -> str:
+def _summary(outcome: ScenarioOutcome) -> str:
     if outcome.problems:
         return "cannot be read"
     met = len(outcome.expectations) - len(outcome.failures)
@@ -52,7 +52,7 @@ def _indented(text: str, by: int) -> Iterator[str]:
         yield " " * by + line
 
 
-def to_json(outcomes: Sequence[Outcome]) -> str:
+def to_json(outcomes: Sequence[ScenarioOutcome]) -> str:
     document = {
         "passed": all(outcome.passed for outcome in outcomes),
         "scenarios": [_document(outcome) for outcome in outcomes],
@@ -60,7 +60,7 @@ def to_json(outcomes: Sequence[Outcome]) -> str:
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
-def _document(outcome: Outcome) -> dict[str, Any]:
+def _document(outcome: ScenarioOutcome) -> dict[str, Any]:
     return {
         "file": outcome.file,
         "scenario": outcome.scenario,
@@ -78,7 +78,7 @@ def _document(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def to_junit(outcomes: Sequence[Outcome]) -> str:
+def to_junit(outcomes: Sequence[ScenarioOutcome]) -> str:
     """A suite for each scenario, a case for each expectation, one more for the promises."""
     root = ElementTree.Element("testsuites", name="headgate")
     for outcome in outcomes:
@@ -90,7 +90,7 @@ def to_junit(outcomes: Sequence[Outcome]) -> str:
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
 
 
-def _suite(root: ElementTree.Element, outcome: Outcome) -> None:
+def _suite(root: ElementTree.Element, outcome: ScenarioOutcome) -> None:
     suite = ElementTree.SubElement(
         root, "testsuite", name=_clean(outcome.scenario), file=_clean(outcome.file)
     )
@@ -113,7 +113,7 @@ def _suite(root: ElementTree.Element, outcome: Outcome) -> None:
     suite.set("errors", str(len(suite.findall("testcase/error"))))
 
 
-def _case(suite: ElementTree.Element, outcome: Outcome, name: str) -> ElementTree.Element:
+def _case(suite: ElementTree.Element, outcome: ScenarioOutcome, name: str) -> ElementTree.Element:
     return ElementTree.SubElement(
         suite, "testcase", classname=_clean(outcome.scenario), name=_clean(name), file=_clean(outcome.file)
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.simulate.result import Result
-from headgate.simulate.timeline_lines import JOB_RANKS, Line, clock
+from headgate.simulate.timeline_lines import JOB_RANKS, TimelineLine, clock
 
 WIDTH = 100
 MOST_STRETCHES = 48
@@ -16,10 +16,10 @@ _SPANS = tuple(
 )
 
 
-def render(result: Result, found: Sequence[Line]) -> list[str]:
+def render(result: Result, found: Sequence[TimelineLine]) -> list[str]:
     """Steps and refusals keep their own lines; they are few, and they are why the rest happened."""
     span = _span(result.end - result.start)
-    stretches: dict[Instant, list[Line]] = defaultdict(list)
+    stretches: dict[Instant, list[TimelineLine]] = defaultdict(list)
     for line in found:
         if line.who:
             stretches[(line.at - result.start) // span].append(line)
@@ -40,7 +40,7 @@ def _span(whole: int) -> int:
     return next((span for span in _SPANS if whole // span < MOST_STRETCHES), _SPANS[-1])
 
 
-def _stretch(result: Result, start: Instant, span: int, found: Sequence[Line]) -> Iterator[str]:
+def _stretch(result: Result, start: Instant, span: int, found: Sequence[TimelineLine]) -> Iterator[str]:
     counts: Counter[tuple[int, str, str]] = Counter()
     for line in found:
         what = line.what.split(" ")[0] if line.rank in JOB_RANKS else line.what
@@ -65,6 +65,6 @@ def _stretch(result: Result, start: Instant, span: int, found: Sequence[Line]) -
             yield f"{head}  {'slots':<14}  up to {fullest.used} of {fullest.limit}  {usage.policy}, {usage.rule}"
 
 
-def _resources(line: Line) -> int:
+def _resources(line: TimelineLine) -> int:
     number, _, noun = line.who.partition(" ")
     return int(number) if noun == line.noun and number.isdigit() else 1

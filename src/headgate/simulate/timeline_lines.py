@@ -36,7 +36,7 @@ _GROUP_EVENTS = {
 }
 
 
-class Line(msgspec.Struct, frozen=True, order=True):
+class TimelineLine(msgspec.Struct, frozen=True, order=True):
     """`rank` orders the lines of a moment as the moment itself goes: ends, steps, groups, starts, notices."""
 
     at: Instant
@@ -49,7 +49,7 @@ class Line(msgspec.Struct, frozen=True, order=True):
     """What several of `who` are."""
 
 
-def lines(result: Result) -> list[Line]:
+def lines(result: Result) -> list[TimelineLine]:
     """From the start on: of a fleet that was moving already, what came before is not told."""
     found = (
         *_steps(result),
@@ -77,12 +77,12 @@ def place_of(result: Result) -> dict[tuple[str, str], str]:
     }
 
 
-def _steps(result: Result) -> Iterator[Line]:
+def _steps(result: Result) -> Iterator[TimelineLine]:
     for played in result.played:
-        yield Line(played.at, _STEP, played.what, played.event)
+        yield TimelineLine(played.at, _STEP, played.what, played.event)
 
 
-def _groups(result: Result) -> Iterator[Line]:
+def _groups(result: Result) -> Iterator[TimelineLine]:
     places = place_of(result)
     before: dict[str, GroupStep] = {}
     ranks: dict[tuple[str, Instant], int] = {}
@@ -92,7 +92,7 @@ def _groups(result: Result) -> Iterator[Line]:
         before[step.group] = step
         moment = (step.group, step.at)
         rank = ranks[moment] = max(_rank_of(step.status), ranks.get(moment, 0))
-        yield Line(step.at, rank, step.policy, event, note, who)
+        yield TimelineLine(step.at, rank, step.policy, event, note, who)
 
 
 def _told_of_group(result: Result, step: GroupStep, before: GroupStep | None) -> tuple[str, str]:
@@ -137,16 +137,16 @@ def _locked(result: Result, step: GroupStep) -> str:
     return ", ".join(versions) or "nothing new"
 
 
-def _jobs(result: Result) -> Iterator[Line]:
+def _jobs(result: Result) -> Iterator[TimelineLine]:
     places = place_of(result)
     for job in result.jobs:
         who = places[job.environment, job.resource]
         what = f"{job.deployment} {job.tag}"
-        yield Line(job.created_at, _STARTED, what, "started", _start_note(result, job), who)
+        yield TimelineLine(job.created_at, _STARTED, what, "started", _start_note(result, job), who)
         if job.completed_at is not None:
             note = f"after {_took(job.completed_at - (job.started_at or job.created_at))}"
             note += f": {job.message}" if job.message else ""
-            yield Line(job.completed_at, _ENDED, what, _outcome(job), note, who)
+            yield TimelineLine(job.completed_at, _ENDED, what, _outcome(job), note, who)
 
 
 def _took(span: int) -> str:
@@ -169,49 +169,53 @@ def _outcome(job: records.Job) -> str:
     return job.status if job.status in ("successful", *model.JOB_LIVE) else job.status.upper()
 
 
-def _pods(result: Result) -> Iterator[Line]:
+def _pods(result: Result) -> Iterator[TimelineLine]:
     for workload in result.workloads:
         for pod in workload.pods:
             row = workload.rows[pod.row]
             group = f"{row.group.replace(' ', '-')}-" if row.group else ""
             who = f"{workload.name}-{row.replica}-{group}{row.clique}-{row.index}"
             what = f"{row.clique} r{pod.revision}"
-            yield Line(
+            yield TimelineLine(
                 pod.created_at, _STARTED, what, "created", "surge" if row.is_surge else "", who, "pods"
             )
             if pod.ready:
-                yield Line(pod.ready[0][0], _ENDED, what, "ready", "", who, "pods")
+                yield TimelineLine(pod.ready[0][0], _ENDED, what, "ready", "", who, "pods")
             if pod.deleted_at is not None:
-                yield Line(pod.deleted_at, _BEGUN, what, "deleted", "", who, "pods")
+                yield TimelineLine(pod.deleted_at, _BEGUN, what, "deleted", "", who, "pods")
     for item in result.conditions:
         if item["kind"] == "PodCliqueSet":
             event = f"{item['type']} is {item['status']}"
             note = ": ".join(part for part in (item["reason"], item["message"]) if part)
-            yield Line(instants.parse(item["at"]), _CONDITION, f"{item['kind']} {item['name']}", event, note)
+            yield TimelineLine(
+                instants.parse(item["at"]), _CONDITION, f"{item['kind']} {item['name']}", event, note
+            )
 
 
-def _graphs(result: Result) -> Iterator[Line]:
+def _graphs(result: Result) -> Iterator[TimelineLine]:
     for graph in result.graphs:
         for row in graph.rows:
             what = f"{graph.instance} {row.node}"
             for number, (at, revision) in enumerate(row.writes):
                 event = f"{'updated' if number else 'created'}, revision {revision}"
-                yield Line(at, _STARTED, what, event, "", row.name, "objects")
+                yield TimelineLine(at, _STARTED, what, event, "", row.name, "objects")
             written_at = {at for at, _ in row.writes}
             for at, is_ready in row.ready:
                 if is_ready or at not in written_at:
                     event = "ready" if is_ready else "not ready"
-                    yield Line(at, _ENDED, what, event, "", row.name, "objects")
+                    yield TimelineLine(at, _ENDED, what, event, "", row.name, "objects")
             if row.deleted_at is not None:
-                yield Line(row.deleted_at, _BEGUN, what, "deleted", "", row.name, "objects")
+                yield TimelineLine(row.deleted_at, _BEGUN, what, "deleted", "", row.name, "objects")
     for item in result.conditions if result.graphs else ():
         if item["type"] == "ResourcesPropagated":
             event = f"{item['type']} is {item['status']}"
             note = ": ".join(part for part in (item["reason"], item["message"]) if part)
-            yield Line(instants.parse(item["at"]), _CONDITION, f"{item['kind']} {item['name']}", event, note)
+            yield TimelineLine(
+                instants.parse(item["at"]), _CONDITION, f"{item['kind']} {item['name']}", event, note
+            )
 
 
-def _told(result: Result) -> Iterator[Line]:
+def _told(result: Result) -> Iterator[TimelineLine]:
     """What no job, group or step of the file says already, though it is why the rest happens."""
     places = place_of(result)
     steps = {(played.at, played.what) for played in result.played}
@@ -222,7 +226,7 @@ def _told(result: Result) -> Iterator[Line]:
             yield line
 
 
-def _of_notice(at: Instant, notice: Notice, places: Mapping[tuple[str, str], str]) -> Line | None:
+def _of_notice(at: Instant, notice: Notice, places: Mapping[tuple[str, str], str]) -> TimelineLine | None:
     data = {key: str(value) for key, value in notice.data.items()}
     version = f"{data.get('deployment')} {data.get('version')}"
     rule = f"{data.get('policy')}, {data.get('rule')}"
@@ -230,51 +234,55 @@ def _of_notice(at: Instant, notice: Notice, places: Mapping[tuple[str, str], str
     message = notice.message
     match notice.type:
         case "version.rejected":
-            return Line(at, _STEP, version, "marked as bad", message.partition(" rejected ")[2])
+            return TimelineLine(at, _STEP, version, "marked as bad", message.partition(" rejected ")[2])
         case "verification.failed":
-            return Line(at, _CLOSED, version, "verification FAILED", message.partition(" failed: ")[2], who)
+            return TimelineLine(
+                at, _CLOSED, version, "verification FAILED", message.partition(" failed: ")[2], who
+            )
         case "budget.stopped":
-            return Line(at, _STEP, rule, "LINE STOPPED", message.partition(": the line is stopped ")[2])
+            return TimelineLine(
+                at, _STEP, rule, "LINE STOPPED", message.partition(": the line is stopped ")[2]
+            )
         case "group.stuck":
-            return Line(at, _GROUP, data["policy"], "stuck", message.partition(" is stuck, ")[2], who)
+            return TimelineLine(at, _GROUP, data["policy"], "stuck", message.partition(" is stuck, ")[2], who)
         case "agent.lost":
-            return Line(at, _NOTICE, f"agent {notice.name}", "lost", message)
+            return TimelineLine(at, _NOTICE, f"agent {notice.name}", "lost", message)
         case "freeze.ended":
-            return Line(at, _STEP, f"freeze {notice.name}", "ends", message.partition(" ended: ")[2])
+            return TimelineLine(at, _STEP, f"freeze {notice.name}", "ends", message.partition(" ended: ")[2])
         case "PutBack":
-            return Line(at, _NOTICE, f"{notice.kind} {notice.name}", "put back", message)
+            return TimelineLine(at, _NOTICE, f"{notice.kind} {notice.name}", "put back", message)
     return None
 
 
-def _notices(result: Result) -> Iterator[Line]:
+def _notices(result: Result) -> Iterator[TimelineLine]:
     for refused in result.rejected:
         for problem in refused.errors:
-            yield Line(refused.at, _NOTICE, refused.step, "refused", " ".join(str(problem).split()))
+            yield TimelineLine(refused.at, _NOTICE, refused.step, "refused", " ".join(str(problem).split()))
     for warning in result.warnings:
-        yield Line(
+        yield TimelineLine(
             warning.at, _NOTICE, f"{warning.target} {warning.version}".strip(), "warning", warning.message
         )
     for violation in result.violations:
-        yield Line(violation.at, _NOTICE, violation.promise, "PROMISE BROKEN", violation.message)
+        yield TimelineLine(violation.at, _NOTICE, violation.promise, "PROMISE BROKEN", violation.message)
 
 
-def _collapsed(found: Iterable[Line]) -> list[Line]:
+def _collapsed(found: Iterable[TimelineLine]) -> list[TimelineLine]:
     alike: dict[tuple[Instant, int, str, str, str, str], list[str]] = defaultdict(list)
     for line in found:
         alike[line.at, line.rank, line.what, line.event, line.note, line.noun].append(line.who)
-    merged: list[Line] = []
+    merged: list[TimelineLine] = []
     for (at, rank, what, event, note, noun), names in alike.items():
         if len(names) < COLLAPSE_FROM or not names[0]:
-            merged.extend(Line(at, rank, what, event, note, who, noun) for who in names)
+            merged.extend(TimelineLine(at, rank, what, event, note, who, noun) for who in names)
         else:
             several = sorted(names, key=natural)
             shown = f"{', '.join(several[:NAMES_SHOWN])} and {len(names) - NAMES_SHOWN} more"
             note = f"{note}; {shown}" if note else shown
-            merged.append(Line(at, rank, what, event, note, f"{len(names)} {noun}", noun))
+            merged.append(TimelineLine(at, rank, what, event, note, f"{len(names)} {noun}", noun))
     return sorted(merged, key=_reading_order)
 
 
-def _reading_order(line: Line) -> tuple[object, ...]:
+def _reading_order(line: TimelineLine) -> tuple[object, ...]:
     """Steps of one moment stay as the file has them, conditions as they changed, and so do the groups of a resource."""
     if line.rank in (_STEP, _CONDITION):
         return line.at, line.rank

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from headgate.kernel import instants
 from headgate.simulate import explanation_text, graph_text, timeline_digest, workload_text
 from headgate.simulate.result import Result
-from headgate.simulate.timeline_lines import Line, clock, lines, offset
+from headgate.simulate.timeline_lines import TimelineLine, clock, lines, offset
 
 WIDTH = 100
 MOST_LINES = 400
@@ -44,7 +44,7 @@ def join(sections: Sequence[Sequence[str]]) -> str:
     return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
 
 
-def _timeline(result: Result, found: Sequence[Line]) -> Iterator[str]:
+def _timeline(result: Result, found: Sequence[TimelineLine]) -> Iterator[str]:
     """Every line carries its time, so that a search for one resource still tells when."""
     clocks = max((len(clock(result, line.at)) for line in found), default=0)
     offsets = max((len(offset(result, line.at)) for line in found), default=0)

@@ -58,7 +58,7 @@ class Move(msgspec.Struct, frozen=True):
     is_taken: bool
 
 
-class Ledger:
+class UsageLedger:
     """Moves wait until the moment is decided: the engine tells of them before the change that caused them is in the
     mirror, and under the rules and groups of before they would be counted where they are not."""
 

@@ -13,7 +13,7 @@ from headgate.fleet import kinds
 Kind = Literal["text", "int", "bool", "json", "time", "uuid"]
 
 
-class Column(msgspec.Struct, frozen=True):
+class TableColumn(msgspec.Struct, frozen=True):
     name: str
     kind: Kind
     required: bool = True
@@ -21,7 +21,7 @@ class Column(msgspec.Struct, frozen=True):
 
 class Table(msgspec.Struct, frozen=True):
     name: str
-    columns: tuple[Column, ...]
+    columns: tuple[TableColumn, ...]
     key: tuple[str, ...]
     indexes: tuple[tuple[str, ...], ...] = ()
 
@@ -30,13 +30,13 @@ class Table(msgspec.Struct, frozen=True):
         return tuple(column.name for column in self.columns)
 
 
-def _columns(text: str) -> tuple[Column, ...]:
+def _columns(text: str) -> tuple[TableColumn, ...]:
     """`name kind` each; a `?` behind the kind says that it may be empty."""
     found = []
     for part in text.split(","):
         name, kind = part.split()
         optional = kind.endswith("?")
-        found.append(Column(name, kind.rstrip("?"), not optional))  # type: ignore[arg-type]  # checked by the tests that create every table
+        found.append(TableColumn(name, kind.rstrip("?"), not optional))  # type: ignore[arg-type]  # checked by the tests that create every table
     return tuple(found)
 
 

@@ -6,10 +6,10 @@ from headgate.kernel.documents import describe
 from headgate.kernel.objects import Object
 from headgate.workload import labels, model
 from headgate.workload.checks import view
-from headgate.workload.checks.view import Entry, View
+from headgate.workload.checks.view import DocumentView, ListEntry
 
 
-def check(seen: View, given: Object, old: Object) -> None:
+def check(seen: DocumentView, given: Object, old: Object) -> None:
     """`given` is the object as written, before defaults: what it does not say it does not change."""
     before = view.of(old, is_new=False)
     written = view.of(given, is_new=False)
@@ -40,7 +40,7 @@ def check(seen: View, given: Object, old: Object) -> None:
         _check_topology(seen, group, previous)
 
 
-def _check_composition(seen: View, before: View) -> None:
+def _check_composition(seen: DocumentView, before: DocumentView) -> None:
     for key, noun, now, then in (
         ("cliques", "clique", seen.cliques, before.cliques),
         ("podCliqueScalingGroups", "scaling group", seen.groups, before.groups),
@@ -55,7 +55,7 @@ def _check_composition(seen: View, before: View) -> None:
             )
 
 
-def _check_order(seen: View, before: View) -> None:
+def _check_order(seen: DocumentView, before: DocumentView) -> None:
     kind = before.template.value.get("cliqueStartupType")
     if kind not in (model.IN_ORDER, model.EXPLICIT):
         return
@@ -70,14 +70,14 @@ def _check_order(seen: View, before: View) -> None:
             )
 
 
-def _same(seen: View, now: Entry, then: Entry, keys: tuple[str, ...]) -> None:
+def _same(seen: DocumentView, now: ListEntry, then: ListEntry, keys: tuple[str, ...]) -> None:
     for key in keys:
         new, old = _plain(now.value.get(key)), _plain(then.value.get(key))
         if new != old:
             seen.refuse(now.at(key), f"must not change; it is {_shown(old)} and would be {_shown(new)}")
 
 
-def _check_min_available(seen: View, written: Entry, then: Entry) -> None:
+def _check_min_available(seen: DocumentView, written: ListEntry, then: ListEntry) -> None:
     """Left out, it stays as it is; only when there are fewer replicas than that does it follow them down."""
     if written.has("minAvailable"):
         _same(seen, written, then, ("minAvailable",))
@@ -96,7 +96,7 @@ def _shown(value: Any) -> str:
     return describe(value).removeprefix("the number ")
 
 
-def _check_topology(seen: View, now: Entry, then: Entry) -> None:
+def _check_topology(seen: DocumentView, now: ListEntry, then: ListEntry) -> None:
     key = "topologyConstraint"
     if now.has(key) != then.has(key):
         done = "added" if now.has(key) else "removed"
@@ -105,10 +105,10 @@ def _check_topology(seen: View, now: Entry, then: Entry) -> None:
     _same(seen, now.entry(key), then.entry(key), ("topologyName",))
 
 
-def _pairs(now: tuple[Entry, ...], then: tuple[Entry, ...]) -> list[tuple[Entry, Entry]]:
+def _pairs(now: tuple[ListEntry, ...], then: tuple[ListEntry, ...]) -> list[tuple[ListEntry, ListEntry]]:
     previous = {entry.text("name"): entry for entry in then if entry.text("name")}
     return [(entry, previous[name]) for entry in now if (name := entry.text("name")) in previous]
 
 
-def _names(entries: tuple[Entry, ...]) -> set[str]:
+def _names(entries: tuple[ListEntry, ...]) -> set[str]:
     return {name for entry in entries if (name := entry.text("name"))}

@@ -14,7 +14,7 @@ from headgate.kernel.objects import Key, Object
 from headgate.workload import expand, labels, model, observed
 from headgate.workload.model import Clique, ScalingGroup
 from headgate.workload.revisions import Revision
-from headgate.workload.situation import Event, Situation
+from headgate.workload.situation import Announcement, Situation
 
 Build = Callable[[Revision, int], Object]
 """The child at a revision, with so many replicas."""
@@ -192,7 +192,9 @@ def note_lost(situation: Situation, kind: str, name: str, pods: Iterator[observe
     if any(pod.object.deleted_at is None for pod in pods):
         group = model.API_VERSION.partition("/")[0]
         key = Key(group, kind, situation.pcs.namespace, name)
-        situation.events.append(Event(key, f"{kind} {name} was deleted by somebody else and is made again"))
+        situation.events.append(
+            Announcement(key, f"{kind} {name} was deleted by somebody else and is made again")
+        )
 
 
 def say(situation: Situation, item: Object, verb: Verb, what: str = "") -> None:
@@ -202,4 +204,4 @@ def say(situation: Situation, item: Object, verb: Verb, what: str = "") -> None:
     did = "changed" if verb == "is put back" else "deleted"
     where = f" ({what})" if what else ""
     message = f"{item.kind} {item.name} was {did} by somebody else{where} and {verb}"
-    situation.events.append(Event(item.key, message))
+    situation.events.append(Announcement(item.key, message))

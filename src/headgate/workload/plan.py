@@ -30,7 +30,7 @@ from headgate.workload import (
     uses,
 )
 from headgate.workload.memory import Memory
-from headgate.workload.situation import ABORT, Event, Situation, Writes
+from headgate.workload.situation import ABORT, Announcement, Situation, Writes
 from headgate.workload.stuck import Stuck
 
 
@@ -47,7 +47,7 @@ class Plan(msgspec.Struct, frozen=True):
     requeue_at: Instant | None = None
     stuck: tuple[Stuck, ...] = ()
     budgets: tuple[BudgetUse, ...] = ()
-    events: tuple[Event, ...] = ()
+    events: tuple[Announcement, ...] = ()
 
 
 def plan(

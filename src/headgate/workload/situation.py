@@ -28,7 +28,7 @@ SCHEDULED_AT = "headgate.dev/scheduled-at"
 """Annotation of a base gang: that it once stood, so that its scaled gangs need not wait when an update takes it apart."""
 
 
-class Event(msgspec.Struct, frozen=True):
+class Announcement(msgspec.Struct, frozen=True):
     """Something that the people behind a set should be told, about one of its objects."""
 
     object: Key
@@ -100,7 +100,7 @@ class Situation(msgspec.Struct):
     writes: Writes
     looks: list[Instant] = []
     """Moments at which something is due even if nobody writes anything."""
-    events: list[Event] = []
+    events: list[Announcement] = []
 
     @property
     def strategy(self) -> str:

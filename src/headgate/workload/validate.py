@@ -56,13 +56,13 @@ def check(item: Object, old: Object | None = None, others: Iterable[Object] = ()
     return Checked(tuple(dict.fromkeys(seen.problems)), tuple(dict.fromkeys(seen.warnings)), defaulted)
 
 
-def _check_names(seen: view.View, item: Object, others: Iterable[Object]) -> None:
+def _check_names(seen: view.DocumentView, item: Object, others: Iterable[Object]) -> None:
     taken = collisions.first_taken(model.read(item), others)
     if taken is not None:
         seen.refuse("metadata.name", f'is "{item.name}"; {collisions.sentence(*taken)}')
 
 
-def _check_kind(seen: view.View, item: Object) -> None:
+def _check_kind(seen: view.DocumentView, item: Object) -> None:
     for path, given, allowed in (
         ("apiVersion", item.api_version, model.API_VERSION),
         ("kind", item.kind, model.KIND),
@@ -71,7 +71,7 @@ def _check_kind(seen: view.View, item: Object) -> None:
             seen.refuse(path, f'is "{given}"; allowed is {allowed}')
 
 
-def _check_rules(seen: view.View, item: Object) -> None:
+def _check_rules(seen: view.DocumentView, item: Object) -> None:
     replicas = seen.spec.number("replicas")
     if replicas is not None and replicas < 0:
         seen.refuse("spec.replicas", f"is {replicas}; must not be negative")

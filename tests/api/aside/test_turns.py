@@ -5,12 +5,12 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from headgate.api.aside.turns import Bounds, Client, Turns
+from headgate.api.aside.turns import Bounds, Requester, Turns
 from headgate.api.calls import Refusal
 
 BOUNDS = Bounds(at_once=2, at_once_each=1, waiting=6, waiting_each=3, longest_wait_seconds=5)
-ADA, BOB = Client("shop", "ada"), Client("shop", "bob")
-ELSE = Client("elsewhere", "eve")
+ADA, BOB = Requester("shop", "ada"), Requester("shop", "bob")
+ELSE = Requester("elsewhere", "eve")
 
 
 class Served:
@@ -21,14 +21,14 @@ class Served:
         self.order: list[str] = []
         self._ends: list[asyncio.Event] = []
 
-    async def ask(self, client: Client) -> None:
+    async def ask(self, client: Requester) -> None:
         async with self.turns.turn(client):
             self.order.append(client.user)
             end = asyncio.Event()
             self._ends.append(end)
             await end.wait()
 
-    def begin(self, *clients: Client) -> list[asyncio.Task[None]]:
+    def begin(self, *clients: Requester) -> list[asyncio.Task[None]]:
         return [asyncio.create_task(self.ask(client)) for client in clients]
 
     async def end_one(self) -> None:

@@ -10,7 +10,7 @@ import pytest
 from api.machinery import Response
 from api.routes import fleet
 from api.routes.server import Client, Server, until
-from headgate.api.calls import Line
+from headgate.api.calls import ClientConnection
 from headgate.api.routes import claims
 from headgate.store.port import UnavailableError
 
@@ -269,7 +269,7 @@ def test_a_claim_that_was_made_for_one_who_hung_up_is_given_back_and_does_not_co
     job = fleet.jobs(client)[0]["id"]
     looks = iter([False, True])
     with monkeypatch.context() as patched:
-        patched.setattr(Line, "is_cut", property(lambda _: next(looks, True)))
+        patched.setattr(ClientConnection, "is_cut", property(lambda _: next(looks, True)))
         with pytest.raises(ValueError, match="not enough values"):
             client.post("/v1/job-agents/runner/claim", {})
     order = server.store.order("default", job)

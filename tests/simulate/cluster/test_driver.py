@@ -8,7 +8,7 @@ from headgate.cluster.cache import ObjectCache
 from headgate.kernel import instants
 from headgate.kernel.identifiers import NamedIds
 from headgate.kernel.objects import Action, Create, Delete, Key, Object
-from headgate.simulate.cluster.driver import Driver, Unobserved
+from headgate.simulate.cluster.driver import ControllerDriver, UnobservedCluster
 from headgate.simulate.cluster.store import replace
 from headgate.workload import labels
 from headgate.workload.controller import WorkloadController, request_for
@@ -43,8 +43,8 @@ class Recorder(WorkloadController[Plan]):
         return Plan(self.decide(self.cache, now))
 
 
-def driven(bench: Bench, recorder: Recorder, **settings: object) -> Driver[Plan]:
-    return Driver(bench.store, bench.agenda, recorder, Unobserved(), **settings)  # type: ignore[arg-type]
+def driven(bench: Bench, recorder: Recorder, **settings: object) -> ControllerDriver[Plan]:
+    return ControllerDriver(bench.store, bench.agenda, recorder, UnobservedCluster(), **settings)  # type: ignore[arg-type]
 
 
 def service(name: str) -> Object:

@@ -10,14 +10,14 @@ from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, Create, Delete, Object, Update, UpdateStatus
 from headgate.workload import children, expand, gangs, labels, model, names, revisions
 from headgate.workload.model import PodCliqueSet
-from headgate.workload.situation import Event
+from headgate.workload.situation import Announcement
 
 
 class Plan(msgspec.Struct, frozen=True):
     actions: tuple[Action, ...]
     requeue_at: Instant | None = None
     stuck: tuple[object, ...] = ()
-    events: tuple[Event, ...] = ()
+    events: tuple[Announcement, ...] = ()
 
 
 def plan(

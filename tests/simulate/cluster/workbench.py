@@ -10,9 +10,9 @@ from headgate.simulate.cluster.behaviors import Behaviors, Statuses
 from headgate.simulate.cluster.garbage import Collector
 from headgate.simulate.cluster.kubelet import Kubelet
 from headgate.simulate.cluster.nodes import Nodes
-from headgate.simulate.cluster.pods import Pod, Pods
+from headgate.simulate.cluster.pods import Pods, PodSeen
 from headgate.simulate.cluster.scheduler import Scheduler
-from headgate.simulate.cluster.store import Store
+from headgate.simulate.cluster.store import ObjectStore
 from headgate.simulate.scenario import Behavior
 from headgate.workload import labels
 
@@ -25,7 +25,7 @@ class Bench:
     def __init__(self, nodes: int | None = None, behaviors: tuple[Behavior, ...] = ()) -> None:
         self.now = 0
         self.agenda = Agenda()
-        self.store = Store(NamedIds(""))
+        self.store = ObjectStore(NamedIds(""))
         self.nodes = Nodes(nodes, 1)
         self.pods = Pods(self.store, lambda namespace, pcs, revision: int(revision))
         found = Behaviors(behaviors)
@@ -110,7 +110,7 @@ class Bench:
     def get(self, item: Object) -> Object | None:
         return self.store.get(item.key)
 
-    def life(self, item: Object) -> Pod:
+    def life(self, item: Object) -> PodSeen:
         return next(pod for pod in self.pods.every if pod.uid == item.uid)
 
     def scheduled(self) -> dict[str, float]:

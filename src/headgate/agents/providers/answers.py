@@ -3,7 +3,7 @@
 import msgspec
 
 
-class Answer(msgspec.Struct, frozen=True):
+class MetricAnswer(msgspec.Struct, frozen=True):
     """`result` is what conditions read; with an `error` there is none."""
 
     result: object = None

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from headgate.agents.providers.answers import Answer
+from headgate.agents.providers.answers import MetricAnswer
 from headgate.agents.web import Web
 from headgate.fleet.rules import verification
 
 LARGEST_ANSWER_BYTES = 1024 * 1024
 
 
-async def measure(provider: verification.Http, web: Web) -> Answer:
+async def measure(provider: verification.Http, web: Web) -> MetricAnswer:
     answer = await web.call(
         provider.method,
         provider.url,
@@ -19,9 +19,9 @@ async def measure(provider: verification.Http, web: Web) -> Answer:
         largest_bytes=LARGEST_ANSWER_BYTES,
     )
     if answer.is_cut:
-        return Answer(error=f"the answer is larger than {LARGEST_ANSWER_BYTES} bytes")
+        return MetricAnswer(error=f"the answer is larger than {LARGEST_ANSWER_BYTES} bytes")
     document = answer.document()
-    return Answer(
+    return MetricAnswer(
         {
             "ok": answer.is_good,
             "status": answer.status,

@@ -6,14 +6,14 @@ import math
 from typing import Any
 from urllib.parse import urlencode
 
-from headgate.agents.providers.answers import Answer
+from headgate.agents.providers.answers import MetricAnswer
 from headgate.agents.web import Web
 from headgate.fleet.rules import verification
 
 MOST_SERIES = 1_000
 
 
-async def measure(provider: verification.Prometheus, web: Web) -> Answer:
+async def measure(provider: verification.Prometheus, web: Web) -> MetricAnswer:
     """`value` is the first series' value and `values` are all of them; no series at all is an error."""
     answer = await web.call(
         "POST",
@@ -25,18 +25,18 @@ async def measure(provider: verification.Prometheus, web: Web) -> Answer:
     fields = answer.fields()
     if fields.get("status") != "success":
         said = str(fields.get("error") or f"it answered {answer.status}")
-        return Answer(error=f"the query failed: {said}")
+        return MetricAnswer(error=f"the query failed: {said}")
     data = fields.get("data")
     values = _values(data) if isinstance(data, dict) else None
     if values is None:
-        return Answer(error="the answer is not that of an instant query")
+        return MetricAnswer(error="the answer is not that of an instant query")
     if not values:
-        return Answer(error="the query gave no series")
+        return MetricAnswer(error="the query gave no series")
     if len(values) > MOST_SERIES:
-        return Answer(error=f"the query gave {len(values)} series; allowed are {MOST_SERIES}")
+        return MetricAnswer(error=f"the query gave {len(values)} series; allowed are {MOST_SERIES}")
     if values[0] is None:
-        return Answer(error="the value is not a number")
-    return Answer({"value": values[0], "values": [value for value in values if value is not None]})
+        return MetricAnswer(error="the value is not a number")
+    return MetricAnswer({"value": values[0], "values": [value for value in values if value is not None]})
 
 
 def _values(data: dict[str, Any]) -> list[float | None] | None:

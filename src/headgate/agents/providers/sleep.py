@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from headgate.agents.providers.answers import Answer
+from headgate.agents.providers.answers import MetricAnswer
 from headgate.fleet.rules import verification
 
 
-async def measure(provider: verification.Sleep) -> Answer:
-    return Answer({"sleptSeconds": provider.duration_seconds})
+async def measure(provider: verification.Sleep) -> MetricAnswer:
+    return MetricAnswer({"sleptSeconds": provider.duration_seconds})

@@ -30,7 +30,7 @@ class Question(msgspec.Struct, frozen=True):
     raw_body: bytes = b""
 
 
-class Part(msgspec.Struct, frozen=True):
+class FramePart(msgspec.Struct, frozen=True):
     """Of an answer; work may have several before the last."""
 
     id: int
@@ -58,4 +58,4 @@ async def write(stream: asyncio.StreamWriter, frame: msgspec.Struct) -> None:
 
 
 read_question = msgspec.msgpack.Decoder(Question).decode
-read_part = msgspec.msgpack.Decoder(Part).decode
+read_part = msgspec.msgpack.Decoder(FramePart).decode

@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator
 import msgspec
 
 from headgate.api.aside import frames, process
-from headgate.api.aside.turns import Bounds, Client, Turns
+from headgate.api.aside.turns import Bounds, Requester, Turns
 from headgate.api.calls import Answer, Call, Lane
 from headgate.api.problems import unavailable
 
@@ -22,16 +22,16 @@ _log = logging.getLogger("headgate.aside")
 _WINDOW_BYTES = 1024 * 1024
 
 
-class Settings(msgspec.Struct, frozen=True):
+class LaneSettings(msgspec.Struct, frozen=True):
     bounds: Bounds
     longest_seconds: float
     """Then the process is ended: whatever it does, it has done for long enough."""
 
 
-LANES: dict[Lane, Settings] = {
-    "lists": Settings(Bounds(4, 2, 128, 32, 30.0), 30.0),
-    "plans": Settings(Bounds(2, 1, 16, 4, 60.0), 120.0),
-    "bodies": Settings(Bounds(2, 1, 16, 4, 60.0), 120.0),
+LANES: dict[Lane, LaneSettings] = {
+    "lists": LaneSettings(Bounds(4, 2, 128, 32, 30.0), 30.0),
+    "plans": LaneSettings(Bounds(2, 1, 16, 4, 60.0), 120.0),
+    "bodies": LaneSettings(Bounds(2, 1, 16, 4, 60.0), 120.0),
 }
 
 
@@ -42,19 +42,19 @@ class Aside:
         self._lanes = {name: _Lane(name, settings, database) for name, settings in LANES.items()}
 
     def check(self, lane: Lane, workspace: str, user: str) -> None:
-        self._lanes[lane].turns.check(Client(workspace, user))
+        self._lanes[lane].turns.check(Requester(workspace, user))
 
     async def answer(self, lane: Lane, work: str, call: Call) -> Answer:
         """What the route's handler answers there, a refusal included."""
-        last: frames.Part | None = None
+        last: frames.FramePart | None = None
         async for part in self.parts(lane, work, call):
             last = part
         assert last is not None
         return Answer(last.status, last.body, last.headers, last.media_type)
 
-    async def parts(self, lane: Lane, work: str, call: Call) -> AsyncIterator[frames.Part]:
+    async def parts(self, lane: Lane, work: str, call: Call) -> AsyncIterator[frames.FramePart]:
         found = self._lanes[lane]
-        async with found.turns.turn(Client(call.workspace, call.principal.user)):
+        async with found.turns.turn(Requester(call.workspace, call.principal.user)):
             async for part in found.ask(_question(work, call)):
                 yield part
 
@@ -82,7 +82,7 @@ def _question(work: str, call: Call) -> frames.Question:
 
 
 class _Lane:
-    def __init__(self, name: str, settings: Settings, database: str) -> None:
+    def __init__(self, name: str, settings: LaneSettings, database: str) -> None:
         self._name = name
         self._settings = settings
         self._database = database
@@ -91,7 +91,7 @@ class _Lane:
         self._begins = asyncio.Lock()
         self.turns = Turns(settings.bounds)
 
-    async def ask(self, question: frames.Question) -> AsyncIterator[frames.Part]:
+    async def ask(self, question: frames.Question) -> AsyncIterator[frames.FramePart]:
         numbered = msgspec.structs.replace(question, id=next(self._numbers))
         seconds = self._settings.longest_seconds
         process = await self._running()
@@ -126,7 +126,7 @@ class _Process:
         self._process = process
         self._reader = reader
         self._writer = writer
-        self._asked: dict[int, asyncio.Queue[frames.Part | None]] = {}
+        self._asked: dict[int, asyncio.Queue[frames.FramePart | None]] = {}
         self._door = asyncio.Lock()
         self.has_ended = False
         self._listening = asyncio.create_task(self._listen())
@@ -154,8 +154,8 @@ class _Process:
         reader, writer = await asyncio.open_connection(sock=ours, limit=_WINDOW_BYTES)
         return cls(begun, reader, writer)
 
-    async def ask(self, question: frames.Question) -> AsyncIterator[frames.Part]:
-        parts: asyncio.Queue[frames.Part | None] = asyncio.Queue()
+    async def ask(self, question: frames.Question) -> AsyncIterator[frames.FramePart]:
+        parts: asyncio.Queue[frames.FramePart | None] = asyncio.Queue()
         self._asked[question.id] = parts
         is_over = False
         try:

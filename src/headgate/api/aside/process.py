@@ -19,7 +19,7 @@ from typing import Any
 from headgate.api import problems, reading, responding
 from headgate.api.aside import frames, pieces
 from headgate.api.calls import Answer, Call, Principal, Route, Service
-from headgate.api.reading import Limits
+from headgate.api.reading import BodyLimits
 from headgate.api.routes import ALL
 from headgate.runtime import holders
 from headgate.runtime.desk import Desk
@@ -37,7 +37,7 @@ class Answering:
         self._service = service
         self._writer = writer
         self._routes: dict[str, Route] = {route.operation: route for route in ALL}
-        self._limits = Limits()
+        self._limits = BodyLimits()
         self._door = asyncio.Lock()
 
     async def answer(self, question: frames.Question) -> None:
@@ -54,13 +54,13 @@ class Answering:
                 refusal = problems.unexpected(question.request_id)
             answer = responding.of_refusal(refusal, question.request_id)
         await self._send(
-            frames.Part(question.id, answer.status, answer.document, answer.headers, answer.media_type)
+            frames.FramePart(question.id, answer.status, answer.document, answer.headers, answer.media_type)
         )
 
     async def _send_part(self, id_: int, body: bytes) -> None:
-        await self._send(frames.Part(id_, 200, body, is_last=False))
+        await self._send(frames.FramePart(id_, 200, body, is_last=False))
 
-    async def _send(self, part: frames.Part) -> None:
+    async def _send(self, part: frames.FramePart) -> None:
         async with self._door:
             await frames.write(self._writer, part)
 

@@ -22,13 +22,13 @@ class Bounds(msgspec.Struct, frozen=True):
     longest_wait_seconds: float
 
 
-class Client(msgspec.Struct, frozen=True):
+class Requester(msgspec.Struct, frozen=True):
     workspace: str
     user: str
 
 
 class _Waiting(msgspec.Struct, eq=False):
-    client: Client
+    client: Requester
     number: int
     turn: asyncio.Future[None]
 
@@ -39,12 +39,12 @@ class Turns:
     def __init__(self, bounds: Bounds) -> None:
         self._bounds = bounds
         self._waiting: list[_Waiting] = []
-        self._running: Counter[Client] = Counter()
-        self._served: dict[str | Client, int] = {}
+        self._running: Counter[Requester] = Counter()
+        self._served: dict[str | Requester, int] = {}
         self._number = 0
 
     @asynccontextmanager
-    async def turn(self, client: Client) -> AsyncIterator[None]:
+    async def turn(self, client: Requester) -> AsyncIterator[None]:
         await self._wait(client)
         try:
             yield
@@ -53,7 +53,7 @@ class Turns:
             self._running += Counter()
             self._admit()
 
-    def check(self, client: Client) -> None:
+    def check(self, client: Requester) -> None:
         """Refuses whoever could not even wait."""
         bounds = self._bounds
         of_client = sum(one.client == client for one in self._waiting)
@@ -62,7 +62,7 @@ class Turns:
         if len(self._waiting) >= bounds.waiting:
             raise unavailable(f"{len(self._waiting)} requests wait for their turn already")
 
-    async def _wait(self, client: Client) -> None:
+    async def _wait(self, client: Requester) -> None:
         self.check(client)
         self._number += 1
         waiting = _Waiting(client, self._number, asyncio.get_running_loop().create_future())
@@ -102,7 +102,7 @@ class Turns:
         client = waiting.client
         return self._served.get(client.workspace, 0), self._served.get(client, 0), waiting.number
 
-    def _remember(self, client: Client) -> None:
+    def _remember(self, client: Requester) -> None:
         """Those who have nothing to wait for any more are forgotten."""
         self._number += 1
         self._served[client.workspace] = self._served[client] = self._number

@@ -12,7 +12,7 @@ import msgspec
 
 from headgate.api import filters, pages, replies, views
 from headgate.api.calls import Answer, Call, Parameter, Refusal, Route
-from headgate.api.filters import Condition
+from headgate.api.filters import Filter
 from headgate.api.lists import LONGEST_SEARCH_SECONDS
 from headgate.kernel import rendering
 from headgate.runtime.commands import UnknownWorkspaceError
@@ -77,7 +77,7 @@ async def _page(call: Call, position: int | None, newest: int) -> Answer:
 
 
 def _take(
-    events: list[Event], condition: Condition | None, limit: int, items: list[dict[str, Any]], ends: float
+    events: list[Event], condition: Filter | None, limit: int, items: list[dict[str, Any]], ends: float
 ) -> int:
     """The number of the last one that it has looked at."""
     for event in events:

@@ -9,7 +9,7 @@ from typing import Any, get_args
 import msgspec
 
 from headgate.agents import credentials
-from headgate.agents.port import Progress
+from headgate.agents.port import JobProgress
 from headgate.api import (
     bodies,
     evidence,
@@ -157,7 +157,7 @@ def reported(
     """What is said at great length is cut, and taken all the same: the end of a job must not get lost for that. The
     secrets that the order held are taken out."""
     document = msgspec.json.decode(order.document) if order is not None else {}
-    said = Progress(given.status, given.message, given.external_id, given.links)
+    said = JobProgress(given.status, given.message, given.external_id, given.links)
     said = said.scrubbed(credentials.scrubber_of(document))
     return JobReported(job.id, said.status, said.message, said.external_id, dict(said.links))
 

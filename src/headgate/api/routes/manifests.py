@@ -140,7 +140,7 @@ def _prune(
 ) -> Reply:
     """The last step of many: what the set no longer has."""
     state = context.engine.state
-    wanted = performing.Wanted([], pruning.removals(state, given, [one.object for one in parsed]))
+    wanted = performing.WantedChanges([], pruning.removals(state, given, [one.object for one in parsed]))
     pruning.check_removals(call, state, wanted.removals, confirm=given.confirm)
     performing.apply_all(state, wanted, context.apply, force=True)
     return replies.reply(200, {"results": results + performing.results(state, wanted)["results"]})

@@ -81,7 +81,7 @@ def _prepare(parsed: list[Manifest], given: bodies.PlanInput, user: str, view: V
     return _Prepared(rehearsing.taken(view), wanted.differences(), changes)
 
 
-def _check_concerns(state: State, wanted: performing.Wanted) -> None:
+def _check_concerns(state: State, wanted: performing.WantedChanges) -> None:
     """The version is written flat in the request."""
     with renamed(lambda path: path.replace(f"{VERSION}.spec.", f"{VERSION}.")):
         performing.check_beforehand(state, wanted)

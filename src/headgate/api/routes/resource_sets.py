@@ -20,13 +20,13 @@ async def _read(call: Call) -> sets.Set:
     if not large_bodies.is_large(call):
         return await replies.in_thread(sets.read, large_bodies.decoded(call), call.workspace)
     provider, *parts = [part async for part in large_bodies.parts(call, PARSING)]
-    items: list[sets.Item] = []
+    items: list[sets.SetItem] = []
     for part in parts:
         items += await replies.in_thread(_ITEMS.decode, part)
     return sets.Set(msgspec.json.decode(provider, type=str), items)
 
 
-_ITEMS = msgspec.json.Decoder(list[sets.Item])
+_ITEMS = msgspec.json.Decoder(list[sets.SetItem])
 
 
 ROUTES = (

@@ -18,7 +18,7 @@ Status = Literal["running", "passed", "failed"]
 Finding = Literal["passed", "failed", "inconclusive"]
 
 
-class Found(msgspec.Struct, frozen=True):
+class MetricFinding(msgspec.Struct, frozen=True):
     """What one measurement says, by which condition, in a sentence."""
 
     finding: Finding
@@ -167,7 +167,7 @@ def measure(metric: Metric, state: MetricState, result: object, now: Instant) ->
     return after(metric, state, find(metric, result), now)
 
 
-def after(metric: Metric, state: MetricState, found: Found, now: Instant) -> MetricState:
+def after(metric: Metric, state: MetricState, found: MetricFinding, now: Instant) -> MetricState:
     if status(metric, state) != "running":
         return state
     finding = found.finding
@@ -181,20 +181,20 @@ def after(metric: Metric, state: MetricState, found: Found, now: Instant) -> Met
     )
 
 
-def find(metric: Metric, result: object) -> Found:
+def find(metric: Metric, result: object) -> MetricFinding:
     success, failure = metric.success_condition or "", metric.failure_condition
     if isinstance(result, ProviderError):
-        return Found("inconclusive", f"{metric.name}: no result: {result.message}", success)
+        return MetricFinding("inconclusive", f"{metric.name}: no result: {result.message}", success)
     try:
         if failure is not None and _holds(failure, result):
-            return Found("failed", f"{metric.name}: {failure} is true", failure)
+            return MetricFinding("failed", f"{metric.name}: {failure} is true", failure)
         if _holds(success or "true", result):
-            return Found("passed", f"{metric.name}: {success or 'waited'}", success)
+            return MetricFinding("passed", f"{metric.name}: {success or 'waited'}", success)
     except cel.EvaluationError as error:
-        return Found("inconclusive", f"{metric.name}: {error}", success)
+        return MetricFinding("inconclusive", f"{metric.name}: {error}", success)
     if failure is not None:
-        return Found("inconclusive", f"{metric.name}: neither condition is true", success)
-    return Found("failed", f"{metric.name}: {success} is false", success)
+        return MetricFinding("inconclusive", f"{metric.name}: neither condition is true", success)
+    return MetricFinding("failed", f"{metric.name}: {success} is false", success)
 
 
 def _holds(condition: str, result: object) -> bool:

@@ -30,7 +30,7 @@ _NANO = 10**9
 LONGEST = 100
 
 
-class Quantity(Comparable):
+class ResourceQuantity(Comparable):
     __slots__ = ("amount",)
 
     def __init__(self, amount: Fraction) -> None:
@@ -54,22 +54,22 @@ class Quantity(Comparable):
     def cel_sign(self) -> int:
         return (self.amount > 0) - (self.amount < 0)
 
-    def cel_add(self, other: Any) -> Quantity:
-        return Quantity(self.amount + _amount(other))
+    def cel_add(self, other: Any) -> ResourceQuantity:
+        return ResourceQuantity(self.amount + _amount(other))
 
-    def cel_sub(self, other: Any) -> Quantity:
-        return Quantity(self.amount - _amount(other))
+    def cel_sub(self, other: Any) -> ResourceQuantity:
+        return ResourceQuantity(self.amount - _amount(other))
 
 
 def _amount(value: Any) -> Fraction | int:
-    if isinstance(value, Quantity):
+    if isinstance(value, ResourceQuantity):
         return value.amount
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     raise cel.EvaluationError(f"a quantity or an integer is needed, not {values.kind(value)}")
 
 
-def parse(text: str) -> Quantity:
+def parse(text: str) -> ResourceQuantity:
     match = _NOTATION.fullmatch(text) if len(text) <= LONGEST else None
     if match is None:
         raise ValueError(f"{values.shown_key(text)} is not a quantity such as 500m, 1.5Gi or 3e2")
@@ -83,7 +83,7 @@ def parse(text: str) -> Quantity:
     # Kubernetes keeps no less than a nano and rounds up, away from zero.
     if amount * _NANO != int(amount * _NANO):
         amount = Fraction(int(amount * _NANO) + 1, _NANO)
-    return Quantity(-amount if match["sign"] == "-" else amount)
+    return ResourceQuantity(-amount if match["sign"] == "-" else amount)
 
 
 FUNCTIONS = (

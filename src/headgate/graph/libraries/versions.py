@@ -19,7 +19,7 @@ _LOOSE = re.compile(r"v?0*([0-9]+)(?:\.0*([0-9]+))?(?:\.0*([0-9]+))?([-+].*)?")
 LONGEST = 256
 
 
-class Version(Comparable):
+class SemanticVersion(Comparable):
     __slots__ = ("before", "numbers")
 
     def __init__(self, numbers: tuple[int, int, int], before: tuple[tuple[int, int, str], ...]) -> None:
@@ -41,7 +41,7 @@ class Version(Comparable):
         return self.numbers[2]
 
 
-def parse(text: str, normalize: bool = False) -> Version:
+def parse(text: str, normalize: bool = False) -> SemanticVersion:
     """With `normalize`, a leading v, missing minor and patch, and leading zeros are put right first."""
     written = _normalized(text) if normalize else text
     match = _VERSION.fullmatch(written) if len(written) <= LONGEST else None
@@ -50,7 +50,7 @@ def parse(text: str, normalize: bool = False) -> Version:
     numbers = (int(match["major"]), int(match["minor"]), int(match["patch"]))
     if max(numbers) > values.INT_MAXIMUM:
         raise ValueError(f"{values.shown_key(text)} has a number of more than 64 bits")
-    return Version(
+    return SemanticVersion(
         numbers, tuple(map(_tag_order, (match["before"] or "").split("."))) if match["before"] else ()
     )
 

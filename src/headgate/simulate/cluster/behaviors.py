@@ -8,8 +8,8 @@ from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Object
 from headgate.simulate.cluster import matching, object_documents
 from headgate.simulate.cluster.agenda import Agenda, Timer
-from headgate.simulate.cluster.pods import Pod
-from headgate.simulate.cluster.store import Store
+from headgate.simulate.cluster.pods import PodSeen
+from headgate.simulate.cluster.store import ObjectStore
 from headgate.simulate.scenario import Behavior
 
 ORDINARY = Behavior()
@@ -20,7 +20,7 @@ class Behaviors:
     def __init__(self, entries: Sequence[Behavior]) -> None:
         self._entries = tuple((entry, matching.MATCH.selector(entry.match)) for entry in entries)
 
-    def of_pod(self, pod: Pod) -> Behavior:
+    def of_pod(self, pod: PodSeen) -> Behavior:
         if not self._entries:
             return ORDINARY
         bindings: dict[str, object] = {"pod": pod.document()}
@@ -54,7 +54,7 @@ def object_bindings(item: Object) -> dict[str, object]:
 class Statuses:
     """Sets the status of objects some time after each write of their spec, as their behavior says."""
 
-    def __init__(self, store: Store, agenda: Agenda, behaviors: Behaviors) -> None:
+    def __init__(self, store: ObjectStore, agenda: Agenda, behaviors: Behaviors) -> None:
         self._store = store
         self._agenda = agenda
         self._behaviors = behaviors

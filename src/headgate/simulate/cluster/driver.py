@@ -13,12 +13,12 @@ from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, Key
 from headgate.simulate.cluster.agenda import Agenda
-from headgate.simulate.cluster.store import Store
+from headgate.simulate.cluster.store import ObjectStore
 
 PlanT_contra = TypeVar("PlanT_contra", contravariant=True)
 
 
-class Observer(Protocol[PlanT_contra]):
+class ClusterObserver(Protocol[PlanT_contra]):
     """Looks at each plan before it is written and after."""
 
     def restarted(self, cache: ObjectCache) -> None:
@@ -30,7 +30,7 @@ class Observer(Protocol[PlanT_contra]):
         """So many of the actions were written; the cache shows them."""
 
 
-class Unobserved(Generic[PlanT]):
+class UnobservedCluster(Generic[PlanT]):
     def restarted(self, cache: ObjectCache) -> None: ...
 
     def planned(self, request: Key, plan: PlanT, now: Instant) -> None: ...
@@ -38,15 +38,15 @@ class Unobserved(Generic[PlanT]):
     def written(self, request: Key, actions: Sequence[Action], now: Instant) -> None: ...
 
 
-class Driver(Generic[PlanT]):
+class ControllerDriver(Generic[PlanT]):
     """One controller. What it wrote is in its cache at once; what others did arrives with the notifications."""
 
     def __init__(
         self,
-        store: Store,
+        store: ObjectStore,
         agenda: Agenda,
         controller: Controller[PlanT],
-        observer: Observer[PlanT],
+        observer: ClusterObserver[PlanT],
         *,
         lag: int = 0,
         seed: int = 1,

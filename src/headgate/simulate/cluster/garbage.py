@@ -4,11 +4,11 @@ from headgate.cluster.port import Change, Conflict
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Key, Object
 from headgate.simulate.cluster.agenda import Agenda
-from headgate.simulate.cluster.store import Store
+from headgate.simulate.cluster.store import ObjectStore
 
 
 class Collector:
-    def __init__(self, store: Store, agenda: Agenda, delay: int) -> None:
+    def __init__(self, store: ObjectStore, agenda: Agenda, delay: int) -> None:
         self._store = store
         self._agenda = agenda
         self._delay = delay

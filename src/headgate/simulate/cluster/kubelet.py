@@ -9,8 +9,8 @@ from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Key, Object
 from headgate.simulate.cluster.agenda import Agenda, Timer
 from headgate.simulate.cluster.behaviors import Behaviors
-from headgate.simulate.cluster.pods import Pod, Pods
-from headgate.simulate.cluster.store import Store
+from headgate.simulate.cluster.pods import Pods, PodSeen
+from headgate.simulate.cluster.store import ObjectStore
 from headgate.simulate.scenario import Behavior
 from headgate.workload.observed import ENDED
 
@@ -27,7 +27,7 @@ class _Running(msgspec.Struct):
 
 class Kubelet:
     def __init__(
-        self, store: Store, agenda: Agenda, pods: Pods, behaviors: Behaviors, start: int, terminate: int
+        self, store: ObjectStore, agenda: Agenda, pods: Pods, behaviors: Behaviors, start: int, terminate: int
     ) -> None:
         self._store = store
         self._agenda = agenda
@@ -39,11 +39,11 @@ class Kubelet:
         self._ready_counts: dict[tuple[str, str], int] = {}
         self._endings: dict[tuple[str, str, int | None], int] = {}
         """How many pods were ended so far, by namespace, clique and index."""
-        self._held_back: dict[tuple[str, str], dict[str, Pod]] = {}
+        self._held_back: dict[tuple[str, str], dict[str, PodSeen]] = {}
         """Pods that wait for a clique, by namespace and name of that clique."""
         store.listen(self._changed)
 
-    def behavior_of(self, pod: Pod) -> Behavior:
+    def behavior_of(self, pod: PodSeen) -> Behavior:
         running = self._running.get(pod.uid)
         return running.behavior if running is not None else self._behaviors.of_pod(pod)
 
@@ -64,7 +64,7 @@ class Kubelet:
         elif item.spec.get("nodeName") and item.uid not in self._running:
             self._begin(pod, change.at)
 
-    def _begin(self, pod: Pod, now: Instant) -> None:
+    def _begin(self, pod: PodSeen, now: Instant) -> None:
         running = self._running[pod.uid] = _Running(self._behaviors.of_pod(pod))
         clique = self._store.get(_clique_key(pod.key.namespace, pod.clique_object))
         running.waits_for = tuple(clique.spec.get("startsAfter") or ()) if clique is not None else ()
@@ -73,7 +73,7 @@ class Kubelet:
         if not self._is_to_end(pod, running, "bound", now):
             self._start_if_allowed(pod, running, now)
 
-    def _is_to_end(self, pod: Pod, running: _Running, since: str, now: Instant) -> bool:
+    def _is_to_end(self, pod: PodSeen, running: _Running, since: str, now: Instant) -> bool:
         """Only so many pods of one place come to this end, so that a run has one."""
         ends = running.behavior.ends
         place = (pod.key.namespace, pod.clique_object, pod.index)
@@ -87,11 +87,11 @@ class Kubelet:
         )
         return True
 
-    def end(self, pod: Pod, phase: str, reason: str, now: Instant) -> None:
+    def end(self, pod: PodSeen, phase: str, reason: str, now: Instant) -> None:
         """Nothing of it runs any more; the object stays until somebody deletes it."""
         self._write(pod, {"phase": phase, "reason": reason, "ready": False}, now)
 
-    def _start_if_allowed(self, pod: Pod, running: _Running, now: Instant) -> None:
+    def _start_if_allowed(self, pod: PodSeen, running: _Running, now: Instant) -> None:
         if any(not self._is_up(pod.key.namespace, name) for name in running.waits_for):
             return
         for name in running.waits_for:
@@ -105,7 +105,7 @@ class Kubelet:
             return False
         return self._ready_counts.get((namespace, clique), 0) >= int(item.spec.get("minAvailable", 1))
 
-    def _start_timer(self, pod: Pod, running: _Running, now: Instant) -> None:
+    def _start_timer(self, pod: PodSeen, running: _Running, now: Instant) -> None:
         if running.behavior.never == "ready":
             return
         takes = self._start if running.behavior.start is None else running.behavior.start.microseconds
@@ -115,7 +115,7 @@ class Kubelet:
             is_repeating=running.restarts >= RESTARTS_THAT_TEACH,
         )
 
-    def _become_ready(self, pod: Pod, running: _Running, now: Instant) -> None:
+    def _become_ready(self, pod: PodSeen, running: _Running, now: Instant) -> None:
         self._write(pod, {"phase": "Running", "ready": True, "readyAt": instants.show(now)}, now)
         if self._is_to_end(pod, running, "ready", now):
             return
@@ -126,12 +126,12 @@ class Kubelet:
                 is_repeating=running.restarts >= RESTARTS_THAT_TEACH,
             )
 
-    def _crash(self, pod: Pod, running: _Running, now: Instant) -> None:
+    def _crash(self, pod: PodSeen, running: _Running, now: Instant) -> None:
         running.restarts += 1
         self._write(pod, {"phase": "Running", "ready": False, "restarts": running.restarts}, now)
         self._start_timer(pod, running, now)
 
-    def _write(self, pod: Pod, changed: dict[str, object], now: Instant) -> None:
+    def _write(self, pod: PodSeen, changed: dict[str, object], now: Instant) -> None:
         item = self._store.get(pod.key)
         if item is not None and item.uid == pod.uid:
             status = {**item.status, **changed}
@@ -139,7 +139,7 @@ class Kubelet:
                 status.pop("readyAt", None)
             self._store.update_status(pod.key, pod.uid, status, now, "kubelet")
 
-    def _count(self, pod: Pod, difference: int, now: Instant) -> None:
+    def _count(self, pod: PodSeen, difference: int, now: Instant) -> None:
         if not difference:
             return
         place = (pod.key.namespace, pod.clique_object)
@@ -148,13 +148,13 @@ class Kubelet:
             for other in list(self._held_back.get(place, {}).values()):
                 self._start_if_allowed(other, self._running[other.uid], now)
 
-    def _terminate_pod(self, pod: Pod, now: Instant) -> None:
+    def _terminate_pod(self, pod: PodSeen, now: Instant) -> None:
         is_stranded = self.behavior_of(pod).never == "gone"
         self._stop(pod.uid)
         if not is_stranded:
             self._agenda.add(now + self._terminate, lambda moment: self._remove(pod, moment))
 
-    def _remove(self, pod: Pod, now: Instant) -> None:
+    def _remove(self, pod: PodSeen, now: Instant) -> None:
         item = self._store.get(pod.key)
         if item is not None and item.uid == pod.uid:
             self._store.remove(pod.key, pod.uid, now, "kubelet")

@@ -7,7 +7,7 @@ from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Key, Object
 from headgate.promises.base import Unfinished
 from headgate.simulate.cluster.kubelet import Kubelet
-from headgate.simulate.cluster.pods import Pod, Pods
+from headgate.simulate.cluster.pods import Pods, PodSeen
 from headgate.simulate.cluster.scheduler import Scheduler
 from headgate.simulate.cluster.workloads import Workloads
 from headgate.simulate.result import Explained, ExplainedLine
@@ -70,7 +70,7 @@ class Ending:
         own = (pod for pod in self._pods if (pod.key.namespace, pod.pcs) == place)
         return place in self._scheduler.lacking_room() or any(map(self._has_fault, own))
 
-    def _has_fault(self, pod: Pod) -> bool:
+    def _has_fault(self, pod: PodSeen) -> bool:
         behavior = self._kubelet.behavior_of(pod)
         if pod.deleted_at is not None:
             return behavior.never == "gone"

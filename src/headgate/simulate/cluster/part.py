@@ -15,20 +15,20 @@ from headgate.simulate import steps
 from headgate.simulate.cluster import matching, object_documents, operations, trees, workloads
 from headgate.simulate.cluster.agenda import Agenda
 from headgate.simulate.cluster.behaviors import Behaviors, Statuses
-from headgate.simulate.cluster.driver import Driver
+from headgate.simulate.cluster.driver import ControllerDriver
 from headgate.simulate.cluster.garbage import Collector
 from headgate.simulate.cluster.kubelet import Kubelet
 from headgate.simulate.cluster.nodes import Nodes
-from headgate.simulate.cluster.pods import Pod, Pods
-from headgate.simulate.cluster.record import Record
+from headgate.simulate.cluster.pods import Pods, PodSeen
+from headgate.simulate.cluster.record import ClusterRecord
 from headgate.simulate.cluster.scheduler import Scheduler
-from headgate.simulate.cluster.store import Store, replace
+from headgate.simulate.cluster.store import ObjectStore, replace
 from headgate.simulate.cluster.workloads import Planned, Planner, RevisionNumbers, Workloads
 from headgate.simulate.result import Explained, Result, Warned
 from headgate.simulate.scenario import Cluster
 from headgate.workload import plan
 from headgate.workload.controller import WorkloadController, is_set
-from headgate.workload.situation import Event
+from headgate.workload.situation import Announcement
 
 _USER = "user"
 _NOT_SIMULATED = ("kro.run/",)
@@ -44,7 +44,7 @@ class ClusterPart:
         self._notices: list[tuple[Instant, Notice]] = []
         self._numbers = RevisionNumbers()
         self.agenda = Agenda()
-        self.store = Store(ids)
+        self.store = ObjectStore(ids)
         self.nodes = Nodes(cluster.nodes, cluster.pods_per_node)
         behaviors = Behaviors(cluster.behaviors)
         self.pods = Pods(self.store, self._numbers.note)
@@ -62,11 +62,11 @@ class ClusterPart:
         )
         Collector(self.store, self.agenda, cluster.collect.microseconds)
         self._statuses = Statuses(self.store, self.agenda, behaviors)
-        self.record = Record(self.store, self._statuses)
+        self.record = ClusterRecord(self.store, self._statuses)
         self._ending = operations.Ending(self.workloads, self.pods, self.scheduler, self.kubelet)
         self._unfinished: list[Unfinished] = []
         self._has_lag = cluster.lag.microseconds > 0
-        self.driver: Driver[Planned] = Driver(
+        self.driver: ControllerDriver[Planned] = ControllerDriver(
             self.store,
             self.agenda,
             WorkloadController(planner, ids),
@@ -76,7 +76,7 @@ class ClusterPart:
             crash_at_writes=cluster.crash_at_writes,
         )
 
-    def _tell(self, now: Instant, event: Event) -> None:
+    def _tell(self, now: Instant, event: Announcement) -> None:
         about = event.object
         self._notices.append((now, Notice(event.reason, about.kind, about.name, event.message)))
 
@@ -193,14 +193,16 @@ class ClusterPart:
     def _find_set(self, name: str, namespace: str | None) -> Object:
         return self.find("PodCliqueSet", name, None, namespace)
 
-    def _chosen(self, payload: steps.KillPodStep | steps.EndPodStep, *, is_forced: bool = False) -> list[Pod]:
+    def _chosen(
+        self, payload: steps.KillPodStep | steps.EndPodStep, *, is_forced: bool = False
+    ) -> list[PodSeen]:
         """Of those that match, the oldest; of equal age by name. Only force reaches what is on its way out."""
         selector = matching.pod_selector(payload.match, "match")
         candidates = sorted(
             (pod for pod in self.pods if pod.deleted_at is None or is_forced),
             key=lambda pod: (pod.created_at, pod.name),
         )
-        chosen: list[Pod] = []
+        chosen: list[PodSeen] = []
         for pod in candidates:
             bindings: dict[str, object] = {"pod": pod.document()}
             if pod.revision is not None:
@@ -295,6 +297,6 @@ class ClusterPart:
         result.notices.extend(self._notices)
         result.violations.extend(self.workloads.watch.violations)
         result.waiting.extend(
-            results.Waiting(item.name, item.state, "; ".join(item.reasons)) for item in self._unfinished
+            results.WaitingAtEnd(item.name, item.state, "; ".join(item.reasons)) for item in self._unfinished
         )
         result.workloads.extend(trees.of(self.pods.every))

@@ -9,14 +9,14 @@ from headgate.cluster.port import Change
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Key, Object
-from headgate.simulate.cluster.store import Store
+from headgate.simulate.cluster.store import ObjectStore
 from headgate.workload import labels
 
 RevisionNumbers = Callable[[str, str, str], int | None]
 """Takes namespace, set and revision hash."""
 
 
-class Pod(msgspec.Struct, eq=False):
+class PodSeen(msgspec.Struct, eq=False):
     """One incarnation. `clique_object` and `group_object` are names of objects, `clique` and `pcsg` of the template."""
 
     key: Key
@@ -73,17 +73,17 @@ class Pod(msgspec.Struct, eq=False):
 class Pods:
     """Listens first, so that everybody who is told of a pod finds it here."""
 
-    def __init__(self, store: Store, revision_number: RevisionNumbers) -> None:
+    def __init__(self, store: ObjectStore, revision_number: RevisionNumbers) -> None:
         self._revision_number = revision_number
-        self.every: list[Pod] = []
-        self.live: dict[str, Pod] = {}
+        self.every: list[PodSeen] = []
+        self.live: dict[str, PodSeen] = {}
         """By uid; terminating ones included."""
         store.listen(self._changed)
 
-    def __iter__(self) -> Iterator[Pod]:
+    def __iter__(self) -> Iterator[PodSeen]:
         return iter(self.live.values())
 
-    def __getitem__(self, uid: str) -> Pod:
+    def __getitem__(self, uid: str) -> PodSeen:
         return self.live[uid]
 
     def _changed(self, change: Change) -> None:
@@ -108,7 +108,7 @@ class Pods:
         if pod.deleted_at is not None and pod.ready_spans and len(pod.ready_spans[-1]) == 1:
             pod.ready_spans[-1].append(pod.deleted_at)
 
-    def _note_status(self, pod: Pod, status: dict[str, Any], now: Instant) -> None:
+    def _note_status(self, pod: PodSeen, status: dict[str, Any], now: Instant) -> None:
         if status.get("scheduled") and pod.scheduled_at is None:
             pod.scheduled_at = now
         is_ready = bool(status.get("ready"))
@@ -121,7 +121,7 @@ class Pods:
         pod.is_ready = is_ready
 
 
-def read(item: Object, revision_number: RevisionNumbers) -> Pod:
+def read(item: Object, revision_number: RevisionNumbers) -> PodSeen:
     own = item.labels
     pcs = own.get(labels.PART_OF)
     pcs_replica = _number(own.get(labels.PCS_REPLICA_INDEX))
@@ -130,7 +130,7 @@ def read(item: Object, revision_number: RevisionNumbers) -> Pod:
     clique_object = own.get(labels.POD_CLIQUE, "")
     before_clique = f"{group_object}-{group_replica}-" if group_object else f"{pcs}-{pcs_replica}-"
     revision_hash = own.get(labels.REVISION)
-    return Pod(
+    return PodSeen(
         key=item.key,
         uid=item.uid,
         name=item.name,

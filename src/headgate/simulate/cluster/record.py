@@ -8,13 +8,13 @@ from headgate.cluster.port import Change
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.simulate.cluster.behaviors import Statuses, revision_of
-from headgate.simulate.cluster.store import Store
+from headgate.simulate.cluster.store import ObjectStore
 
 INSTANCE_LABEL = "kro.run/instance-name"
 NODE_LABEL = "kro.run/node-id"
 
 
-class Entry(msgspec.Struct):
+class RecordEntry(msgspec.Struct):
     """One incarnation of an object."""
 
     api_version: str
@@ -30,7 +30,7 @@ class Entry(msgspec.Struct):
     deleted_at: Instant | None = None
 
 
-class Condition(msgspec.Struct, frozen=True):
+class ConditionSeen(msgspec.Struct, frozen=True):
     at: Instant
     kind: str
     name: str
@@ -51,13 +51,13 @@ class Condition(msgspec.Struct, frozen=True):
         }
 
 
-class Record:
+class ClusterRecord:
     """Pods of sets are not among the objects here: they have a list of their own."""
 
-    def __init__(self, store: Store, statuses: Statuses) -> None:
+    def __init__(self, store: ObjectStore, statuses: Statuses) -> None:
         self._statuses = statuses
-        self._entries: dict[str, Entry] = {}
-        self.conditions: list[Condition] = []
+        self._entries: dict[str, RecordEntry] = {}
+        self.conditions: list[ConditionSeen] = []
         store.listen(self._changed)
 
     def _changed(self, change: Change) -> None:
@@ -70,7 +70,7 @@ class Record:
     def _note_write(self, change: Change) -> None:
         item = change.object
         if change.kind == "added":
-            self._entries[item.uid] = Entry(
+            self._entries[item.uid] = RecordEntry(
                 item.api_version,
                 item.kind,
                 item.namespace,
@@ -99,7 +99,7 @@ class Record:
             known = before.get(name, {})
             if any(known.get(key) != condition.get(key) for key in ("status", "reason")):
                 self.conditions.append(
-                    Condition(
+                    ConditionSeen(
                         change.at,
                         item.kind,
                         item.name,
@@ -114,7 +114,7 @@ class Record:
         ordered = sorted(self._entries.values(), key=lambda entry: (entry.created_at, entry.name, entry.kind))
         return [self._document(entry) for entry in ordered]
 
-    def _document(self, entry: Entry) -> dict[str, Any]:
+    def _document(self, entry: RecordEntry) -> dict[str, Any]:
         ready_at = entry.ready_at or self._statuses.set_at.get(entry.uid, [])
         return {
             "apiVersion": entry.api_version,

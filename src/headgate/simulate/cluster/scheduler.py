@@ -18,8 +18,8 @@ from headgate.kernel.objects import Key, Object
 from headgate.simulate.cluster.agenda import Agenda
 from headgate.simulate.cluster.behaviors import Behaviors
 from headgate.simulate.cluster.nodes import Nodes
-from headgate.simulate.cluster.pods import Pod, Pods
-from headgate.simulate.cluster.store import Store
+from headgate.simulate.cluster.pods import Pods, PodSeen
+from headgate.simulate.cluster.store import ObjectStore
 from headgate.workload import labels
 from headgate.workload.observed import ENDED
 
@@ -37,7 +37,7 @@ class _Group(msgspec.Struct):
     """What is replaced as one: the replica of a scaling group that the clique is in, or the clique itself."""
     minimum: int
     bound: int
-    candidates: list[Pod]
+    candidates: list[PodSeen]
 
     @property
     def lacking(self) -> int:
@@ -50,7 +50,7 @@ class _Group(msgspec.Struct):
 
 class Scheduler:
     def __init__(
-        self, store: Store, agenda: Agenda, pods: Pods, nodes: Nodes, behaviors: Behaviors, delay: int
+        self, store: ObjectStore, agenda: Agenda, pods: Pods, nodes: Nodes, behaviors: Behaviors, delay: int
     ) -> None:
         self._store = store
         self._agenda = agenda
@@ -58,7 +58,7 @@ class Scheduler:
         self._nodes = nodes
         self._behaviors = behaviors
         self._delay = delay
-        self._waiting: dict[Key, dict[str, Pod]] = {}
+        self._waiting: dict[Key, dict[str, PodSeen]] = {}
         """Pods without gates that have waited their time, by gang and uid."""
         self._queued: set[str] = set()
         self._unschedulable: set[str] = set()
@@ -77,12 +77,12 @@ class Scheduler:
         pods = (pod for key in self._lacking_room for pod in self._waiting.get(key, {}).values())
         return {(pod.key.namespace, pod.pcs or "") for pod in pods}
 
-    def waiting(self) -> Iterator[Pod]:
+    def waiting(self) -> Iterator[PodSeen]:
         """What could be bound if there were room, or if its gang were complete."""
         for pods in self._waiting.values():
             yield from pods.values()
 
-    def is_unschedulable(self, pod: Pod) -> bool:
+    def is_unschedulable(self, pod: PodSeen) -> bool:
         return pod.uid in self._unschedulable
 
     def look_again(self, now: Instant) -> None:
@@ -211,7 +211,7 @@ class Scheduler:
         return base_gang is not None and base_gang.uid in self._had_minimum
 
     def _groups(self, key: Key, gang: Object) -> list[_Group]:
-        by_clique: dict[str, list[Pod]] = {}
+        by_clique: dict[str, list[PodSeen]] = {}
         for pod in self._waiting.get(key, {}).values():
             if not self.is_unschedulable(pod):
                 by_clique.setdefault(pod.clique_object, []).append(pod)
@@ -240,7 +240,7 @@ class Scheduler:
             units.setdefault(group.component, []).append(group)
         return list(units.values())
 
-    def _bind(self, key: Key, pod: Pod, now: Instant) -> None:
+    def _bind(self, key: Key, pod: PodSeen, now: Instant) -> None:
         waiting = self._waiting[key]
         del waiting[pod.uid]
         if not waiting:

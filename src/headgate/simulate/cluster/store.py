@@ -17,7 +17,7 @@ from headgate.kernel.objects import Key, Object
 replace = msgspec.structs.replace
 
 
-class Store:
+class ObjectStore:
     def __init__(self, ids: IdSource) -> None:
         self._ids = ids
         self._objects: dict[Key, Object] = {}
@@ -148,7 +148,7 @@ class Store:
             listener(change)
 
 
-def selected(items: Store, labels: Mapping[str, str]) -> Iterator[Object]:
+def selected(items: ObjectStore, labels: Mapping[str, str]) -> Iterator[Object]:
     for item in items:
         if labels.items() <= item.labels.items():
             yield item

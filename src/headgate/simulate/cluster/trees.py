@@ -2,22 +2,22 @@
 
 from collections.abc import Iterable
 
-from headgate.simulate.cluster.pods import Pod
+from headgate.simulate.cluster.pods import PodSeen
 from headgate.simulate.result import PodLife, PodRow, Workload
 
 _PlaceInSet = tuple[int, int, str, int, str, int]
 
 
-def of(pods: Iterable[Pod]) -> list[Workload]:
-    by_set: dict[tuple[str, str], list[Pod]] = {}
+def of(pods: Iterable[PodSeen]) -> list[Workload]:
+    by_set: dict[tuple[str, str], list[PodSeen]] = {}
     for pod in pods:
         if pod.pcs is not None and pod.index is not None and pod.pcs_replica is not None:
             by_set.setdefault((pod.key.namespace, pod.pcs), []).append(pod)
     return [_workload(namespace, name, found) for (namespace, name), found in sorted(by_set.items())]
 
 
-def _workload(namespace: str, name: str, pods: list[Pod]) -> Workload:
-    first_of: dict[_PlaceInSet, Pod] = {}
+def _workload(namespace: str, name: str, pods: list[PodSeen]) -> Workload:
+    first_of: dict[_PlaceInSet, PodSeen] = {}
     only_surge: dict[_PlaceInSet, bool] = {}
     for pod in pods:
         place = _place(pod)
@@ -43,7 +43,7 @@ def _workload(namespace: str, name: str, pods: list[Pod]) -> Workload:
     return Workload(shown, rows, lives, max((pod.revision or 0 for pod in pods), default=0))
 
 
-def _place(pod: Pod) -> _PlaceInSet:
+def _place(pod: PodSeen) -> _PlaceInSet:
     """Standalone cliques first, then groups; inside by name and index."""
     return (
         pod.pcs_replica or 0,
@@ -55,6 +55,6 @@ def _place(pod: Pod) -> _PlaceInSet:
     )
 
 
-def _row(pod: Pod, is_surge: bool) -> PodRow:
+def _row(pod: PodSeen, is_surge: bool) -> PodRow:
     group = "" if pod.pcsg is None else f"{pod.pcsg} {pod.pcsg_replica}"
     return PodRow(pod.pcs_replica or 0, group, pod.clique or "", pod.index or 0, is_surge)

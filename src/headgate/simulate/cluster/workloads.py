@@ -10,8 +10,8 @@ from headgate.kernel.objects import Action, Delete, Key, Object
 from headgate.promises.books import unavailability
 from headgate.promises.books.tally import Tally
 from headgate.promises.watch import WorkloadWatch
-from headgate.simulate.cluster.pods import Pod, Pods
-from headgate.simulate.cluster.store import Store
+from headgate.simulate.cluster.pods import Pods, PodSeen
+from headgate.simulate.cluster.store import ObjectStore
 from headgate.workload import controller, labels, model, names, revisions, situation, validate
 from headgate.workload.controller import Family, is_set, request_for
 from headgate.workload.model import PodCliqueSet
@@ -27,11 +27,11 @@ class Planned(Protocol):
     @property
     def stuck(self) -> Sequence[Any]: ...
     @property
-    def events(self) -> Sequence[situation.Event]: ...
+    def events(self) -> Sequence[situation.Announcement]: ...
 
 
 Planner = controller.Planner[Planned]
-Told = Callable[[Instant, situation.Event], None]
+Told = Callable[[Instant, situation.Announcement], None]
 """Takes the events of a plan, each with its moment."""
 
 
@@ -64,7 +64,7 @@ class Workloads:
 
     def __init__(
         self,
-        store: Store,
+        store: ObjectStore,
         pods: Pods,
         tell: Told,
     ) -> None:
@@ -95,7 +95,7 @@ class Workloads:
             pod = self._pods[change.object.uid]
             pod.is_surge = self._is_above_replicas(pod)
 
-    def _is_above_replicas(self, pod: Pod) -> bool:
+    def _is_above_replicas(self, pod: PodSeen) -> bool:
         namespace = pod.key.namespace
         pcs = self.object_of(request_for(namespace, pod.pcs or ""))
         group = self.truth.groups.get((namespace, pod.group_object))
@@ -262,7 +262,7 @@ def _clique_hash(pcs: PodCliqueSet, name: str) -> str:
     return found
 
 
-def checked(item: Object, old: Object | None, store: Store) -> tuple[Object, tuple[str, ...]]:
+def checked(item: Object, old: Object | None, store: ObjectStore) -> tuple[Object, tuple[str, ...]]:
     """The object to store, and warnings. Raises Rejected."""
     verdict = validate.check(item, old, filter(is_set, store))
     return verdict.accepted(), verdict.warnings

@@ -7,14 +7,14 @@ from headgate.graph.compile import CompiledGraph, compile_definition
 from headgate.kernel.objects import Key, Object
 from headgate.kernel.problems import Problem, Rejected
 from headgate.simulate.cluster import object_documents
-from headgate.simulate.cluster.store import Store, replace
+from headgate.simulate.cluster.store import ObjectStore, replace
 
 _KEPT_ANNOTATIONS = (labels.GRAPH_REVISION, labels.STARTED_ON)
 _KEPT_LABELS = "kro.run/"
 
 
 class Admission:
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: ObjectStore) -> None:
         self._store = store
         self._compiled: dict[str, tuple[int, str, CompiledGraph]] = {}
 

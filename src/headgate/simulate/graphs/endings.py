@@ -11,10 +11,10 @@ from headgate.graph.propagate import DefinitionPlan, InstancePlan
 from headgate.graph.rollouts import Rollout, propagated
 from headgate.kernel.objects import Key
 from headgate.promises.base import Unfinished
-from headgate.simulate.cluster.store import Store
+from headgate.simulate.cluster.store import ObjectStore
 
 
-def unfinished(plans: Mapping[Key, GraphPlan], store: Store) -> list[Unfinished]:
+def unfinished(plans: Mapping[Key, GraphPlan], store: ObjectStore) -> list[Unfinished]:
     found: list[Unfinished] = []
     for request, plan in sorted(plans.items(), key=lambda entry: _sort_key(entry[0])):
         if isinstance(plan, InstancePlan):
@@ -27,7 +27,7 @@ def unfinished(plans: Mapping[Key, GraphPlan], store: Store) -> list[Unfinished]
     return found
 
 
-def left_waiting(plans: Mapping[Key, GraphPlan], store: Store) -> list[Look | Rollout]:
+def left_waiting(plans: Mapping[Key, GraphPlan], store: ObjectStore) -> list[Look | Rollout]:
     """The last plans of what may not be done."""
     found: list[Look | Rollout] = []
     for _, plan in sorted(plans.items(), key=lambda entry: _sort_key(entry[0])):

@@ -19,7 +19,7 @@ from headgate.promises.watch import GraphWatch
 from headgate.simulate import result as results
 from headgate.simulate import steps
 from headgate.simulate.cluster import object_documents
-from headgate.simulate.cluster.driver import Driver
+from headgate.simulate.cluster.driver import ControllerDriver
 from headgate.simulate.cluster.part import ClusterPart
 from headgate.simulate.graphs import endings, rows
 from headgate.simulate.graphs.admission import Admission
@@ -40,11 +40,11 @@ class GraphPart:
         self._seen_signals: dict[str, object] = {}
         self._admission = Admission(cluster.store)
         self._watch = GraphWatch(cluster.store, self._signal_values, lambda: self.driver.runner.cache)
-        self._rows = rows.Rows(cluster.store)
+        self._rows = rows.GraphRows(cluster.store)
         self._ready: dict[str, bool] = {}
         self._unfinished: list[Unfinished] = []
         self._controller = GraphController(self._signal_values)
-        self.driver: Driver[GraphPlan] = Driver(
+        self.driver: ControllerDriver[GraphPlan] = ControllerDriver(
             cluster.store,
             cluster.agenda,
             self._controller,
@@ -231,7 +231,7 @@ class GraphPart:
     def report(self, result: Result) -> None:
         result.violations.extend(self._watch.violations)
         result.waiting.extend(
-            results.Waiting(item.name, item.state, "; ".join(item.reasons)) for item in self._unfinished
+            results.WaitingAtEnd(item.name, item.state, "; ".join(item.reasons)) for item in self._unfinished
         )
         result.graphs.extend(self._rows.graphs(self.driver.runner.plans.values()))
 

@@ -7,7 +7,7 @@ from headgate.graph import labels
 from headgate.graph.controller import GraphController, GraphPlan
 from headgate.graph.propagate import InstancePlan
 from headgate.kernel.instants import Instant
-from headgate.simulate.cluster.store import Store
+from headgate.simulate.cluster.store import ObjectStore
 from headgate.simulate.result import Graph, GraphRow
 
 
@@ -21,8 +21,8 @@ class _Life:
         self.deleted_at: Instant | None = None
 
 
-class Rows:
-    def __init__(self, store: Store) -> None:
+class GraphRows:
+    def __init__(self, store: ObjectStore) -> None:
         self._lives: dict[str, _Life] = {}
         store.listen(self._changed)
 

@@ -1,11 +1,11 @@
 """Device claims: templates with requests, and references that say what they share and with whom."""
 
-from headgate.workload.checks.view import Entry, View, repeated
+from headgate.workload.checks.view import DocumentView, ListEntry, repeated
 
 SCOPES = ("AllReplicas", "PerReplica")
 
 
-def check(view: View) -> None:
+def check(view: DocumentView) -> None:
     templates = view.template.entries("resourceClaimTemplates")
     for template in templates:
         if not template.text("name"):
@@ -25,7 +25,7 @@ def check(view: View) -> None:
 
 
 def _check_sharing(
-    view: View, owner: Entry, internal: set[str], cliques: frozenset[str], groups: frozenset[str]
+    view: DocumentView, owner: ListEntry, internal: set[str], cliques: frozenset[str], groups: frozenset[str]
 ) -> None:
     references = owner.entries("resourceSharing")
     for reference in references:
@@ -43,7 +43,9 @@ def _check_sharing(
         view.refuse(path, f'"{name}" is referred to twice')
 
 
-def _check_filter(view: View, chosen: Entry, cliques: frozenset[str], groups: frozenset[str]) -> None:
+def _check_filter(
+    view: DocumentView, chosen: ListEntry, cliques: frozenset[str], groups: frozenset[str]
+) -> None:
     named = False
     for key, known in (("childCliqueNames", cliques), ("childScalingGroupNames", groups)):
         for index, name in enumerate(chosen.texts(key)):

@@ -1,9 +1,9 @@
 """Cliques: how many pods, how few are enough, what an autoscaler may do with them."""
 
-from headgate.workload.checks.view import Entry, View
+from headgate.workload.checks.view import DocumentView, ListEntry
 
 
-def check(view: View) -> None:
+def check(view: DocumentView) -> None:
     if not view.cliques and isinstance(view.template.value.get("cliques") or [], list):
         view.refuse(view.template.at("cliques"), "is required: a set has at least one clique")
     grouped = view.grouped_cliques
@@ -25,7 +25,7 @@ def check(view: View) -> None:
         check_scaling(view, spec, spec.entry("autoScalingConfig"))
 
 
-def check_counts(view: View, owner: Entry) -> None:
+def check_counts(view: DocumentView, owner: ListEntry) -> None:
     """The same for a clique and a scaling group: at least one, and no more needed than there are."""
     replicas, min_available = owner.number("replicas"), owner.number("minAvailable")
     for key, count in (("replicas", replicas), ("minAvailable", min_available)):
@@ -37,7 +37,7 @@ def check_counts(view: View, owner: Entry) -> None:
         )
 
 
-def check_scaling(view: View, owner: Entry, scaling: Entry) -> None:
+def check_scaling(view: DocumentView, owner: ListEntry, scaling: ListEntry) -> None:
     least, most = scaling.number("minReplicas"), scaling.number("maxReplicas")
     min_available, replicas = owner.number("minAvailable"), owner.number("replicas")
     if least is not None and min_available is not None and least < min_available:

@@ -1,10 +1,10 @@
 """Scaling groups: made of cliques that exist, each clique in one group at most."""
 
 from headgate.workload.checks import cliques
-from headgate.workload.checks.view import View
+from headgate.workload.checks.view import DocumentView
 
 
-def check(view: View) -> None:
+def check(view: DocumentView) -> None:
     known = view.clique_names
     first_group: dict[str, str] = {}
     for group in view.groups:

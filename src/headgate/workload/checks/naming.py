@@ -6,13 +6,13 @@ from headgate.kernel.documents import field_path
 from headgate.kernel.objects import Object
 from headgate.workload import labels
 from headgate.workload.checks import words
-from headgate.workload.checks.view import Entry, View, repeated
+from headgate.workload.checks.view import DocumentView, ListEntry, repeated
 
 LONGEST_COMBINED_NAME = 45
 """Leaves room for indices, dashes and the pod's suffix within the 63 characters of a hostname."""
 
 
-def check(view: View, item: Object) -> None:
+def check(view: DocumentView, item: Object) -> None:
     _check_metadata(view, item)
     for clique in view.cliques:
         _check_name(view, clique)
@@ -26,17 +26,17 @@ def check(view: View, item: Object) -> None:
     _check_collisions(view)
 
 
-def _check_metadata(view: View, item: Object) -> None:
+def _check_metadata(view: DocumentView, item: Object) -> None:
     flaw = words.subdomain_flaw(item.name) if item.name else "is required"
     if flaw:
         view.refuse("metadata.name", flaw)
     if item.namespace and words.subdomain_flaw(item.namespace):
         view.refuse("metadata.namespace", words.subdomain_flaw(item.namespace) or "")
-    check_labels(view, Entry("metadata.labels", item.labels))
-    check_annotations(view, Entry("metadata.annotations", item.annotations))
+    check_labels(view, ListEntry("metadata.labels", item.labels))
+    check_annotations(view, ListEntry("metadata.annotations", item.annotations))
 
 
-def _check_name(view: View, entry: Entry) -> None:
+def _check_name(view: DocumentView, entry: ListEntry) -> None:
     name = entry.text("name")
     if name is None:
         return
@@ -45,7 +45,7 @@ def _check_name(view: View, entry: Entry) -> None:
         view.refuse(entry.at("name"), flaw)
 
 
-def check_labels(view: View, given: Entry) -> None:
+def check_labels(view: DocumentView, given: ListEntry) -> None:
     check_annotations(view, given)
     for key, value in _texts(given.value):
         flaw = words.label_value_flaw(value)
@@ -53,7 +53,7 @@ def check_labels(view: View, given: Entry) -> None:
             view.refuse(field_path(given.path, key), flaw)
 
 
-def check_annotations(view: View, annotations: Entry) -> None:
+def check_annotations(view: DocumentView, annotations: ListEntry) -> None:
     for key, _ in _texts(annotations.value):
         flaw = words.key_flaw(key)
         if flaw:
@@ -69,7 +69,7 @@ def _texts(given: Mapping[str, object]) -> Iterator[tuple[str, str]]:
             yield key, value
 
 
-def _check_repeated(view: View) -> None:
+def _check_repeated(view: DocumentView) -> None:
     for path, name in repeated((clique.at("name"), clique.text("name")) for clique in view.cliques):
         view.refuse(path, f'"{name}" is taken; names of cliques are unique')
     roles = (
@@ -82,7 +82,7 @@ def _check_repeated(view: View) -> None:
         view.refuse(path, f'"{name}" is taken; names of scaling groups are unique')
 
 
-def _check_lengths(view: View) -> None:
+def _check_lengths(view: DocumentView) -> None:
     grouped = view.grouped_cliques
     for clique in view.cliques:
         name = clique.text("name") or ""
@@ -92,7 +92,7 @@ def _check_lengths(view: View) -> None:
             _check_length(view, clique.at("name"), set=view.name, clique=name)
 
 
-def _check_length(view: View, path: str, **parts: str) -> None:
+def _check_length(view: DocumentView, path: str, **parts: str) -> None:
     length = sum(len(name) for name in parts.values())
     if length > LONGEST_COMBINED_NAME:
         listed = ", ".join(f'{part} "{name}"' for part, name in parts.items())
@@ -103,7 +103,7 @@ def _check_length(view: View, path: str, **parts: str) -> None:
         )
 
 
-def _check_collisions(view: View) -> None:
+def _check_collisions(view: DocumentView) -> None:
     """A standalone clique called `x-0-y` has the PodClique name of clique `y` in replica 0 of group `x`."""
     grouped = view.grouped_cliques
     groups = {group.text("name") for group in view.groups}

@@ -1,10 +1,10 @@
 """Pod specs: little is looked at, only what the set decides itself and must not be said here."""
 
 from headgate.workload.checks import words
-from headgate.workload.checks.view import Entry, View, repeated
+from headgate.workload.checks.view import DocumentView, ListEntry, repeated
 
 
-def check(view: View) -> None:
+def check(view: DocumentView) -> None:
     for clique in view.cliques:
         pod_spec = clique.entry("spec").entry("podSpec")
         if pod_spec.has("restartPolicy") and pod_spec.value["restartPolicy"] != "Always":
@@ -19,7 +19,7 @@ def check(view: View) -> None:
     _check_scheduler(view)
 
 
-def _check_environment(view: View, container: Entry) -> None:
+def _check_environment(view: DocumentView, container: ListEntry) -> None:
     variables = container.entries("env")
     for variable in variables:
         name = variable.text("name")
@@ -30,7 +30,7 @@ def _check_environment(view: View, container: Entry) -> None:
         view.refuse(path, f'"{name}" is set twice')
 
 
-def _check_scheduler(view: View) -> None:
+def _check_scheduler(view: DocumentView) -> None:
     named = [
         (clique, clique.entry("spec").entry("podSpec").text("schedulerName") or "") for clique in view.cliques
     ]

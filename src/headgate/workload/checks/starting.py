@@ -1,10 +1,10 @@
 """Startup order: with Explicit every clique names others that exist, and nobody waits in a circle."""
 
 from headgate.workload import model
-from headgate.workload.checks.view import View
+from headgate.workload.checks.view import DocumentView
 
 
-def check(view: View) -> None:
+def check(view: DocumentView) -> None:
     if view.template.value.get("cliqueStartupType") != model.EXPLICIT:
         for clique in view.cliques:
             if clique.entry("spec").texts("startsAfter"):

@@ -2,12 +2,12 @@
 
 from headgate.kernel.quantities import Quantity
 from headgate.workload import model
-from headgate.workload.checks.view import Entry, View
+from headgate.workload.checks.view import DocumentView, ListEntry
 
 _FIELDS = ("maxUnavailable", "maxSurge")
 
 
-def check(view: View) -> None:
+def check(view: DocumentView) -> None:
     strategy = view.spec.entry("updateStrategy")
     kind = strategy.value.get("type") or "RollingUpdate"
     kind = model.STRATEGY_SPELLINGS.get(kind, kind) if isinstance(kind, str) else kind
@@ -24,7 +24,7 @@ def check(view: View) -> None:
         _check_component(view, group, kind, group.number("replicas") or 0)
 
 
-def _check_clique(view: View, clique: Entry, kind: str) -> None:
+def _check_clique(view: DocumentView, clique: ListEntry, kind: str) -> None:
     group = view.grouped_cliques.get(clique.text("name") or "")
     strategy = clique.entry("updateStrategy")
     if group is not None and _is_said(strategy):
@@ -36,7 +36,7 @@ def _check_clique(view: View, clique: Entry, kind: str) -> None:
     _check_component(view, clique, kind, clique.entry("spec").number("replicas") or 0)
 
 
-def _check_component(view: View, owner: Entry, kind: str, replicas: int) -> None:
+def _check_component(view: DocumentView, owner: ListEntry, kind: str, replicas: int) -> None:
     strategy = owner.entry("updateStrategy")
     if not _is_said(strategy):
         return
@@ -51,11 +51,11 @@ def _check_component(view: View, owner: Entry, kind: str, replicas: int) -> None
     check_budget(view, strategy, replicas)
 
 
-def _is_said(strategy: Entry) -> bool:
+def _is_said(strategy: ListEntry) -> bool:
     return any(value is not None for value in strategy.value.values())
 
 
-def check_budget(view: View, strategy: Entry, replicas: int) -> None:
+def check_budget(view: DocumentView, strategy: ListEntry, replicas: int) -> None:
     unavailable = _quantity(strategy, "maxUnavailable", Quantity, model.DEFAULT_MAX_UNAVAILABLE)
     surge = _quantity(strategy, "maxSurge", model.Surge, model.DEFAULT_MAX_SURGE)
     if unavailable is not None and surge is not None and unavailable.value == 0 and surge.value == 0:
@@ -86,7 +86,7 @@ def _both_round_to_zero(unavailable: Quantity, surge: Quantity | None, replicas:
     )
 
 
-def _quantity(strategy: Entry, key: str, kind: type[Quantity], default: Quantity) -> Quantity | None:
+def _quantity(strategy: ListEntry, key: str, kind: type[Quantity], default: Quantity) -> Quantity | None:
     """None for what is no quantity; reading says so."""
     if not strategy.has(key):
         return default
@@ -96,7 +96,7 @@ def _quantity(strategy: Entry, key: str, kind: type[Quantity], default: Quantity
         return None
 
 
-def _check_without_effect(view: View, whole: Entry, kind: str) -> None:
+def _check_without_effect(view: DocumentView, whole: ListEntry, kind: str) -> None:
     """The exact defaults pass: documents that spell them out say nothing wrong."""
     defaults = {"maxUnavailable": model.DEFAULT_MAX_UNAVAILABLE, "maxSurge": model.DEFAULT_MAX_SURGE}
     said = [key for key in _FIELDS if whole.has(key)]

@@ -1,9 +1,9 @@
 """Topology constraints: one topology for the whole set, packed by what is required or preferred."""
 
-from headgate.workload.checks.view import Entry, View
+from headgate.workload.checks.view import DocumentView, ListEntry
 
 
-def check(view: View) -> None:
+def check(view: DocumentView) -> None:
     inherited = view.template.entry("topologyConstraint").text("topologyName")
     first = inherited
     for owner in (view.template, *view.groups, *view.cliques):
@@ -21,7 +21,7 @@ def check(view: View) -> None:
         first = first or name
 
 
-def _check_packing(view: View, constraint: Entry) -> None:
+def _check_packing(view: DocumentView, constraint: ListEntry) -> None:
     if constraint.has("packDomain") and constraint.has("pack"):
         view.refuse(constraint.at("packDomain"), "must not be set together with pack")
     elif constraint.has("packDomain") and view.is_new:

@@ -8,16 +8,16 @@ import msgspec
 
 from headgate.kernel import documents
 from headgate.workload import model
-from headgate.workload.checks.view import View
+from headgate.workload.checks.view import DocumentView
 
 _LIKENESS = 0.75
 
 
-def check(view: View) -> None:
+def check(view: DocumentView) -> None:
     _check(view, model.Spec, view.spec.value, view.spec.path)
 
 
-def _check(view: View, kind: type[msgspec.Struct], value: Mapping[str, Any], path: str) -> None:
+def _check(view: DocumentView, kind: type[msgspec.Struct], value: Mapping[str, Any], path: str) -> None:
     known = documents.fields_of(kind)
     for key, item in value.items():
         if not isinstance(key, str):
@@ -31,7 +31,7 @@ def _check(view: View, kind: type[msgspec.Struct], value: Mapping[str, Any], pat
             _check_inner(view, inner, item, place)
 
 
-def _check_inner(view: View, kind: type[msgspec.Struct], value: Any, path: str) -> None:
+def _check_inner(view: DocumentView, kind: type[msgspec.Struct], value: Any, path: str) -> None:
     if isinstance(value, Mapping):
         _check(view, kind, value, path)
     elif isinstance(value, list):
@@ -40,7 +40,7 @@ def _check_inner(view: View, kind: type[msgspec.Struct], value: Any, path: str) 
                 _check(view, kind, item, documents.item_path(path, index))
 
 
-def _judge(view: View, kind: type[msgspec.Struct], key: str, place: str) -> None:
+def _judge(view: DocumentView, kind: type[msgspec.Struct], key: str, place: str) -> None:
     misplaced = _misplaced(kind, key)
     if misplaced is not None:
         view.refuse(place, f"does not belong here; {misplaced}")

@@ -14,7 +14,7 @@ from headgate.kernel.objects import Object
 from headgate.kernel.problems import Problem
 
 
-class Entry(msgspec.Struct, frozen=True):
+class ListEntry(msgspec.Struct, frozen=True):
     """A map somewhere in the document, and where."""
 
     path: str
@@ -35,17 +35,17 @@ class Entry(msgspec.Struct, frozen=True):
         value = self.value.get(key)
         return value if isinstance(value, int) and not isinstance(value, bool) else None
 
-    def entry(self, key: str) -> "Entry":
+    def entry(self, key: str) -> "ListEntry":
         """Empty if there is no map."""
         value = self.value.get(key)
-        return Entry(self.at(key), value if isinstance(value, Mapping) else {})
+        return ListEntry(self.at(key), value if isinstance(value, Mapping) else {})
 
-    def entries(self, key: str) -> "tuple[Entry, ...]":
+    def entries(self, key: str) -> "tuple[ListEntry, ...]":
         """The maps of a list. Others keep their place in the count and are empty."""
         value = self.value.get(key)
         items = value if isinstance(value, list | tuple) else ()
         return tuple(
-            Entry(documents.item_path(self.at(key), index), item if isinstance(item, Mapping) else {})
+            ListEntry(documents.item_path(self.at(key), index), item if isinstance(item, Mapping) else {})
             for index, item in enumerate(items)
         )
 
@@ -55,24 +55,24 @@ class Entry(msgspec.Struct, frozen=True):
         return tuple(item for item in items if isinstance(item, str))
 
 
-class View(msgspec.Struct, frozen=True):
+class DocumentView(msgspec.Struct, frozen=True):
     name: str
-    annotations: Entry
-    spec: Entry
+    annotations: ListEntry
+    spec: ListEntry
     is_new: bool
     problems: list[Problem]
     warnings: list[str]
 
     @property
-    def template(self) -> Entry:
+    def template(self) -> ListEntry:
         return self.spec.entry("template")
 
     @property
-    def cliques(self) -> tuple[Entry, ...]:
+    def cliques(self) -> tuple[ListEntry, ...]:
         return self.template.entries("cliques")
 
     @property
-    def groups(self) -> tuple[Entry, ...]:
+    def groups(self) -> tuple[ListEntry, ...]:
         return self.template.entries("podCliqueScalingGroups")
 
     @property
@@ -93,10 +93,10 @@ class View(msgspec.Struct, frozen=True):
         self.warnings.append(f"{path}: {message}")
 
 
-def of(item: Object, *, is_new: bool) -> View:
+def of(item: Object, *, is_new: bool) -> DocumentView:
     spec = item.spec if isinstance(item.spec, Mapping) else {}
-    annotations = Entry("metadata.annotations", item.annotations)
-    return View(item.name, annotations, Entry("spec", spec), is_new, [], [])
+    annotations = ListEntry("metadata.annotations", item.annotations)
+    return DocumentView(item.name, annotations, ListEntry("spec", spec), is_new, [], [])
 
 
 def repeated(values: Iterator[tuple[str, str | None]]) -> Iterator[tuple[str, str]]:
