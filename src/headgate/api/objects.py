@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from typing import TypeVar, cast
+from typing import TypeVar
 
 import msgspec
 
@@ -43,15 +43,9 @@ def parse(kind: str, body: object, workspace: str, given: dict[str, str] | None 
         raise Rejected(flaws)
     fields = {key: value for key, value in {**body, **known}.items() if key not in STAMPED}
     metadata = {key: fields.pop(key) for key in ("name", "id") if key in fields}
-    manifest = {
-        "apiVersion": manifests.API_VERSION,
-        "kind": kind,
-        "metadata": {**metadata, "workspace": workspace},
-        "spec": fields,
-    }
     with flat_paths():
-        found = manifests.parse(manifest, _PROVISIONAL_IDS, 0)
-    return Parsed(cast(Object, found), "id" in metadata)
+        found = manifests.parse_parts(kind, {**metadata, "workspace": workspace}, fields, _PROVISIONAL_IDS, 0)
+    return Parsed(found, "id" in metadata)
 
 
 def flat_paths() -> AbstractContextManager[None]:

@@ -39,6 +39,17 @@ def parse(document: Document | object, ids: IdSource, now: Instant) -> Object | 
     return result
 
 
+def parse_parts(
+    kind: str, metadata: dict[str, Any], spec: dict[str, Any], ids: IdSource, now: Instant
+) -> Object:
+    """An object of a known kind, of which only what a manifest wraps is given."""
+    problems: list[Problem] = []
+    result = _parse_parts(kind, metadata, spec, ids, now, problems)
+    if problems or result is None:
+        raise Rejected(problems)
+    return result
+
+
 def located(document: Document, problem: Problem) -> Problem:
     """The same problem with file and line in front of its path; what was not read from text has no line."""
     line = document.line_of(problem.path)
@@ -67,7 +78,12 @@ def _parse(
     if not isinstance(spec, dict):
         problems.append(Problem("spec", f"must be a map, not {documents.describe(spec)}"))
         spec = {}
-    metadata = value.get("metadata")
+    return _parse_parts(kind, value.get("metadata"), spec, ids, now, problems)
+
+
+def _parse_parts(
+    kind: str, metadata: object, spec: dict[str, Any], ids: IdSource, now: Instant, problems: list[Problem]
+) -> Object | None:
     if kind == "Version":
         spec, metadata = _complete_version(spec, metadata)
     return _build(kind, spec, _read_metadata(kind, metadata, problems), "spec", ids, now, problems)

@@ -9,6 +9,7 @@ from headgate.fleet.manifest_objects import (
     describe,
     located,
     parse,
+    parse_parts,
 )
 from headgate.fleet.manifest_text import Document
 from headgate.fleet.manifest_text import read as _read
@@ -24,6 +25,7 @@ __all__ = [
     "describe",
     "located",
     "parse",
+    "parse_parts",
     "read_documents",
     "read_objects",
     "validate",
