@@ -300,7 +300,9 @@ def test_what_moves_is_shown_before_what_is_done() -> None:
 
 
 def test_environments_share_the_room_for_details() -> None:
-    branches = [watch_screen._Branch([], [[watch_screen.StyledText("x")]] * count, "") for count in (10, 1, 3)]
+    branches = [
+        watch_screen._Branch([], [[watch_screen.StyledText("x")]] * count, "") for count in (10, 1, 3)
+    ]
     watch_screen._share(branches, 6)
     assert [branch.room for branch in branches] == [3, 1, 2]
 
