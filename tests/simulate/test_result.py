@@ -79,7 +79,7 @@ def test_the_document_has_the_keys_of_the_format_in_their_order() -> None:
     assert list(document["groups"][0]["members"][0]) == ["deployment", "role", "version", "lockedAt", "state"]
     assert list(document["groups"][0]["history"][0]) == ["at", "status"]
     assert list(document["budgets"][0]) == ["policy", "rule", "kind", "scope", "limit", "peak", "peakAt"]
-    assert list(document["explanations"][0]) == ["at", "target", "state", "rules"]
+    assert list(document["explanations"][0]) == ["at", "target", "state", "rules", "tree"]
     assert list(document["explanations"][0]["rules"][0]) == [
         "policy",
         "rule",

@@ -229,10 +229,12 @@ def test_the_explanation_names_the_units_that_are_waited_for(running: World) -> 
     running.settle()
     running.now += instants.seconds(60)
     explained = explain.explain(running.set, tuple(running.objects.values()), running.now)
+    sentences = [line.message for line in explained.lines]
     assert explained.state == "updating"
-    assert any("replica 0 is being updated since" in sentence for sentence in explained.sentences)
-    assert any("not scheduled since" in sentence for sentence in explained.sentences)
-    assert next(explained.tree.lines()) == "llm  RollingUpdate, revision 2"
+    assert any("replica 0 is being updated since" in sentence for sentence in sentences)
+    assert any("not scheduled since" in sentence for sentence in sentences)
+    assert (explained.subject, explained.message) == ("PodCliqueSet llm", "RollingUpdate, revision 2")
+    assert any(unit.state == "not scheduled" for unit in explained.walk())
 
 
 def test_updates_carry_the_version_that_was_seen(running: World) -> None:

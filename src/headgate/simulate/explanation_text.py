@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from headgate.kernel import instants
+from headgate.kernel.explanations import SETTLED
 from headgate.kernel.instants import Instant
 
 WIDTH = 100
@@ -24,6 +25,7 @@ def render(explanation: dict[str, Any], now: Instant, day: str = "", width: int 
     yield from _wrapped(explanation.get("message") or "", 2, width)
     for rule in explanation.get("rules") or []:
         yield from _rule(rule, width)
+    yield from _levels_below(explanation.get("tree"), width)
     said = {(rule.get("policy"), rule.get("rule")) for rule in explanation.get("rules") or []}
     for slot in explanation.get("slots") or []:
         if (slot["policy"], slot["rule"]) in said:
@@ -39,6 +41,28 @@ def render(explanation: dict[str, Any], now: Instant, day: str = "", width: int 
     if "current" in explanation:
         yield f"  {_versions(explanation)}"
     yield from actions(explanation.get("actions") or [])
+
+
+def _levels_below(tree: dict[str, Any] | None, width: int) -> Iterator[str]:
+    """What the levels below say of what is not done there; what is said above stays unsaid."""
+    for child in tree["children"] if tree else ():
+        if child["level"] == (tree or {})["level"]:
+            yield from _levels_below(child, width)
+        elif child["state"] not in SETTLED:
+            yield from _unsettled(child, 2, width)
+
+
+def _unsettled(tree: dict[str, Any], indent: int, width: int) -> Iterator[str]:
+    yield from _wrapped(f"{tree['subject']}: {_joined(tree['state'], tree['message'])}", indent, width)
+    for line in tree["lines"]:
+        yield from _wrapped(line["message"], indent + 2, width)
+    for child in tree["children"]:
+        if child["state"] not in SETTLED:
+            yield from _unsettled(child, indent + 2, width)
+
+
+def _joined(*words: str) -> str:
+    return ", ".join(word for word in words if word)
 
 
 def of_deployment(explanation: dict[str, Any], now: Instant, width: int = WIDTH) -> Iterator[str]:

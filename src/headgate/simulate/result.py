@@ -10,6 +10,7 @@ from headgate.fleet import explain, records, views
 from headgate.fleet.state import Notice
 from headgate.kernel import rendering
 from headgate.kernel.documents import Moment
+from headgate.kernel.explanations import ExplanationTree
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem
 from headgate.kernel.rendering import Document
@@ -49,6 +50,8 @@ class Explained(msgspec.Struct, frozen=True):
     is_blocked: bool = False
     commands: tuple[str, ...] = ()
     """What a person can do."""
+    tree: ExplanationTree | None = None
+    """The same, and what is known on the levels below."""
 
     def full_document(self) -> Document:
         """With what people read first, which the output document leaves to the rules."""
@@ -257,7 +260,10 @@ def _budget(usage: Usage) -> Document:
 
 def _explained(item: Explained) -> Document:
     rules = [rendering.built(ExplainedLine, line) for line in item.rules]
-    return {"at": rendering.shown(item.at), "target": item.target, "state": item.state, "rules": rules}
+    tree = item.tree.document() if item.tree is not None else None
+    return {
+        "at": rendering.shown(item.at), "target": item.target, "state": item.state, "rules": rules, "tree": tree
+    }  # fmt: skip
 
 
 def _time_key(instant: Instant | None) -> int:

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from headgate.fleet import changes, model, records
+from headgate.fleet import changes, explain_tree, model, records
 from headgate.fleet.engine import Decisions, Engine
 from headgate.fleet.state import Notice, Unobserved
 from headgate.kernel.instants import Instant
@@ -184,6 +184,7 @@ class SimulatedFleet:
             explanation.changes,
             explanation.blocked,
             tuple(action.command for action in explanation.actions),
+            explain_tree.of_target(explanation),
         )
 
     def unconverged(self, now: Instant) -> tuple[list[Unconverged], list[WaitingAtEnd]]:

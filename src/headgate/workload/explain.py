@@ -1,11 +1,11 @@
 """Why a set is where it is: sentences for the person who waits, and the tree of its units."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
-import msgspec
-
 from headgate.kernel import instants
+from headgate.kernel.decisions import Outcome
+from headgate.kernel.explanations import ExplanationLine, ExplanationTree
 from headgate.kernel.identifiers import NamedIds
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Object
@@ -15,33 +15,39 @@ from headgate.workload.situation import Situation
 State = Literal["done", "updating", "starting", "paused", "aborted", "overdue", "onDelete", "deleting"]
 
 
-class Node(msgspec.Struct, frozen=True):
-    name: str
-    says: str
-    children: tuple["Node", ...] = ()
-
-    def lines(self, depth: int = 0) -> Iterator[str]:
-        yield f"{'  ' * depth}{self.name}  {self.says}".rstrip()
-        for child in self.children:
-            yield from child.lines(depth + 1)
+_HELD = frozenset({"paused", "aborted", "onDelete"})
+"""Somebody has ordered it to stay as it is."""
 
 
-class Explanation(msgspec.Struct, frozen=True):
-    state: State
-    sentences: tuple[str, ...]
-    tree: Node
-    requeue_at: Instant | None = None
+def explain(pcs: Object, observed: Sequence[Object], now: Instant) -> ExplanationTree:
+    """On the same situation as the planner, and with what it would do next.
 
-
-def explain(pcs: Object, observed: Sequence[Object], now: Instant) -> Explanation:
-    """On the same situation as the planner, and with what it would do next."""
+    Each sentence is a line, and its kind the name of the reason where something is stuck. What somebody has ordered
+    denies; everything else is waited for.
+    """
     if pcs.deleted_at is not None:
-        return Explanation("deleting", ("the set is being deleted",), Node(pcs.name, "on its way out"))
+        leaving = ExplanationLine("update", "pending", "the set is being deleted")
+        return ExplanationTree(_subject(pcs.name), "workload", "deleting", "on its way out", (leaving,))
     situation = plan.understood(pcs, observed, now, NamedIds())
     decided = plan.plan(pcs, observed, now, NamedIds())
     state = _state(situation)
-    sentences = (*_sentences(situation, state), *(str(item) for item in decided.stuck))
-    return Explanation(state, sentences, _tree(situation), decided.requeue_at)
+    verdict: Outcome = "allowed" if state == "done" else "denied" if state in _HELD else "pending"
+    sentences = [("update", sentence) for sentence in _sentences(situation, state)]
+    sentences += [(item.reason.value, str(item)) for item in decided.stuck]
+    return ExplanationTree(
+        _subject(pcs.name),
+        "workload",
+        state,
+        f"{situation.strategy}, revision {situation.target.number}",
+        tuple(ExplanationLine(kind, verdict, text, "", decided.requeue_at) for kind, text in sentences),
+        tuple(
+            _replica(situation, replica) for replica in situation.tree.replicas.values() if replica.is_held
+        ),
+    )
+
+
+def _subject(name: str) -> str:
+    return f"PodCliqueSet {name}"
 
 
 def _state(situation: Situation) -> State:
@@ -117,15 +123,7 @@ def _named(indices: Sequence[int]) -> str:
     return f"replica{'s' if len(indices) > 1 else ''} {', '.join(str(index) for index in indices)}"
 
 
-def _tree(situation: Situation) -> Node:
-    children = tuple(
-        _replica(situation, replica) for replica in situation.tree.replicas.values() if replica.is_held
-    )
-    progressing = situation.strategy
-    return Node(situation.pcs.name, f"{progressing}, revision {situation.target.number}", children)
-
-
-def _replica(situation: Situation, replica: observed.Replica) -> Node:
+def _replica(situation: Situation, replica: observed.Replica) -> ExplanationTree:
     index = replica.index
     record = situation.record(index)
     words = [f"revision {situation.revision(record.revision).number}"]
@@ -133,49 +131,55 @@ def _replica(situation: Situation, replica: observed.Replica) -> Node:
         words.append("surge" if situation.is_updating else "to be removed")
     if record.is_torn_down:
         words.append("torn down")
-    else:
-        words.append("available" if situation.is_available(index) else "not available")
     if not situation.is_new(index):
         words.append("outdated")
-    return Node(f"replica {index}", ", ".join(words), tuple(_parts(situation, replica)))
+    state = _availability(situation.is_available(index) and not record.is_torn_down)
+    return _unit(f"replica {index}", state, ", ".join(words), _parts(situation, replica))
 
 
-def _parts(situation: Situation, replica: observed.Replica) -> Iterator[Node]:
+def _parts(situation: Situation, replica: observed.Replica) -> Iterator[ExplanationTree]:
     for name, clique in replica.cliques.items():
-        yield _clique(situation, name, clique)
+        yield _clique(situation, f"clique {name}", clique)
     for name, group in replica.groups.items():
-        members = tuple(
-            Node(
+        members = [
+            _unit(
                 f"{name} {member.index}",
                 "on its way out" if member.is_going else _availability(member.is_available),
-                tuple(_clique(situation, part, clique) for part, clique in member.cliques.items()),
+                "",
+                (_clique(situation, f"clique {part}", clique) for part, clique in member.cliques.items()),
             )
             for member in group.replicas.values()
-        )
-        wanted = group.object.spec.get("replicas", 0) if group.object is not None else 0
-        yield Node(name, f"{group.available} of {wanted} replicas available", members)
+        ]
+        wanted = int(group.object.spec.get("replicas", 0)) if group.object is not None else 0
+        state = _availability(group.available >= wanted)
+        yield _unit(f"group {name}", state, f"{group.available} of {wanted} replicas available", members)
 
 
 def _availability(is_available: bool) -> str:
     return "available" if is_available else "not available"
 
 
-def _clique(situation: Situation, name: str, clique: observed.Clique) -> Node:
+def _clique(situation: Situation, name: str, clique: observed.Clique) -> ExplanationTree:
     item = clique.live_object
     wanted = int(item.spec.get("replicas", 0)) if item is not None else 0
-    pods = tuple(_pod(situation, pod, wanted) for pod in sorted(clique.pods, key=lambda pod: pod.index))
-    return Node(name, f"{clique.available} of {wanted} pods available", pods)
+    pods = (_pod(situation, pod, wanted) for pod in sorted(clique.pods, key=lambda pod: pod.index))
+    state = _availability(clique.available >= wanted)
+    return _unit(name, state, f"{clique.available} of {wanted} pods available", pods)
 
 
-def _pod(situation: Situation, pod: observed.Pod, wanted: int) -> Node:
+def _pod(situation: Situation, pod: observed.Pod, wanted: int) -> ExplanationTree:
     number = situation.revision(pod.object.labels.get(labels.REVISION)).number
-    words = [f"revision {number}"]
-    if pod.index >= wanted:
-        words.append("surge")
+    surge = ", surge" if pod.index >= wanted else ""
     if pod.is_going:
-        words.append("terminating")
+        state = "terminating"
     elif pod.is_available:
-        words.append("ready")
+        state = "ready"
     else:
-        words.append("scheduled, not ready" if pod.is_bound else "not scheduled")
-    return Node(f"{pod.index} {pod.object.name}", ", ".join(words))
+        state = "scheduled, not ready" if pod.is_bound else "not scheduled"
+    return _unit(f"pod {pod.object.name}", state, f"revision {number}{surge}")
+
+
+def _unit(
+    subject: str, state: str, message: str, children: Iterable[ExplanationTree] = ()
+) -> ExplanationTree:
+    return ExplanationTree(subject, "workload", state, message, (), tuple(children))

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from headgate.kernel.identifiers import NamedIds
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Key, Object
 from headgate.promises.base import Unfinished
@@ -11,9 +10,7 @@ from headgate.simulate.cluster.pods import Pods, PodSeen
 from headgate.simulate.cluster.scheduler import Scheduler
 from headgate.simulate.cluster.workloads import Workloads
 from headgate.simulate.result import Explained, ExplainedLine
-from headgate.workload import defaults, explain, operate, plan
-
-_HELD = frozenset({"paused", "aborted", "onDelete"})
+from headgate.workload import defaults, explain, operate
 
 
 def edited(action: str, item: Object) -> Object:
@@ -22,18 +19,12 @@ def edited(action: str, item: Object) -> Object:
 
 
 def explained(item: Object, parts: Sequence[Object], now: Instant) -> Explained:
-    """Each sentence is a line, and its type the name of the state where something is stuck.
-
-    What somebody has ordered denies; everything else is waited for.
-    """
-    found = explain.explain(item, parts, now)
-    names = {str(stuck): stuck.reason.value for stuck in plan.plan(item, parts, now, NamedIds()).stuck}
-    verdict = "allowed" if found.state == "done" else "denied" if found.state in _HELD else "pending"
+    tree = explain.explain(item, parts, now)
     lines = tuple(
-        ExplainedLine(None, None, names.get(sentence, "update"), None, verdict, sentence, found.requeue_at)
-        for sentence in found.sentences
+        ExplainedLine(None, None, line.kind, None, line.verdict, line.message, line.requeue_at)
+        for line in tree.lines
     )
-    return Explained(now, shown(item.namespace, item.name), found.state, lines)
+    return Explained(now, shown(item.namespace, item.name), tree.state, lines, tree=tree)
 
 
 def shown(namespace: str, name: str) -> str:

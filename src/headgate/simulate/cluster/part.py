@@ -5,6 +5,7 @@ from typing import Any
 
 from headgate.fleet import manifests
 from headgate.fleet.state import Notice
+from headgate.kernel.explanations import ExplanationTree
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Object
@@ -26,6 +27,7 @@ from headgate.simulate.cluster.store import ObjectStore, replace
 from headgate.simulate.cluster.workloads import Planned, Planner, RevisionNumbers, Workloads
 from headgate.simulate.result import Explained, Result, Warned
 from headgate.simulate.scenario import Cluster
+from headgate.workload import explain as workload_explain
 from headgate.workload import plan
 from headgate.workload.controller import WorkloadController, is_set
 from headgate.workload.situation import Announcement
@@ -257,6 +259,12 @@ class ClusterPart:
     def explain(self, question: steps.ExplainStep, now: Instant) -> Explained:
         item = self._find_set(question.workload or "", question.namespace)
         return operations.explained(item, self.workloads.parts_of(item.key), now)
+
+    def explain_object(self, item: Object, now: Instant) -> ExplanationTree | None:
+        """What a graph holds and this level knows more about."""
+        return (
+            workload_explain.explain(item, self.workloads.parts_of(item.key), now) if is_set(item) else None
+        )
 
     def snapshot(self, now: Instant) -> Iterable[dict[str, Any]]:
         for item in sorted(self.store, key=lambda item: (item.kind, item.namespace, item.name)):

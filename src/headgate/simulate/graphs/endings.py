@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping
 
-from headgate.graph import labels
-from headgate.graph.conditions import RESOURCES_PROPAGATED
+from headgate.graph import explain_tree, labels
 from headgate.graph.controller import GraphPlan, is_definition
 from headgate.graph.instances import Look
 from headgate.graph.nodes import Unit
 from headgate.graph.propagate import DefinitionPlan, InstancePlan
-from headgate.graph.rollouts import Rollout, propagated
+from headgate.graph.rollouts import Rollout
 from headgate.kernel.objects import Key
 from headgate.promises.base import Unfinished
 from headgate.simulate.cluster.store import ObjectStore
@@ -88,23 +87,4 @@ def _definition(name: str, plan: DefinitionPlan) -> Unfinished:
 
 
 def state_of(plan: GraphPlan) -> str:
-    condition = _condition(plan)
-    return condition[0] if condition is not None else "Waiting"
-
-
-def message_of(plan: GraphPlan) -> str:
-    condition = _condition(plan)
-    return condition[1] if condition is not None else ""
-
-
-def _condition(plan: GraphPlan) -> tuple[str, str] | None:
-    """The reason and message of ResourcesPropagated."""
-    if isinstance(plan, DefinitionPlan):
-        found = propagated(plan.rollout.number, plan.rollout.members)
-        return found.reason, found.message
-    if plan.standing is None:
-        return None
-    for condition in plan.standing.conditions:
-        if condition.type == RESOURCES_PROPAGATED:
-            return condition.reason, condition.message
-    return None
+    return explain_tree.state_and_message(plan)[0]

@@ -1,16 +1,18 @@
 """Graphs as a part of the simulated world, on the cluster that they share with workloads."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
 
 from headgate.cluster.cache import ObjectCache
 from headgate.fleet import manifests, model
-from headgate.graph import labels
+from headgate.graph import explain_tree, labels
 from headgate.graph.controller import GraphController, GraphPlan, request_for
 from headgate.graph.memory import Memory
 from headgate.graph.propagate import InstancePlan
+from headgate.kernel.explanations import ExplanationTree
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, Key, Object
 from headgate.kernel.problems import Problem, Rejected
@@ -202,7 +204,20 @@ class GraphPart:
             )
             for line in plan.lines()
         )
-        return Explained(now, shown, endings.state_of(plan), lines, endings.message_of(plan))
+        state, message = explain_tree.state_and_message(plan)
+        return Explained(now, shown, state, lines, message, tree=self._tree(plan, now))
+
+    def _tree(self, plan: GraphPlan, now: Instant) -> ExplanationTree:
+        if isinstance(plan, InstancePlan):
+            return explain_tree.of_instance(plan, partial(self._below, now))
+        return explain_tree.of_definition(plan, partial(self._below, now))
+
+    def _below(self, now: Instant, item: Object) -> ExplanationTree | None:
+        """An object may be an instance of another graph, or a workload."""
+        if self._admission.graph_for(item.api_version, item.kind) is None:
+            return self._cluster.explain_object(item, now)
+        plan = self._controller.plan_of(item.key, now, self._controller.memory)
+        return None if plan is None else self._tree(plan, now)
 
     def _instance_key(self, name: str, namespace: str | None) -> Key:
         found = [
