@@ -25,6 +25,7 @@ from headgate.fleet import (
     rejecting,
     resuming,
     rule_ids,
+    sizes,
     skips,
     votes,
     wakes,
@@ -228,14 +229,20 @@ def _set_variable(state: State, change: SetVariable, now: Instant) -> None:
         values = {k: v for k, v in resource.variables.items() if k != change.key}
         if change.value is not None:
             values[change.key] = change.value
-        _put(state, Put(msgspec.structs.replace(resource, variables=values)), now)
+        _put_sized(state, msgspec.structs.replace(resource, variables=values), now)
         return
     deployment = references.deployment(state, change.deployment or "").object
     variables = {k: v for k, v in deployment.variables.items() if k != change.key}
     if change.value is not None:
         old = deployment.variables.get(change.key)
         variables[change.key] = model.DeploymentVariable(change.value, old.values if old is not None else ())
-    _put(state, Put(msgspec.structs.replace(deployment, variables=variables)), now)
+    _put_sized(state, msgspec.structs.replace(deployment, variables=variables), now)
+
+
+def _put_sized(state: State, thing: model.Resource | model.Deployment, now: Instant) -> None:
+    """One variable after another makes an object that no manifest could bring."""
+    sizes.check(thing, path="")
+    _put(state, Put(thing), now)
 
 
 def _cancel_jobs_of_removed_targets(state: State, now: Instant) -> None:

@@ -4,7 +4,7 @@ from typing import Any, cast
 
 import msgspec
 
-from headgate.fleet import kinds, model, rules
+from headgate.fleet import kinds, model, rules, sizes
 from headgate.fleet.changes import Object
 from headgate.fleet.manifest_text import Document
 from headgate.kernel import documents, identifiers, instants
@@ -36,6 +36,8 @@ def parse(document: Document | object, ids: IdSource, now: Instant) -> Object | 
         problems.extend(document.flaws)
     if problems or result is None:
         raise Rejected(problems)
+    if not isinstance(result, ForeignObject):
+        sizes.check(result)
     return result
 
 

@@ -8,6 +8,7 @@ from headgate.fleet import changes, hiding, kinds, manifests, target_states
 from headgate.fleet.changes import Change
 from headgate.fleet.state import Notice, State
 from headgate.kernel.instants import Instant
+from headgate.runtime import abridging
 from headgate.runtime.commands import Caller
 from headgate.store.port import AuditEntry
 
@@ -48,6 +49,7 @@ def entry(
     kind, name = change.subject
     if kind in ("Group", "ReleaseTarget", "Rule") or (after is None and not _is_deletion(change)):
         after = msgspec.json.encode(change)
+    before, after = abridging.abridged(before), abridging.abridged(after)
     return AuditEntry(now, caller.user, change.action, kind, name, before, after, caller.request_id)
 
 
@@ -61,7 +63,7 @@ def of_notice(notice: Notice, caller: Caller, now: Instant) -> AuditEntry | None
         action = "rollback"
     else:
         return None
-    after = msgspec.json.encode({"message": notice.message, **notice.data})
+    after = abridging.abridged(msgspec.json.encode({"message": notice.message, **notice.data}))
     return AuditEntry(now, caller.user, action, notice.kind, notice.name, None, after, caller.request_id)
 
 
