@@ -36,8 +36,6 @@ def parse(document: Document | object, ids: IdSource, now: Instant) -> Object | 
         problems.extend(document.flaws)
     if problems or result is None:
         raise Rejected(problems)
-    if not isinstance(result, ForeignObject):
-        sizes.check(result)
     return result
 
 
@@ -203,7 +201,11 @@ def _build(
     result = documents.read_into(kinds.BY_NAME[kind].model, document, path, problems)
     if result is documents.INVALID or problems:
         return None
-    return _completed(cast(Object, result), read_rules, now)
+    found = _completed(cast(Object, result), read_rules, now)
+    too_large = sizes.flaw(found, path)
+    if too_large is not None:
+        problems.append(too_large)
+    return found
 
 
 def _new_id(kind: str, name: str, workspace: str, spec: dict[str, Any], ids: IdSource) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from headgate.kernel import documents
 from headgate.kernel.problems import Problem, Rejected
 
 LARGEST_BYTES = 1024 * 1024
@@ -11,7 +12,7 @@ LARGEST_BYTES = 1024 * 1024
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
-def flaw(thing: msgspec.Struct, path: str = "spec") -> Problem | None:
+def flaw(thing: msgspec.Struct, path: str) -> Problem | None:
     """Names the field that takes most of it."""
     if len(_encode(thing)) <= LARGEST_BYTES:
         return None
@@ -24,10 +25,10 @@ def flaw(thing: msgspec.Struct, path: str = "spec") -> Problem | None:
         f"has {sizes[largest]:,} bytes as JSON, of {size:,} that the object has; "
         f"allowed are {LARGEST_BYTES:,} for one object"
     )
-    return Problem(f"{path}.{largest}" if path else largest, message)
+    return Problem(documents.field_path(path, largest), message)
 
 
-def check(thing: msgspec.Struct, path: str = "spec") -> None:
+def check(thing: msgspec.Struct, path: str) -> None:
     found = flaw(thing, path)
     if found is not None:
         raise Rejected((found,))
