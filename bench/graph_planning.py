@@ -7,6 +7,9 @@ from typing import Any
 
 import msgspec
 
+from headgate.cluster.simulated.agenda import Agenda
+from headgate.cluster.simulated.driver import ControllerDriver, UnobservedCluster
+from headgate.cluster.simulated.store import ObjectStore
 from headgate.graph import propagate
 from headgate.graph.controller import GraphController, GraphPlan
 from headgate.graph.memory import Memory
@@ -16,9 +19,6 @@ from headgate.kernel.identifiers import NamedIds
 from headgate.kernel.objects import Object
 from headgate.simulate import run as simulation
 from headgate.simulate import scenario
-from headgate.simulate.cluster.agenda import Agenda
-from headgate.simulate.cluster.driver import ControllerDriver, UnobservedCluster
-from headgate.simulate.cluster.store import ObjectStore
 
 NOW = instants.parse("2026-03-02T09:00:00Z")
 GATES: dict[str, list[str] | None] = {

@@ -11,12 +11,14 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import msgspec
 
+from headgate.cluster.simulated import settings
 from headgate.fleet import expressions, kinds, manifest_objects, model, rules
 from headgate.fleet.rules import verification
 from headgate.kernel import documents
 from headgate.kernel.quantities import Quantity
+from headgate.kernel.spans import Span
 from headgate.simulate import scenario, steps
-from headgate.simulate.times import Span, When
+from headgate.simulate.times import When
 from headgate.workload import model as workload
 
 _EXPRESSIONS = (
@@ -64,9 +66,9 @@ def registry() -> dict[str, type[msgspec.Struct]]:
     found |= {"VariableValue": model.VariableValue}
     found |= {"Scenario": scenario._Spec, "Agent": scenario.AgentEntry, "Expectation": scenario.Expectation}
     found |= {
-        struct.__name__: struct for struct in (scenario.Cluster, scenario.Behavior, scenario.StatusBehavior)
+        struct.__name__: struct for struct in (settings.Cluster, settings.Behavior, settings.StatusBehavior)
     }
-    found["Ends"] = scenario.Ends
+    found["Ends"] = settings.Ends
     found |= {
         payload.__name__: payload
         for payload in steps.KINDS.values()

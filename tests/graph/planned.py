@@ -2,14 +2,14 @@
 
 from typing import Any
 
+from headgate.cluster.simulated.agenda import Agenda
+from headgate.cluster.simulated.driver import ControllerDriver, UnobservedCluster
+from headgate.cluster.simulated.store import ObjectStore, replace
 from headgate.graph.controller import GraphController, GraphPlan
 from headgate.graph.propagate import InstancePlan
 from headgate.kernel import instants
 from headgate.kernel.identifiers import NamedIds
 from headgate.kernel.objects import Key, Object
-from headgate.simulate.cluster.agenda import Agenda
-from headgate.simulate.cluster.driver import ControllerDriver, UnobservedCluster
-from headgate.simulate.cluster.store import ObjectStore, replace
 
 NOW = instants.parse("2026-03-02T09:00:00Z")
 

@@ -1,11 +1,11 @@
 """What a plan says: its actions in their order, its conditions, its next look."""
 
+from headgate.cluster.simulated.store import replace
 from headgate.graph import propagate
 from headgate.graph.memory import Memory
 from headgate.graph.scene import Listed
 from headgate.kernel import instants
 from headgate.kernel.objects import Create, Key, Update, UpdateStatus
-from headgate.simulate.cluster.store import replace
 
 from .planned import NOW, Bench
 

@@ -7,9 +7,9 @@ from hypothesis import given
 
 from headgate.graph import labels
 from headgate.simulate import run, scenario
-from headgate.simulate.cluster.part import ClusterPart
 from headgate.simulate.graphs.part import GraphPart
 from headgate.simulate.result import Result
+from headgate.simulate.workloads.part import ClusterPart
 
 from . import graphs, running
 from .effort import examples

@@ -1,9 +1,9 @@
 from headgate.fleet.rules.verification import Http, Metric
 from headgate.kernel import instants
+from headgate.kernel.spans import Span
 from headgate.promises.books.mirror import Mirror
 from headgate.simulate.agents import Agents, plausible
 from headgate.simulate.scenario import AgentEntry
-from headgate.simulate.times import Span
 
 from .synthetic import job
 

@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any
 
-from headgate.simulate import page
+from headgate.screens import page
 
 from .small import fleet, manifest, play, publish
 

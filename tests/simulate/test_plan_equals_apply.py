@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from headgate.kernel.spans import Span
 from headgate.promises.books.mirror import Mirror
 from headgate.simulate import plan_equals_apply, run, scenario, scenario_writer, suite
 from headgate.simulate.agents import Agents
 from headgate.simulate.scenario import AgentEntry, Scenario
-from headgate.simulate.times import Span
 
 from .small import document, fleet, manifest, publish
 

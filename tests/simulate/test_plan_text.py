@@ -10,7 +10,8 @@ import pytest
 
 from headgate.fleet import changes, differences
 from headgate.kernel import instants
-from headgate.simulate import plan_text, result_reading, timeline_text
+from headgate.screens import plan_text, timeline_text
+from headgate.simulate import result_reading
 
 from .planned import NOW, answer, finish_jobs, plan, version, workspace
 from .small import fleet, manifest

@@ -6,8 +6,9 @@ import pytest
 
 from headgate.kernel import instants
 from headgate.kernel.problems import Rejected
+from headgate.kernel.spans import Span
 from headgate.simulate import scenario, scenario_writer
-from headgate.simulate.times import Span, When
+from headgate.simulate.times import When
 
 START = "2026-03-01T09:00:00Z"
 

@@ -8,7 +8,8 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
-from headgate.simulate import suite, suite_report
+from headgate.screens import suite_report
+from headgate.simulate import suite
 from headgate.simulate.result import Result
 from headgate.simulate.scenario import Scenario
 

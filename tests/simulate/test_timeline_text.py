@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from headgate.simulate import run, timeline_text
+from headgate.screens import timeline_text
+from headgate.screens.timeline_lines import clock, lines, natural
+from headgate.simulate import run
 from headgate.simulate import scenario as scenarios
-from headgate.simulate.timeline_lines import clock, lines, natural
 
 from .small import fleet, manifest, play, publish
 

@@ -1,7 +1,8 @@
 import pytest
 
 from headgate.kernel import instants
-from headgate.simulate.times import Span, When
+from headgate.kernel.spans import Span
+from headgate.simulate.times import When
 
 
 def test_a_span_is_written_as_it_is_read() -> None:

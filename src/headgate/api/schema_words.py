@@ -16,7 +16,8 @@ from headgate.fleet.rules import (
 )
 from headgate.kernel import documents
 from headgate.kernel.quantities import Quantity
-from headgate.simulate.times import Span, When
+from headgate.kernel.spans import Span
+from headgate.simulate.times import When
 
 JsonSchema = dict[str, Any]
 

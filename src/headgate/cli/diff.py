@@ -59,7 +59,7 @@ def command(
 
 def _lines(changed: list[dict[str, Any]]) -> Iterator[str]:
     """As a plan shows them, but every single one."""
-    from headgate.simulate import plan_text
+    from headgate.screens import plan_text
 
     for one in changed:
         yield from plan_text.render_differences([one])

@@ -4,7 +4,7 @@ import click
 
 from headgate.cli import completions, failures, options, output, pairs, tables, targets
 from headgate.cli.client import Client, path
-from headgate.simulate import explanation_text
+from headgate.screens import explanation_text
 
 NARROWEST = 40
 

@@ -138,6 +138,6 @@ def _print(answer: Any, form: str) -> None:
         changed = (one for one in answer["differences"] if one["action"] not in ("unchanged", "kept"))
         output.echo_lines(f"{one['kind']}/{one['name']}" for one in changed)
     else:
-        from headgate.simulate import plan_text
+        from headgate.screens import plan_text
 
         output.echo_lines(plan_text.render(answer).splitlines())

@@ -55,9 +55,9 @@ def _rendered(result: "Result", output: str) -> str:
     if output == "json":
         return result.to_json()
     if output == "html":
-        from headgate.simulate import page
+        from headgate.screens import page
 
         return page.render(result)
-    from headgate.simulate import timeline_text
+    from headgate.screens import timeline_text
 
     return timeline_text.render(result)

@@ -21,7 +21,8 @@ def command(paths: tuple[Path, ...], output: str, output_file: str | None) -> No
 
     Exit codes: 0 everything holds; 1 something does not; 2 an input cannot be read, or there is no scenario.
     """
-    from headgate.simulate import suite, suite_report
+    from headgate.screens import suite_report
+    from headgate.simulate import suite
 
     outcomes = list(suite.run(paths))
     if not outcomes:

@@ -46,7 +46,7 @@ def cluster_for(scenario: Scenario, seed: int) -> Sequence[world.Part]:
     brought += [step.payload for step in scenario.timeline if step.kind == "apply"]
     if not any(_is_for_cluster(document) for document in brought):
         return ()
-    from headgate.simulate.cluster.part import ClusterPart
+    from headgate.simulate.workloads.part import ClusterPart
 
     cluster = ClusterPart(scenario.cluster, id_source(seed), seed)
     if not any(isinstance(item, dict) and item.get("kind") == "ResourceGraphDefinition" for item in brought):

@@ -7,14 +7,16 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from headgate.cluster.simulated import matching
+from headgate.cluster.simulated.settings import Cluster
 from headgate.fleet import expressions, manifests
 from headgate.kernel import documents, instants
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem, Rejected
+from headgate.kernel.spans import Span
 from headgate.simulate import steps
-from headgate.simulate.cluster import matching
 from headgate.simulate.expectation_functions import EXPECT
-from headgate.simulate.times import Span, When
+from headgate.simulate.times import When
 
 API_VERSION = "headgate.dev/v1"
 KIND = "Scenario"
@@ -46,45 +48,6 @@ class AgentEntry(msgspec.Struct, frozen=True, rename="camel"):
     timeout: Span | None = None
     message: str | None = None
     measurements: dict[str, Annotated[tuple[object, ...], Meta(min_length=1)]] = {}
-
-
-class StatusBehavior(msgspec.Struct, frozen=True):
-    """What becomes of an object's status so long after each write of its spec; `${}` reads the object."""
-
-    set: dict[str, object]
-    after: Span = Span(0)
-
-
-class Ends(msgspec.Struct, frozen=True, rename="camel"):
-    """A pod that its node ends, as by an eviction. It stays in the API until somebody deletes it."""
-
-    after: Span = Span(0)
-    since: Literal["bound", "ready"] = "ready"
-    phase: Literal["Failed", "Succeeded"] = "Failed"
-    reason: str = "Evicted"
-    times: Annotated[int, Meta(ge=1, le=20)] = 1
-
-
-class Behavior(msgspec.Struct, frozen=True, rename="camel"):
-    match: str = "true"
-    never: Literal["ready", "gone"] | None = None
-    crash_after: Span | None = None
-    start: Span | None = None
-    unschedulable: bool = False
-    ends: Ends | None = None
-    status: StatusBehavior | None = None
-
-
-class Cluster(msgspec.Struct, frozen=True, rename="camel"):
-    nodes: Annotated[int, Meta(ge=0)] | None = None
-    pods_per_node: Annotated[int, Meta(ge=1)] = 1
-    schedule: Span = Span(instants.seconds(1))
-    start: Span = Span(instants.seconds(30))
-    terminate: Span = Span(instants.seconds(10))
-    collect: Span = Span(instants.seconds(1))
-    lag: Span = Span(0)
-    crash_at_writes: tuple[Annotated[int, Meta(ge=1)], ...] = ()
-    behaviors: tuple[Behavior, ...] = ()
 
 
 class Expectation(msgspec.Struct, frozen=True):

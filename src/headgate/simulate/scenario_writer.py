@@ -5,9 +5,10 @@ from typing import Any
 import msgspec
 import yaml
 
+from headgate.cluster.simulated.settings import Cluster
 from headgate.kernel import documents, instants
 from headgate.simulate import steps
-from headgate.simulate.scenario import API_VERSION, KIND, Cluster, Scenario
+from headgate.simulate.scenario import API_VERSION, KIND, Scenario
 
 LINE_LENGTH = 110
 

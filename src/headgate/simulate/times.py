@@ -1,4 +1,4 @@
-"""The two ways a scenario writes time: a length, and a moment that may count from the start."""
+"""How a scenario writes a moment: it may count from the start."""
 
 from datetime import datetime
 
@@ -6,21 +6,6 @@ import msgspec
 
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
-
-
-class Span(msgspec.Struct, frozen=True):
-    """A length of virtual time, written like `8m` or `1h30m`."""
-
-    microseconds: int
-
-    @classmethod
-    def from_document(cls, value: object) -> "Span":
-        if not isinstance(value, str):
-            raise ValueError(f"must be a duration such as 45s, 8m or 1h30m, not {value!r}")
-        return cls(instants.parse_duration(value))
-
-    def to_document(self) -> str:
-        return instants.show_duration(self.microseconds)
 
 
 class When(msgspec.Struct, frozen=True):

@@ -5,8 +5,8 @@ from typing import Any
 from headgate.kernel import instants
 from headgate.kernel.identifiers import NamedIds
 from headgate.simulate import run, scenario
-from headgate.simulate.cluster.part import ClusterPart
 from headgate.simulate.result import Result
+from headgate.simulate.workloads.part import ClusterPart
 
 from ..small import document
 from . import trivial

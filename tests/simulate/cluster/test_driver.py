@@ -5,11 +5,11 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from headgate.cluster.cache import ObjectCache
+from headgate.cluster.simulated.driver import ControllerDriver, UnobservedCluster
+from headgate.cluster.simulated.store import replace
 from headgate.kernel import instants
 from headgate.kernel.identifiers import NamedIds
 from headgate.kernel.objects import Action, Create, Delete, Key, Object
-from headgate.simulate.cluster.driver import ControllerDriver, UnobservedCluster
-from headgate.simulate.cluster.store import replace
 from headgate.workload import labels
 from headgate.workload.controller import WorkloadController, request_for
 

@@ -1,8 +1,8 @@
 """Bound pods start, crash, wait for each other and end."""
 
+from headgate.cluster.simulated.settings import Behavior
 from headgate.kernel import instants
-from headgate.simulate.scenario import Behavior
-from headgate.simulate.times import Span
+from headgate.kernel.spans import Span
 
 from .workbench import SECOND, Bench
 

@@ -1,9 +1,9 @@
 """Objects other than pods have the status that a behavior gives them, some time after each write."""
 
+from headgate.cluster.simulated.settings import Behavior, StatusBehavior
+from headgate.cluster.simulated.store import replace
 from headgate.kernel import instants
-from headgate.simulate.cluster.store import replace
-from headgate.simulate.scenario import Behavior, StatusBehavior
-from headgate.simulate.times import Span
+from headgate.kernel.spans import Span
 
 from .workbench import SECOND, Bench
 

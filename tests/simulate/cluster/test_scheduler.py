@@ -2,9 +2,9 @@
 
 import pytest
 
+from headgate.cluster.simulated.settings import Behavior
+from headgate.cluster.simulated.store import replace
 from headgate.kernel.problems import Rejected
-from headgate.simulate.cluster.store import replace
-from headgate.simulate.scenario import Behavior
 
 from .workbench import Bench
 

@@ -3,8 +3,8 @@
 import pytest
 
 from headgate.cluster.port import Conflict
+from headgate.cluster.simulated.store import replace
 from headgate.kernel.objects import OwnerReference
-from headgate.simulate.cluster.store import replace
 
 from .workbench import SECOND, Bench
 

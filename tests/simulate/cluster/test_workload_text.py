@@ -3,7 +3,7 @@
 import json
 import re
 
-from headgate.simulate import page, timeline_text, workload_text
+from headgate.screens import page, timeline_text, workload_text
 
 from .little import clique, group, new_image, play, play_trivially, pod_clique_set
 

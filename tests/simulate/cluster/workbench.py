@@ -2,18 +2,18 @@
 
 from typing import Any
 
+from headgate.cluster.simulated.agenda import Agenda
+from headgate.cluster.simulated.behaviors import Behaviors, Statuses
+from headgate.cluster.simulated.garbage import Collector
+from headgate.cluster.simulated.kubelet import Kubelet
+from headgate.cluster.simulated.nodes import Nodes
+from headgate.cluster.simulated.pods import Pods, PodSeen
+from headgate.cluster.simulated.scheduler import Scheduler
+from headgate.cluster.simulated.settings import Behavior
+from headgate.cluster.simulated.store import ObjectStore
 from headgate.kernel import instants
 from headgate.kernel.identifiers import NamedIds
 from headgate.kernel.objects import Object, OwnerReference
-from headgate.simulate.cluster.agenda import Agenda
-from headgate.simulate.cluster.behaviors import Behaviors, Statuses
-from headgate.simulate.cluster.garbage import Collector
-from headgate.simulate.cluster.kubelet import Kubelet
-from headgate.simulate.cluster.nodes import Nodes
-from headgate.simulate.cluster.pods import Pods, PodSeen
-from headgate.simulate.cluster.scheduler import Scheduler
-from headgate.simulate.cluster.store import ObjectStore
-from headgate.simulate.scenario import Behavior
 from headgate.workload import labels
 
 SECOND = instants.seconds(1)

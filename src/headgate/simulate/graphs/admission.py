@@ -2,12 +2,12 @@
 
 from typing import Any
 
+from headgate.cluster.simulated import object_documents
+from headgate.cluster.simulated.store import ObjectStore, replace
 from headgate.graph import definition, kinds, labels
 from headgate.graph.compile import CompiledGraph, compile_definition
 from headgate.kernel.objects import Key, Object
 from headgate.kernel.problems import Problem, Rejected
-from headgate.simulate.cluster import object_documents
-from headgate.simulate.cluster.store import ObjectStore, replace
 
 _KEPT_ANNOTATIONS = (labels.GRAPH_REVISION, labels.STARTED_ON)
 _KEPT_LABELS = "kro.run/"

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from headgate.cluster.simulated.store import ObjectStore
 from headgate.graph import explain_tree, labels
 from headgate.graph.controller import GraphPlan, is_definition
 from headgate.graph.instances import Look
@@ -10,7 +11,6 @@ from headgate.graph.propagate import DefinitionPlan, InstancePlan
 from headgate.graph.rollouts import Rollout
 from headgate.kernel.objects import Key
 from headgate.promises.base import Unfinished
-from headgate.simulate.cluster.store import ObjectStore
 
 
 def unfinished(plans: Mapping[Key, GraphPlan], store: ObjectStore) -> list[Unfinished]:

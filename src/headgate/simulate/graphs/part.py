@@ -7,6 +7,9 @@ from typing import Any
 import msgspec
 
 from headgate.cluster.cache import ObjectCache
+from headgate.cluster.simulated import object_documents
+from headgate.cluster.simulated.driver import ControllerDriver
+from headgate.cluster.simulated.settings import Cluster
 from headgate.fleet import manifests, model
 from headgate.graph import explain_tree, labels
 from headgate.graph.controller import GraphController, GraphPlan, request_for
@@ -20,13 +23,10 @@ from headgate.promises.base import Unfinished
 from headgate.promises.watch import GraphWatch
 from headgate.simulate import result as results
 from headgate.simulate import steps
-from headgate.simulate.cluster import object_documents
-from headgate.simulate.cluster.driver import ControllerDriver
-from headgate.simulate.cluster.part import ClusterPart
 from headgate.simulate.graphs import endings, rows
 from headgate.simulate.graphs.admission import Admission
 from headgate.simulate.result import Explained, ExplainedLine, Result
-from headgate.simulate.scenario import Cluster
+from headgate.simulate.workloads.part import ClusterPart
 
 _USER = "user"
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 
 from headgate.cluster.port import Change
+from headgate.cluster.simulated.store import ObjectStore
 from headgate.graph import labels
 from headgate.graph.controller import GraphController, GraphPlan
 from headgate.graph.propagate import InstancePlan
 from headgate.kernel.instants import Instant
-from headgate.simulate.cluster.store import ObjectStore
 from headgate.simulate.result import Graph, GraphRow
 
 

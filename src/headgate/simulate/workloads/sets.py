@@ -5,13 +5,13 @@ from typing import Any, Protocol
 
 from headgate.cluster.cache import ObjectCache
 from headgate.cluster.port import Change
+from headgate.cluster.simulated.pods import Pods, PodSeen
+from headgate.cluster.simulated.store import ObjectStore
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, Delete, Key, Object
 from headgate.promises.books import unavailability
 from headgate.promises.books.tally import Tally
 from headgate.promises.watch import WorkloadWatch
-from headgate.simulate.cluster.pods import Pods, PodSeen
-from headgate.simulate.cluster.store import ObjectStore
 from headgate.workload import controller, labels, model, names, revisions, situation, validate
 from headgate.workload.controller import Family, is_set, request_for
 from headgate.workload.model import PodCliqueSet

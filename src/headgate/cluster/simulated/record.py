@@ -5,10 +5,10 @@ from typing import Any
 import msgspec
 
 from headgate.cluster.port import Change
+from headgate.cluster.simulated.behaviors import Statuses, revision_of
+from headgate.cluster.simulated.store import ObjectStore
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
-from headgate.simulate.cluster.behaviors import Statuses, revision_of
-from headgate.simulate.cluster.store import ObjectStore
 
 INSTANCE_LABEL = "kro.run/instance-name"
 NODE_LABEL = "kro.run/node-id"

@@ -7,9 +7,9 @@ from typing import Any
 from headgate.fleet import records
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
-from headgate.simulate import graph_text
+from headgate.screens import graph_text
+from headgate.screens.timeline_lines import natural, place_of
 from headgate.simulate.result import Graph, Result, Workload
-from headgate.simulate.timeline_lines import natural, place_of
 
 _PARTS = {"STYLE": "page.css", "WORKLOADS": "workloads.js", "GRAPHS": "graphs.js", "SCRIPT": "page.js"}
 
@@ -22,7 +22,7 @@ def render(result: Result) -> str:
 
 
 def _part(name: str) -> str:
-    return resources.files("headgate.simulate").joinpath("page_files", name).read_text("utf-8")
+    return resources.files("headgate.screens").joinpath("page_files", name).read_text("utf-8")
 
 
 def embedded(value: object) -> str:

@@ -3,6 +3,18 @@
 from collections.abc import Iterable
 from typing import Any
 
+from headgate.cluster.simulated import matching, object_documents
+from headgate.cluster.simulated.agenda import Agenda
+from headgate.cluster.simulated.behaviors import Behaviors, Statuses
+from headgate.cluster.simulated.driver import ControllerDriver
+from headgate.cluster.simulated.garbage import Collector
+from headgate.cluster.simulated.kubelet import Kubelet
+from headgate.cluster.simulated.nodes import Nodes
+from headgate.cluster.simulated.pods import Pods, PodSeen
+from headgate.cluster.simulated.record import ClusterRecord
+from headgate.cluster.simulated.scheduler import Scheduler
+from headgate.cluster.simulated.settings import Cluster
+from headgate.cluster.simulated.store import ObjectStore, replace
 from headgate.fleet import manifests
 from headgate.fleet.state import Notice
 from headgate.kernel.explanations import ExplanationTree
@@ -13,20 +25,10 @@ from headgate.kernel.problems import Problem, Rejected
 from headgate.promises.base import Unfinished
 from headgate.simulate import result as results
 from headgate.simulate import steps
-from headgate.simulate.cluster import matching, object_documents, operations, trees, workloads
-from headgate.simulate.cluster.agenda import Agenda
-from headgate.simulate.cluster.behaviors import Behaviors, Statuses
-from headgate.simulate.cluster.driver import ControllerDriver
-from headgate.simulate.cluster.garbage import Collector
-from headgate.simulate.cluster.kubelet import Kubelet
-from headgate.simulate.cluster.nodes import Nodes
-from headgate.simulate.cluster.pods import Pods, PodSeen
-from headgate.simulate.cluster.record import ClusterRecord
-from headgate.simulate.cluster.scheduler import Scheduler
-from headgate.simulate.cluster.store import ObjectStore, replace
-from headgate.simulate.cluster.workloads import Planned, Planner, RevisionNumbers, Workloads
 from headgate.simulate.result import Explained, Result, Warned
-from headgate.simulate.scenario import Cluster
+from headgate.simulate.workloads import operations, trees
+from headgate.simulate.workloads import sets as workloads
+from headgate.simulate.workloads.sets import Planned, Planner, RevisionNumbers, Workloads
 from headgate.workload import explain as workload_explain
 from headgate.workload import plan
 from headgate.workload.controller import WorkloadController, is_set

@@ -12,14 +12,14 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from headgate.cluster.port import Change
+from headgate.cluster.simulated.agenda import Agenda
+from headgate.cluster.simulated.behaviors import Behaviors
+from headgate.cluster.simulated.nodes import Nodes
+from headgate.cluster.simulated.pods import Pods, PodSeen
+from headgate.cluster.simulated.store import ObjectStore
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Key, Object
-from headgate.simulate.cluster.agenda import Agenda
-from headgate.simulate.cluster.behaviors import Behaviors
-from headgate.simulate.cluster.nodes import Nodes
-from headgate.simulate.cluster.pods import Pods, PodSeen
-from headgate.simulate.cluster.store import ObjectStore
 from headgate.workload import labels
 from headgate.workload.observed import ENDED
 

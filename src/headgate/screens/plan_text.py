@@ -10,11 +10,12 @@ from typing import Any
 
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
-from headgate.simulate import result_reading, timeline_text
+from headgate.screens import timeline_text
+from headgate.screens.timeline_lines import clock, natural
+from headgate.screens.timeline_text import counted
+from headgate.simulate import result_reading
 from headgate.simulate.result import Result
 from headgate.simulate.rollout import MOST_EXPLAINED_AT_THE_END
-from headgate.simulate.timeline_lines import clock, natural
-from headgate.simulate.timeline_text import counted
 
 Document = Mapping[str, Any]
 

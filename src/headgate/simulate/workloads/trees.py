@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from headgate.simulate.cluster.pods import PodSeen
+from headgate.cluster.simulated.pods import PodSeen
 from headgate.simulate.result import PodLife, PodRow, Workload
 
 _PlaceInSet = tuple[int, int, str, int, str, int]

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 from headgate import cel
 from headgate.cluster.port import Change, Conflict
+from headgate.cluster.simulated import matching, object_documents
+from headgate.cluster.simulated.agenda import Agenda, Timer
+from headgate.cluster.simulated.pods import PodSeen
+from headgate.cluster.simulated.settings import Behavior
+from headgate.cluster.simulated.store import ObjectStore
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Object
-from headgate.simulate.cluster import matching, object_documents
-from headgate.simulate.cluster.agenda import Agenda, Timer
-from headgate.simulate.cluster.pods import PodSeen
-from headgate.simulate.cluster.store import ObjectStore
-from headgate.simulate.scenario import Behavior
 
 ORDINARY = Behavior()
 REVISION_ANNOTATION = "headgate.dev/revision"

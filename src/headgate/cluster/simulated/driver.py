@@ -9,11 +9,11 @@ from headgate.cluster.cache import ObjectCache
 from headgate.cluster.controller import Controller, PlanT
 from headgate.cluster.port import Change, Conflict
 from headgate.cluster.runner import Runner
+from headgate.cluster.simulated.agenda import Agenda
+from headgate.cluster.simulated.store import ObjectStore
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, Key
-from headgate.simulate.cluster.agenda import Agenda
-from headgate.simulate.cluster.store import ObjectStore
 
 PlanT_contra = TypeVar("PlanT_contra", contravariant=True)
 

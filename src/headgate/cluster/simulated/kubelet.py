@@ -4,14 +4,14 @@ those that it cannot keep."""
 import msgspec
 
 from headgate.cluster.port import Change
+from headgate.cluster.simulated.agenda import Agenda, Timer
+from headgate.cluster.simulated.behaviors import Behaviors
+from headgate.cluster.simulated.pods import Pods, PodSeen
+from headgate.cluster.simulated.settings import Behavior
+from headgate.cluster.simulated.store import ObjectStore
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Key, Object
-from headgate.simulate.cluster.agenda import Agenda, Timer
-from headgate.simulate.cluster.behaviors import Behaviors
-from headgate.simulate.cluster.pods import Pods, PodSeen
-from headgate.simulate.cluster.store import ObjectStore
-from headgate.simulate.scenario import Behavior
 from headgate.workload.observed import ENDED
 
 RESTARTS_THAT_TEACH = 3

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
+from headgate.screens.timeline_lines import JOB_RANKS, TimelineLine, clock
 from headgate.simulate.result import Result
-from headgate.simulate.timeline_lines import JOB_RANKS, TimelineLine, clock
 
 WIDTH = 100
 MOST_STRETCHES = 48

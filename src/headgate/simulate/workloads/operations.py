@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
+from headgate.cluster.simulated.kubelet import Kubelet
+from headgate.cluster.simulated.pods import Pods, PodSeen
+from headgate.cluster.simulated.scheduler import Scheduler
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Key, Object
 from headgate.promises.base import Unfinished
-from headgate.simulate.cluster.kubelet import Kubelet
-from headgate.simulate.cluster.pods import Pods, PodSeen
-from headgate.simulate.cluster.scheduler import Scheduler
-from headgate.simulate.cluster.workloads import Workloads
 from headgate.simulate.result import Explained, ExplainedLine
+from headgate.simulate.workloads.sets import Workloads
 from headgate.workload import defaults, explain, operate
 
 

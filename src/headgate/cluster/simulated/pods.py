@@ -6,10 +6,10 @@ from typing import Any
 import msgspec
 
 from headgate.cluster.port import Change
+from headgate.cluster.simulated.store import ObjectStore
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Key, Object
-from headgate.simulate.cluster.store import ObjectStore
 from headgate.workload import labels
 
 RevisionNumbers = Callable[[str, str, str], int | None]

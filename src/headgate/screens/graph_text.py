@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from headgate.kernel.instants import Instant
+from headgate.screens.timeline_lines import clock
 from headgate.simulate.result import Graph, GraphRow, Result
-from headgate.simulate.timeline_lines import clock
 
 WIDTH = 100
 MOST_ROWS = 60

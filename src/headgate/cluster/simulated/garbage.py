@@ -1,10 +1,10 @@
 """Garbage collection: what every owner has left goes some time after them."""
 
 from headgate.cluster.port import Change, Conflict
+from headgate.cluster.simulated.agenda import Agenda
+from headgate.cluster.simulated.store import ObjectStore
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Key, Object
-from headgate.simulate.cluster.agenda import Agenda
-from headgate.simulate.cluster.store import ObjectStore
 
 
 class Collector:

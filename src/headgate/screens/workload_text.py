@@ -7,8 +7,8 @@ row is a clique, and a column says how many tenths of its pods were available at
 from collections.abc import Iterator, Sequence
 
 from headgate.kernel.instants import Instant
+from headgate.screens.timeline_lines import clock
 from headgate.simulate.result import PodLife, PodRow, Result, Workload
-from headgate.simulate.timeline_lines import clock
 
 WIDTH = 100
 MOST_ROWS = 40
