@@ -7,7 +7,7 @@ import pytest
 
 from headgate.kernel.quantities import Quantity
 from headgate.workload import budgets
-from headgate.workload.budgets import Limits, Step, Unit
+from headgate.workload.budgets import BudgetMove, Limits, Unit
 
 
 def every_state(indices: int) -> Iterator[list[Unit]]:
@@ -29,7 +29,7 @@ def every_limit(most: int) -> Iterator[Limits]:
                 yield Limits(replicas, unavailable, surge)
 
 
-def deleted(step: Step) -> list[Unit]:
+def deleted(step: BudgetMove) -> list[Unit]:
     return [*step.replaced, *step.removed]
 
 
@@ -99,7 +99,7 @@ def test_what_is_down_and_outdated_is_replaced_at_once_whatever_the_budget() -> 
             assert down <= set(deleted(step))
 
 
-def advanced(units: list[Unit], step: Step) -> list[Unit]:
+def advanced(units: list[Unit], step: BudgetMove) -> list[Unit]:
     """One round of a world without faults: what was going is gone, what was starting is available."""
     out = {unit.index for unit in deleted(step)}
     after: list[Unit] = []

@@ -25,7 +25,7 @@ Kind = Literal["count", "all", "exists", "exists_one"]
 
 
 @dataclasses.dataclass(frozen=True)
-class Fold:
+class CountingFold:
     """`name` stands in the rewritten expression for what `predicate` says about all items together."""
 
     name: str
@@ -38,7 +38,7 @@ class Fold:
 @dataclasses.dataclass(frozen=True)
 class Counted:
     program: cel.Program
-    folds: tuple[Fold, ...]
+    folds: tuple[CountingFold, ...]
     reads_item: bool
     """Whether the answer differs between items of the same list."""
 
@@ -58,7 +58,7 @@ class _Rewriting:
         self._program = program
         self._collection = collection
         self._item_names = item_names
-        self.folds: list[Fold] = []
+        self.folds: list[CountingFold] = []
 
     def node(self, node: Node) -> Node:
         found = self._folded(node)
@@ -93,7 +93,7 @@ class _Rewriting:
         predicate = _with_item(fold.condition, slot)
         name = f"@fold{len(self.folds)}"
         program = cel.Program(self._program.text, predicate, self._program.slots, self._program.callees)
-        self.folds.append(Fold(name, kind, program, _reads_state_only(predicate)))
+        self.folds.append(CountingFold(name, kind, program, _reads_state_only(predicate)))
         return syntax.Variable(name, type=INT if kind == "count" else BOOL)
 
     def _is_about_one_item(self, condition: Node) -> bool:
@@ -143,7 +143,7 @@ def _reads_state_only(node: Node) -> bool:
 class Tally:
     """One fold over one list in one pass."""
 
-    def __init__(self, fold: Fold, items: Items, bindings: Mapping[str, object]) -> None:
+    def __init__(self, fold: CountingFold, items: Items, bindings: Mapping[str, object]) -> None:
         self._fold = fold
         self._bindings = bindings
         self._size = len(items)

@@ -10,7 +10,7 @@ import msgspec
 from headgate.graph import labels
 from headgate.graph.judging import GateVerdict
 from headgate.graph.nodes import NodeState, Unit
-from headgate.graph.rollouts import Member
+from headgate.graph.rollouts import RolloutMember
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 
@@ -112,7 +112,7 @@ def definition_lines(plan: DefinitionPlan) -> list[Line]:
     return found
 
 
-def _member_line(member: Member, newest: int) -> Line:
+def _member_line(member: RolloutMember, newest: int) -> Line:
     name = member.instance.name
     if member.is_updated:
         verdict: Verdict = "allowed" if member.is_ready else "pending"

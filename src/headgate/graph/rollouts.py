@@ -28,7 +28,7 @@ _PAUSED = judging.held(Reason.PAUSED, "propagation is paused")
 _SUSPENDED = judging.held(Reason.PAUSED, "the instance is suspended")
 
 
-class Member(msgspec.Struct):
+class RolloutMember(msgspec.Struct):
     """One instance in the eyes of its definition."""
 
     instance: Object
@@ -51,7 +51,7 @@ class Rollout(msgspec.Struct):
 
     actions: list[Action]
     number: int
-    members: list[Member]
+    members: list[RolloutMember]
     served: Served | None
     problems: tuple[str, ...] = ()
     requeue_at: Instant | None = None
@@ -166,9 +166,9 @@ class _Pass:
             changed = msgspec.structs.replace(found, spec=wanted["spec"], labels={**found.labels, **marks})
             self._actions.append(Update(changed))
 
-    def _members(self, graph: CompiledGraph) -> list[Member]:
+    def _members(self, graph: CompiledGraph) -> list[RolloutMember]:
         group = graph.api_version.partition("/")[0]
-        found: list[Member] = []
+        found: list[RolloutMember] = []
         for instance in in_order(self._view.of_kind(group, graph.kind)):
             if instance.deleted_at is not None:
                 continue
@@ -180,10 +180,10 @@ class _Pass:
             own = instance.status.get(conditions.OWN) or {}
             landed_number = int(own.get("landedGraphRevision") or 0)
             is_ready = number > 0 and is_instance_ready(instance)
-            found.append(Member(instance, number, is_updated, is_ready, landed_number))
+            found.append(RolloutMember(instance, number, is_updated, is_ready, landed_number))
         return found
 
-    def _admit(self, graph: CompiledGraph, newest: int, members: list[Member]) -> None:
+    def _admit(self, graph: CompiledGraph, newest: int, members: list[RolloutMember]) -> None:
         start = self._landed_number(members) or newest
         items = [self._item_of(member, newest, index) for index, member in enumerate(members)]
         collection = Items(items)
@@ -212,13 +212,13 @@ class _Pass:
                     if member.answer.requeue_at is not None:
                         self._looks.append(member.answer.requeue_at)
 
-    def _landed_number(self, members: list[Member]) -> int:
+    def _landed_number(self, members: list[RolloutMember]) -> int:
         """The newest graph revision that some instance has landed on, however it is now; 0 if none has."""
         remembered = int(self._item.status.get("lastLandedRevision") or 0)
         landed = (member.landed_number for member in members)
         return max((number for number in (remembered, *landed) if number in self._known), default=0)
 
-    def _item_of(self, member: Member, newest: int, index: int) -> Item:
+    def _item_of(self, member: RolloutMember, newest: int, index: int) -> Item:
         """One that was created on the newest revision was not brought there by this propagation."""
         instance = member.instance
         is_moved = member.number == newest and instance.annotations.get(labels.STARTED_ON) != str(newest)
@@ -234,7 +234,7 @@ class _Pass:
             index=index,
         )
 
-    def _answer(self, member: Member, item: Item, bench: judging.Bench) -> GateVerdict:
+    def _answer(self, member: RolloutMember, item: Item, bench: judging.Bench) -> GateVerdict:
         annotations = member.instance.annotations
         if self._is_paused or labels.is_paused(annotations):
             return _PAUSED
@@ -242,7 +242,7 @@ class _Pass:
             return _SUSPENDED
         return bench.ask(item)
 
-    def _grant(self, member: Member, number: int, *, is_start: bool) -> None:
+    def _grant(self, member: RolloutMember, number: int, *, is_start: bool) -> None:
         annotations = {**member.instance.annotations, labels.GRAPH_REVISION: str(number)}
         if is_start:
             annotations[labels.STARTED_ON] = str(number)
@@ -252,7 +252,7 @@ class _Pass:
         member.is_updated = self._known[number].hash == self._known[max(self._known)].hash
         member.is_ready = False
 
-    def _keep_managed(self, member: Member) -> None:
+    def _keep_managed(self, member: RolloutMember) -> None:
         instance = member.instance
         if labels.FINALIZER not in instance.finalizers or instance.labels.get(labels.OWNED) != "true":
             self._actions.append(Update(self._managed(instance, instance.annotations)))
@@ -270,7 +270,7 @@ class _Pass:
             instance, annotations=annotations, finalizers=finalizers, labels={**instance.labels, **marks}
         )
 
-    def _let_go(self, newest: int, members: list[Member]) -> None:
+    def _let_go(self, newest: int, members: list[RolloutMember]) -> None:
         """A graph revision goes when no instance was granted it and no revision of an instance is made from it."""
         if len(self._known) < 2:
             return
@@ -285,7 +285,10 @@ class _Pass:
                 self._actions.append(Delete(key, revision.uid, "no instance is on this graph revision"))
 
     def _status(
-        self, newest: tuple[int, CompiledGraph] | None, members: list[Member], problems: tuple[str, ...]
+        self,
+        newest: tuple[int, CompiledGraph] | None,
+        members: list[RolloutMember],
+        problems: tuple[str, ...],
     ) -> dict[str, Any]:
         accepted = (
             Condition("GraphAccepted", "False", "InvalidResourceGraph", "; ".join(problems))
@@ -328,7 +331,7 @@ class _Pass:
             self._actions.append(UpdateStatus(self._item.key, self._item.uid, status))
 
 
-def propagated(number: int, members: list[Member]) -> Condition:
+def propagated(number: int, members: list[RolloutMember]) -> Condition:
     """Over instances: at the newest graph revision, with all their resources there and ready."""
     kind = conditions.RESOURCES_PROPAGATED
     landed = sum(member.is_updated and member.has_landed for member in members)

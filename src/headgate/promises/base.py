@@ -14,8 +14,8 @@ from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Object
 from headgate.promises.books.graph_writes import GraphWrite
 from headgate.promises.books.mirror import Mirror
-from headgate.promises.books.tally import Tally
-from headgate.promises.books.unavailability import Step
+from headgate.promises.books.tally import PodTally
+from headgate.promises.books.unavailability import BudgetStep
 from headgate.workload.model import PodCliqueSet
 
 Broken = Callable[[str, Instant, str], None]
@@ -156,7 +156,7 @@ class WorkloadPromise(ObjectPromise):
     def changed(self, change: Change) -> None: ...
 
     def acted(
-        self, pcs: PodCliqueSet, steps: Sequence[Step], tally: Tally, was_paused: bool, now: Instant
+        self, pcs: PodCliqueSet, steps: Sequence[BudgetStep], tally: PodTally, was_paused: bool, now: Instant
     ) -> None: ...
 
     def silent(self, name: str, now: Instant) -> None:

@@ -16,8 +16,8 @@ from headgate.promises.base import STILL_TO_RUN, Broken, FleetPromise, Promise, 
 from headgate.promises.books.concurrency import Budget, Budgets, Place
 from headgate.promises.books.mirror import Mirror
 from headgate.promises.books.skips import Skips
-from headgate.promises.books.tally import Tally
-from headgate.promises.books.unavailability import Step
+from headgate.promises.books.tally import PodTally
+from headgate.promises.books.unavailability import BudgetStep
 from headgate.workload.model import PodCliqueSet
 
 
@@ -114,7 +114,7 @@ class WorkloadBudgetNeverExceeded(BudgetNeverExceeded, WorkloadPromise):
     sentence = "units unavailable or added by our doing never exceed any budget that covers them"
 
     def acted(
-        self, pcs: PodCliqueSet, steps: Sequence[Step], tally: Tally, was_paused: bool, now: Instant
+        self, pcs: PodCliqueSet, steps: Sequence[BudgetStep], tally: PodTally, was_paused: bool, now: Instant
     ) -> None:
         for step in steps:
             limits, scope = step.limits, step.scope

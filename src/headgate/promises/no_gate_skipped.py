@@ -19,7 +19,7 @@ from headgate.fleet.rules import deployment_window
 from headgate.graph import labels, nodes
 from headgate.graph.instances import Look
 from headgate.graph.nodes import NodeState, Unit
-from headgate.graph.rollouts import Member, Rollout
+from headgate.graph.rollouts import Rollout, RolloutMember
 from headgate.kernel.instants import Instant
 from headgate.promises.base import STILL_TO_RUN, Broken, FleetPromise, GraphPromise, Promise
 from headgate.promises.books.graph_gates import MOST_CHECKED_ITEMS, Gates
@@ -298,7 +298,7 @@ def _is_granted_now(unit: Unit) -> bool:
     return unit.is_granted_now
 
 
-def _is_moved_now(member: Member) -> bool:
+def _is_moved_now(member: RolloutMember) -> bool:
     return member.is_granted_now and labels.GRAPH_REVISION in member.instance.annotations
 
 

@@ -38,7 +38,7 @@ class Failure(msgspec.Struct, frozen=True):
     """Then the rule fires, if at all, when no attempt is left."""
 
 
-class Cycle(msgspec.Struct):
+class BracketCycle(msgspec.Struct):
     """A group as it started: it goes on by these rules even if they change."""
 
     strategy: str
@@ -59,7 +59,7 @@ class NoSilentDowngrade(FleetPromise):
         """What failed last; of a rollback that fails and is tried again, what it goes back from."""
         self._in_vain: dict[str, records.Job] = {}
         """Rollbacks that were the last thing tried on their target, and failed."""
-        self._cycles: dict[str, Cycle] = {}
+        self._cycles: dict[str, BracketCycle] = {}
         self._ordered: dict[str, str | None] = {}
         """Targets that a person sends back, each with the tag it is sent to, if one was named."""
 
@@ -175,7 +175,9 @@ class NoSilentDowngrade(FleetPromise):
                 rule for _, rule in self.mirror.rules_over(*place) if rule.kind == "rollback"
             ]
         bracket = self.mirror.rule(None, group.rule)
-        self._cycles[group.id] = Cycle(bracket.spec.rollback_strategy if bracket is not None else "", rules)
+        self._cycles[group.id] = BracketCycle(
+            bracket.spec.rollback_strategy if bracket is not None else "", rules
+        )
 
     def _flaw(self, job: records.Job) -> str | None:
         """What is wrong about the job if it goes back; None if nothing is."""

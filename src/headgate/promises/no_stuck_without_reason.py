@@ -9,7 +9,7 @@ from typing import Any
 
 from headgate.graph.instances import Look
 from headgate.graph.nodes import Unit
-from headgate.graph.rollouts import Member, Rollout
+from headgate.graph.rollouts import Rollout, RolloutMember
 from headgate.kernel.instants import Instant
 from headgate.promises.base import (
     Ending,
@@ -79,6 +79,6 @@ class WorkloadNoStuckWithoutReason(ObjectNoStuckWithoutReason, WorkloadPromise):
         self.broken(now, f"{name} is not done and nothing says why")
 
 
-def _is_held(unit: Unit | Member) -> bool:
+def _is_held(unit: Unit | RolloutMember) -> bool:
     """By a gate, and not by something else that is in the way."""
     return unit.answer is not None and not unit.answer.is_allowed and unit.answer.gate != ""

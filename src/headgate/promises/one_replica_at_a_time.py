@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from headgate.cluster.port import ClusterPort
 from headgate.kernel.instants import Instant
 from headgate.promises.base import Broken, WorkloadPromise
-from headgate.promises.books.tally import Tally
-from headgate.promises.books.unavailability import Step
+from headgate.promises.books.tally import PodTally
+from headgate.promises.books.unavailability import BudgetStep
 from headgate.workload.model import PodCliqueSet
 
 
@@ -20,7 +20,7 @@ class OneReplicaAtATime(WorkloadPromise):
         """By set the replicas in which a rolling update took something that is not back yet."""
 
     def acted(
-        self, pcs: PodCliqueSet, steps: Sequence[Step], tally: Tally, was_paused: bool, now: Instant
+        self, pcs: PodCliqueSet, steps: Sequence[BudgetStep], tally: PodTally, was_paused: bool, now: Instant
     ) -> None:
         place = (pcs.namespace, pcs.name)
         if pcs.update_strategy.type != "RollingUpdate":
@@ -38,7 +38,7 @@ class OneReplicaAtATime(WorkloadPromise):
             opened.add(index)
 
 
-def _taken(steps: Sequence[Step]) -> set[int]:
+def _taken(steps: Sequence[BudgetStep]) -> set[int]:
     return {
         step.scope.replica
         for step in steps
@@ -46,7 +46,7 @@ def _taken(steps: Sequence[Step]) -> set[int]:
     }
 
 
-def _is_settled(pcs: PodCliqueSet, index: int, tally: Tally) -> bool:
+def _is_settled(pcs: PodCliqueSet, index: int, tally: PodTally) -> bool:
     """Every pod of the replica is there and available, and those of one clique are of one content."""
     prefix = f"{pcs.name}-{index}-"
     for clique in pcs.template.standalone_cliques:
@@ -68,7 +68,7 @@ def _is_settled(pcs: PodCliqueSet, index: int, tally: Tally) -> bool:
     return True
 
 
-def _is_clique_settled(place: tuple[str, str], tally: Tally) -> bool:
+def _is_clique_settled(place: tuple[str, str], tally: PodTally) -> bool:
     item = tally.cliques.get(place)
     if item is None:
         return False

@@ -9,8 +9,8 @@ from headgate.graph.rollouts import Rollout
 from headgate.kernel.instants import Instant
 from headgate.promises.base import FleetPromise, GraphPromise, Promise, WorkloadPromise
 from headgate.promises.books.graph_writes import GraphWrite
-from headgate.promises.books.tally import Tally
-from headgate.promises.books.unavailability import Step
+from headgate.promises.books.tally import PodTally
+from headgate.promises.books.unavailability import BudgetStep
 from headgate.workload.model import PodCliqueSet
 
 
@@ -45,7 +45,7 @@ class GraphStopIsAbsolute(StopIsAbsolute, GraphPromise):
 
 class WorkloadStopIsAbsolute(StopIsAbsolute, WorkloadPromise):
     def acted(
-        self, pcs: PodCliqueSet, steps: Sequence[Step], tally: Tally, was_paused: bool, now: Instant
+        self, pcs: PodCliqueSet, steps: Sequence[BudgetStep], tally: PodTally, was_paused: bool, now: Instant
     ) -> None:
         for step in steps if was_paused else ():
             if step.took and step.after.available < step.limits.replicas:

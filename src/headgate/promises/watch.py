@@ -18,8 +18,8 @@ from headgate.promises import FLEET, GRAPH, WORKLOAD
 from headgate.promises.base import Ending, FleetPromise, Promise, Unfinished
 from headgate.promises.books.graph_writes import GraphWrites
 from headgate.promises.books.mirror import Mirror
-from headgate.promises.books.tally import Tally
-from headgate.promises.books.unavailability import Step
+from headgate.promises.books.tally import PodTally
+from headgate.promises.books.unavailability import BudgetStep
 from headgate.workload.model import PodCliqueSet
 
 MOST_VIOLATIONS = 100
@@ -213,7 +213,7 @@ class WorkloadWatch(Watch):
             promise.decides_on(pcs)
 
     def acted(
-        self, pcs: PodCliqueSet, steps: Sequence[Step], tally: Tally, was_paused: bool, now: Instant
+        self, pcs: PodCliqueSet, steps: Sequence[BudgetStep], tally: PodTally, was_paused: bool, now: Instant
     ) -> None:
         for promise in self._promises:
             promise.acted(pcs, steps, tally, was_paused, now)

@@ -48,7 +48,7 @@ class Unit(msgspec.Struct, frozen=True, gc=False):
     """Among available units the smaller goes first; equal ones go by index."""
 
 
-class Step(msgspec.Struct, frozen=True):
+class BudgetMove(msgspec.Struct, frozen=True):
     """`replaced` and `removed` are deletions: the first come back at the same index, the second do not."""
 
     create: tuple[int, ...] = ()
@@ -56,10 +56,10 @@ class Step(msgspec.Struct, frozen=True):
     removed: tuple[Unit, ...] = ()
 
 
-NOTHING = Step()
+NOTHING = BudgetMove()
 
 
-def step(units: Sequence[Unit], limits: Limits, *, may_update: bool, keeps_surge: bool) -> Step:
+def step(units: Sequence[Unit], limits: Limits, *, may_update: bool, keeps_surge: bool) -> BudgetMove:
     """What to create and delete now. Creations are counted before the deletions beside them have happened, so they
     may be carried out in any order.
 
@@ -74,7 +74,7 @@ def step(units: Sequence[Unit], limits: Limits, *, may_update: bool, keeps_surge
     deletions.taken = []
     deletions.take(to_replace)
     protected = sum(unit.is_available for unit in to_replace)
-    return Step(_creations(units, live, limits, protected), tuple(deletions.taken), removed)
+    return BudgetMove(_creations(units, live, limits, protected), tuple(deletions.taken), removed)
 
 
 class _Deletions:

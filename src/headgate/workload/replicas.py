@@ -35,7 +35,7 @@ def plan(situation: Situation) -> tuple[Unit, ...]:
     return tuple(units)
 
 
-def _replaced_now(step: budgets.Step, situation: Situation) -> list[Unit]:
+def _replaced_now(step: budgets.BudgetMove, situation: Situation) -> list[Unit]:
     """Surge is there before what it protects goes. Both are decided at once, but that a replica is torn down is
     written first: a planner that died then would find nothing left to protect, and go on without surge."""
     makes_surge = any(index >= situation.pcs.replicas for index in step.create)

@@ -25,7 +25,7 @@ from headgate.workload.checks import (
 )
 
 
-class Checked(msgspec.Struct, frozen=True):
+class CheckedSet(msgspec.Struct, frozen=True):
     problems: tuple[Problem, ...]
     warnings: tuple[str, ...]
     object: Object
@@ -38,7 +38,7 @@ class Checked(msgspec.Struct, frozen=True):
         return self.object
 
 
-def check(item: Object, old: Object | None = None, others: Iterable[Object] = ()) -> Checked:
+def check(item: Object, old: Object | None = None, others: Iterable[Object] = ()) -> CheckedSet:
     """`old` is the stored object that this one would replace; without it the object is new. `others` are the sets that
     there are: a new one must leave them their names."""
     defaulted = defaults.apply(item, old)
@@ -53,7 +53,7 @@ def check(item: Object, old: Object | None = None, others: Iterable[Object] = ()
         changes.check(seen, item, defaults.apply(old))
     elif not seen.problems:
         _check_names(seen, defaulted, others)
-    return Checked(tuple(dict.fromkeys(seen.problems)), tuple(dict.fromkeys(seen.warnings)), defaulted)
+    return CheckedSet(tuple(dict.fromkeys(seen.problems)), tuple(dict.fromkeys(seen.warnings)), defaulted)
 
 
 def _check_names(seen: view.DocumentView, item: Object, others: Iterable[Object]) -> None:

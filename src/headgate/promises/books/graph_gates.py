@@ -10,7 +10,7 @@ from headgate.graph.compiled import CompiledGraph, CompiledNode
 from headgate.graph.instances import Look
 from headgate.graph.items import Item
 from headgate.graph.nodes import NodeState, Unit
-from headgate.graph.rollouts import Member, Rollout
+from headgate.graph.rollouts import Rollout, RolloutMember
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Key
 from headgate.promises.books.graph_items import Plain, before_plan, is_open, member_before
@@ -42,8 +42,8 @@ class Gates:
                 _let_go(item)
 
     def of_members(
-        self, rollout: Rollout, asked: Callable[[Member], bool], now: Instant
-    ) -> Iterator[tuple[Member, bool]]:
+        self, rollout: Rollout, asked: Callable[[RolloutMember], bool], now: Instant
+    ) -> Iterator[tuple[RolloutMember, bool]]:
         """The instances that are asked about, each with whether its gates are open."""
         if rollout.served is None:
             return

@@ -9,7 +9,7 @@ from headgate.graph import labels, names, nodes, revisions
 from headgate.graph.compiled import CompiledNode
 from headgate.graph.items import Item
 from headgate.graph.nodes import Unit
-from headgate.graph.rollouts import Member, is_instance_ready
+from headgate.graph.rollouts import RolloutMember, is_instance_ready
 from headgate.kernel import instants, waves
 from headgate.kernel.instants import Instant
 
@@ -79,7 +79,7 @@ def _before(unit: Unit, newest: CompiledNode) -> Item:
     )
 
 
-def member_before(member: Member, newest: int, index: int) -> Item:
+def member_before(member: RolloutMember, newest: int, index: int) -> Item:
     """As its annotations and its status said before the plan; one that starts is no part of the line."""
     found = member.instance.annotations
     had = found.get(labels.GRAPH_REVISION)

@@ -10,7 +10,7 @@ Version = tuple[str, str]
 """A deployment and a tag."""
 
 
-class Skip(msgspec.Struct, frozen=True):
+class KnownSkip(msgspec.Struct, frozen=True):
     """What is None is not restricted; `rule` is a rule's id."""
 
     rule: str
@@ -33,7 +33,7 @@ class Skips:
 
     def __init__(self, mirror: Mirror) -> None:
         self._mirror = mirror
-        self._skips: dict[str, Skip] = {}
+        self._skips: dict[str, KnownSkip] = {}
         self._unnamed = 0
 
     def changed(self, change: changes.Change) -> None:
@@ -65,7 +65,7 @@ class Skips:
         version = None
         if change.deployment is not None and change.tag is not None:
             version = self._mirror.version_named(change.deployment, change.tag)
-        self._skips[change.id or f"#{self._unnamed}"] = Skip(
+        self._skips[change.id or f"#{self._unnamed}"] = KnownSkip(
             rule.id,
             version,
             self._mirror.name_in("Environment", change.environment),

@@ -20,7 +20,7 @@ class PodState(NamedTuple):
     is_available: bool
 
 
-class Tally:
+class PodTally:
     """Only what is not on its way out is counted. What stood under an owner that is gone is on its way out even if
     another owner of the same name has come, and whoever then deletes it takes nothing."""
 

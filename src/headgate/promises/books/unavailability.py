@@ -12,7 +12,7 @@ import msgspec
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, Create, Delete, Key, Object
-from headgate.promises.books.tally import Place, Tally
+from headgate.promises.books.tally import Place, PodTally
 from headgate.workload import labels, model
 from headgate.workload.model import ComponentStrategy, PodCliqueSet
 
@@ -39,7 +39,7 @@ class Count(NamedTuple):
     units: int
 
 
-class Limits(NamedTuple):
+class BudgetLimits(NamedTuple):
     replicas: int
     max_unavailable: int
     max_surge: int
@@ -64,11 +64,11 @@ class Use(msgspec.Struct):
         }
 
 
-class Step(NamedTuple):
+class BudgetStep(NamedTuple):
     """One scope before and after the planner acted."""
 
     scope: Scope
-    limits: Limits
+    limits: BudgetLimits
     before: Count
     after: Count
     may_add: bool = False
@@ -100,14 +100,14 @@ class Pending(NamedTuple):
     was_up: frozenset[int]
 
 
-class Ledger:
+class BudgetLedger:
     def __init__(self) -> None:
         self._uses: dict[tuple[str, Kind, str], Use] = {}
 
     def uses(self) -> list[Use]:
         return list(self._uses.values())
 
-    def open(self, pcs: PodCliqueSet, tally: Tally) -> None:
+    def open(self, pcs: PodCliqueSet, tally: PodTally) -> None:
         """Budgets that nobody uses are part of the result too."""
         for scope in _scopes_of(pcs, tally):
             limits = limits_of(pcs, scope, tally)
@@ -115,7 +115,7 @@ class Ledger:
                 self._use(scope, "maxUnavailable", limits.max_unavailable)
                 self._use(scope, "maxSurge", limits.max_surge)
 
-    def note(self, pcs: PodCliqueSet, step: Step, now: Instant) -> None:
+    def note(self, pcs: PodCliqueSet, step: BudgetStep, now: Instant) -> None:
         if not _is_shown(pcs, step.scope):
             return
         if step.took:
@@ -144,7 +144,7 @@ def _is_shown(pcs: PodCliqueSet, scope: Scope) -> bool:
     return is_recreated == (scope.level == "set")
 
 
-def _scopes_of(pcs: PodCliqueSet, tally: Tally) -> list[Scope]:
+def _scopes_of(pcs: PodCliqueSet, tally: PodTally) -> list[Scope]:
     if pcs.update_strategy.type == "ReplicaRecreate":
         return [Scope("set", pcs.namespace, pcs.name)]
     found = []
@@ -161,7 +161,7 @@ def _scopes_of(pcs: PodCliqueSet, tally: Tally) -> list[Scope]:
     return found
 
 
-def limits_of(pcs: PodCliqueSet, scope: Scope, tally: Tally) -> Limits | None:
+def limits_of(pcs: PodCliqueSet, scope: Scope, tally: PodTally) -> BudgetLimits | None:
     """None if the object that has the units is not there."""
     if scope.level == "set":
         strategy = pcs.update_strategy.budget
@@ -182,15 +182,15 @@ def limits_of(pcs: PodCliqueSet, scope: Scope, tally: Tally) -> Limits | None:
     return resolved(own or _DEFAULT, int(item.spec.get("replicas", 0)))
 
 
-def resolved(strategy: ComponentStrategy, replicas: int) -> Limits:
+def resolved(strategy: ComponentStrategy, replicas: int) -> BudgetLimits:
     unavailable = strategy.unavailable.resolve(replicas, "down")
     surge = strategy.surge.resolve(replicas, "up")
     if not unavailable and not surge:
         unavailable = 1
-    return Limits(replicas, min(unavailable, replicas), surge)
+    return BudgetLimits(replicas, min(unavailable, replicas), surge)
 
 
-def count(pcs: PodCliqueSet, scope: Scope, tally: Tally) -> Count:
+def count(pcs: PodCliqueSet, scope: Scope, tally: PodTally) -> Count:
     if scope.level == "clique":
         return Count(tally.available_pods(scope.place), len(tally.own_pods(scope.place)))
     if scope.level == "group":
@@ -199,7 +199,7 @@ def count(pcs: PodCliqueSet, scope: Scope, tally: Tally) -> Count:
     return Count(tally.available_set_replicas(pcs), len(tally.set_replicas(scope.place)))
 
 
-def before(pcs: PodCliqueSet, actions: Sequence[Action], tally: Tally, seen: dict[Key, Object]) -> Pending:
+def before(pcs: PodCliqueSet, actions: Sequence[Action], tally: PodTally, seen: dict[Key, Object]) -> Pending:
     """`seen` are the objects that the actions delete, as the planner saw them."""
     touched: dict[Scope, None] = {}
     torn_down: set[int] = set()
@@ -219,17 +219,17 @@ def before(pcs: PodCliqueSet, actions: Sequence[Action], tally: Tally, seen: dic
     )
 
 
-def steps(pcs: PodCliqueSet, pending: Pending, tally: Tally) -> Iterable[Step]:
+def steps(pcs: PodCliqueSet, pending: Pending, tally: PodTally) -> Iterable[BudgetStep]:
     """Every scope whose budget covers what was done."""
     for scope, count_before in pending.before.items():
         limits = limits_of(pcs, scope, tally)
         if limits is None or not _is_covered(pcs, scope, pending, tally):
             continue
         is_bare = scope.level != "set" and pcs.update_strategy.type == "ReplicaRecreate"
-        yield Step(scope, limits, count_before, count(pcs, scope, tally), is_bare)
+        yield BudgetStep(scope, limits, count_before, count(pcs, scope, tally), is_bare)
 
 
-def _is_covered(pcs: PodCliqueSet, scope: Scope, pending: Pending, tally: Tally) -> bool:
+def _is_covered(pcs: PodCliqueSet, scope: Scope, pending: Pending, tally: PodTally) -> bool:
     if scope.replica is None:
         return pcs.update_strategy.type == "ReplicaRecreate"
     if scope.replica >= pcs.replicas or scope.replica in pending.torn_down:
@@ -241,7 +241,7 @@ def _is_covered(pcs: PodCliqueSet, scope: Scope, pending: Pending, tally: Tally)
     return not is_emptied or scope.replica in pending.was_up
 
 
-def _cliques_of(pcs: PodCliqueSet, tally: Tally, replica: int) -> Iterable[Object]:
+def _cliques_of(pcs: PodCliqueSet, tally: PodTally, replica: int) -> Iterable[Object]:
     prefix = f"{pcs.name}-{replica}-"
     for clique in pcs.template.standalone_cliques:
         item = tally.cliques.get((pcs.namespace, prefix + clique.name))

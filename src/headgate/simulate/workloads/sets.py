@@ -10,7 +10,7 @@ from headgate.cluster.simulated.store import ObjectStore
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, Delete, Key, Object
 from headgate.promises.books import unavailability
-from headgate.promises.books.tally import Tally
+from headgate.promises.books.tally import PodTally
 from headgate.promises.watch import WorkloadWatch
 from headgate.workload import controller, labels, model, names, revisions, situation, validate
 from headgate.workload.controller import Family, is_set, request_for
@@ -75,9 +75,9 @@ class Workloads:
         self._sets_seen = Sets()
         self._cache = ObjectCache(lambda item: None)
         """What the planner sees; each of its lives has one of its own."""
-        self._seen = Tally()
+        self._seen = PodTally()
         """Counted from what the planner sees."""
-        self.truth = Tally()
+        self.truth = PodTally()
         """Counted from what there is."""
         self._pending: tuple[PodCliqueSet, unavailability.Pending, bool] | None = None
         self._plans: dict[Key, Planned] = {}
@@ -85,7 +85,7 @@ class Workloads:
         self._versions_count = 0
         self._converged: tuple[int, dict[Key, bool]] = (-1, {})
         self.watch = WorkloadWatch(store)
-        self.ledger = unavailability.Ledger()
+        self.ledger = unavailability.BudgetLedger()
         store.listen(self._changed)
 
     def _changed(self, change: Change) -> None:
@@ -107,7 +107,7 @@ class Workloads:
 
     def restarted(self, cache: ObjectCache) -> None:
         self._cache = cache
-        self._seen = Tally()
+        self._seen = PodTally()
         self._sets_seen = Sets()
         self._pending = None
         cache.listen(self._seen.changed)
