@@ -5,12 +5,11 @@ A field is declared once, on its Struct: type, default, `msgspec.Meta` bounds, a
 that may be written shorter, `check_document(given, path, problems)` for rules between fields. The last one is called
 with the fields that could be read even when others could not, because a person wants all problems in one go.
 
-A type is taken apart once, into readers that are kept; a document is read by these.
+A type is taken apart once, into readers that are kept; a document is read by these. Values without structure are read in
+`plain_values`; what others use of it is named here too, so that they need this module alone.
 """
 
-import difflib
 import functools
-import math
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
@@ -20,17 +19,50 @@ import msgspec
 from msgspec import NODEFAULT
 
 from headgate.kernel import instants
+from headgate.kernel.plain_values import (
+    DEEPEST_NESTING,
+    INVALID,
+    MOST_PROBLEMS,
+    PLAIN_READERS,
+    Reader,
+    check_bounds,
+    check_json,
+    describe,
+    field_path,
+    is_plain,
+    item_path,
+    listed,
+    read_choice,
+    read_instant,
+    read_text,
+    refuse,
+    suggest,
+    text_flaw,
+)
 from headgate.kernel.problems import Problem, Rejected
+
+__all__ = [
+    "DEEPEST_NESTING",
+    "INVALID",
+    "MOST_PROBLEMS",
+    "Aliases",
+    "Checked",
+    "Moment",
+    "check_json",
+    "describe",
+    "field_path",
+    "fields_of",
+    "item_path",
+    "read",
+    "read_choice",
+    "read_into",
+    "refuse_unknown_keys",
+    "text_flaw",
+    "write",
+]
 
 T = TypeVar("T")
 Check = Callable[[Any, str, list[Problem]], None]
-Reader = Callable[[Any, str, list[Problem]], object]
-"""Takes a value, its path and the problems so far. What it returns counts if it added none."""
-
-DEEPEST_NESTING = 64
-MOST_PROBLEMS = 1_000
-"""Nobody reads more; a document can have millions, and each takes time and memory."""
-_INT64 = 2**63
 
 
 class Checked:
@@ -55,15 +87,6 @@ Moment = Annotated[int, _InstantFormat()]
 """An instant that documents write in RFC 3339."""
 
 
-class _Invalid:
-    def __repr__(self) -> str:
-        return "INVALID"
-
-
-INVALID = _Invalid()
-"""Stands for a value whose problems have been reported."""
-
-
 def read(kind: type[T], value: object, path: str = "") -> T:
     problems: list[Problem] = []
     result = read_into(kind, value, path, problems)
@@ -77,16 +100,6 @@ def read_into(kind: Any, value: object, path: str, problems: list[Problem]) -> o
     count_before = len(problems)
     result = _reader(kind)(value, path, problems)
     return result if len(problems) == count_before else INVALID
-
-
-def field_path(path: str, key: str) -> str:
-    if not key.replace("-", "_").isidentifier():
-        return f"{path}[{key!r}]"
-    return f"{path}.{key}" if path else key
-
-
-def item_path(path: str, index: int) -> str:
-    return f"{path}[{index}]"
 
 
 _READERS: dict[Any, Reader] = {}
@@ -118,82 +131,22 @@ def _made_reader(kind: Any) -> Reader:
         return functools.partial(_read_own_notation, kind)
     if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
         return functools.partial(_read_struct, kind)
-    return _PLAIN_READERS.get(kind) or functools.partial(_read_nothing, kind)
+    return PLAIN_READERS.get(kind) or functools.partial(_read_nothing, kind)
 
 
 def _read_nothing(kind: Any, value: object, path: str, problems: list[Problem]) -> object:
     raise TypeError(f"{path}: no way to read {kind!r} from a document")
 
 
-def _read_json(value: object, path: str, problems: list[Problem]) -> object:
-    check_json(value, path, problems)
-    return value
-
-
-def _read_bool(value: object, path: str, problems: list[Problem]) -> object:
-    if isinstance(value, bool):
-        return value
-    return _refuse(problems, path, f"must be true or false, not {describe(value)}")
-
-
-def _read_text(value: object, path: str, problems: list[Problem]) -> object:
-    if _is_plain(value):
-        return value
-    if not isinstance(value, str):
-        hint = "; write it in quotes" if isinstance(value, bool | int | float) else ""
-        return _refuse(problems, path, f"must be a string, not {describe(value)}{hint}")
-    flaw = text_flaw(value)
-    return _refuse(problems, path, flaw) if flaw else value
-
-
-def text_flaw(text: str) -> str | None:
-    """Text that cannot be stored everywhere: databases refuse NUL, UTF-8 refuses lone surrogates."""
-    if "\x00" in text:
-        return "must not contain the character NUL"
-    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
-        return "must be valid Unicode text; it contains half of a surrogate pair"
-    return None
-
-
-def _read_whole_number(value: object, path: str, problems: list[Problem]) -> object:
-    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
-        value = int(value)
-    if isinstance(value, bool) or not isinstance(value, int):
-        return _refuse(problems, path, f"must be a whole number, not {describe(value)}")
-    if not -_INT64 <= value < _INT64:
-        return _refuse(problems, path, "is too large; allowed are 64-bit integers")
-    return value
-
-
-def _read_number(value: object, path: str, problems: list[Problem]) -> object:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return _refuse(problems, path, f"must be a number, not {describe(value)}")
-    if isinstance(value, int) and not -_INT64 <= value < _INT64:
-        return _refuse(problems, path, "is too large; allowed are 64-bit integers")
-    if not math.isfinite(value):
-        return _refuse(problems, path, f"must be a finite number, not {value}")
-    return float(value)
-
-
-_PLAIN_READERS: dict[Any, Reader] = {
-    object: _read_json,
-    Any: _read_json,
-    str: _read_text,
-    bool: _read_bool,
-    int: _read_whole_number,
-    float: _read_number,
-}
-
-
 def _annotated_reader(kind: Any) -> Reader:
     base, *markers = get_args(kind)
     if any(isinstance(marker, _InstantFormat) for marker in markers):
-        return _read_instant
+        return read_instant
     spellings = [marker.spellings for marker in markers if isinstance(marker, Aliases)]
     checks: list[Check] = []
     for marker in markers:
         if isinstance(marker, msgspec.Meta):
-            checks.append(functools.partial(_check_bounds, marker))
+            checks.append(functools.partial(check_bounds, marker))
         elif isinstance(marker, Checked):
             checks.append(marker.check)
     return functools.partial(_read_checked, _reader(base), spellings, checks)
@@ -219,29 +172,6 @@ def _read_checked(
     return result
 
 
-def _read_instant(value: object, path: str, problems: list[Problem]) -> object:
-    if not isinstance(value, str):
-        return _refuse(problems, path, f"must be a time such as 2026-03-01T09:00:00Z, not {describe(value)}")
-    try:
-        return instants.parse(value)
-    except ValueError as error:
-        return _refuse(problems, path, str(error))
-
-
-def _check_bounds(bounds: msgspec.Meta, value: Any, path: str, problems: list[Problem]) -> None:
-    if bounds.ge is not None and value < bounds.ge:
-        _refuse(problems, path, f"must be at least {bounds.ge}, not {value}")
-    if bounds.gt is not None and value <= bounds.gt:
-        _refuse(problems, path, f"must be more than {bounds.gt}, not {value}")
-    if bounds.le is not None and value > bounds.le:
-        _refuse(problems, path, f"must be at most {bounds.le}, not {value}")
-    if bounds.min_length is not None and len(value) < bounds.min_length:
-        at_least = "must not be empty" if bounds.min_length == 1 else f"needs at least {bounds.min_length}"
-        _refuse(problems, path, at_least)
-    if bounds.max_length is not None and len(value) > bounds.max_length:
-        _refuse(problems, path, f"is too long: {len(value)}, allowed are {bounds.max_length}")
-
-
 def _union_reader(kinds: Sequence[Any]) -> Reader:
     others = [kind for kind in kinds if kind is not types.NoneType]
     read_other = _reader(others[0]) if len(others) == 1 else functools.partial(_read_tagged, others)
@@ -257,11 +187,11 @@ def _read_tagged(kinds: Sequence[Any], value: object, path: str, problems: list[
     configurations = {kind.__struct_config__.tag: kind for kind in kinds}
     tag_field = kinds[0].__struct_config__.tag_field
     if not isinstance(value, dict):
-        return _refuse(problems, path, f"must be a map with {tag_field}, not {describe(value)}")
+        return refuse(problems, path, f"must be a map with {tag_field}, not {describe(value)}")
     rest = {key: item for key, item in value.items() if key != tag_field}
     if tag_field not in value:
-        return _refuse(
-            problems, field_path(path, tag_field), f"is required; allowed are {_listed(configurations)}"
+        return refuse(
+            problems, field_path(path, tag_field), f"is required; allowed are {listed(configurations)}"
         )
     tag = value[tag_field]
     if not isinstance(tag, str) or tag not in configurations:
@@ -269,17 +199,9 @@ def _read_tagged(kinds: Sequence[Any], value: object, path: str, problems: list[
     return _read_struct(configurations[tag], rest, path, problems)
 
 
-def read_choice(choices: Sequence[Any], value: object, path: str, problems: list[Problem]) -> object:
-    if isinstance(value, str) and value in choices:
-        return value
-    return _refuse(
-        problems, path, f"is {describe(value)}; allowed are {_listed(choices)}{_suggest(value, choices)}"
-    )
-
-
 def _read_items(read_item: Reader, value: object, path: str, problems: list[Problem]) -> object:
     if not isinstance(value, list | tuple):
-        return _refuse(problems, path, f"must be a list, not {describe(value)}")
+        return refuse(problems, path, f"must be a list, not {describe(value)}")
     result: list[object] = []
     for index, item in enumerate(value):
         result.append(read_item(item, item_path(path, index), problems))
@@ -290,17 +212,17 @@ def _read_items(read_item: Reader, value: object, path: str, problems: list[Prob
 
 def _read_map(read_item: Reader, value: object, path: str, problems: list[Problem]) -> object:
     if not isinstance(value, dict):
-        return _refuse(problems, path, f"must be a map, not {describe(value)}")
+        return refuse(problems, path, f"must be a map, not {describe(value)}")
     result: dict[str, object] = {}
-    is_text = read_item is _read_text
+    is_text = read_item is read_text
     for key, item in value.items():
         if len(problems) >= MOST_PROBLEMS:
             return INVALID
-        if is_text and _is_plain(key) and _is_plain(item):
+        if is_text and is_plain(key) and is_plain(item):
             result[key] = item
             continue
         if not isinstance(key, str):
-            _refuse(
+            refuse(
                 problems,
                 path,
                 f"has the key {key!r}, which is {describe(key)}; keys are strings, write it in quotes",
@@ -308,22 +230,17 @@ def _read_map(read_item: Reader, value: object, path: str, problems: list[Proble
             continue
         flaw = text_flaw(key)
         if flaw:
-            _refuse(problems, path, f"has a key that {flaw}")
+            refuse(problems, path, f"has a key that {flaw}")
             continue
         result[key] = read_item(item, field_path(path, key), problems)
     return result
-
-
-def _is_plain(value: object) -> bool:
-    """Text with nothing in it that would have to be looked at closer."""
-    return type(value) is str and value.isascii() and "\x00" not in value
 
 
 def _read_own_notation(kind: Any, value: object, path: str, problems: list[Problem]) -> object:
     try:
         return kind.from_document(value)
     except ValueError as error:
-        return _refuse(problems, path, str(error))
+        return refuse(problems, path, str(error))
 
 
 def _read_struct(kind: type[msgspec.Struct], value: object, path: str, problems: list[Problem]) -> object:
@@ -331,7 +248,7 @@ def _read_struct(kind: type[msgspec.Struct], value: object, path: str, problems:
     if expand is not None:
         value = expand(value)
     if not isinstance(value, dict):
-        return _refuse(problems, path, f"must be a map, not {describe(value)}")
+        return refuse(problems, path, f"must be a map, not {describe(value)}")
     fields = _readers_of(kind)
     refuse_unknown_keys(value, fields, path, problems)
     given: dict[str, object] = {}
@@ -342,7 +259,7 @@ def _read_struct(kind: type[msgspec.Struct], value: object, path: str, problems:
             if result is not INVALID and len(problems) == count_before:
                 given[field.name] = result
         elif field.is_required:
-            _refuse(problems, field_path(path, key), "is required")
+            refuse(problems, field_path(path, key), "is required")
         else:
             given[field.name] = field.default() if field.is_made_anew else field.default
     check = getattr(kind, "check_document", None)
@@ -414,67 +331,9 @@ def refuse_unknown_keys(
         if key not in allowed:
             place = field_path(path, key) if isinstance(key, str) else path
             message = (
-                f"is not a known key; allowed are {_listed(tuple(allowed))}{_suggest(key, tuple(allowed))}"
+                f"is not a known key; allowed are {listed(tuple(allowed))}{suggest(key, tuple(allowed))}"
             )
-            _refuse(problems, place, message if isinstance(key, str) else f"the key {key!r} {message}")
-
-
-def check_json(value: object, path: str, problems: list[Problem], depth: int = 0) -> None:
-    """Any JSON value, within what every store and every reader can hold."""
-    if len(problems) >= MOST_PROBLEMS:
-        return
-    if depth > DEEPEST_NESTING:
-        _refuse(problems, path, f"is nested more than {DEEPEST_NESTING} levels deep")
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            if not isinstance(key, str):
-                _refuse(problems, path, f"has the key {key!r}; keys are strings, write it in quotes")
-            elif flaw := text_flaw(key):
-                _refuse(problems, path, f"has a key that {flaw}")
-            else:
-                check_json(item, field_path(path, key), problems, depth + 1)
-    elif isinstance(value, list | tuple):
-        for index, item in enumerate(value):
-            check_json(item, item_path(path, index), problems, depth + 1)
-    elif isinstance(value, str):
-        _read_text(value, path, problems)
-    elif isinstance(value, int | float) and not isinstance(value, bool):
-        _read_number(value, path, problems)
-    elif value is not None and not isinstance(value, bool):
-        _refuse(problems, path, f"must be a JSON value, not {describe(value)}")
-
-
-def describe(value: object) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float):
-        return f"the number {str(value)[:40]}"
-    if isinstance(value, str):
-        return f'"{value}"' if len(value) <= 60 else f'"{value[:57]}..."'
-    if isinstance(value, dict):
-        return "a map"
-    if isinstance(value, list | tuple):
-        return "a list"
-    return f"a {type(value).__name__}"
-
-
-def _listed(choices: Sequence[str] | Mapping[str, object]) -> str:
-    return ", ".join(choices)
-
-
-def _suggest(value: object, choices: Sequence[str]) -> str:
-    if not isinstance(value, str):
-        return ""
-    by_lower_case = {choice.lower(): choice for choice in choices}
-    close = difflib.get_close_matches(value.lower()[:80], by_lower_case, n=1, cutoff=0.7)
-    return f"; did you mean {by_lower_case[close[0]]}?" if close else ""
-
-
-def _refuse(problems: list[Problem], path: str, message: str) -> _Invalid:
-    problems.append(Problem(path, message))
-    return INVALID
+            refuse(problems, place, message if isinstance(key, str) else f"the key {key!r} {message}")
 
 
 def write(value: msgspec.Struct, *, omit_defaults: bool = True) -> dict[str, object]:
