@@ -17,6 +17,7 @@ from headgate.fleet.changes import Change
 from headgate.fleet.records import Group, Job
 from headgate.fleet.rules.verification import Metric
 from headgate.fleet.state import Journal, Notice, Observer, State, Warning
+from headgate.kernel.budgets import BudgetUse
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
 
@@ -41,14 +42,6 @@ class Decisions(msgspec.Struct, frozen=True):
     rows: tuple[tuple[str, ...], ...] = ()
     forgotten: tuple[Job, ...] = ()
     notices: tuple[Notice, ...] = ()
-
-
-class BudgetUse(msgspec.Struct, frozen=True):
-    policy: str
-    rule: str
-    scope: str
-    limit: int
-    holders: tuple[str, ...]
 
 
 class Engine:
@@ -124,10 +117,12 @@ class Engine:
     def budgets(self) -> Sequence[BudgetUse]:
         return [
             BudgetUse(
-                table.rule.policy.name,
-                table.rule.label,
+                "resourceConcurrency",
                 table.scope,
                 table.limit,
+                len(table.holders),
+                table.rule.policy.name,
+                table.rule.label,
                 tuple(sorted(table.holders)),
             )
             for _, slots in sorted(self.state.slots.items())

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from headgate.kernel import instants
+from headgate.kernel.budgets import Limits
 from headgate.kernel.conditions import Condition, documents, since
 from headgate.kernel.objects import Object
 from headgate.workload import conditions, labels, observed, selection
-from headgate.workload.budgets import Limits
 from headgate.workload.origins import Origins
 from headgate.workload.selection import Look
 from headgate.workload.situation import Situation

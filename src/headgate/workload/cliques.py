@@ -4,9 +4,11 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from headgate.kernel import budgets
+from headgate.kernel.budgets import Limits
 from headgate.kernel.objects import Object
-from headgate.workload import budgets, expand, labels, observed
-from headgate.workload.budgets import Limits, Unit
+from headgate.kernel.units import Unit
+from headgate.workload import expand, labels, observed
 from headgate.workload.situation import Situation
 
 replace = msgspec.structs.replace

@@ -1,8 +1,8 @@
 """What one replica of the set consists of: its service, cliques and groups, kept as its revision wants them."""
 
+from headgate.kernel import budgets
 from headgate.kernel.objects import Object
 from headgate.workload import (
-    budgets,
     child_status,
     children,
     cliques,

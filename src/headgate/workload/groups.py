@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable, Mapping
 
+from headgate.kernel import budgets
+from headgate.kernel.budgets import Limits
 from headgate.kernel.conditions import since
 from headgate.kernel.objects import Object
+from headgate.kernel.units import Unit
 from headgate.workload import (
-    budgets,
     child_status,
     children,
     cliques,
@@ -16,7 +18,6 @@ from headgate.workload import (
     observed,
     origins,
 )
-from headgate.workload.budgets import Limits, Unit
 from headgate.workload.cliques import Rules
 from headgate.workload.model import ScalingGroup
 from headgate.workload.origins import Origins

@@ -5,11 +5,12 @@ was heard of the set or `requeue_at` has come.
 """
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
 from headgate.kernel import instants
+from headgate.kernel.budgets import BudgetUse
 from headgate.kernel.decisions import Reason
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
@@ -32,13 +33,6 @@ from headgate.workload import (
 from headgate.workload.memory import Memory
 from headgate.workload.situation import ABORT, Announcement, Situation, Writes
 from headgate.workload.stuck import Stuck
-
-
-class BudgetUse(msgspec.Struct, frozen=True):
-    kind: Literal["maxUnavailable", "maxSurge"]
-    scope: str
-    limit: int
-    used: int
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -80,7 +74,7 @@ def plan(
         status=status,
         requeue_at=min(situation.looks, default=None),
         stuck=found,
-        budgets=tuple(BudgetUse(*use) for use in uses.of(situation, units)),
+        budgets=tuple(uses.of(situation, units)),
         events=tuple(situation.events),
     )
 

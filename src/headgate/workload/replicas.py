@@ -1,8 +1,10 @@
 """The replicas of the set: which are created, torn down, or moved to the target now."""
 
+from headgate.kernel import budgets
+from headgate.kernel.budgets import Limits
 from headgate.kernel.objects import Object
-from headgate.workload import budgets, components, labels, model, observed
-from headgate.workload.budgets import Limits, Unit
+from headgate.kernel.units import Unit
+from headgate.workload import components, labels, model, observed
 from headgate.workload.memory import Progress, Record
 from headgate.workload.situation import Situation
 

@@ -2,16 +2,14 @@
 where they roll."""
 
 from collections.abc import Iterator, Sequence
-from typing import Literal
 
+from headgate.kernel.budgets import BudgetUse, Limits
+from headgate.kernel.units import Unit
 from headgate.workload import components, replicas
-from headgate.workload.budgets import Limits, Unit
 from headgate.workload.situation import Situation
 
-Use = tuple[Literal["maxUnavailable", "maxSurge"], str, int, int]
 
-
-def of(situation: Situation, units: Sequence[Unit]) -> Iterator[Use]:
+def of(situation: Situation, units: Sequence[Unit]) -> Iterator[BudgetUse]:
     if situation.strategy == "ReplicaRecreate":
         live = [unit for unit in units if not unit.is_going]
         available = sum(unit.is_available for unit in live)
@@ -37,6 +35,6 @@ def of(situation: Situation, units: Sequence[Unit]) -> Iterator[Use]:
                 yield from _both(group.name, limits, group.available, live_count)
 
 
-def _both(scope: str, limits: Limits, available: int, live: int) -> Iterator[Use]:
-    yield "maxUnavailable", scope, limits.max_unavailable, max(0, limits.replicas - available)
-    yield "maxSurge", scope, limits.max_surge, max(0, live - limits.replicas)
+def _both(scope: str, limits: Limits, available: int, live: int) -> Iterator[BudgetUse]:
+    yield BudgetUse("maxUnavailable", scope, limits.max_unavailable, max(0, limits.replicas - available))
+    yield BudgetUse("maxSurge", scope, limits.max_surge, max(0, live - limits.replicas))

@@ -1,14 +1,28 @@
-"""How many units may change now: one function for replicas of a set, replicas of a scaling group and pods of a clique.
+"""How many units may change now, and how full a budget is: one function for replicas of a set, replicas of a scaling group and pods of a clique.
 
 A unit is whatever stands at an index. Its role follows from the index and the replicas wanted now: below them it is
 regular, from them up to the ceiling it is surge, above it is too many. Nothing is remembered from pass to pass.
 """
 
 from collections.abc import Iterable, Sequence
+from typing import Literal
 
 import msgspec
 
 from headgate.kernel.quantities import Quantity
+from headgate.kernel.units import Unit
+
+
+class BudgetUse(msgspec.Struct, frozen=True):
+    """How full a budget is now. `policy` and `rule` are whose it is in the fleet, `holders` who is counted there."""
+
+    kind: Literal["resourceConcurrency", "maxUnavailable", "maxSurge"]
+    scope: str
+    limit: int
+    used: int
+    policy: str | None = None
+    rule: str | None = None
+    holders: tuple[str, ...] = ()
 
 
 class Limits(msgspec.Struct, frozen=True):
@@ -34,18 +48,6 @@ def limits(replicas: int, unavailable: Quantity, surge: Quantity) -> Limits:
     if not max_unavailable and not max_surge:
         max_unavailable = min(1, replicas)
     return Limits(replicas, max_unavailable, max_surge)
-
-
-class Unit(msgspec.Struct, frozen=True, gc=False):
-    index: int
-    is_available: bool
-    is_outdated: bool = False
-    is_going: bool = False
-    """On its way out: it holds its index and is otherwise gone."""
-    may_move: bool = True
-    """Below the partition a unit keeps its revision; it is then as good as new."""
-    age_rank: int = 0
-    """Among available units the smaller goes first; equal ones go by index."""
 
 
 class BudgetMove(msgspec.Struct, frozen=True):

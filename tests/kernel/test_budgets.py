@@ -5,9 +5,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from headgate.kernel import budgets
+from headgate.kernel.budgets import BudgetMove, Limits
 from headgate.kernel.quantities import Quantity
-from headgate.workload import budgets
-from headgate.workload.budgets import BudgetMove, Limits, Unit
+from headgate.kernel.units import Unit
 
 
 def every_state(indices: int) -> Iterator[list[Unit]]:
