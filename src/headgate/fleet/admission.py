@@ -7,6 +7,7 @@ it is looked at, and planned again before it starts only if something has moved 
 from __future__ import annotations
 
 import heapq
+import operator
 from collections.abc import Iterator
 
 import msgspec
@@ -14,9 +15,10 @@ import msgspec
 from headgate.fleet import dependencies, holds, targets, wakes
 from headgate.fleet.brackets import places, readiness
 from headgate.fleet.brackets.readiness import GroupStart
+from headgate.fleet.hindrances import Hindrance
 from headgate.fleet.slots import SlotTable
 from headgate.fleet.state import State
-from headgate.fleet.targets import Hindrance, Release
+from headgate.fleet.targets import Release
 from headgate.fleet.units import Place, StartKey, Target, Unit, VersionNode
 from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
@@ -26,15 +28,17 @@ LOOKS_PER_UNIT_AT_MOST = 64
 """A bound on the work of one decision; reaching it means that two rules undo each other's work."""
 
 Start = Release | GroupStart
+_ORDER = operator.attrgetter("order")
 
 
 def settle(state: State, now: Instant) -> None:
     """Looks at every unit that something happened to, and starts what may start, until nothing is left to do."""
     looks_left = LOOKS_PER_UNIT_AT_MOST * (len(state.targets) + len(state.places) + 64)
-    open_starts: dict[Unit, Plan] = {}
+    open_starts: dict[Unit, StartPlan] = {}
+    state.lines.clear()
     while True:
         while state.waiting.dirty:
-            batch = sorted(state.waiting.dirty)
+            batch = sorted(state.waiting.dirty, key=_ORDER)
             state.waiting.dirty.clear()
             looks_left -= len(batch)
             if looks_left < 0:
@@ -58,7 +62,7 @@ class Needed(msgspec.Struct, frozen=True):
     tables: list[SlotTable]
 
 
-class Plan(msgspec.Struct, frozen=True):
+class StartPlan(msgspec.Struct, frozen=True):
     """A start that nothing hinders, and the counters that it was planned by."""
 
     start: Start
@@ -67,14 +71,14 @@ class Plan(msgspec.Struct, frozen=True):
     basis: tuple[int, ...] | None
 
 
-def _plan(state: State, unit: Unit, now: Instant) -> Plan | None:
+def _plan(state: State, unit: Unit, now: Instant) -> StartPlan | None:
     """What the unit may start as far as it knows; otherwise it waits, or stands in line."""
     unit.leave_lines()
     start, hindrance = _look(state, unit, now)
     if start is None:
         _wait(state, unit, hindrance)
         return None
-    plan = Plan(start, _slots_of(state, unit, start), hindrance, _basis(state, unit))
+    plan = StartPlan(start, _slots_of(state, unit, start), hindrance, _basis(state, unit))
     return None if _stands_in_line(state, unit, plan, now) else plan
 
 
@@ -121,7 +125,7 @@ def _slots_of(state: State, unit: Unit, start: Start) -> Needed:
     return Needed(unit.resource.name, [(unit, start.version)], holds.tables_for(state, (unit,)))
 
 
-def _stands_in_line(state: State, unit: Unit, plan: Plan, now: Instant) -> bool:
+def _stands_in_line(state: State, unit: Unit, plan: StartPlan, now: Instant) -> bool:
     """Where it is looked at again when one of its gates may say something else: what it waits for is always what it
     says, and its place in line, which follows from when its gates were satisfied, is that of this moment."""
     start, needed, hindrance = plan.start, plan.needed, plan.hindrance
@@ -139,7 +143,7 @@ def _stands_in_line(state: State, unit: Unit, plan: Plan, now: Instant) -> bool:
     return True
 
 
-def _admit(state: State, open_starts: dict[Unit, Plan], now: Instant) -> bool:
+def _admit(state: State, open_starts: dict[Unit, StartPlan], now: Instant) -> bool:
     """Walks those who may start and, where slots are free, those in line, as one line. Whether anyone started.
 
     Whoever depends on another that is still to be asked comes after it: otherwise both would start side by side, and names
@@ -180,7 +184,9 @@ def _admit(state: State, open_starts: dict[Unit, Plan], now: Instant) -> bool:
     return started
 
 
-def _asked_before(state: State, unit: Unit, open_starts: dict[Unit, Plan], passed: set[Unit]) -> Unit | None:
+def _asked_before(
+    state: State, unit: Unit, open_starts: dict[Unit, StartPlan], passed: set[Unit]
+) -> Unit | None:
     """One that the unit waits for, and that may start in this very moment."""
     for other in _upstreams(state, unit):
         if other is unit or other in passed:
@@ -216,7 +222,7 @@ def _push_next(
         heapq.heappush(heap, (found[0], number, found[1]))
 
 
-def _attempt(state: State, unit: Unit, plan: Plan | None, now: Instant) -> bool:
+def _attempt(state: State, unit: Unit, plan: StartPlan | None, now: Instant) -> bool:
     """Decides on the state of this very moment, which earlier starts may have moved."""
     if plan is None or unit in state.waiting.dirty or plan.basis is None or plan.basis != _basis(state, unit):
         plan = _plan(state, unit, now)

@@ -50,9 +50,14 @@ def withdrawn(state: State, target: Target, version_id: str | None, kind: str) -
     return None
 
 
-def newest_first(state: State, target: Target, now: Instant | None = None) -> Iterator[VersionNode]:
+def newest_first(
+    state: State, target: Target, now: Instant | None = None, floor: tuple[Instant, str] | None = None
+) -> Iterator[VersionNode]:
+    """Down to the floor, if there is one."""
     for version in reversed(target.deployment.versions):
-        if version.is_ready and in_scope(state, version, target, now):
+        if version.is_ready and (version.scope is None or in_scope(state, version, target, now)):
+            if floor is not None and version.order < floor:
+                return
             yield version
 
 

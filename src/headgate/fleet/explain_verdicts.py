@@ -22,9 +22,9 @@ from headgate.fleet import (
     targets,
 )
 from headgate.fleet.brackets import collecting, locking, ordering, putting_back, readiness, running, shape
+from headgate.fleet.hindrances import Hindrance
 from headgate.fleet.records import GivenUp, Group, Member
 from headgate.fleet.state import Judged, State
-from headgate.fleet.targets import Hindrance
 from headgate.fleet.units import Place, Target, VersionNode
 from headgate.kernel import decisions, instants
 from headgate.kernel.decisions import Reason

@@ -22,16 +22,24 @@ def position_of_target(
 ) -> tuple[int, int]:
     """Rank among the targets of the environment in the version's scope, with `group_by` those of the same value, and how
     many they are."""
+    ranks = ranks_of(state, target, version, group_by)
+    return ranks.get(target.resource.name, len(ranks)), len(ranks)
+
+
+def ranks_of(
+    state: State, target: Target, version: VersionNode, group_by: str | None = None
+) -> dict[str, int]:
+    """By resource, first in line first."""
     pair = target.pair
     value = grouping.value_of(group_by, target.resource)
     key = ("ranks", version.id, group_by or "", value)
     cached = pair.caches.get(key)
     if cached is None or cached[0] != pair.generation:
         scoped = candidates.scoped_targets(state, pair, version).values()
-        line = [t for t in scoped if grouping.value_of(group_by, t.resource) == value]
+        line = [t for t in scoped if group_by is None or grouping.value_of(group_by, t.resource) == value]
         cached = pair.caches[key] = (pair.generation, _ranks(line, version))
     ranks: dict[str, int] = cached[1]
-    return ranks.get(target.resource.name, len(ranks)), len(ranks)
+    return ranks
 
 
 def _ranks(line: list[Target], version: VersionNode) -> dict[str, int]:
@@ -76,12 +84,10 @@ def target_behind(
     key = ("behind", version.id, group_by or "", value)
     cached = pair.caches.get(key)
     if cached is None or cached[0] != pair.progress:
-        position_of_target(state, target, version, group_by)
-        ranks: dict[str, int] = pair.caches[("ranks", version.id, group_by or "", value)][1]
         first = next(
             (
                 (rank, Behind(pair.targets[name].name, _needs_person(pair.targets[name], version)))
-                for name, rank in ranks.items()
+                for name, rank in ranks_of(state, target, version, group_by).items()
                 if not has_succeeded(state, pair.targets[name], version)
             ),
             None,

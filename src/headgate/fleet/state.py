@@ -18,6 +18,7 @@ from headgate.fleet.units import (
     Bracket,
     DeploymentNode,
     EnvironmentNode,
+    Pair,
     Place,
     PolicyNode,
     ResourceNode,
@@ -167,6 +168,8 @@ class State:
         self.lingering: dict[str, Target] = {}
         """Targets that have ceased to be, and whose post-hook a prepared resource still needs."""
 
+        self.lines: dict[tuple[Pair, RuleSet, VersionNode], Any] = {}
+        """Those of gradual rollouts, as far as one decision has found them."""
         self.quiet = False
         """Set while somebody only asks: asking leaves no trace."""
         self.waiting = Waiting()

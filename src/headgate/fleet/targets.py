@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import itertools
+from collections.abc import Iterator
 
 import msgspec
 
@@ -14,10 +15,12 @@ from headgate.fleet import (
     jobs,
     rejecting,
     rollouts,
+    turns,
     variables,
     wakes,
     withdrawing,
 )
+from headgate.fleet.hindrances import ASKS_PEOPLE, Hindrance
 from headgate.fleet.records import JobKind, Variables
 from headgate.fleet.rules import gradual_rollout
 from headgate.fleet.state import Judged, State
@@ -40,62 +43,27 @@ class Release(msgspec.Struct, frozen=True):
     reason: str = ""
 
 
-ASKS_PEOPLE = ("approval", "scopedVersion")
-
-
-class Hindrance(msgspec.Struct):
-    """What keeps a unit from starting, collected over the candidates that were tried."""
-
-    wakes: list[Wake] = []
-    wake_at: Instant | None = None
-    reason: Reason | None = None
-    """That of the first gate that did not allow the newest candidate."""
-
-    def add(self, judged: Judged) -> None:
-        if not judged.is_allowed:
-            self.hold(judged.verdict.reason)
-        self.wakes.extend(judged.wakes)
-        if judged.rule is not None:
-            self.wakes.append(wakes.skips(judged.rule.id))
-        self.look_again(judged.verdict.requeue_at)
-
-    def stop_at(self, judged: Judged, passed: Sequence[Judged]) -> None:
-        """What people allowed on the way there they can take back: whoever has to approve then is asked at once, not when
-        the gate that is in the way has opened."""
-        self.add(judged)
-        self.watch_people(passed)
-
-    def watch_people(self, passed: Sequence[Judged]) -> None:
-        for one in passed:
-            if one.kind in ASKS_PEOPLE or "skip" in one.verdict.details:
-                self.add(one)
-
-    def hold(self, reason: Reason) -> None:
-        """What was in the way first counts."""
-        self.reason = self.reason or reason
-
-    def look_again(self, at: Instant | None) -> None:
-        if at is not None and (self.wake_at is None or at < self.wake_at):
-            self.wake_at = at
-
-
 def next_release(state: State, target: Target, now: Instant, hindrance: Hindrance) -> Release | None:
     """The release to start now, and what hinders it or a newer one (nothing, for a target that has converged)."""
     record = target.record
-    withdrawing.take_back(state, target, now)
+    if record.job is not None:
+        withdrawing.take_back(state, target, now)
     if record.job is not None or target.place is not None or target.rules.of("deploymentBracket"):
         return None
-    jobs.reconsider_retry(state, target, now)
+    if record.retry_at is not None:
+        jobs.reconsider_retry(state, target, now)
     jobs.reconsider_attempt(state, target, now)
-    jobs.reconsider_failure(state, target)
-    jobs.reconsider_orders(state, target)
+    if record.failed_at is not None:
+        jobs.reconsider_failure(state, target)
+    if record.rollback_to is not None or record.ordered is not None:
+        jobs.reconsider_orders(state, target)
     if record.rollback_to is not None:
         return _ordered(state, target, record.rollback_to, "rollback", now, hindrance)
     if record.ordered == "redeploy" and record.deployed is not None:
         return _ordered(state, target, record.deployed, "redeploy", now, hindrance)
     resolved = variables.resolve(state, target)
     retried = _retried_release(state, target)
-    paused = paused_retry(state, target)
+    paused = paused_retry(state, target) if retried is not None else None
     for version in contenders(state, target, now):
         if paused is not None and version.order < paused.order:
             break
@@ -173,16 +141,23 @@ def contenders(state: State, target: Target, now: Instant) -> Iterator[VersionNo
 
     Below one that was rejected and goes back comes first what ran here before it.
     """
-    floor = candidates.floor_of(state, target)
     deployed = candidates.deployed_version(state, target)
-    back = candidates.way_back(state, target)
+    goes_back = deployed is not None and deployed.object.goes_back
+    floor = deployed.order if deployed is not None and not goes_back else None
+    spent = target.record.spent
+    found = itertools.takewhile(
+        lambda version: version.id not in spent, candidates.newest_first(state, target, now, floor)
+    )
+    return _with_way_back(state, target, deployed, found) if deployed is not None and goes_back else found
+
+
+def _with_way_back(
+    state: State, target: Target, deployed: VersionNode, found: Iterator[VersionNode]
+) -> Iterator[VersionNode]:
+    back = candidates.last_good(state, target)
     is_back_due = back is not None
-    for version in candidates.newest_first(state, target, now):
-        if floor is not None and version.order < floor:
-            return
-        if version.id in target.record.spent:
-            return
-        if is_back_due and back is not None and deployed is not None and version.order < deployed.order:
+    for version in found:
+        if is_back_due and back is not None and version.order < deployed.order:
             is_back_due = False
             yield back
         if version is not back:
@@ -201,10 +176,17 @@ def _new_version(
     now: Instant,
     hindrance: Hindrance,
 ) -> Release | None:
+    line = turns.line_of(state, target, version)
+    turn = line.turn_of(target) if line is not None else now
+    if line is not None and turn > now:
+        hindrance.join(line.hindrance)
+        hindrance.look_again(turn)
+        return None
     judged: list[Judged] = []
     for one in verdicts_of(state, target, version, now):
         if not one.is_allowed:
             hindrance.stop_at(one, judged)
+            turns.found(state, target, version, one, judged)
             if one.verdict.outcome == "denied" and retried_version(state, target) == version.id:
                 if one.kind in ASKS_PEOPLE:
                     jobs.end_attempts(state, target, now)

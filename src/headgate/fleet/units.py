@@ -48,6 +48,8 @@ class Unit:
             line.queue(key, self)
 
     def leave_lines(self) -> None:
+        if self.start_key is None:
+            return
         for line in self.lines:
             line.leave(self.start_key, self)
         self.lines = ()
@@ -64,9 +66,10 @@ REPAIR, NEW = 0, 1
 class ResourceNode:
     """`progress` moves with any of its targets' states."""
 
-    __slots__ = ("object", "progress", "targets", "upstreams", "values", "view")
+    __slots__ = ("name", "object", "progress", "targets", "upstreams", "values", "view")
 
     def __init__(self, resource: model.Resource) -> None:
+        self.name = resource.name
         self.object = resource
         self.progress = 0
         self.view = resource.cel_view()
@@ -75,10 +78,6 @@ class ResourceNode:
         self.targets: dict[str, Target] = {}
         self.upstreams: dict[tuple[BoundRule, Target], list[Target]] = {}
         """Who comes before whom here, as far as it was asked; forgotten when a target or its rules change."""
-
-    @property
-    def name(self) -> str:
-        return self.object.name
 
 
 class EnvironmentNode:
@@ -98,10 +97,12 @@ class EnvironmentNode:
 class VersionNode:
     """`order` is newest last: creation time; ids decide only where older data has several of one moment."""
 
-    __slots__ = ("dependencies", "object", "order", "scope", "view")
+    __slots__ = ("dependencies", "id", "is_ready", "object", "order", "scope", "view")
 
     def __init__(self, version: model.Version) -> None:
         self.object = version
+        self.id = version.id
+        self.is_ready = version.status == "ready"
         self.view = version.cel_view()
         self.order = (version.created_at, version.id)
         self.scope = optional_selector(version.target_selector)
@@ -111,16 +112,8 @@ class VersionNode:
         }
 
     @property
-    def id(self) -> str:
-        return self.object.id
-
-    @property
     def tag(self) -> str:
         return self.object.tag
-
-    @property
-    def is_ready(self) -> bool:
-        return self.object.status == "ready"
 
     @property
     def is_rejected(self) -> bool:

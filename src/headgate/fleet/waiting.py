@@ -35,7 +35,10 @@ class Waiting:
         if wakes != unit.waits:
             self._leave(unit)
             for wake in wakes:
-                self._by_wake.setdefault(wake, {})[unit] = None
+                units = self._by_wake.get(wake)
+                if units is None:
+                    units = self._by_wake[wake] = {}
+                units[unit] = None
             unit.waits = wakes
         if wake_at != unit.wake_at:
             unit.wake_at = wake_at

@@ -25,8 +25,10 @@ def fnv1a_64_of_each(text: str, states: Sequence[int]) -> tuple[int, ...]:
     ones = int.from_bytes((b"\x01" + bytes(15)) * count, "little")
     mask = ones * _MASK
     lanes = int.from_bytes(b"".join([state.to_bytes(16, "little") for state in states]), "little")
-    for byte in text.encode("utf-8"):
-        lanes = ((lanes ^ ones * byte) * _PRIME) & mask
+    octets = text.encode("utf-8")
+    in_each = {byte: ones * byte for byte in set(octets)}
+    for byte in octets:
+        lanes = ((lanes ^ in_each[byte]) * _PRIME) & mask
     return struct.unpack(f"<{2 * count}Q", lanes.to_bytes(16 * count, "little"))[::2]
 
 

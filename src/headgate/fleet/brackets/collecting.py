@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from headgate.fleet import candidates, gates, variables
 from headgate.fleet.brackets import hooks, shape
+from headgate.fleet.hindrances import Hindrance
 from headgate.fleet.records import Group
 from headgate.fleet.state import Judged, State
-from headgate.fleet.targets import Hindrance, has_failed
+from headgate.fleet.targets import has_failed
 from headgate.fleet.units import Place, Target, VersionNode
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant

@@ -6,9 +6,9 @@ import itertools
 
 from headgate.fleet import evidence, gates, holds, jobs, wakes
 from headgate.fleet.brackets import finishing, leaving, locking, ordering, putting_back, readiness, running
+from headgate.fleet.hindrances import Hindrance
 from headgate.fleet.records import MEMBER_SETTLED, Group, Job, Member
 from headgate.fleet.state import Judged, State
-from headgate.fleet.targets import Hindrance
 from headgate.fleet.units import Place, Target
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant

@@ -6,9 +6,9 @@ from typing import Literal
 
 from headgate.fleet import catalog, gates, holds, wakes
 from headgate.fleet.brackets import giving_up, ordering, running
+from headgate.fleet.hindrances import Hindrance
 from headgate.fleet.records import MEMBER_SETTLED, Group, GroupStatus, Member
 from headgate.fleet.state import State
-from headgate.fleet.targets import Hindrance
 from headgate.fleet.units import Place
 from headgate.kernel.instants import Instant
 

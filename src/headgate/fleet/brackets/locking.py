@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from headgate.fleet import candidates, gates, jobs, variables, wakes
 from headgate.fleet.brackets import collecting, giving_up, shape
+from headgate.fleet.hindrances import ASKS_PEOPLE, Hindrance
 from headgate.fleet.records import Group, GroupStatus, JobKind, Member
 from headgate.fleet.state import State
-from headgate.fleet.targets import ASKS_PEOPLE, Hindrance, has_failed
+from headgate.fleet.targets import has_failed
 from headgate.fleet.units import Place, Target, VersionNode
 from headgate.kernel.instants import Instant
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from headgate.fleet import holds, wakes
 from headgate.fleet.brackets import locking, readiness
+from headgate.fleet.hindrances import Hindrance
 from headgate.fleet.records import Group, Member
 from headgate.fleet.state import State
-from headgate.fleet.targets import Hindrance
 from headgate.fleet.units import Place
 from headgate.kernel.instants import Instant
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from headgate.fleet import wakes
 from headgate.fleet.brackets import running
+from headgate.fleet.hindrances import Hindrance
 from headgate.fleet.records import Group, Member
 from headgate.fleet.state import State
-from headgate.fleet.targets import Hindrance
 from headgate.fleet.units import BoundRule, Place
 from headgate.kernel.instants import Instant
 

@@ -15,9 +15,9 @@ from headgate.fleet.brackets import (
     unclaimed,
 )
 from headgate.fleet.brackets.readiness import GroupStart
+from headgate.fleet.hindrances import Hindrance
 from headgate.fleet.records import Group
 from headgate.fleet.state import State
-from headgate.fleet.targets import Hindrance
 from headgate.fleet.units import Place
 from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant

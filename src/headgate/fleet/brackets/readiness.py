@@ -8,11 +8,12 @@ import msgspec
 
 from headgate.fleet import gates, holds, rollouts, wakes
 from headgate.fleet.brackets import ordering
+from headgate.fleet.hindrances import Hindrance
 from headgate.fleet.records import Group, Member
 from headgate.fleet.rules import gradual_rollout
 from headgate.fleet.slots import SlotTable
 from headgate.fleet.state import Judged, State
-from headgate.fleet.targets import Hindrance, turn_wakes, windows_for
+from headgate.fleet.targets import turn_wakes, windows_for
 from headgate.fleet.units import NEW, REPAIR, BoundRule, Place, StartKey, Target, VersionNode
 from headgate.kernel import decisions, instants
 from headgate.kernel.decisions import Reason

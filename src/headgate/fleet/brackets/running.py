@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from headgate.fleet import jobs, rejecting, variables
+from headgate.fleet.hindrances import Hindrance
 from headgate.fleet.records import Group, Job, Member, MemberState, TargetRecord
 from headgate.fleet.state import Judged, State
-from headgate.fleet.targets import Hindrance
 from headgate.fleet.units import Place, Target, VersionNode
 from headgate.kernel.instants import Instant
 
