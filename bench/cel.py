@@ -39,9 +39,9 @@ def _seconds(repetitions: int, *actions: Callable[[], object]) -> list[float]:
     return least
 
 
-def _environment() -> cel.Environment:
+def _environment() -> cel.CelEnvironment:
     record = cel.map_of(cel.STRING, cel.DYN)
-    return cel.Environment({"resource": record, "deployment": record, "pods": cel.list_of(cel.DYN)})
+    return cel.CelEnvironment({"resource": record, "deployment": record, "pods": cel.list_of(cel.DYN)})
 
 
 def _cpp_expression(text: str) -> Any:

@@ -11,9 +11,9 @@ from headgate.cluster.simulated.agenda import Agenda
 from headgate.cluster.simulated.driver import ControllerDriver, UnobservedCluster
 from headgate.cluster.simulated.store import ObjectStore
 from headgate.graph import propagate
+from headgate.graph.cluster_view import Listed
 from headgate.graph.controller import GraphController, GraphPlan
-from headgate.graph.memory import Memory
-from headgate.graph.scene import Listed
+from headgate.graph.planner_cache import PlannerCache
 from headgate.kernel import instants
 from headgate.kernel.identifiers import NamedIds
 from headgate.kernel.objects import Object
@@ -99,7 +99,7 @@ def _look(size: int, gates: list[str] | None) -> tuple[float, float, int]:
     view = Listed(store)
     top = next(item for item in store if item.kind == "ResourceGraphDefinition")
     instance = next(item for item in store if item.kind == "Pool")
-    memory = Memory()
+    memory = PlannerCache()
     served = propagate.plan_definition(top, view, {}, NOW, memory).rollout.served
     times = []
     granted = 0

@@ -16,10 +16,10 @@ from pathlib import Path
 from bench import servers
 from headgate.fleet import changes, manifests
 from headgate.kernel.identifiers import NamedIds
-from headgate.runtime.commands import Caller, Context
-from headgate.runtime.keeper import Outcome
+from headgate.runtime.commands import Caller, CommandContext
 from headgate.runtime.replica import Replica
-from headgate.runtime.worker import Settings, Worker, wall_clock
+from headgate.runtime.worker import Worker, WorkerSettings, wall_clock
+from headgate.runtime.workspace_engine import AfterCommit
 from headgate.store import Store, Workspace, open_store
 
 LARGE, SMALL = 100_000, 1_000
@@ -82,7 +82,7 @@ def publication(tag: str) -> changes.Put:
 
 
 def _all(given: list[changes.Put]) -> object:
-    def command(context: Context) -> None:
+    def command(context: CommandContext) -> None:
         for change in given:
             context.apply(change)
 
@@ -96,13 +96,13 @@ class _Workplace:
         self.store = store
         self.name = f"bench-{uuid.uuid4().hex[:8]}"
         store.add_workspace(Workspace(str(uuid.uuid4()), self.name, "", wall_clock()))
-        self.worker = Worker(store, Settings("bench", recheck_seconds=1e9))
+        self.worker = Worker(store, WorkerSettings("bench", recheck_seconds=1e9))
         self.worker.after_commit = self._committed
         self.ended = 0
         self._ordered = threading.Event()
         self._changed = threading.Condition()
 
-    def _committed(self, workspace: str, outcome: Outcome) -> None:
+    def _committed(self, workspace: str, outcome: AfterCommit) -> None:
         if outcome.orders:
             self._ordered.set()
         if outcome.ended:

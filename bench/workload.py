@@ -9,7 +9,7 @@ from typing import Any
 
 from headgate.kernel import instants
 from headgate.kernel.identifiers import NamedIds
-from headgate.kernel.objects import Create, Delete, Key, Object, Update, UpdateStatus
+from headgate.kernel.objects import Create, DeleteObject, Key, Object, Update, UpdateStatus
 from headgate.simulate import run as simulation
 from headgate.simulate import scenario
 from headgate.workload import children, manifests, plan
@@ -66,7 +66,7 @@ class Cluster:
         self.set.uid = "set"
         self.objects: dict[Key, Object] = {}
         self._count = 0
-        self._remembered = children.Memory()
+        self._remembered = children.ChildrenCache()
         while actions := self.plan().actions:
             for action in actions:
                 self._apply(action)
@@ -76,7 +76,7 @@ class Cluster:
     def pods(self) -> int:
         return sum(item.kind == "Pod" for item in self.objects.values())
 
-    def plan(self) -> plan.Plan:
+    def plan(self) -> plan.WorkloadPlan:
         parts = tuple(self.objects.values())
         return plan.plan(self.set, parts, START, IDS, remembered=self._remembered)
 
@@ -93,7 +93,7 @@ class Cluster:
             case Update(object=item):
                 item.status = self.objects[item.key].status
                 self.objects[item.key] = item
-            case Delete(key=key):
+            case DeleteObject(key=key):
                 del self.objects[key]
             case UpdateStatus(key=key, status=status):
                 (self.set if key == self.set.key else self.objects[key]).status = status

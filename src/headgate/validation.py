@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from headgate.fleet import manifest_checks, manifests
-from headgate.fleet.manifests import Document
+from headgate.fleet.manifests import TextDocument
 from headgate.kernel.problems import Problem, Rejected
 from headgate.simulate import scenario
 
@@ -27,7 +27,7 @@ class Source(msgspec.Struct, frozen=True):
     """Documents that were read from one place; `folder` is where the files that scenarios name are looked for."""
 
     name: str
-    documents: Sequence[Document]
+    documents: Sequence[TextDocument]
     folder: Path | None = None
 
 
@@ -48,7 +48,7 @@ def validate(given: str | Path | Iterable[Mapping[str, Any]]) -> list[Problem]:
         except Rejected as rejected:
             return list(rejected.problems)
         return list(check([source]).problems)
-    documents = [Document(dict(value), f"documents[{index}]", 0) for index, value in enumerate(given)]
+    documents = [TextDocument(dict(value), f"documents[{index}]", 0) for index, value in enumerate(given)]
     return list(check([Source("documents", documents)]).problems)
 
 
@@ -93,13 +93,13 @@ class _Judgement:
                 used.update(str(file) for file in files)
         return used
 
-    def add_set(self, documents: Sequence[Document]) -> None:
+    def add_set(self, documents: Sequence[TextDocument]) -> None:
         self.problems.update(dict.fromkeys(manifest_checks.validate(documents)))
         self._add_workloads([document for document in documents if _kind(document) == _SET])
         if any(_kind(document) == _DEFINITION for document in documents):
             self._add_graphs(documents)
 
-    def _add_workloads(self, documents: Sequence[Document]) -> None:
+    def _add_workloads(self, documents: Sequence[TextDocument]) -> None:
         """PodCliqueSets are judged as the API judges them, each beside those before it."""
         if not documents:
             return
@@ -120,7 +120,7 @@ class _Judgement:
                 path, _, message = warning.partition(": ")
                 self.warnings[manifests.located(document, Problem(path, f"warning: {message}"))] = None
 
-    def _add_graphs(self, documents: Sequence[Document]) -> None:
+    def _add_graphs(self, documents: Sequence[TextDocument]) -> None:
         """Definitions are compiled, and instances of those beside them are checked against their schemas."""
         from headgate.graph import validate
 
@@ -134,9 +134,9 @@ class _Judgement:
                 path = problem.path.removeprefix(place).lstrip(":. ")
                 self._say(by_place[place], [Problem(path, problem.message)])
 
-    def _say(self, document: Document, problems: Iterable[Problem]) -> None:
+    def _say(self, document: TextDocument, problems: Iterable[Problem]) -> None:
         self.problems.update(dict.fromkeys(manifests.located(document, problem) for problem in problems))
 
 
-def _kind(document: Document) -> object:
+def _kind(document: TextDocument) -> object:
     return document.value.get("kind") if isinstance(document.value, dict) else None

@@ -16,7 +16,7 @@ from headgate.agents.backoff import Backoff
 from headgate.agents.port import Assignment, OrderDocument, State
 from headgate.fleet.changes import JobReported
 from headgate.kernel import instants
-from headgate.store import Order, Store, Workspace, open_store
+from headgate.store import Dispatch, Store, Workspace, open_store
 from headgate.store.schema import TABLES
 
 HOME = "home"
@@ -87,7 +87,7 @@ class Shelf:
 
 def order(
     job: str = "job-1", type: str = "fake", config: Mapping[str, Any] | None = None, **given: Any
-) -> Order:
+) -> Dispatch:
     now = clock()
     fields: dict[str, Any] = {
         "workspace": HOME,
@@ -99,7 +99,7 @@ def order(
         "not_before": now,
         "deadline_at": now + instants.hours(1),
     }
-    return Order(**fields | given)
+    return Dispatch(**fields | given)
 
 
 def opened(url: str = "memory:") -> Store:
@@ -109,7 +109,7 @@ def opened(url: str = "memory:") -> Store:
     return store
 
 
-def put(store: Store, *orders: Order) -> None:
+def put(store: Store, *orders: Dispatch) -> None:
     names = TABLES["job_dispatch"].column_names
     with store.begin(HOME) as transaction:
         transaction.put("job_dispatch", [[getattr(one, name) for name in names] for one in orders])

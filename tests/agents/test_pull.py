@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from headgate.agents.desk import RefusedByServerError
+from headgate.agents.agent_api_client import RefusedByServerError
 from headgate.agents.exec import ExecAgent
 from headgate.agents.port import Agent, Assignment, JobProgress, TryLaterError
 from headgate.agents.pull import PullAgent

@@ -10,11 +10,11 @@ from typing import Any, cast
 import msgspec
 
 from headgate.api.app import Application, create_app
-from headgate.api.calls import Answer, Call, Principal, Route, Service
+from headgate.api.calls import Answer, Principal, Request, Route, Service
 from headgate.api.permissions import BY_ROLE
 
 NOW = 1_800_000_000_000_000
-Handler = Callable[[Call], Awaitable[Answer]]
+Handler = Callable[[Request], Awaitable[Answer]]
 
 
 class Response(msgspec.Struct):
@@ -44,7 +44,7 @@ async def admit(authorization: str | None) -> Principal:
     return Principal(role, {workspace or "default": BY_ROLE[role]})
 
 
-async def echo(call: Call) -> Answer:
+async def echo(call: Request) -> Answer:
     return Answer(
         200, {"path": call.path, "query": call.query, "body": call.body, "workspace": call.workspace}
     )

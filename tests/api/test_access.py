@@ -1,13 +1,13 @@
 import pytest
 
 from headgate.api.access import ANY_TOKEN
-from headgate.api.calls import Answer, Call
+from headgate.api.calls import Answer, Request
 from headgate.api.permissions import ALL, BY_ROLE, ROLES, granted
 
 from .machinery import app_of, route, send
 
 
-async def where(call: Call) -> Answer:
+async def where(call: Request) -> Answer:
     return Answer(200, {"workspace": call.workspace, "user": call.principal.user})
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from headgate.api.calls import Answer, Call, Refusal
+from headgate.api.calls import Answer, Refusal, Request
 from headgate.kernel.documents import Moment
 from headgate.kernel.problems import Problem, Rejected
 from headgate.runtime.commands import KeyReusedError, UnknownWorkspaceError
@@ -15,14 +15,14 @@ from .machinery import NOW, Handler, app_of, route, send, service
 
 
 def raising(error: Exception) -> Handler:
-    async def handler(call: Call) -> Answer:
+    async def handler(call: Request) -> Answer:
         raise error
 
     return handler
 
 
 def answering(answer: Answer) -> Handler:
-    async def handler(call: Call) -> Answer:
+    async def handler(call: Request) -> Answer:
         return answer
 
     return handler

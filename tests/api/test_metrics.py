@@ -3,8 +3,8 @@ from typing import cast
 from headgate.api.metrics import Metrics
 from headgate.fleet.records import Job
 from headgate.kernel.decisions import Reason
-from headgate.runtime.keeper import Keeper, Outcome
 from headgate.runtime.worker import wall_clock
+from headgate.runtime.workspace_engine import AfterCommit, WorkspaceEngine
 from headgate.store import Workspace
 
 from .machinery import app_of, route, send
@@ -55,9 +55,9 @@ class KeeperOfOne:
 
 def tell(metrics: Metrics, workspace: str) -> None:
     ended = Job("j", "api", "prod", "node", "v", "v1", (), 1, "deploy", 0, status="successful")
-    outcome = Outcome(has_written=True, kinds={"Put": 1}, created={"deploy": 1}, ended=[ended])
+    outcome = AfterCommit(has_written=True, kinds={"Put": 1}, created={"deploy": 1}, ended=[ended])
     metrics.batch(workspace, outcome, 0.004, 12)
-    metrics.kept(cast(Keeper, KeeperOfOne(workspace)), 5, wall_clock() - 1_500_000)
+    metrics.kept(cast(WorkspaceEngine, KeeperOfOne(workspace)), 5, wall_clock() - 1_500_000)
 
 
 def test_the_worker_reports_what_it_does() -> None:

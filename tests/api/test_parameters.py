@@ -1,6 +1,6 @@
 import pytest
 
-from headgate.api.calls import Answer, Call, Parameter
+from headgate.api.calls import Answer, Parameter, Request
 
 from .machinery import app_of, post_json, route, send
 
@@ -15,7 +15,7 @@ DECLARED = (
 )
 
 
-async def headers_of(call: Call) -> Answer:
+async def headers_of(call: Request) -> Answer:
     key = call.idempotency.key if call.idempotency else None
     fingerprint = call.idempotency.fingerprint if call.idempotency else None
     return Answer(200, {"key": key, "fingerprint": fingerprint, "ifMatch": call.if_match})

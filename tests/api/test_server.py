@@ -10,13 +10,13 @@ import uvicorn
 from yarl import URL
 
 from headgate.api.app import Application
-from headgate.api.calls import Answer, Call
+from headgate.api.calls import Answer, Request
 from headgate.api.reading import BodyLimits
 
 from .machinery import app_of, route
 
 
-async def ticks(call: Call) -> Answer:
+async def ticks(call: Request) -> Answer:
     async def stream() -> AsyncIterator[bytes]:
         yield b"data: one\n\n"
         await asyncio.Event().wait()

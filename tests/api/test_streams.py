@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from headgate.api.app import Application
-from headgate.api.calls import Answer, Call
+from headgate.api.calls import Answer, Request
 
 from .machinery import app_of, route, send
 
@@ -18,7 +18,7 @@ class Ticker:
         self.is_closed = False
         self.fails = fails
 
-    async def handler(self, call: Call) -> Answer:
+    async def handler(self, call: Request) -> Answer:
         return Answer(200, stream=self.ticks(), media_type="text/event-stream")
 
     async def ticks(self) -> AsyncIterator[bytes]:

@@ -7,7 +7,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from headgate.api import tracing
-from headgate.api.calls import Answer, Call
+from headgate.api.calls import Answer, Request
 from headgate.fleet.records import Job
 
 from .machinery import NOW, app_of, route, send
@@ -26,11 +26,11 @@ def exporter(monkeypatch: pytest.MonkeyPatch) -> Iterator[InMemorySpanExporter]:
     provider.shutdown()
 
 
-async def trace_parent(call: Call) -> Answer:
+async def trace_parent(call: Request) -> Answer:
     return Answer(200, {"traceParent": call.trace_parent})
 
 
-async def failing(call: Call) -> Answer:
+async def failing(call: Request) -> Answer:
     raise RuntimeError
 
 

@@ -7,10 +7,10 @@ import pytest
 from headgate import cel
 
 RECORD = cel.map_of(cel.STRING, cel.DYN)
-ENVIRONMENT = cel.Environment({"resource": RECORD, "deployment": RECORD, "count": cel.INT})
+ENVIRONMENT = cel.CelEnvironment({"resource": RECORD, "deployment": RECORD, "count": cel.INT})
 
 
-def problems(text: str, environment: cel.Environment = ENVIRONMENT) -> list[tuple[str, int, int]]:
+def problems(text: str, environment: cel.CelEnvironment = ENVIRONMENT) -> list[tuple[str, int, int]]:
     with pytest.raises(cel.CompileError) as raised:
         environment.compile(text)
     return [(problem.message, problem.line, problem.column) for problem in raised.value.problems]

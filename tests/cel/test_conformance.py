@@ -89,7 +89,7 @@ def outcomes(row: dict[str, Any]) -> list[object]:
     """What the expression comes to by `evaluate` and by the exact evaluator; an error is its exception."""
     declared = {name: declared_type(value) for name, value in row["bindings"].items()}
     bindings = {name: python_value(value) for name, value in row["bindings"].items()}
-    environment = cel.Environment(declared, boolean_words=False, container=row["container"])
+    environment = cel.CelEnvironment(declared, boolean_words=False, container=row["container"])
     try:
         program = environment.compile(row["expr"], check=row["checked"])
     except cel.CompileError as error:

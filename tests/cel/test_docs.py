@@ -21,7 +21,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "cel.md").read_text(encoding="utf-8")
 
 RECORD = cel.map_of(cel.STRING, cel.DYN)
-ENVIRONMENT = cel.Environment(
+ENVIRONMENT = cel.CelEnvironment(
     {"resource": RECORD, "deployment": RECORD, "version": RECORD, "now": cel.TIMESTAMP}
 )
 

@@ -11,7 +11,7 @@ import pytest
 from headgate import cel
 
 RECORD = cel.map_of(cel.STRING, cel.DYN)
-ENVIRONMENT = cel.Environment(
+ENVIRONMENT = cel.CelEnvironment(
     {"record": RECORD, "other": RECORD, "items": cel.list_of(cel.DYN), "now": cel.TIMESTAMP}
 )
 
@@ -201,7 +201,7 @@ def test_a_variable_is_fetched_only_when_it_is_reached() -> None:
 
 
 def test_integers_and_doubles_mix_where_the_environment_says_so() -> None:
-    mixing = cel.Environment({"pods": cel.list_of(cel.DYN), "n": cel.INT}, mixed_numbers=True)
+    mixing = cel.CelEnvironment({"pods": cel.list_of(cel.DYN), "n": cel.INT}, mixed_numbers=True)
     bindings = {"pods": [1, 2, 3, 4, 5], "n": 4}
     assert mixing.compile("pods.size() * 0.8").evaluate(bindings) == 4.0
     assert mixing.compile("n >= pods.size() * 0.8").evaluate(bindings) is True

@@ -28,7 +28,7 @@ def fail(message: str) -> bool:
     raise ValueError(message)
 
 
-ENVIRONMENT = cel.Environment(
+ENVIRONMENT = cel.CelEnvironment(
     {"pods": cel.list_of(cel.DYN), "pod": cel.DYN},
     [
         cel.Function("ready", (cel.DYN,), cel.BOOL, lambda pod: pod.is_ready, member=True),

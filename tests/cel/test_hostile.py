@@ -8,7 +8,7 @@ import pytest
 
 from headgate import cel
 
-ENVIRONMENT = cel.Environment({"l": cel.list_of(cel.DYN), "s": cel.STRING, "d": cel.DYN})
+ENVIRONMENT = cel.CelEnvironment({"l": cel.list_of(cel.DYN), "s": cel.STRING, "d": cel.DYN})
 BINDINGS = {"l": list(range(1000)), "s": "x" * 100_000, "d": {}}
 PATIENCE_SECONDS = 5.0
 """Of processor time; far more than any of these takes. Without limits most would take hours."""

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from headgate import cel
 
 RECORD = cel.map_of(cel.STRING, cel.DYN)
-ENVIRONMENT = cel.Environment({"resource": RECORD, "deployment": RECORD})
+ENVIRONMENT = cel.CelEnvironment({"resource": RECORD, "deployment": RECORD})
 
 VALUES = [
     "a",

@@ -26,7 +26,7 @@ VARIABLES = {
     "y": (cel.DYN, oracle.Type.DYN),
 }
 
-ENVIRONMENT = cel.Environment({name: ours for name, (ours, _) in VARIABLES.items()})
+ENVIRONMENT = cel.CelEnvironment({name: ours for name, (ours, _) in VARIABLES.items()})
 ORACLE = oracle.NewEnv(
     config=oracle.NewEnvConfigFromYaml(frontend.CONFIGURATION),
     variables={name: theirs for name, (_, theirs) in VARIABLES.items()},

@@ -9,7 +9,7 @@ import pytest
 from headgate import cel
 
 RECORD = cel.map_of(cel.STRING, cel.DYN)
-ENVIRONMENT = cel.Environment(
+ENVIRONMENT = cel.CelEnvironment(
     {
         "resource": RECORD,
         "deployment": RECORD,

@@ -7,7 +7,7 @@ import pytest
 from headgate import cel
 
 RECORD = cel.map_of(cel.STRING, cel.DYN)
-ENVIRONMENT = cel.Environment({"resource": RECORD, "deployment": RECORD})
+ENVIRONMENT = cel.CelEnvironment({"resource": RECORD, "deployment": RECORD})
 NODE = {"resource": {"name": "n1", "ready": True, "metadata": {"zone": "a"}}}
 
 

@@ -7,7 +7,7 @@ import pytest
 from headgate import cel
 from headgate.cel import words
 
-ENVIRONMENT = cel.Environment({"a": cel.BOOL, "b": cel.BOOL, "record": cel.map_of(cel.STRING, cel.DYN)})
+ENVIRONMENT = cel.CelEnvironment({"a": cel.BOOL, "b": cel.BOOL, "record": cel.map_of(cel.STRING, cel.DYN)})
 
 
 @pytest.mark.parametrize("a", [False, True])
@@ -65,4 +65,4 @@ def test_every_position_stays() -> None:
 
 def test_words_can_be_switched_off() -> None:
     with pytest.raises(cel.CompileError):
-        cel.Environment({"a": cel.BOOL}, boolean_words=False).compile("a AND a")
+        cel.CelEnvironment({"a": cel.BOOL}, boolean_words=False).compile("a AND a")

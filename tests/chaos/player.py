@@ -22,9 +22,9 @@ from chaos import rollout
 from chaos.notebook import Notebook, now
 from headgate.fleet.changes import JobReported
 from headgate.runtime import holders
-from headgate.runtime.commands import ENGINE, Caller, Context, Idempotency, Reply
-from headgate.runtime.worker import Settings, Worker
-from headgate.store import Lease, Order, Store, Transaction, UnavailableError, open_store
+from headgate.runtime.commands import ENGINE, Caller, CommandContext, Idempotency, Reply
+from headgate.runtime.worker import Worker, WorkerSettings
+from headgate.store import Dispatch, Lease, Store, Transaction, UnavailableError, open_store
 
 AGENTS = 3
 CLAIM_SECONDS = 1.0
@@ -88,7 +88,7 @@ def play(part: Part) -> None:
     _wire(store, fuse)
     chance = random.Random(part.seed)
     holder = holders.this_process() if part.is_known_to_end else name_of(os.getpid())
-    settings = Settings(
+    settings = WorkerSettings(
         holder, decides=part.decides, lease_seconds=part.lease_seconds, poll_seconds=POLL_SECONDS
     )
     worker = Worker(store, settings)
@@ -145,7 +145,7 @@ def _ask_for_all(worker: Worker, notebook: Notebook, fuse: Fuse, chance: random.
 
 
 def _ask(worker: Worker, step: rollout.Step) -> None:
-    def command(context: Context) -> Reply:
+    def command(context: CommandContext) -> Reply:
         step.command(context)
         return Reply(200, b"{}")
 
@@ -200,7 +200,7 @@ class _Agent:
             except UnavailableError:
                 is_over.wait(0.02)
 
-    def _work(self, order: Order) -> None:
+    def _work(self, order: Dispatch) -> None:
         run = str(uuid.uuid4())
         job = msgspec.json.decode(order.document)["job"]
         target = f"{job['deployment']}/{job['environment']}/{job['resource']}"
@@ -223,7 +223,7 @@ class _Agent:
         too, and may come to another end. The first report counts; the second is answered with the job as it is.
         """
 
-        def command(context: Context) -> str:
+        def command(context: CommandContext) -> str:
             job = context.job(job_id)
             context.apply(JobReported(job_id, status))
             return job.status if job is not None else "put away"

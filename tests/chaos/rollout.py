@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import msgspec
 
 from headgate.fleet import changes, manifests
-from headgate.runtime.commands import Context
+from headgate.runtime.commands import CommandContext
 from headgate.store import Workspace
 
 WORKSPACE = Workspace("5f0c3f43-8bd5-4f0e-9d9d-0a4f5f1f7e11", "default", "for chaos", 0)
@@ -36,7 +36,7 @@ class Step(msgspec.Struct, frozen=True):
             return [("Delete", "Freeze", self.unfreeze)]
         return [("Put", str(one["kind"]), _name(one)) for one in self.manifests]
 
-    def command(self, context: Context) -> None:
+    def command(self, context: CommandContext) -> None:
         if self.unfreeze is not None:
             context.apply(changes.Delete("Freeze", self.unfreeze))
         for document in self.manifests:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from headgate.cli import event_stream, tables, watch_forecast, watch_lines, watch_screen, watch_state
-from headgate.cli.client import Client
+from headgate.cli.client import ApiClient
 from headgate.cli.contexts import Connection
 from headgate.cli.event_stream import Follower, Live, Lost, StreamedEvent
 
@@ -91,7 +91,7 @@ def test_a_stream_that_breaks_goes_on_behind_the_last_event(api: FakeApi) -> Non
         return Reply(stream=lambda: iter(parts))
 
     api.on("GET", "events", answer)
-    with Client(Connection(api.url)) as client:
+    with ApiClient(Connection(api.url)) as client:
         follower = Follower(client)
         items = []
         for item in follower.items():
@@ -107,7 +107,7 @@ def test_a_stream_that_breaks_goes_on_behind_the_last_event(api: FakeApi) -> Non
 def test_a_server_that_is_busy_or_broken_is_asked_for_the_stream_again(status: int, api: FakeApi) -> None:
     answers = [problem(status, "not now"), Reply(stream=lambda: iter([event(1, "a", "one")]))]
     api.on("GET", "events", lambda _: answers.pop(0))
-    with Client(Connection(api.url)) as client:
+    with ApiClient(Connection(api.url)) as client:
         follower = Follower(client)
         items = []
         for item in follower.items():

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from headgate.cli import failures, watch_following
-from headgate.cli.client import Client
+from headgate.cli.client import ApiClient
 from headgate.cli.contexts import Connection
 from headgate.cli.event_stream import Item, Live, Lost, StreamedEvent
 from headgate.cli.watch_following import Following
@@ -59,7 +59,7 @@ def fleet_api(api: FakeApi) -> FakeApi:
 
 @pytest.fixture
 def following(fleet_api: FakeApi) -> Iterator[Following]:
-    with Client(Connection(fleet_api.url)) as client:
+    with ApiClient(Connection(fleet_api.url)) as client:
         found = Following(client, (), asks_for_stuck=False)
         found.take([Live()])
         found.begin()
@@ -203,7 +203,7 @@ def test_a_token_that_was_taken_away_ends_it(fleet_api: FakeApi, following: Foll
 
 
 def test_events_of_others_ask_for_nothing_if_one_deployment_is_watched(fleet_api: FakeApi) -> None:
-    with Client(Connection(fleet_api.url)) as client:
+    with ApiClient(Connection(fleet_api.url)) as client:
         following = Following(client, ("os-patch",), asks_for_stuck=False)
         following.begin()
         assert asked(fleet_api, following, job("successful", "node-3")) == ["budgets"]

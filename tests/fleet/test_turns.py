@@ -62,7 +62,7 @@ def _publish(engine: Engine, tag: str, now: int, *, for_some: bool = False) -> N
 
 
 def _waits(target: Target) -> tuple[object, ...]:
-    return target.waits, target.wake_at, target.held_by, target.record.job
+    return target.waits, target.requeue_at, target.held_by, target.record.job
 
 
 def _history(rules: list[dict[str, object]]) -> list[dict[str, tuple[object, ...]]]:
@@ -99,4 +99,4 @@ def test_one_is_judged_for_all() -> None:
     with mock.patch.object(turns, "found", wraps=turns.found) as found:
         engine.decide(START + MINUTE)
     assert found.call_count <= 2
-    assert len({target.wake_at for target in engine.state.targets.values()}) == 12
+    assert len({target.requeue_at for target in engine.state.targets.values()}) == 12

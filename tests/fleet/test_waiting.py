@@ -28,7 +28,7 @@ class Recounted(SimulatedFleet):
     def decide(self, now: Instant) -> None:
         super().decide(now)
         state = self.engine.state
-        units: list[Unit] = [*state.targets.values(), *state.places.values()]
+        units: list[Unit] = [*state.targets.values(), *state.sites.values()]
         recounted = Counter(unit.held_by for unit in units if unit.held_by is not None)
         assert recounted == +state.waiting.counts
         self.seen.update(recounted.keys())

@@ -3,19 +3,19 @@
 import pytest
 
 from headgate.graph import counting, expressions
-from headgate.graph.items import Item, Items
+from headgate.graph.items import GraphItem, GraphItems
 
 NAMES = frozenset(("worker", "each"))
 
 
-def items() -> Items:
+def items() -> GraphItems:
     made = [
-        Item(None, updated, ready, is_changed=updated, is_member=True, value=value, index=index)
+        GraphItem(None, updated, ready, is_changed=updated, is_member=True, value=value, index=index)
         for index, (updated, ready, value) in enumerate(
             [(True, True, 1), (True, False, 2), (False, True, 3), (False, False, 4)]
         )
     ]
-    return Items(made)
+    return GraphItems(made)
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_folds_over_the_collection_are_found_and_count_the_same(
     assert (len(counted.folds), counted.reads_item) == (folds, reads_item)
     found = items()
     bindings: dict[str, object] = {"workers": found}
-    tallies = [(fold, counting.Tally(fold, found, bindings)) for fold in counted.folds]
+    tallies = [(fold, counting.FoldTally(fold, found, bindings)) for fold in counted.folds]
     for item in found:
         own = {**bindings, **dict.fromkeys(NAMES, item)}
         values = {fold.name: tally.value() for fold, tally in tallies}
@@ -53,5 +53,5 @@ def test_folds_over_the_collection_are_found_and_count_the_same(
 def test_a_fold_that_fails_for_an_item_is_left_to_the_expression() -> None:
     program = expressions.compile_in({"workers", *NAMES}, "workers.filter(w, w.status.ready).size() < 2")
     counted = counting.rewritten(program, "workers", NAMES)
-    tally = counting.Tally(counted.folds[0], items(), {})
+    tally = counting.FoldTally(counted.folds[0], items(), {})
     assert tally.has_failed

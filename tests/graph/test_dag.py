@@ -46,7 +46,7 @@ def test_dependencies_come_first_and_else_the_author_decides(text: str, expected
     ],
 )
 def test_a_ring_is_told_as_a_path_that_ends_where_it_starts(text: str, ring: str) -> None:
-    with pytest.raises(dag.Cycle) as caught:
+    with pytest.raises(dag.DependencyCycle) as caught:
         ordered(text)
     assert str(caught.value) == ring
 

@@ -4,14 +4,14 @@ import pytest
 
 from headgate import cel
 from headgate.cel import waves
-from headgate.graph.expressions import Gate, compile_in, gate
+from headgate.graph.expressions import GateExpression, compile_in, gate
 from headgate.kernel import instants
 
 NAMES = ("pod", "pods", "schema", "now", "signals")
 NINE = instants.parse("2026-03-01T09:00:00Z")
 
 
-def gate_of(text: str) -> Gate:
+def gate_of(text: str) -> GateExpression:
     return gate(text, compile_in(NAMES, text))
 
 

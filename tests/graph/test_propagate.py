@@ -2,8 +2,8 @@
 
 from headgate.cluster.simulated.store import replace
 from headgate.graph import propagate
-from headgate.graph.memory import Memory
-from headgate.graph.scene import Listed
+from headgate.graph.cluster_view import Listed
+from headgate.graph.planner_cache import PlannerCache
 from headgate.kernel import instants
 from headgate.kernel.objects import Create, Key, Update, UpdateStatus
 
@@ -53,7 +53,7 @@ def test_nothing_remembered_gives_the_same_plan() -> None:
     changed(bench)
     top = bench.store.get(Key("kro.run", "ResourceGraphDefinition", "", "pool"))
     assert top is not None
-    whole = propagate.plan(top, Listed(bench.store), {}, NOW, memory=Memory())
+    whole = propagate.plan(top, Listed(bench.store), {}, NOW, memory=PlannerCache())
     assert repr(whole.instances[0].actions) == repr(bench.plan().actions)
 
 

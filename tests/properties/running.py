@@ -58,7 +58,7 @@ class LookingEngine(Engine):
         for target in sorted(self.state.targets):
             self.explain(target, now)
         before = self.dump()
-        for unit in (*self.state.targets.values(), *self.state.places.values()):
+        for unit in (*self.state.targets.values(), *self.state.sites.values()):
             self.state.waiting.touch(unit)
         again = super().decide(now)
         assert not again.created, f"a second look started {[job.target for job in again.created]}"

@@ -11,7 +11,7 @@ from headgate.fleet.model import JOB_TERMINAL
 from headgate.kernel import instants
 from headgate.kernel.identifiers import NamedIds
 from headgate.kernel.problems import Rejected
-from headgate.runtime.keeper import Keeper, Outcome
+from headgate.runtime.workspace_engine import AfterCommit, WorkspaceEngine
 from headgate.simulate import playing, scenario
 from headgate.store import Store
 
@@ -41,10 +41,10 @@ class History:
         self._ends: list[tuple[int, str, str]] = []
         self._turns = 0
         jobs = dict(engine_of(self.leader).jobs)
-        self._desk = playing.Desk(NamedIds("history"), self.clock.now, jobs)
+        self._desk = playing.StepTranslator(NamedIds("history"), self.clock.now, jobs)
 
     @property
-    def leader(self) -> Keeper:
+    def leader(self) -> WorkspaceEngine:
         return next(keeper for keeper in self.keepers if keeper.is_leader)
 
     def play(self) -> None:
@@ -98,7 +98,7 @@ class History:
                 one.drop_replica()
                 engine_of(one)
 
-    def _after(self, outcome: Outcome) -> None:
+    def _after(self, outcome: AfterCommit) -> None:
         now = self.clock.now
         for due, _ in outcome.measurements:
             self._take(Measured(due.job.id, due.rule, due.metric.name, {"ok": self.chance.random() < 0.7}))

@@ -12,8 +12,8 @@ from headgate.fleet.changes import Change
 from headgate.fleet.engine import Engine
 from headgate.kernel.identifiers import NamedIds
 from headgate.runtime.items import WorkItem
-from headgate.runtime.keeper import Keeper, Outcome
 from headgate.runtime.replica import Replica
+from headgate.runtime.workspace_engine import AfterCommit, WorkspaceEngine
 from headgate.store import Store, Transaction, UnavailableError, rows
 from store.test_rows_follow_scenarios import comparable
 
@@ -22,18 +22,18 @@ from .stage import ANA, HOME, Clock, command, workspace
 LEASE_SECONDS = 3_600.0
 
 
-def leader(store: Store, clock: Clock, holder: str = "leader") -> Keeper:
+def leader(store: Store, clock: Clock, holder: str = "leader") -> WorkspaceEngine:
     keeper = follower(store, clock, holder)
     keeper.hold_lease(LEASE_SECONDS)
     assert keeper.is_leader
     return keeper
 
 
-def follower(store: Store, clock: Clock, holder: str = "follower") -> Keeper:
-    return Keeper(store, workspace(HOME), clock, holder)
+def follower(store: Store, clock: Clock, holder: str = "follower") -> WorkspaceEngine:
+    return WorkspaceEngine(store, workspace(HOME), clock, holder)
 
 
-def apply(keeper: Keeper, *changes: Change) -> Outcome:
+def apply(keeper: WorkspaceEngine, *changes: Change) -> AfterCommit:
     """In one commit; raises what the caller would get."""
     item = WorkItem(HOME, command=command(*changes), caller=ANA, alone=True)
     outcome = keeper.serve([item])
@@ -42,7 +42,7 @@ def apply(keeper: Keeper, *changes: Change) -> Outcome:
     return outcome
 
 
-def engine_of(keeper: Keeper) -> Engine:
+def engine_of(keeper: WorkspaceEngine) -> Engine:
     """Caught up with everything that is committed."""
     item = WorkItem(HOME, question=lambda view: view.engine)
     keeper.answer([item])
@@ -50,7 +50,7 @@ def engine_of(keeper: Keeper) -> Engine:
     return found
 
 
-def stands(keeper: Keeper) -> dict[str, Any]:
+def stands(keeper: WorkspaceEngine) -> dict[str, Any]:
     return comparable(engine_of(keeper))
 
 

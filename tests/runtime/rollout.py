@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from headgate.fleet.changes import Change, JobReported
-from headgate.runtime.worker import Settings, Worker, wall_clock
+from headgate.runtime.worker import Worker, WorkerSettings, wall_clock
 from headgate.store import Store, UnavailableError
 
 from .fleet import agent, deployment, environment, policy, resource, version
@@ -20,7 +20,7 @@ LIMIT = 5
 
 
 def worker(store: Store, holder: str, *, lease_seconds: float = 5.0) -> Worker:
-    return Worker(store, Settings(holder, lease_seconds=lease_seconds, poll_seconds=0.05))
+    return Worker(store, WorkerSettings(holder, lease_seconds=lease_seconds, poll_seconds=0.05))
 
 
 def fleet(count: int, selector: str = "true") -> list[Change]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from headgate.store import Order, Store
+from headgate.store import Dispatch, Store
 
 from .stage import HOME, Stage
 
@@ -23,12 +23,12 @@ def only(store: Store) -> dict[str, Any]:
     return job
 
 
-def order(stage: Stage) -> Order:
+def order(stage: Stage) -> Dispatch:
     found = stage.store.order(HOME, stage.job(TARGET))
     assert found is not None
     return found
 
 
-def claim(stage: Stage) -> Order:
+def claim(stage: Stage) -> Dispatch:
     (found,) = stage.store.claim_orders(holder="agent", now=stage.clock.now, seconds=60, limit=10)
     return found

@@ -12,8 +12,8 @@ import msgspec
 from headgate.fleet.changes import Change, JobReported
 from headgate.fleet.model import JOB_LIVE
 from headgate.kernel import identifiers, instants
-from headgate.runtime.commands import Caller, Context, Question, View
-from headgate.runtime.worker import Settings, Worker
+from headgate.runtime.commands import Caller, CommandContext, EngineView, Question
+from headgate.runtime.worker import Worker, WorkerSettings
 from headgate.store import Store, Workspace
 
 from .fleet import START
@@ -49,21 +49,21 @@ class Picture(msgspec.Struct):
     says: dict[str, str]
 
 
-def picture(view: View) -> Picture:
+def picture(view: EngineView) -> Picture:
     engine = view.engine
     jobs = sorted(f"{job.target} {job.tag}" for job in engine.jobs.values() if job.status in JOB_LIVE)
     return Picture(jobs, {name: _said(view, name) for name in engine.state.targets})
 
 
-def _said(view: View, target: str) -> str:
+def _said(view: EngineView, target: str) -> str:
     found = view.engine.explain(target, view.now)
     rules = "; ".join(line.message for line in found.rules)
     group = found.group.message if found.group is not None else ""
     return f"{found.state}: {found.message} | {rules} | {group}"
 
 
-def command(*changes: Change) -> Callable[[Context], None]:
-    def apply(context: Context) -> None:
+def command(*changes: Change) -> Callable[[CommandContext], None]:
+    def apply(context: CommandContext) -> None:
         for change in changes:
             context.apply(change)
 
@@ -87,7 +87,7 @@ class Stage:
             "poll_seconds": HOUR,
             "recheck_seconds": HOUR,
         }
-        self.worker = Worker(store, Settings(**{**given, **settings}), clock=self.clock)
+        self.worker = Worker(store, WorkerSettings(**{**given, **settings}), clock=self.clock)
         self.worker.start()
         eventually(lambda: self.has_lease)
 
@@ -132,7 +132,7 @@ class Stage:
     def job(self, target: str) -> str:
         """The id of its live job."""
 
-        def find(view: View) -> str:
+        def find(view: EngineView) -> str:
             record = view.engine.state.targets[target].record
             assert record.job is not None, f"{target} has no live job"
             return record.job
@@ -153,7 +153,7 @@ class Held:
         self._may_go_on = threading.Event()
 
     def __enter__(self) -> Held:
-        def wait(view: View) -> None:
+        def wait(view: EngineView) -> None:
             self._is_held.set()
             assert self._may_go_on.wait(PATIENCE)
 

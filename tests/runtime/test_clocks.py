@@ -12,10 +12,10 @@ from headgate.fleet.changes import Delete, JobReported
 from headgate.kernel import instants
 from headgate.kernel.problems import Rejected
 from headgate.runtime.clocks import ClockError, ClockWatch
-from headgate.runtime.commands import Context
+from headgate.runtime.commands import CommandContext
 from headgate.runtime.items import WorkItem
-from headgate.runtime.keeper import Keeper
-from headgate.runtime.worker import Settings, Worker
+from headgate.runtime.worker import Worker, WorkerSettings
+from headgate.runtime.workspace_engine import WorkspaceEngine
 from headgate.store import Store, open_store
 
 from .fleet import BRACKET, ONE_NODE, TWO_NODES, cycle, policy, put, version
@@ -35,8 +35,8 @@ from .stage import ANA, HOME, Clock, Stage, eventually, workspace
 DAY = 86_400.0
 
 
-def watched(store: Store, clock: Clock, steady: Clock) -> Keeper:
-    keeper = Keeper(store, workspace(HOME), clock, "leader", watch=ClockWatch(clock, steady))
+def watched(store: Store, clock: Clock, steady: Clock) -> WorkspaceEngine:
+    keeper = WorkspaceEngine(store, workspace(HOME), clock, "leader", watch=ClockWatch(clock, steady))
     keeper.hold_lease(LEASE_SECONDS)
     return keeper
 
@@ -95,7 +95,7 @@ def test_a_clock_that_drifts_slowly_is_believed() -> None:
         assert watch.doubt() is None
 
 
-def ahead(store: Store) -> tuple[Keeper, Clock]:
+def ahead(store: Store) -> tuple[WorkspaceEngine, Clock]:
     """A fleet whose bracket was begun by a process whose clock was a day ahead, kept by one whose clock is right."""
     clock = Clock()
     wrong = leader(store, clock, "wrong")
@@ -129,8 +129,8 @@ def test_a_workspace_that_is_ahead_is_not_written_to_and_says_so(prepared: Calla
     assert "86" in asked.future.result(0), "questions are answered, with a warning"
 
 
-def repair(keeper: Keeper) -> tuple[int, int]:
-    def command(context: Context) -> tuple[int, int]:
+def repair(keeper: WorkspaceEngine) -> tuple[int, int]:
+    def command(context: CommandContext) -> tuple[int, int]:
         return context.take_time_back()
 
     item = WorkItem(HOME, command=command, caller=ANA, alone=True)
@@ -235,7 +235,9 @@ def test_a_process_whose_clock_jumps_says_so_without_anybody_writing(
     monkeypatch.setattr("headgate.runtime.worker._METERING_SECONDS", 0.0)
     store, clock, steady = prepared("memory:"), Clock(), Clock()
     clock.now = steady.now = store.clock()
-    worker = Worker(store, Settings("one", poll_seconds=0.01), clock=clock, watch=ClockWatch(clock, steady))
+    worker = Worker(
+        store, WorkerSettings("one", poll_seconds=0.01), clock=clock, watch=ClockWatch(clock, steady)
+    )
     worker.start()
     try:
         eventually(lambda: not worker.health.troubles())
@@ -277,7 +279,7 @@ def test_a_job_that_is_claimed_is_not_lost_by_a_jump(
     watch = ClockWatch(clock, steady)
     asked: list[int] = []
     monkeypatch.setattr("headgate.runtime.claims.end_lost", lambda _, now: asked.append(now) or [])
-    worker = Worker(store, Settings("one", poll_seconds=0.01), clock=clock, watch=watch)
+    worker = Worker(store, WorkerSettings("one", poll_seconds=0.01), clock=clock, watch=watch)
     begin = clock.now
     clock.advance(DAY)
     worker.start()

@@ -12,7 +12,7 @@ import pytest
 from headgate.fleet.changes import PutSkip
 from headgate.fleet.engine import Engine
 from headgate.kernel.problems import Rejected
-from headgate.runtime.commands import Context
+from headgate.runtime.commands import CommandContext
 from headgate.store import Store, Transaction, UnavailableError
 
 from .fleet import (
@@ -161,7 +161,7 @@ def test_a_command_may_only_look_and_then_leaves_no_entry(stage: Stage) -> None:
     stage.each(*ONE_NODE)
     head = stage.store.head(HOME)
 
-    def look(context: Context) -> int:
+    def look(context: CommandContext) -> int:
         return len(context.engine.state.resources)
 
     assert stage.worker.submit(HOME, look, ANA).result(PATIENCE) == 1

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from headgate.fleet.changes import JobReported
 from headgate.kernel import identifiers
 from headgate.runtime.health import Health
-from headgate.runtime.keeper import Keeper
+from headgate.runtime.workspace_engine import WorkspaceEngine
 from headgate.store import Store, UnavailableError, open_store
 from headgate.store.sql_transaction import SqlTransaction
 from properties import fleets
@@ -50,9 +50,9 @@ def test_reports_through_followers_of_every_moment_are_all_taken(prepared: Calla
     store = prepared("memory:")
     clock = Clock()
     one = leader(store, clock)
-    followers: list[Keeper] = []
+    followers: list[WorkspaceEngine] = []
 
-    def followed() -> Keeper:
+    def followed() -> WorkspaceEngine:
         followers.append(follower(store, clock, f"follower-{len(followers)}"))
         engine_of(followers[-1])
         return followers[-1]
@@ -76,7 +76,7 @@ def test_reports_through_followers_of_every_moment_are_all_taken(prepared: Calla
         assert keeper.health.counts() == {}
 
 
-def _parted(store: Store, clock: Clock) -> tuple[Keeper, Keeper]:
+def _parted(store: Store, clock: Clock) -> tuple[WorkspaceEngine, WorkspaceEngine]:
     """The follower will give its jobs another variable: as many ids, other rows."""
     one, other = leader(store, clock), follower(store, clock)
     for change in TWO_NODES:

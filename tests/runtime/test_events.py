@@ -10,9 +10,9 @@ import msgspec
 import pytest
 
 from headgate.kernel.problems import Rejected
-from headgate.runtime import desk as desk_module
 from headgate.runtime import event_types
-from headgate.runtime.desk import Desk
+from headgate.runtime import worker_client as desk_module
+from headgate.runtime.worker_client import WorkerClient
 from headgate.store import Event, Store
 
 from .fleet import APPROVAL, ONE_NODE, TWO_NODES, cycle, delete, policy, put, resource, version
@@ -117,7 +117,7 @@ def test_text_that_no_database_takes_is_told_without_it(
 def test_those_who_wait_for_events_sleep_through_none(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody looks by themselves here: one wake-up that is lost, and a reader never sees the last event."""
     monkeypatch.setattr(desk_module, "_LONGEST_NAP", 2 * PATIENCE)
-    desk = Desk(stage.worker)
+    desk = WorkerClient(stage.worker)
     stage.worker.after_commit = lambda name, outcome: desk.committed(name, outcome.newest_event)
     stage.submit(resource("b"))
     first, count = stage.store.newest_event(HOME), 150
@@ -147,7 +147,7 @@ def test_those_who_wait_for_events_sleep_through_none(stage: Stage, monkeypatch:
 
 
 def test_an_event_that_is_there_already_is_not_waited_for(stage: Stage) -> None:
-    desk = Desk(stage.worker)
+    desk = WorkerClient(stage.worker)
     desk.committed(HOME, 7)
 
     async def wait() -> bool:
@@ -157,12 +157,12 @@ def test_an_event_that_is_there_already_is_not_waited_for(stage: Stage) -> None:
 
 
 def test_waiting_ends_without_an_event(stage: Stage) -> None:
-    desk = Desk(stage.worker)
+    desk = WorkerClient(stage.worker)
     assert not asyncio.run(desk.wait_for_events(HOME, 0, 0.01))
 
 
 def test_a_waiter_whose_loop_has_ended_does_not_stop_the_worker(stage: Stage) -> None:
-    desk = Desk(stage.worker)
+    desk = WorkerClient(stage.worker)
     loop = asyncio.new_event_loop()
     desk._waiting.add((loop, asyncio.Event()))
     loop.close()

@@ -9,7 +9,7 @@ import pytest
 
 from headgate.fleet.changes import Change
 from headgate.kernel.problems import Rejected
-from headgate.runtime.commands import Context, Idempotency, KeyReusedError, Reply
+from headgate.runtime.commands import CommandContext, Idempotency, KeyReusedError, Reply
 from headgate.store import Store, UnavailableError
 
 from .fleet import ONE_NODE, resource, version
@@ -27,7 +27,7 @@ class Request:
         self.body = body
         self.count = 0
 
-    def __call__(self, context: Context) -> Reply:
+    def __call__(self, context: CommandContext) -> Reply:
         self.count += 1
         context.apply(self.change)
         return Reply(201, self.body, '"etag-1"')

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from headgate.fleet.changes import JobReported
-from headgate.runtime.worker import Settings, Worker
+from headgate.runtime.worker import Worker, WorkerSettings
 from headgate.store import Store
 
 from . import rollout
@@ -116,7 +116,7 @@ def test_what_is_submitted_to_a_former_leader_is_decided_by_the_new_one(
 def test_a_worker_that_may_not_decide_takes_no_lease(
     opened: Callable[[str], Store], shared_url: str, watched: Store
 ) -> None:
-    worker = Worker(opened(shared_url), Settings("api-only", decides=False, poll_seconds=0.05))
+    worker = Worker(opened(shared_url), WorkerSettings("api-only", decides=False, poll_seconds=0.05))
     worker.start()
     try:
         rollout.submit(worker, HOME, *ONE_NODE, version("api", "v1"))

@@ -6,9 +6,9 @@ from concurrent.futures import Future
 
 import pytest
 
-from headgate.runtime.commands import ENGINE, BusyError, Caller, Context
+from headgate.runtime.commands import ENGINE, BusyError, Caller, CommandContext
 from headgate.runtime.items import WaitingLine, WorkItem
-from headgate.runtime.worker import Settings, Worker, wall_clock
+from headgate.runtime.worker import Worker, WorkerSettings, wall_clock
 from headgate.store import Workspace, open_store
 
 ME = Caller("ada")
@@ -43,17 +43,17 @@ def test_what_one_workspace_floods_the_worker_with_is_not_done_before_the_others
     store.migrate()
     for name in ("flooded", "calm"):
         store.add_workspace(Workspace(str(uuid.uuid4()), name, "", wall_clock()))
-    worker = Worker(store, Settings("test", most_items_a_batch=10, most_items_waiting=300))
+    worker = Worker(store, WorkerSettings("test", most_items_a_batch=10, most_items_waiting=300))
     worker.start()
     order: list[str] = []
     begun, released = threading.Event(), threading.Event()
 
-    def wait(context: Context) -> None:
+    def wait(context: CommandContext) -> None:
         begun.set()
         released.wait(30)
 
     def note(name: str) -> Future[None]:
-        def command(context: Context) -> None:
+        def command(context: CommandContext) -> None:
             order.append(name)
 
         return worker.submit(name, command, ME)

@@ -8,7 +8,7 @@ import pytest
 
 from headgate.fleet.engine import Engine
 from headgate.runtime import unit_check
-from headgate.runtime.keeper import Keeper
+from headgate.runtime.workspace_engine import WorkspaceEngine
 from headgate.store import Store
 
 from .fleet import APPROVAL, TWO_NODES, policy, resource, version
@@ -22,7 +22,7 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def keeper(prepared: Callable[[str], Store], clock: Clock) -> Keeper:
+def keeper(prepared: Callable[[str], Store], clock: Clock) -> WorkspaceEngine:
     """Two targets that wait for an approval."""
     found = leader(prepared("memory:"), clock)
     for change in (*TWO_NODES, policy("rules", APPROVAL), version("api", "v1")):
@@ -34,18 +34,18 @@ def stuck(engine: Engine, target: str) -> None:
     engine.state.waiting.forget(engine.state.unit_of(engine.state.targets[target]))
 
 
-def look_at_all(keeper: Keeper) -> None:
+def look_at_all(keeper: WorkspaceEngine) -> None:
     """The first look makes a list, the second looks at it."""
     keeper.check_units()
     keeper.check_units()
 
 
-def test_what_waits_for_something_is_in_order(keeper: Keeper) -> None:
+def test_what_waits_for_something_is_in_order(keeper: WorkspaceEngine) -> None:
     look_at_all(keeper)
     assert keeper.health.troubles() == []
 
 
-def test_a_target_that_waits_for_nothing_is_said_until_it_does(keeper: Keeper) -> None:
+def test_a_target_that_waits_for_nothing_is_said_until_it_does(keeper: WorkspaceEngine) -> None:
     stuck(engine_of(keeper), "api/prod/a")
     look_at_all(keeper)
     (trouble,) = keeper.health.troubles()
@@ -57,9 +57,9 @@ def test_a_target_that_waits_for_nothing_is_said_until_it_does(keeper: Keeper) -
     assert keeper.health.troubles() == []
 
 
-def test_a_time_that_has_passed_without_a_look_is_said(keeper: Keeper, clock: Clock) -> None:
+def test_a_time_that_has_passed_without_a_look_is_said(keeper: WorkspaceEngine, clock: Clock) -> None:
     unit = engine_of(keeper).state.unit_of(engine_of(keeper).state.targets["api/prod/b"])
-    unit.wake_at = clock.now
+    unit.requeue_at = clock.now
     clock.advance(119)
     look_at_all(keeper)
     assert keeper.health.troubles() == []
@@ -70,7 +70,7 @@ def test_a_time_that_has_passed_without_a_look_is_said(keeper: Keeper, clock: Cl
 
 
 def test_all_targets_are_looked_at_in_the_end_but_few_at_a_time(
-    keeper: Keeper, monkeypatch: pytest.MonkeyPatch
+    keeper: WorkspaceEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(50):
         apply(keeper, resource(f"n{number:02}"))

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, get_args
 
 from headgate.fleet import changes, model
 from headgate.fleet.changes import Change, JobReported, Measured
-from headgate.runtime.commands import View
+from headgate.runtime.commands import EngineView
 
 from .stage import Stage
 
@@ -58,7 +58,7 @@ def report(target: str, status: str = "successful") -> Step:
 
 def measured(target: str, metric: str, result: Any) -> Step:
     def make(stage: Stage) -> Change:
-        def find(view: View) -> Change:
+        def find(view: EngineView) -> Change:
             record = view.engine.state.targets[target].record
             job = view.engine.jobs[record.attempts[-1]]
             return Measured(job.id, job.metrics[0].rule, metric, result)

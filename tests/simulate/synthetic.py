@@ -3,7 +3,7 @@
 from typing import Any
 
 from headgate.fleet import changes, manifests, model, records
-from headgate.fleet.state import Judged
+from headgate.fleet.state import GateResult
 from headgate.fleet.units import BoundRule
 from headgate.kernel import decisions, instants
 from headgate.kernel.identifiers import NamedIds
@@ -59,8 +59,8 @@ def group(
     return records.Group(**settings)
 
 
-def allowed_by(policy: model.Policy, rule: model.Rule, **details: object) -> Judged:
-    return Judged(BoundRule(policy, rule), rule.kind, decisions.allowed("fine", **details))
+def allowed_by(policy: model.Policy, rule: model.Rule, **details: object) -> GateResult:
+    return GateResult(BoundRule(policy, rule), rule.kind, decisions.allowed("fine", **details))
 
 
 class Onlooker:

@@ -14,7 +14,7 @@ def _nothing_is_too_old(patched: pytest.MonkeyPatch) -> None:
     """Neither what is older than what runs nor what was put back here."""
 
     def floor_of(known: Any, target: Any) -> None:
-        target.record.spent.clear()
+        target.record.rolled_back.clear()
 
     patched.setattr(candidates, "floor_of", floor_of)
 

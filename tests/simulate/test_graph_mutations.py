@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from headgate.graph import instances, judging, labels, memory, propagate, rollouts, writing
+from headgate.graph import instances, judging, labels, planner_cache, propagate, rollouts, writing
 from headgate.kernel.decisions import Reason
 from headgate.kernel.objects import Update
 
@@ -54,7 +54,7 @@ def edited(image: str, *gates: str, at: str = "+10m") -> Step:
 
 
 def _gates_let_everything_pass(patched: pytest.MonkeyPatch) -> None:
-    patched.setattr(judging.Bench, "ask", lambda *_: judging.PASS)
+    patched.setattr(judging.GateEvaluator, "ask", lambda *_: judging.PASS)
 
 
 @pytest.mark.parametrize("gates", [(), ("${signals['go'].value == true}",)])
@@ -131,9 +131,9 @@ def test_an_edit_that_nobody_carries_out(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_gate_that_is_open_and_said_to_be_shut(monkeypatch: pytest.MonkeyPatch) -> None:
     def fault(patched: pytest.MonkeyPatch) -> None:
         shut = judging.GateVerdict("pending", Reason.GATE_FALSE, "is false", gate="${true}")
-        original = judging.Bench.ask
+        original = judging.GateEvaluator.ask
         patched.setattr(
-            judging.Bench,
+            judging.GateEvaluator,
             "ask",
             lambda self, item: shut if item.object is not None else original(self, item),
         )
@@ -165,7 +165,9 @@ def test_a_memory_that_hides_what_somebody_else_has_written(monkeypatch: pytest.
     """The planner that remembers leaves the object as it is; the one that comes back puts it right."""
 
     def fault(patched: pytest.MonkeyPatch) -> None:
-        patched.setattr(memory.Memory, "is_in_force", lambda self, item, _: item.uid in self._in_force)
+        patched.setattr(
+            planner_cache.PlannerCache, "is_in_force", lambda self, item, _: item.uid in self._in_force
+        )
 
     by_hand = {"kind": "ConfigMap", "name": "a", "patch": {"data": {"image": "app:other"}}}
     found = broken_by(

@@ -96,7 +96,7 @@ def test_a_gate_that_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_window_that_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     def fault(patched: pytest.MonkeyPatch) -> None:
         allowed = decisions.allowed("open at all times")
-        patched.setattr(gates, "window", lambda rule, *_: state.Judged(rule, rule.kind, allowed))
+        patched.setattr(gates, "window", lambda rule, *_: state.GateResult(rule, rule.kind, allowed))
 
     assert broken_by(monkeypatch, fault, publish(), objects=[*fleet(), NIGHTS]) == ["NoGateSkipped"]
 

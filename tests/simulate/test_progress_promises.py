@@ -6,7 +6,7 @@ from headgate.fleet import changes, records, wakes
 from headgate.fleet.engine import Engine
 from headgate.kernel import instants
 from headgate.promises import driving, waking
-from headgate.promises.base import Ending, Unconverged
+from headgate.promises.base import RunEnding, Unconverged
 from headgate.promises.driving import WakeDriver
 
 from .synthetic import IDS, START, Onlooker, group, job, put, version
@@ -90,7 +90,7 @@ def _ended_with(member: records.Member, *accepted: changes.Change) -> list[str]:
         fleet.accept(change)
     fleet.watch.on_group_changed(group(members=[member]))
     waits = Unconverged("api/prod/node-1", "running", "its group", "group", (("pending", "waits"),))
-    fleet.watch.ended(Ending(START, False, False, None, (waits,)))
+    fleet.watch.ended(RunEnding(START, False, False, None, (waits,)))
     return fleet.broken
 
 
@@ -107,7 +107,7 @@ def test_a_group_that_is_frozen_or_has_no_version_for_its_hook_is_held() -> None
 def test_a_wake_up_that_does_not_wake_is_none() -> None:
     fleet = Onlooker()
     unit = Unconverged("api/prod/node-1", "waiting", "votes", "votes", (("pending", "waits"),), False)
-    fleet.watch.ended(Ending(START, False, False, None, (unit,)))
+    fleet.watch.ended(RunEnding(START, False, False, None, (unit,)))
     assert fleet.broken == ["NoStuckWithoutReason"]
 
 
@@ -155,7 +155,7 @@ def test_each_wake_is_driven_once_in_a_run() -> None:
 
 def test_a_time_that_the_clock_does_not_know_wakes_nobody() -> None:
     engine = _waiting_for_a_vote()
-    engine.state.targets["api/prod/node-1"].wake_at = LATER
+    engine.state.targets["api/prod/node-1"].requeue_at = LATER
     (found,) = WakeDriver().unanswered(engine, START)
     assert found.startswith("api/prod/node-1 waits for 2026-03-01T")
 

@@ -5,7 +5,7 @@ import msgspec
 from headgate.fleet import changes, records
 from headgate.kernel import decisions, instants
 from headgate.promises import ALL, FLEET, GRAPH, WORKLOAD
-from headgate.promises.base import Ending, Unconverged
+from headgate.promises.base import RunEnding, Unconverged
 from headgate.promises.no_gate_skipped import NoGateSkipped
 
 from .synthetic import START, Onlooker, group, job, put, version
@@ -381,8 +381,8 @@ def test_a_person_may_ask_for_the_same_release_again() -> None:
     assert fleet.broken == []
 
 
-def ending(*unconverged: Unconverged, was_cut: bool = False) -> Ending:
-    return Ending(START, False, was_cut, None, unconverged)
+def ending(*unconverged: Unconverged, was_cut: bool = False) -> RunEnding:
+    return RunEnding(START, False, was_cut, None, unconverged)
 
 
 def test_a_target_that_waits_for_nothing_is_stuck() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import postgres
 from headgate.store import Store, migrations, open_store
-from headgate.store.drivers import Driver, Session
+from headgate.store.drivers import DatabaseDriver, Session
 from headgate.store.migrations import NewerSchemaError
 from headgate.store.postgres import PostgresDriver
 from headgate.store.sqlite import SqliteDriver
@@ -25,7 +25,7 @@ VERSIONS = [f"{number:04}" for number in range(1, len(migrations.STEPS) + 1)]
 class Database:
     """A new database, seen from outside the store."""
 
-    def __init__(self, url: str, driver: Callable[[], Driver]) -> None:
+    def __init__(self, url: str, driver: Callable[[], DatabaseDriver]) -> None:
         self.url = url
         self.driver = driver
         self.kind = "sqlite" if url.startswith("sqlite:") else "postgres"
@@ -64,7 +64,7 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Database:
 
 
 @pytest.fixture
-def driver(database: Database) -> Iterator[Driver]:
+def driver(database: Database) -> Iterator[DatabaseDriver]:
     found = database.driver()
     yield found
     found.close()
@@ -134,7 +134,7 @@ def _broken(session: Session, dialect: Dialect) -> None:
 
 
 def test_an_interrupted_step_leaves_the_schema_before_it(
-    database: Database, driver: Driver, opened: Callable[[str], Store]
+    database: Database, driver: DatabaseDriver, opened: Callable[[str], Store]
 ) -> None:
     filled(open_store(database.url)).close()
     schema = database.schema()
@@ -144,14 +144,16 @@ def test_an_interrupted_step_leaves_the_schema_before_it(
     assert content(opened(database.url))["head"] == 2
 
 
-def test_an_interrupted_first_step_leaves_nothing(database: Database, driver: Driver) -> None:
+def test_an_interrupted_first_step_leaves_nothing(database: Database, driver: DatabaseDriver) -> None:
     before = database.schema()
     with pytest.raises(KeyboardInterrupt):
         migrations.migrate(driver, (_broken,))
     assert database.schema() == before
 
 
-def test_a_step_that_was_interrupted_is_taken_at_the_next_start(database: Database, driver: Driver) -> None:
+def test_a_step_that_was_interrupted_is_taken_at_the_next_start(
+    database: Database, driver: DatabaseDriver
+) -> None:
     with pytest.raises(KeyboardInterrupt):
         migrations.migrate(driver, (*migrations.STEPS, _broken))
     migrations.migrate(driver, (*migrations.STEPS, _second))
@@ -159,7 +161,7 @@ def test_a_step_that_was_interrupted_is_taken_at_the_next_start(database: Databa
         assert session.fetch("SELECT name FROM second_step") == [("here",)]
 
 
-def test_steps_are_taken_in_their_order_and_once(database: Database, driver: Driver) -> None:
+def test_steps_are_taken_in_their_order_and_once(database: Database, driver: DatabaseDriver) -> None:
     taken: list[int] = []
 
     def step(number: int) -> migrations.Step:

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from headgate.kernel import instants
-from headgate.store import Order, Store
+from headgate.store import Dispatch, Store
 
 from .values import AWKWARD_TEXTS, HOME, NOW, abandoned, order, put_orders, workspace
 
@@ -14,7 +14,9 @@ LEASE_SECONDS = 30.0
 AFTER_THE_LEASE = NOW + instants.seconds(LEASE_SECONDS) + 1
 
 
-def claim(store: Store, holder: str = "one", now: int = NOW, limit: int = 10, **given: object) -> list[Order]:
+def claim(
+    store: Store, holder: str = "one", now: int = NOW, limit: int = 10, **given: object
+) -> list[Dispatch]:
     return store.claim_orders(holder=holder, now=now, seconds=LEASE_SECONDS, limit=limit, **given)  # type: ignore[arg-type]
 
 
@@ -27,7 +29,7 @@ def cancel(store: Store, job: str) -> None:
         transaction.cancel_orders([job])
 
 
-def claim_one(store: Store, holder: str = "one", now: int = NOW) -> Order:
+def claim_one(store: Store, holder: str = "one", now: int = NOW) -> Dispatch:
     [found] = claim(store, holder, now)
     return found
 

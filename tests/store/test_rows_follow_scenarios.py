@@ -12,7 +12,7 @@ import pytest
 from headgate.fleet.engine import Decisions, Engine
 from headgate.simulate import run, scenario
 from headgate.store import rows
-from headgate.store.port import Rows
+from headgate.store.port import EngineRows
 from headgate.store.schema import ENGINE_TABLES, TABLES
 
 ROOT = Path(__file__).parents[2]
@@ -48,12 +48,12 @@ class RowKeeper:
                 row["document"] = row["document"].decode()
             self.tables[table][tuple(row[name] for name in schema.key)] = row
 
-    def rows(self, sequence: int) -> Rows:
+    def rows(self, sequence: int) -> EngineRows:
         tables = {
             name: [row for row in held.values() if row.get("is_current", True)]
             for name, held in self.tables.items()
         }
-        return Rows(0, sequence, tables)  # type: ignore[arg-type]
+        return EngineRows(0, sequence, tables)  # type: ignore[arg-type]
 
 
 def comparable(engine: Engine) -> dict[str, Any]:

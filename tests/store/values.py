@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from headgate.kernel import identifiers, instants
-from headgate.store import AuditEntry, Event, LogEntry, Order, Store, Token, Transaction, Workspace
+from headgate.store import AuditEntry, Dispatch, Event, LogEntry, Store, Token, Transaction, Workspace
 from headgate.store.schema import TABLES
 
 HOME = "home"
@@ -57,7 +57,7 @@ def token(name: str, workspace: str | None = HOME) -> Token:
     )
 
 
-def order(job: str, **given: Any) -> Order:
+def order(job: str, **given: Any) -> Dispatch:
     fields: dict[str, Any] = {
         "workspace": HOME,
         "job": job,
@@ -67,7 +67,7 @@ def order(job: str, **given: Any) -> Order:
         "created_at": NOW,
         "not_before": NOW,
     }
-    return Order(**fields | given)
+    return Dispatch(**fields | given)
 
 
 def identifier(name: str) -> str:
@@ -88,9 +88,9 @@ def row(table: str, **given: object) -> list[object]:
     ]
 
 
-def put_orders(store: Store, orders: Sequence[Order]) -> None:
+def put_orders(store: Store, orders: Sequence[Dispatch]) -> None:
     names = TABLES["job_dispatch"].column_names
-    by_workspace: dict[str, list[Order]] = {}
+    by_workspace: dict[str, list[Dispatch]] = {}
     for one in orders:
         by_workspace.setdefault(one.workspace, []).append(one)
     for name, some in by_workspace.items():

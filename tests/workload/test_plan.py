@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from headgate.kernel import instants
-from headgate.kernel.objects import Create, Delete, Object, Update, UpdateStatus
+from headgate.kernel.objects import Create, DeleteObject, Object, Update, UpdateStatus
 from headgate.workload import explain, labels, operate
 from headgate.workload.situation import ABORT, SCHEDULED_AT
 
@@ -87,7 +87,7 @@ def test_the_set_s_own_status_is_written_before_anything_is_deleted(running: Wor
         for place, action in enumerate(actions)
         if isinstance(action, UpdateStatus) and action.key == running.set.key
     )
-    assert own < kinds.index(Delete)
+    assert own < kinds.index(DeleteObject)
 
 
 def test_pods_of_a_scaled_gang_stay_gated_until_the_base_gang_was_scheduled(world: World) -> None:
@@ -132,7 +132,7 @@ def test_a_pod_whose_clique_is_another_incarnation_goes_and_counts_as_gone(runni
         item for item in running.objects.values() if (item.kind, item.name) == ("PodClique", "llm-0-front")
     )
     clique.uid = "another"
-    deleted = [action for action in running.plan().actions if isinstance(action, Delete)]
+    deleted = [action for action in running.plan().actions if isinstance(action, DeleteObject)]
     assert len(deleted) == 3
     assert running.plan().status["availableReplicas"] == 0
 
@@ -152,12 +152,12 @@ def test_a_lost_status_is_found_again_in_the_objects(running: World) -> None:
     assert found.status["rollingUpdateProgress"]["updatingReplicas"] == [
         {"replicaIndex": 0, "updateStartedAt": instants.show(START)}
     ]
-    assert [action.key.kind for action in found.actions if isinstance(action, Delete)] == ["Pod"]
+    assert [action.key.kind for action in found.actions if isinstance(action, DeleteObject)] == ["Pod"]
 
 
 def test_a_set_that_is_deleted_takes_everything_with_it(running: World) -> None:
     running.set.deleted_at = running.now
-    deleted = [action for action in running.plan().actions if isinstance(action, Delete)]
+    deleted = [action for action in running.plan().actions if isinstance(action, DeleteObject)]
     assert len(deleted) == len(running.objects)
 
 
@@ -178,7 +178,7 @@ def test_a_half_torn_down_replica_is_torn_down_to_the_end_after_a_restart() -> N
     edit_image(world, 0, "v2")
     for action in world.plan().actions:
         world.apply(action)
-        if isinstance(action, Delete):
+        if isinstance(action, DeleteObject):
             break
     said = world.settle()
     assert said

@@ -7,7 +7,7 @@ import msgspec
 
 from headgate.kernel import instants
 from headgate.kernel.identifiers import NamedIds
-from headgate.kernel.objects import Action, Create, Delete, Key, Object, Update, UpdateStatus
+from headgate.kernel.objects import Action, Create, DeleteObject, Key, Object, Update, UpdateStatus
 from headgate.workload import manifests, plan, validate
 
 START = instants.parse("2026-03-02T09:00:00Z")
@@ -20,10 +20,10 @@ class World:
         self.set = validate.check(manifests.read(document)).accepted()
         self.set.uid = "the-set"
         self.objects: dict[Key, Object] = {}
-        self.last: plan.Plan | None = None
+        self.last: plan.WorkloadPlan | None = None
         self._count = 0
 
-    def plan(self) -> plan.Plan:
+    def plan(self) -> plan.WorkloadPlan:
         self.last = plan.plan(self.set, tuple(self.objects.values()), self.now, NamedIds())
         return self.last
 
@@ -52,7 +52,7 @@ class World:
             case UpdateStatus(key=key, status=status):
                 item = self.set if key == self.set.key else self.objects[key]
                 item.status = status
-            case Delete(key=key):
+            case DeleteObject(key=key):
                 self.delete(key)
 
     def delete(self, key: Key) -> None:
@@ -93,7 +93,7 @@ def _said(action: Action) -> list[str]:
     match action:
         case Create(object=item):
             return [f"create {item.kind} {item.spec.get('hostname', item.name)}"]
-        case Delete(key=key):
+        case DeleteObject(key=key):
             return [f"delete {key.kind} {key.name}"]
         case _:
             return []

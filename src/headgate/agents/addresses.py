@@ -44,7 +44,7 @@ class AddressRefusedError(Exception):
     """The operator does not allow it; the sentence says what and how to."""
 
 
-class _Entry(msgspec.Struct, frozen=True):
+class _AllowedAddress(msgspec.Struct, frozen=True):
     """One of the three says what it is about; without a port it is about all of them."""
 
     kind: str | None = None
@@ -159,17 +159,17 @@ def _unwrapped(address: IpAddress) -> IpAddress:
     return ipaddress.IPv4Address(low) if high == 0 and low > 1 else address
 
 
-def _entry(text: str, problems: list[Problem]) -> _Entry | None:
+def _entry(text: str, problems: list[Problem]) -> _AllowedAddress | None:
     body, port = _split_port(text)
     if port is None or 0 < port < 65_536:
         if body == ANY or body in get_args(Kind):
-            return _Entry(kind=body, port=port)
+            return _AllowedAddress(kind=body, port=port)
         try:
-            return _Entry(network=ipaddress.ip_network(body.strip("[]"), strict=False), port=port)
+            return _AllowedAddress(network=ipaddress.ip_network(body.strip("[]"), strict=False), port=port)
         except ValueError:
             name = body.lower().rstrip(".")
             if _NAME.fullmatch(name):
-                return _Entry(name=name, port=port)
+                return _AllowedAddress(name=name, port=port)
     problems.append(Problem(OPTION, f'is "{text[:80]}"; allowed are {_ALLOWED}'))
     return None
 

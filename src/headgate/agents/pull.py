@@ -14,8 +14,8 @@ from typing import Any
 import msgspec
 
 from headgate.agents import addresses
+from headgate.agents.agent_api_client import AgentApiClient, RefusedByServerError, Token
 from headgate.agents.backoff import Backoff
-from headgate.agents.desk import Desk, RefusedByServerError, Token
 from headgate.agents.port import Agent, Assignment, JobProgress, OrderDocument, TryLaterError, invalid
 from headgate.agents.web import Web
 from headgate.kernel.problems import Rejected
@@ -57,7 +57,7 @@ class PullAgent:
         noticed: Callable[[str, JobProgress], None] | None = None,
     ) -> None:
         self._web = Web(addresses.ANYWHERE)
-        self._desk = Desk(url, token, agent, workspace, self._web)
+        self._desk = AgentApiClient(url, token, agent, workspace, self._web)
         self._workspace = workspace or ""
         self._handler = handler
         self._holder = holder

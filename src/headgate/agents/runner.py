@@ -26,7 +26,7 @@ from headgate.agents.work import (
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Rejected
-from headgate.store.port import Order, Store, UnavailableError
+from headgate.store.port import Dispatch, Store, UnavailableError
 
 logger = logging.getLogger(__name__)
 
@@ -151,7 +151,7 @@ class AgentRunner:
             self._take(order)
         return len(orders) == free
 
-    def _take(self, order: Order) -> None:
+    def _take(self, order: Dispatch) -> None:
         work = Work(order, self._tools)
         before = self._held.get(work.key)
         task = asyncio.create_task(self._work(work, before[1] if before is not None else None))
@@ -209,7 +209,7 @@ class AgentRunner:
         finally:
             self._stopping.pop(key, None)
 
-    async def _is_stopped(self, agent: Agent, order: Order) -> bool:
+    async def _is_stopped(self, agent: Agent, order: Dispatch) -> bool:
         """Also true when it is given up, long after anybody could wait for it."""
         try:
             assignment = assignment_of(order, kept_of(order).agent, None)

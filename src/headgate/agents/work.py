@@ -24,7 +24,7 @@ from headgate.fleet.changes import JobReported
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Rejected
-from headgate.store.port import Order, Store, UnavailableError
+from headgate.store.port import Dispatch, Store, UnavailableError
 
 logger = logging.getLogger(__name__)
 
@@ -75,7 +75,7 @@ class Tools(msgspec.Struct, frozen=True):
 
 
 class Work:
-    def __init__(self, order: Order, tools: Tools) -> None:
+    def __init__(self, order: Dispatch, tools: Tools) -> None:
         self.order = order
         self.key = (order.workspace, order.job)
         self.is_put_down = False
@@ -272,11 +272,13 @@ class Work:
         return True
 
 
-def kept_of(order: Order) -> OrderState:
+def kept_of(order: Dispatch) -> OrderState:
     return msgspec.json.decode(order.state or b"{}", type=OrderState)
 
 
-def assignment_of(order: Order, state: State, keep: Callable[[State], Awaitable[None]] | None) -> Assignment:
+def assignment_of(
+    order: Dispatch, state: State, keep: Callable[[State], Awaitable[None]] | None
+) -> Assignment:
     """Raises msgspec.DecodeError."""
     document = msgspec.json.decode(order.document, type=OrderDocument)
     return Assignment(order.workspace, document, state=state, deadline_at=order.deadline_at, keep=keep)

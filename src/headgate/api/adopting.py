@@ -13,7 +13,7 @@ from headgate.fleet.state import State
 from headgate.fleet.units import Target
 from headgate.kernel import documents
 from headgate.kernel.problems import Problem, Rejected
-from headgate.runtime.commands import Context
+from headgate.runtime.commands import CommandContext
 
 CURRENT = "current"
 
@@ -50,7 +50,7 @@ def split(resources: Sequence[Any]) -> tuple[list[Any], list[Running]]:
     return plain, found
 
 
-def carry_out(context: Context, running: Sequence[Running]) -> list[str]:
+def carry_out(context: CommandContext, running: Sequence[Running]) -> list[str]:
     """The targets that were adopted: those of which nothing was known. An inventory is often behind what was deployed
     since, so that what it says later is passed over."""
     state = context.engine.state

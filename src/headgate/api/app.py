@@ -30,7 +30,7 @@ from headgate.api import (
     service_routes,
     tracing,
 )
-from headgate.api.calls import Answer, Call, ClientConnection, Principal, Refusal, Route, Service
+from headgate.api.calls import Answer, ClientConnection, Principal, Refusal, Request, Route, Service
 from headgate.api.metrics import Metrics
 from headgate.api.reading import BodyLimits, ClientGoneError
 from headgate.api.routing import Match, Router
@@ -216,7 +216,7 @@ class Application:
             self._service.aside is not None and route.lane is not None and (wants_json or not route.streams)
         )
 
-    async def _call(self, request: _Request, match: Match, held: contextlib.ExitStack) -> Call:
+    async def _call(self, request: _Request, match: Match, held: contextlib.ExitStack) -> Request:
         """Who is asked first, so that strangers neither learn anything nor make the service read their bodies."""
         route, headers = match.route, request.headers
         if route.permission is not None:
@@ -239,7 +239,7 @@ class Application:
         if key is not None:
             fingerprint = reading.fingerprint(request.method, request.raw_path, request.query, raw_body)
             idempotency = parameters.idempotency(principal.identity, key, fingerprint)
-        return Call(
+        return Request(
             service=self._service,
             principal=principal,
             workspace=workspace,

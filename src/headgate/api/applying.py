@@ -16,7 +16,7 @@ from headgate.api import (
     refusals,
     replies,
 )
-from headgate.api.calls import Call, Refusal
+from headgate.api.calls import Refusal, Request
 from headgate.fleet import differences, kinds, manifests, model
 from headgate.fleet.changes import Object, Put
 from headgate.fleet.differences import Difference
@@ -46,7 +46,7 @@ class Asked(msgspec.Struct, frozen=True):
     change: Put
 
 
-async def parse(call: Call) -> list[Manifest]:
+async def parse(call: Request) -> list[Manifest]:
     """Every problem of every manifest at once, each with its place in the list."""
     if call.body is not None:
         given = call.body.get("manifests") if isinstance(call.body, dict) else None
@@ -88,7 +88,7 @@ def _parse_one(document: Any, path: str, workspace: str) -> Manifest:
     if isinstance(parsed, manifests.ForeignObject):
         message = f"is {parsed.api_version}; a {parsed.kind} is applied to a cluster, not here"
         raise Rejected([Problem("apiVersion", message)])
-    value = document.value if isinstance(document, manifests.Document) else document
+    value = document.value if isinstance(document, manifests.TextDocument) else document
     metadata = value.get("metadata", value) if "kind" in value else value
     metadata = metadata if isinstance(metadata, dict) else {}
     named = metadata.get("workspace")
@@ -108,13 +108,13 @@ def _repeated(found: Sequence[Manifest]) -> Iterator[Problem]:
             yield Problem(one.path, f"is {kind} {name}, as in {first}")
 
 
-def check_permissions(call: Call, parsed: Sequence[Manifest]) -> None:
+def check_permissions(call: Request, parsed: Sequence[Manifest]) -> None:
     """Each kind needs the permission that its own collection needs."""
     for kind in {kinds.of(one.object): one for one in parsed}:
         refusals.require(call, kind.permission, f"applying a {kind.name}")
 
 
-def check_fields(call: Call, state: State, wanted: Sequence[Manifest]) -> None:
+def check_fields(call: Request, state: State, wanted: Sequence[Manifest]) -> None:
     """What a field needs follows from what is there: to take a scope away is to reach more than was allowed before."""
     for one in wanted:
         fields.check(call, held(state, one.object), one.object, has_own_id=one.has_own_id)

@@ -19,7 +19,7 @@ Schema = Any
 """A msgspec Struct, a type that `api.schemas` can describe, or a ready JSON Schema as a dict."""
 
 
-class Desk(Protocol):
+class WorkerPort(Protocol):
     """The worker as the API sees it. Errors come out of the await: Rejected, KeyReusedError, UnknownWorkspaceError,
     store.UnavailableError, and whatever the command raised itself."""
 
@@ -71,9 +71,9 @@ class Aside(Protocol):
         """Refuses whoever would have to wait behind too many, before anything of the request is read."""
         ...
 
-    async def answer(self, lane: Lane, work: str, call: Call) -> Answer: ...
+    async def answer(self, lane: Lane, work: str, call: Request) -> Answer: ...
 
-    def parts(self, lane: Lane, work: str, call: Call) -> AsyncIterator[AnswerPart]:
+    def parts(self, lane: Lane, work: str, call: Request) -> AsyncIterator[AnswerPart]:
         """The last one has the status; before it come the parts of what was made."""
         ...
 
@@ -107,7 +107,7 @@ class Principal(msgspec.Struct, frozen=True):
 class Service(msgspec.Struct, frozen=True):
     """What handlers work with. `desk` changes and looks at workspaces; `store` is for history (call it in a thread)."""
 
-    desk: Desk
+    desk: WorkerPort
     store: Store
     clock: Callable[[], Instant]
     public_url: str = ""
@@ -150,7 +150,7 @@ class ClientConnection:
             await asyncio.gather(self._listening, return_exceptions=True)
 
 
-class Call(msgspec.Struct):
+class Request(msgspec.Struct):
     service: Service
     principal: Principal
     workspace: str
@@ -210,7 +210,7 @@ class Route(msgspec.Struct, frozen=True):
     path: str
     operation: str
     summary: str
-    handler: Callable[[Call], Awaitable[Answer]]
+    handler: Callable[[Request], Awaitable[Answer]]
     permission: str | None
     tag: str
     answers: Mapping[int, Schema]

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from headgate.api import concerning, refusals
-from headgate.api.calls import Call, Parameter, Refusal
+from headgate.api.calls import Parameter, Refusal, Request
 from headgate.fleet import concerns, deleting, kinds, model, votes
 from headgate.fleet.brackets import hooks
 from headgate.fleet.changes import Object
@@ -85,7 +85,7 @@ def _needed_by(state: State, kind: Kind, thing: Object) -> str | None:
     return None
 
 
-def check_permission(call: Call, state: State, kind: Kind, thing: Object) -> None:
+def check_permission(call: Request, state: State, kind: Kind, thing: Object) -> None:
     """A version that is deleted can be published anew: to delete one that was rejected, or vetoed, is to lift that."""
     refusals.require(call, kind.permission, f"deleting a {kind.singular}")
     if isinstance(thing, model.Version) and thing.status == "rejected":

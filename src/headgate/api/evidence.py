@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from headgate.api import permissions, rollout_views
-from headgate.api.calls import Call
+from headgate.api.calls import Request
 from headgate.fleet import evidence, explain, records, remedies
 from headgate.kernel import rendering
 
@@ -15,7 +15,7 @@ WHOLE_ANSWERS = "target:act"
 LONGEST_BEGINNING_BYTES = 200
 
 
-def sees_answers(call: Call) -> bool:
+def sees_answers(call: Request) -> bool:
     return call.principal.allows(WHOLE_ANSWERS, call.workspace)
 
 

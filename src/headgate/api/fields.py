@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from headgate.api import refusals
-from headgate.api.calls import Call
+from headgate.api.calls import Request
 from headgate.fleet import kinds, model
 from headgate.fleet.changes import Object
 from headgate.kernel import rendering
@@ -50,7 +50,7 @@ GUARDS: tuple[Guard, ...] = (
 _BY_KIND = {kind: tuple(one for one in GUARDS if one.kind == kind) for kind in kinds.BY_NAME}
 
 
-def check(call: Call, old: Object | None, new: Object, *, has_own_id: bool = False) -> None:
+def check(call: Request, old: Object | None, new: Object, *, has_own_id: bool = False) -> None:
     """Only what changes is asked about: an object can be read and put again as it was."""
     for guard in _BY_KIND[type(new).__name__]:
         if guard.field == USER and getattr(new, USER) in ("", call.caller.user):
@@ -62,7 +62,7 @@ def check(call: Call, old: Object | None, new: Object, *, has_own_id: bool = Fal
         _check_mark(call, old, new)
 
 
-def _check_mark(call: Call, old: Object | None, new: model.Version) -> None:
+def _check_mark(call: Request, old: Object | None, new: model.Version) -> None:
     """By its status a version is marked as bad; a record of that which comes along says whose doing it was, and when.
     What is marked already stays so."""
     is_marked = isinstance(old, model.Version) and old.status == "rejected"

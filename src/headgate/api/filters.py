@@ -57,8 +57,8 @@ def with_times(document: Mapping[str, object]) -> dict[str, object]:
 
 
 @functools.cache
-def _environment(variable: str) -> cel.Environment:
-    return cel.Environment({variable: cel.DYN})
+def _environment(variable: str) -> cel.CelEnvironment:
+    return cel.CelEnvironment({variable: cel.DYN})
 
 
 def _refused(errors: list[tuple[str, str]]) -> Refusal:

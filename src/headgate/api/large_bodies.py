@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from headgate.api import problems, reading
-from headgate.api.calls import Answer, Call
+from headgate.api.calls import Answer, Request
 from headgate.api.reading import BodyLimits
 
 LARGE_BYTES = 16 * 1024
@@ -25,23 +25,23 @@ class RefusedAside(problems.RefusalWithHeaders):
         self.errors = tuple((one.path, one.message) for one in problem.errors)
 
 
-def is_large(call: Call) -> bool:
+def is_large(call: Request) -> bool:
     return call.service.aside is not None and len(call.raw_body) > LARGE_BYTES
 
 
-def is_json(call: Call) -> bool:
+def is_json(call: Request) -> bool:
     essence = dict(call.headers).get("content-type", "").partition(";")[0].strip().lower()
     return reading.is_json(essence)
 
 
-def decoded(call: Call) -> Any:
+def decoded(call: Request) -> Any:
     """None where it is no JSON, and for an empty body."""
     if call.body is not None or not call.raw_body or not is_json(call):
         return call.body
     return reading.parse_document(call.raw_body, BodyLimits())
 
 
-async def parts(call: Call, work: str) -> AsyncIterator[bytes]:
+async def parts(call: Request, work: str) -> AsyncIterator[bytes]:
     assert call.service.aside is not None
     async for part in call.service.aside.parts("bodies", work, call):
         if not part.is_last:

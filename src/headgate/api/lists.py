@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from headgate.api import filters, pages
-from headgate.api.calls import Answer, Call
+from headgate.api.calls import Answer, Request
 from headgate.api.filters import Filter
 from headgate.api.pages import Key, Page
 
@@ -36,15 +36,15 @@ class Listing(msgspec.Struct, Generic[Row], frozen=True):
     is_sparse: bool = False
 
 
-class _Found(msgspec.Struct):
+class _ListPage(msgspec.Struct):
     items: list[tuple[Key, msgspec.Raw]] = []
 
 
-async def answer(call: Call, listing: Listing[Row]) -> Answer:
+async def answer(call: Request, listing: Listing[Row]) -> Answer:
     page = pages.read(call, listing.default_sort)
     condition = filters.condition(call.query.get("cel"), listing.variable)
     deadline = time.monotonic() + LONGEST_SEARCH_SECONDS
-    found = _Found()
+    found = _ListPage()
     position = page.after
     while True:
         missing = page.limit + 1 - len(found.items)
@@ -67,7 +67,7 @@ def _take(
     rows: Sequence[tuple[Key, Row | None]],
     condition: Filter | None,
     missing: int,
-    found: _Found,
+    found: _ListPage,
     deadline: float,
 ) -> int:
     """How many of the rows it has looked at: at least one, and no more than there is time for."""

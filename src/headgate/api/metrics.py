@@ -12,8 +12,8 @@ from headgate.fleet.model import JOB_LIVE
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.runtime.health import CHECKS, Check
-from headgate.runtime.keeper import Keeper, Outcome
 from headgate.runtime.worker import wall_clock
+from headgate.runtime.workspace_engine import AfterCommit, WorkspaceEngine
 
 Figure = TypeVar("Figure")
 Make: TypeAlias = Callable[..., Figure]
@@ -98,7 +98,7 @@ class Metrics:
     def stream_closed(self) -> None:
         self._streams.dec()
 
-    def batch(self, workspace: str, outcome: Outcome, seconds: float, size: int) -> None:
+    def batch(self, workspace: str, outcome: AfterCommit, seconds: float, size: int) -> None:
         self._commit_seconds.labels(workspace).observe(seconds)
         self._batch_size.labels(workspace).observe(size)
         if outcome.has_written:
@@ -110,7 +110,7 @@ class Metrics:
         for job in outcome.ended:
             self._jobs_ended.labels(workspace, job.status).inc()
 
-    def kept(self, keeper: Keeper, queue_depth: int, oldest_order: Instant | None) -> None:
+    def kept(self, keeper: WorkspaceEngine, queue_depth: int, oldest_order: Instant | None) -> None:
         workspace = keeper.workspace.name
         self._replica_position.labels(workspace).set(keeper.position)
         self._lease_held.labels(workspace).set(1 if keeper.is_leader else 0)

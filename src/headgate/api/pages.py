@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from headgate.api.calls import Call, Parameter, Refusal
+from headgate.api.calls import Parameter, Refusal, Request
 
 DEFAULT_LIMIT = 100
 LARGEST_LIMIT = 1_000
@@ -65,7 +65,7 @@ def parameters(
     )
 
 
-def read(call: Call, default: str = "name") -> Page:
+def read(call: Request, default: str = "name") -> Page:
     sort = str(call.query.get("sort") or default)
     limit = int(call.query.get("limit") or DEFAULT_LIMIT)
     field = sort.removeprefix("-")

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from headgate.api import applying, bodies, concerning, pruning, refusals, rehearsing
-from headgate.api.calls import Call
+from headgate.api.calls import Request
 from headgate.fleet import model
 from headgate.fleet.changes import Change, Object
 from headgate.fleet.concerns import Concern
@@ -127,7 +127,7 @@ def _result(difference: Difference, concern: Concern | None) -> dict[str, Any]:
 
 
 async def rehearse(
-    call: Call, parsed: Sequence[applying.Manifest], given: bodies.ManifestsInput
+    call: Request, parsed: Sequence[applying.Manifest], given: bodies.ManifestsInput
 ) -> dict[str, Any]:
     """Applies everything to a copy of the workspace and forgets it."""
     copy = await rehearsing.copy_of(call)

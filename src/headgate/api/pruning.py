@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from headgate.api import bodies, deletions, finding
-from headgate.api.calls import Call
+from headgate.api.calls import Request
 from headgate.fleet import deleting, differences, kinds, model
 from headgate.fleet.changes import Delete, Object
 from headgate.fleet.differences import Difference
@@ -120,7 +120,7 @@ def _find(state: State, kind: Kind, name: str) -> Object | None:
     return version.object if version is not None else None
 
 
-def check_removals(call: Call, state: State, found: Sequence[ObjectRemoval], *, confirm: bool) -> None:
+def check_removals(call: Request, state: State, found: Sequence[ObjectRemoval], *, confirm: bool) -> None:
     """As if each of them was deleted by itself."""
     going = [one for one in found if one.kept is None]
     for one in going:

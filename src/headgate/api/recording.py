@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import msgspec
 
-from headgate.api.calls import Call
+from headgate.api.calls import Request
 from headgate.runtime.commands import Idempotency, KeyReusedError, Reply
 from headgate.store.port import AuditEntry, Remembered, Transaction
 
 
 def once(
-    call: Call,
+    call: Request,
     workspace: str,
     act: Callable[[Transaction], tuple[Reply, AuditEntry | None]],
     *,
@@ -28,7 +28,7 @@ def once(
 
 def once_in(
     transaction: Transaction,
-    call: Call,
+    call: Request,
     act: Callable[[Transaction], tuple[Reply, AuditEntry | None]],
     *,
     keeps_reply: bool = True,
@@ -45,12 +45,12 @@ def once_in(
     return reply
 
 
-def _remember(call: Call, key: Idempotency, reply: Reply, transaction: Transaction) -> None:
+def _remember(call: Request, key: Idempotency, reply: Reply, transaction: Transaction) -> None:
     body = msgspec.json.encode((reply.body.decode(), reply.etag))
     transaction.remember(Remembered(key.key, key.fingerprint, reply.status, body, call.service.clock()))
 
 
-def _recalled(call: Call, transaction: Transaction) -> Reply | None:
+def _recalled(call: Request, transaction: Transaction) -> Reply | None:
     if call.idempotency is None:
         return None
     found = transaction.recall(call.idempotency.key)
@@ -63,7 +63,7 @@ def _recalled(call: Call, transaction: Transaction) -> Reply | None:
 
 
 def entry(
-    call: Call, action: str, kind: str, name: str, before: bytes | None = None, after: bytes | None = None
+    call: Request, action: str, kind: str, name: str, before: bytes | None = None, after: bytes | None = None
 ) -> AuditEntry:
     return AuditEntry(
         call.service.clock(), call.caller.user, action, kind, name, before, after, call.caller.request_id

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
-from headgate.api.calls import Call, Refusal
+from headgate.api.calls import Refusal, Request
 from headgate.kernel.problems import Rejected
 
 _MOST_NAMES_COMPARED = 5_000
@@ -42,7 +42,7 @@ def forbidden(permission: str, why: str, workspace: str) -> Refusal:
     )
 
 
-def require(call: Call, permission: str, why: str) -> None:
+def require(call: Request, permission: str, why: str) -> None:
     if not call.principal.allows(permission, call.workspace):
         raise forbidden(permission, why, call.workspace)
 

@@ -10,11 +10,11 @@ from typing import TypeVar
 import msgspec
 
 from headgate.api import problems, replies
-from headgate.api.calls import Call
+from headgate.api.calls import Request
 from headgate.fleet.engine import Engine
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
-from headgate.runtime.commands import View
+from headgate.runtime.commands import EngineView
 
 Result = TypeVar("Result")
 
@@ -37,11 +37,11 @@ class Copy(msgspec.Struct, frozen=True):
         return Engine.load(self.document, self.ids)
 
 
-async def copy_of(call: Call) -> Copy:
+async def copy_of(call: Request) -> Copy:
     return await replies.ask(call, taken)
 
 
-def taken(view: View) -> Copy:
+def taken(view: EngineView) -> Copy:
     return Copy(view.engine.dump(), view.now, view.engine.state.ids)
 
 

@@ -9,7 +9,7 @@ from typing import Any, ParamSpec, TypeVar
 import msgspec
 
 from headgate.api import etags
-from headgate.api.calls import Answer, Call
+from headgate.api.calls import Answer, Request
 from headgate.runtime.commands import Command, Question, Reply
 
 Result = TypeVar("Result")
@@ -36,14 +36,14 @@ def object_answer(document: Any, status: int = 200) -> Answer:
     return Answer(status, body, {"ETag": etags.of(body)})
 
 
-async def submit(call: Call, command: Command[Reply], *, alone: bool = False) -> Answer:
+async def submit(call: Request, command: Command[Reply], *, alone: bool = False) -> Answer:
     given = await call.service.desk.submit_once(
         call.workspace, command, call.caller, call.idempotency, alone=alone
     )
     return answer(given)
 
 
-async def ask(call: Call, question: Question[Result]) -> Result:
+async def ask(call: Request, question: Question[Result]) -> Result:
     return await call.service.desk.ask(call.workspace, question)
 
 

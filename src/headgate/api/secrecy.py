@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from headgate.api.applying import Manifest
-from headgate.api.calls import Call
+from headgate.api.calls import Request
 from headgate.fleet import hiding, model
 from headgate.fleet.agent_fields import HIDDEN
 from headgate.fleet.changes import Object
@@ -22,11 +22,11 @@ _SEE_SECRETS = {
 }
 
 
-def sees(call: Call, kind: str) -> bool:
+def sees(call: Request, kind: str) -> bool:
     return any(call.principal.allows(one, call.workspace) for one in _SEE_SECRETS.get(kind, ()))
 
 
-def without_guesses(call: Call, given: Sequence[Manifest]) -> list[Manifest]:
+def without_guesses(call: Request, given: Sequence[Manifest]) -> list[Manifest]:
     """For a comparison: what a caller gives in the place of a secret that they do not see differs from it, whatever it
     is."""
     return [

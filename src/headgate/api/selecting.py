@@ -16,13 +16,13 @@ import msgspec
 
 from headgate import cel
 from headgate.api import replies
-from headgate.api.calls import Call
+from headgate.api.calls import Request
 from headgate.cel import syntax
 from headgate.fleet import expressions
 from headgate.fleet.changes import Object
 from headgate.fleet.state import State
 from headgate.kernel.problems import Problem, Rejected
-from headgate.runtime.commands import View
+from headgate.runtime.commands import EngineView
 
 SLICE_SECONDS = 0.02
 MOST_STEPS = 500_000
@@ -34,7 +34,7 @@ _OVER_RESOURCES = "resourceSelector"
 _FIELDS = {"selector": "selector", "targetSelector": "target_selector", _OVER_RESOURCES: "resource_selector"}
 
 
-async def check_body(call: Call, body: Any, path: str = "") -> None:
+async def check_body(call: Request, body: Any, path: str = "") -> None:
     """Of an object, a patch or an order, as it was given; what is no text is refused by whoever reads it."""
     if not isinstance(body, dict):
         return
@@ -44,12 +44,12 @@ async def check_body(call: Call, body: Any, path: str = "") -> None:
             await _check(call, f"{path}{field}", text, over_targets=field != _OVER_RESOURCES)
 
 
-async def check_object(call: Call, thing: Object, path: str) -> None:
+async def check_object(call: Request, thing: Object, path: str) -> None:
     given = {field: getattr(thing, attribute, None) for field, attribute in _FIELDS.items()}
     await check_body(call, given, f"{path}.spec.")
 
 
-async def _check(call: Call, path: str, text: str, *, over_targets: bool) -> None:
+async def _check(call: Request, path: str, text: str, *, over_targets: bool) -> None:
     program = await replies.in_thread(_long_one, text)
     if program is None:
         return
@@ -73,11 +73,11 @@ def _long_one(text: str) -> cel.Program | None:
     return program if len(text) > LONG_TEXT or _has_loop(program.root) else None
 
 
-def _has_loop(root: syntax.Node) -> bool:
+def _has_loop(root: syntax.SyntaxNode) -> bool:
     return isinstance(root, syntax.Fold) or any(map(_has_loop, root.children()))
 
 
-def _names(over_targets: bool, view: View) -> list[str]:
+def _names(over_targets: bool, view: EngineView) -> list[str]:
     state = view.engine.state
     return list(state.targets if over_targets else state.resources)
 
@@ -88,7 +88,9 @@ class _Cost(msgspec.Struct):
     done: int = 0
 
 
-def _look(program: cel.Program, names: Sequence[str], cost: _Cost, over_targets: bool, view: View) -> None:
+def _look(
+    program: cel.Program, names: Sequence[str], cost: _Cost, over_targets: bool, view: EngineView
+) -> None:
     """Goes on where the last look stopped, for as long as one question may keep the engine from its work."""
     ends = time.monotonic() + SLICE_SECONDS
     for bindings in _bindings(view.engine.state, names[cost.done :], over_targets):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from headgate.api import metrics
-from headgate.api.calls import Answer, Call, Route
+from headgate.api.calls import Answer, Request, Route
 from headgate.api.problems import unavailable
 from headgate.store.port import UnavailableError
 
@@ -33,23 +33,23 @@ def routes(
 ) -> tuple[Route, ...]:
     """`docs` gives the page and the hash of its style, the only one that a browser shall apply."""
 
-    async def healthz(call: Call) -> Answer:
+    async def healthz(call: Request) -> Answer:
         return Answer(200, {"status": "alive"})
 
-    async def readyz(call: Call) -> Answer:
+    async def readyz(call: Request) -> Answer:
         reasons = ready()
         if reasons:
             raise unavailable("; ".join(reasons))
         await _ping(call)
         return Answer(200, {"status": "ready"})
 
-    async def metrics_page(call: Call) -> Answer:
+    async def metrics_page(call: Request) -> Answer:
         return Answer(200, figures.render(), media_type=metrics.MEDIA_TYPE)
 
-    async def openapi_document(call: Call) -> Answer:
+    async def openapi_document(call: Request) -> Answer:
         return Answer(200, openapi())
 
-    async def docs_page(call: Call) -> Answer:
+    async def docs_page(call: Request) -> Answer:
         page, style_hash = docs()
         policy = _DOCS_POLICY.format(styles=f"style-src 'sha256-{style_hash}'")
         headers = {"Content-Security-Policy": policy, "Referrer-Policy": "no-referrer"}
@@ -64,7 +64,7 @@ def routes(
     )
 
 
-async def _ping(call: Call) -> None:
+async def _ping(call: Request) -> None:
     try:
         async with asyncio.timeout(PING_SECONDS):
             await asyncio.to_thread(call.service.store.ping)

@@ -28,14 +28,14 @@ from headgate.api import (
     views,
 )
 from headgate.api.adopting import Running
-from headgate.api.calls import Call, Refusal
+from headgate.api.calls import Refusal, Request
 from headgate.api.objects import Parsed
 from headgate.fleet import changes, kinds, model
 from headgate.fleet.state import State
 from headgate.kernel import documents
 from headgate.kernel.problems import Problem, Rejected, below, renamed
 from headgate.runtime import holders
-from headgate.runtime.commands import Context, Reply, View
+from headgate.runtime.commands import CommandContext, EngineView, Reply
 from headgate.store.port import Lease, Store
 
 PROVIDER_KEY = "headgate/provider"
@@ -97,7 +97,7 @@ def _owned(resource: model.Resource, provider: str) -> model.Resource:
     return msgspec.structs.replace(resource, metadata={**resource.metadata, PROVIDER_KEY: provider})
 
 
-async def put(call: Call, wanted: Set) -> Reply:
+async def put(call: Request, wanted: Set) -> Reply:
     """In one transaction if it is small; else in steps, after all of it was checked."""
     async with _alone(call, wanted.provider) as held:
         names = frozenset(item.name for item in wanted.items)
@@ -113,7 +113,7 @@ async def put(call: Call, wanted: Set) -> Reply:
         return await stepping.last(call, lambda context: reply)
 
 
-def _gone(provider: str, wanted: frozenset[str], view: View) -> list[str]:
+def _gone(provider: str, wanted: frozenset[str], view: EngineView) -> list[str]:
     return [
         name
         for name, node in view.engine.state.resources.items()
@@ -125,7 +125,7 @@ def _reply(result: Result) -> Reply:
     return replies.reply(200, {key: sorted(names) for key, names in msgspec.structs.asdict(result).items()})
 
 
-def _replace(call: Call, wanted: Set, context: Context) -> Reply:
+def _replace(call: Request, wanted: Set, context: CommandContext) -> Reply:
     """Deletes first, so that an identifier can move to a resource of another name."""
     names = frozenset(item.name for item in wanted.items)
     flaws = list(_name_flaws(context.engine.state, wanted.provider, wanted.items))
@@ -152,7 +152,7 @@ def _name_flaws(state: State, provider: str, items: Sequence[SetItem]) -> Iterat
             yield Problem(f"{item.path}.name", flaw)
 
 
-def _put(call: Call, context: Context, item: SetItem, result: Result) -> None:
+def _put(call: Request, context: CommandContext, item: SetItem, result: Result) -> None:
     old = context.engine.state.get(kinds.RESOURCE, item.name)
     fields.check(call, old, item.resource)
     with renamed(below(item.path)):
@@ -166,7 +166,7 @@ def _put(call: Call, context: Context, item: SetItem, result: Result) -> None:
     (result.created if old is None else result.updated).append(item.name)
 
 
-async def _check(call: Call, wanted: Set, gone: frozenset[str]) -> None:
+async def _check(call: Request, wanted: Set, gone: frozenset[str]) -> None:
     """All that a step could be refused for, before the first of them."""
     before = _Before()
     flaws: list[Problem] = []
@@ -180,12 +180,12 @@ async def _check(call: Call, wanted: Set, gone: frozenset[str]) -> None:
 
 
 def _flaws(
-    call: Call,
+    call: Request,
     provider: str,
     items: Sequence[SetItem],
     gone: frozenset[str],
     before: _Before,
-    view: View,
+    view: EngineView,
 ) -> list[Problem]:
     state = view.engine.state
     found = list(_name_flaws(state, provider, items))
@@ -234,7 +234,7 @@ def _identifier_flaws(
     before.names.add(item.name)
 
 
-async def _put_in_steps(call: Call, wanted: Set, gone: Sequence[str], held: _Held) -> Result:
+async def _put_in_steps(call: Request, wanted: Set, gone: Sequence[str], held: _Held) -> Result:
     result = Result([], [], [], [], [])
     leaving = frozenset(gone)
     pace = stepping.Pace()
@@ -254,13 +254,13 @@ async def _put_in_steps(call: Call, wanted: Set, gone: Sequence[str], held: _Hel
     return result
 
 
-async def _step(call: Call, command: Any) -> Result:
+async def _step(call: Request, command: Any) -> Result:
     found: Result = await call.service.desk.submit(call.workspace, command, call.caller, alone=True)
     return found
 
 
 def _put_some(
-    call: Call, provider: str, items: Sequence[SetItem], leaving: frozenset[str], context: Context
+    call: Request, provider: str, items: Sequence[SetItem], leaving: frozenset[str], context: CommandContext
 ) -> Result:
     """What leaves and has an identifier that is needed leaves now."""
     state = context.engine.state
@@ -275,7 +275,7 @@ def _put_some(
     return result
 
 
-def _delete_some(provider: str, names: Sequence[str], context: Context) -> Result:
+def _delete_some(provider: str, names: Sequence[str], context: CommandContext) -> Result:
     """Whatever has become of them meanwhile stays as it is."""
     result = Result([], [], [], [], [])
     for name in names:
@@ -308,7 +308,7 @@ _HERE: set[str] = set()
 
 
 @asynccontextmanager
-async def _alone(call: Call, provider: str) -> AsyncIterator[_Held]:
+async def _alone(call: Request, provider: str) -> AsyncIterator[_Held]:
     """Two sets of one provider at once would end as neither of them."""
     store, name = call.service.store, f"set/{call.workspace}/{provider}"
     lease = None
@@ -333,6 +333,6 @@ def _taken(store: Store, name: str) -> Lease | None:
     return store.take_lease(name, holders.this_process(), LEASE_SECONDS)
 
 
-def check_permissions(call: Call, wanted: Set) -> None:
+def check_permissions(call: Request, wanted: Set) -> None:
     if any(item.running for item in wanted.items):
         refusals.require(call, "target:adopt", "saying what resources run")

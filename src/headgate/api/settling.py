@@ -7,10 +7,10 @@ from headgate.api.objects import Parsed
 from headgate.fleet.changes import Object
 from headgate.fleet.kinds import Kind
 from headgate.kernel.problems import Problem, Rejected
-from headgate.runtime.commands import Context
+from headgate.runtime.commands import CommandContext
 
 
-def settled(context: Context, kind: Kind, parsed: Parsed, old: Object | None, user: str) -> Object:
+def settled(context: CommandContext, kind: Kind, parsed: Parsed, old: Object | None, user: str) -> Object:
     """With the id it keeps, and with who froze."""
     thing = parsed.object
     if old is not None:

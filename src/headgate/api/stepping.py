@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 from headgate.api import problems
-from headgate.api.calls import Call, Refusal
+from headgate.api.calls import Refusal, Request
 from headgate.kernel.problems import Rejected
-from headgate.runtime.commands import Command, Context, Reply
+from headgate.runtime.commands import Command, CommandContext, Reply
 
 Thing = TypeVar("Thing")
 Result = TypeVar("Result")
@@ -40,7 +40,7 @@ class Pace:
             yield some
 
     def timed(self, command: Command[Result]) -> Command[Result]:
-        def run(context: Context) -> Result:
+        def run(context: CommandContext) -> Result:
             begin = time.perf_counter()
             result = command(context)
             self._took(time.perf_counter() - begin)
@@ -57,10 +57,10 @@ class _UnknownError(Exception):
     """Under its key nothing was answered before."""
 
 
-async def known_answer(call: Call) -> Reply | None:
+async def known_answer(call: Request) -> Reply | None:
     """What the same request was answered before: its steps are not done again."""
 
-    def refuse(context: Context) -> Reply:
+    def refuse(context: CommandContext) -> Reply:
         raise _UnknownError
 
     try:
@@ -69,7 +69,7 @@ async def known_answer(call: Call) -> Reply | None:
         return None
 
 
-async def last(call: Call, command: Command[Reply]) -> Reply:
+async def last(call: Request, command: Command[Reply]) -> Reply:
     """The step whose answer is kept under the request's key."""
     return await call.service.desk.submit_once(
         call.workspace, command, call.caller, call.idempotency, alone=True

@@ -1,7 +1,7 @@
 """CEL for Headgate: expressions compiled once, evaluated at the speed of Python, within a budget."""
 
-from headgate.cel.environment import Environment
-from headgate.cel.errors import BudgetExceeded, CompileError, EvaluationError, MissingKey, Problem
+from headgate.cel.environment import CelEnvironment
+from headgate.cel.errors import BudgetExceeded, CompileError, EvaluationError, MissingKey, SyntaxProblem
 from headgate.cel.functions import Function
 from headgate.cel.index import SelectorIndex
 from headgate.cel.meter import DEFAULT_STEPS, SELECTOR_STEPS, Meter
@@ -38,18 +38,18 @@ __all__ = [
     "TIMESTAMP",
     "UINT",
     "BudgetExceeded",
+    "CelEnvironment",
     "CompileError",
     "Duration",
-    "Environment",
     "EvaluationError",
     "Function",
     "Meter",
     "MissingKey",
     "Optional",
-    "Problem",
     "Program",
     "Selector",
     "SelectorIndex",
+    "SyntaxProblem",
     "Timestamp",
     "Type",
     "TypeValue",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from headgate.cel import syntax, values, wire
-from headgate.cel.syntax import Loop, Node
+from headgate.cel.syntax import Loop, SyntaxNode
 from headgate.cel.types import DYN, Type
 
 NODES_LIMIT = 20_000
@@ -31,7 +31,7 @@ class RefusalError(Exception):
         self.position = position
 
 
-def tree(serialized: bytes, declared: Mapping[str, Type], container: str = "") -> tuple[Node, int]:
+def tree(serialized: bytes, declared: Mapping[str, Type], container: str = "") -> tuple[SyntaxNode, int]:
     """The root and the number of slots that its macro variables need."""
     outer = wire.message(serialized)
     decoder = _Decoder(wire.message(wire.octets(outer, 2)), wire.text(outer, 1), declared, container)
@@ -53,7 +53,7 @@ class _Decoder:
         self.references = _message_map(wire.all_octets(body, 2)) if checked else {}
         self.types = _message_map(wire.all_octets(body, 3)) if checked else {}
 
-    def node(self, data: bytes, scope: Mapping[str, int], depth: int, loops: int) -> Node:
+    def node(self, data: bytes, scope: Mapping[str, int], depth: int, loops: int) -> SyntaxNode:
         fields = wire.message(data)
         identity = wire.number(fields, 2)
         position = self.positions.get(identity, 0)
@@ -70,7 +70,7 @@ class _Decoder:
 
     def _made(
         self, fields: wire.Message, identity: int, scope: Mapping[str, int], depth: int, loops: int
-    ) -> Node:
+    ) -> SyntaxNode:
         if 3 in fields:
             return syntax.Constant(_constant(wire.message(wire.octets(fields, 3))))
         if 4 in fields:
@@ -90,7 +90,7 @@ class _Decoder:
             return self._loop(wire.message(wire.octets(fields, 9)), identity, scope, depth, loops)
         raise RefusalError("the expression has a part of an unknown kind", self.positions.get(identity, 0))
 
-    def _identifier(self, name: str, identity: int, scope: Mapping[str, int]) -> Node:
+    def _identifier(self, name: str, identity: int, scope: Mapping[str, int]) -> SyntaxNode:
         if name in scope:
             return syntax.Local(scope[name])
         if identity in self.references:
@@ -112,7 +112,7 @@ class _Decoder:
 
     def _select(
         self, body: wire.Message, identity: int, scope: Mapping[str, int], depth: int, loops: int
-    ) -> Node:
+    ) -> SyntaxNode:
         field_name = wire.text(body, 2)
         if identity in self.references:
             name = wire.text(self.references[identity], 1).removeprefix(".")
@@ -128,7 +128,7 @@ class _Decoder:
         made = syntax.Has if wire.number(body, 3) else syntax.Select
         return made(operand, field_name)
 
-    def _call(self, body: wire.Message, scope: Mapping[str, int], depth: int, loops: int) -> Node:
+    def _call(self, body: wire.Message, scope: Mapping[str, int], depth: int, loops: int) -> SyntaxNode:
         function = wire.text(body, 2)
         arguments = [self.node(each, scope, depth, loops) for each in wire.all_octets(body, 3)]
         if 1 not in body:
@@ -142,7 +142,7 @@ class _Decoder:
 
     def _map(
         self, body: wire.Message, identity: int, scope: Mapping[str, int], depth: int, loops: int
-    ) -> Node:
+    ) -> SyntaxNode:
         name = wire.text(body, 1)
         if name:
             raise RefusalError(
@@ -153,7 +153,7 @@ class _Decoder:
             entry = wire.message(data)
             key = self.node(wire.octets(entry, 3), scope, depth, loops)
             value = self.node(wire.octets(entry, 4), scope, depth, loops)
-            entries.append(syntax.Entry(key, value, bool(wire.number(entry, 5))))
+            entries.append(syntax.MapEntry(key, value, bool(wire.number(entry, 5))))
         return syntax.MapLiteral(tuple(entries))
 
     def _slot(self) -> int:
@@ -162,7 +162,7 @@ class _Decoder:
 
     def _loop(
         self, body: wire.Message, identity: int, scope: Mapping[str, int], depth: int, loops: int
-    ) -> Node:
+    ) -> SyntaxNode:
         accumulator = wire.text(body, 3)
         if wire.text(body, 1) == "#unused":
             value = self.node(wire.octets(body, 4), scope, depth, loops)
@@ -188,7 +188,7 @@ class _Decoder:
 
 
 def _fold(
-    source: Node, slots: tuple[int, ...], step: Node, initial: bytes, result: int
+    source: SyntaxNode, slots: tuple[int, ...], step: SyntaxNode, initial: bytes, result: int
 ) -> syntax.Fold | None:
     if (arguments := syntax.operator(step, "_&&_")) is not None:
         return syntax.Fold(Loop.ALL, source, slots, condition=arguments[1])
@@ -212,7 +212,7 @@ def _fold(
     return syntax.Fold(Loop.EXISTS_ONE, source, slots, condition)
 
 
-def _variable_or_type(name: str, declared: Mapping[str, Type]) -> Node:
+def _variable_or_type(name: str, declared: Mapping[str, Type]) -> SyntaxNode:
     if name not in declared and (name in _TYPE_NAMES or name in _WELL_KNOWN_TYPE_NAMES):
         return syntax.Constant(values.TypeValue(name))
     return syntax.Variable(name)

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from headgate.cel import decode, library, literals
 from headgate.cel.calls import Callees, custom_by_shape
-from headgate.cel.errors import CompileError, Problem
+from headgate.cel.errors import CompileError, SyntaxProblem
 from headgate.cel.frontend import FrontEnd
 from headgate.cel.functions import Function
 from headgate.cel.program import Program, Selector
@@ -20,7 +20,7 @@ Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 
-class Environment:
+class CelEnvironment:
     """Immutable. The same text compiles once; programs and selectors may be shared freely.
 
     With `boolean_words`, AND, OR and NOT outside string literals mean &&, || and !. With `mixed_numbers`, integers
@@ -56,7 +56,7 @@ class Environment:
             _remember(self._programs, (text, check), program)
         if expect is not None and program.root.type.name not in (expect.name, "dyn"):
             message = f"the expression gives {program.result_type}; {expect} is needed here"
-            raise CompileError(text, (Problem(message, 1, 1),))
+            raise CompileError(text, (SyntaxProblem(message, 1, 1),))
         return program
 
     def selector(self, text: str) -> Selector:
@@ -75,13 +75,13 @@ class Environment:
         except decode.RefusalError as refusal:
             raise CompileError(text, (_problem(text, refusal),)) from None
         except RecursionError:
-            raise CompileError(text, (Problem("the expression nests too deep", 1, 1),)) from None
+            raise CompileError(text, (SyntaxProblem("the expression nests too deep", 1, 1),)) from None
 
 
-def _problem(text: str, refusal: decode.RefusalError) -> Problem:
+def _problem(text: str, refusal: decode.RefusalError) -> SyntaxProblem:
     before = text[: refusal.position]
     line = before.count("\n") + 1
-    return Problem(refusal.message, line, refusal.position - (before.rfind("\n") + 1) + 1)
+    return SyntaxProblem(refusal.message, line, refusal.position - (before.rfind("\n") + 1) + 1)
 
 
 def _remember(cache: dict[Key, Value], key: Key, value: Value) -> None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class SyntaxProblem:
     """One reason for which an expression is refused; line and column count from 1, in characters."""
 
     message: str
@@ -15,7 +15,7 @@ class Problem:
 class CompileError(Exception):
     """The expression is malformed: nothing of it was accepted."""
 
-    def __init__(self, text: str, problems: tuple[Problem, ...]) -> None:
+    def __init__(self, text: str, problems: tuple[SyntaxProblem, ...]) -> None:
         super().__init__(text, problems)
         self.text = text
         self.problems = problems
@@ -43,7 +43,7 @@ class BudgetExceeded(EvaluationError):  # noqa: N818
 SHOWN_CHARACTERS = 160
 
 
-def _shown(problem: Problem, text: str) -> str:
+def _shown(problem: SyntaxProblem, text: str) -> str:
     lines = text.splitlines() or [""]
     line = lines[min(problem.line, len(lines)) - 1].replace("\t", " ")
     column = problem.column

@@ -13,7 +13,7 @@ from headgate.cel import access, syntax, values
 from headgate.cel.calls import Callees
 from headgate.cel.errors import BudgetExceeded, EvaluationError, MissingKey
 from headgate.cel.meter import Meter
-from headgate.cel.syntax import Loop, Node
+from headgate.cel.syntax import Loop, SyntaxNode
 from headgate.cel.values import Optional
 
 
@@ -31,8 +31,8 @@ class Frame(Meter):
 Evaluator = Callable[[Frame], Any]
 
 
-def evaluator(node: Node, callees: Callees) -> Evaluator:
-    build = _Builder(callees).build(node)
+def evaluator(node: SyntaxNode, callees: Callees) -> Evaluator:
+    build = _ExactBuilder(callees).build(node)
 
     def evaluate(frame: Frame) -> object:
         try:
@@ -43,12 +43,12 @@ def evaluator(node: Node, callees: Callees) -> Evaluator:
     return evaluate
 
 
-class _Builder:
+class _ExactBuilder:
     def __init__(self, callees: Callees) -> None:
         self._callees = callees
         self._bound: dict[int, Evaluator] = {}
 
-    def build(self, node: Node) -> Evaluator:
+    def build(self, node: SyntaxNode) -> Evaluator:
         match node:
             case syntax.Constant(value=value):
                 return lambda frame: value

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from cel_expr_python import cel
 
 from headgate.cel import words
-from headgate.cel.errors import CompileError, Problem
+from headgate.cel.errors import CompileError, SyntaxProblem
 from headgate.cel.functions import Function
 from headgate.cel.types import BOOL, DOUBLE, INT, UINT, Type
 
@@ -77,7 +77,7 @@ def _refuse_oversized(text: str) -> None:
         message = "too many chained optMap or optFlatMap: each repeats its whole target; split the chain with cel.bind"
     else:
         return
-    raise CompileError(text, (Problem(message, 1, 1),))
+    raise CompileError(text, (SyntaxProblem(message, 1, 1),))
 
 
 # The report also quotes the source, on lines that start with a space.
@@ -87,15 +87,15 @@ _DEPTH_REPORT = re.compile(
 )
 
 
-def _problems(report: str) -> tuple[Problem, ...]:
+def _problems(report: str) -> tuple[SyntaxProblem, ...]:
     if _DEPTH_REPORT.search(report):
-        return (Problem(_TOO_DEEP, 1, 1),)
+        return (SyntaxProblem(_TOO_DEEP, 1, 1),)
     found = [
-        Problem(_reworded(message), max(1, int(line)), max(1, int(column)))
+        SyntaxProblem(_reworded(message), max(1, int(line)), max(1, int(column)))
         for line, column, message in _PROBLEM.findall(report)
         if "<<nil>> parsetree" not in message
     ]
-    return tuple(dict.fromkeys(found)) or (Problem(_reworded(report), 1, 1),)
+    return tuple(dict.fromkeys(found)) or (SyntaxProblem(_reworded(report), 1, 1),)
 
 
 def _reworded(message: str) -> str:

@@ -16,7 +16,7 @@ from headgate.cel import access, equality, syntax, values
 from headgate.cel.calls import Callees
 from headgate.cel.errors import EvaluationError
 from headgate.cel.meter import SELECTOR_STEPS, Meter
-from headgate.cel.syntax import Loop, Node
+from headgate.cel.syntax import Loop, SyntaxNode
 
 DEPTH_LIMIT = 60
 """Of nested parentheses, well below what the Python compiler takes."""
@@ -39,7 +39,7 @@ class NotGeneratedError(Exception):
     """The node is left to the exact evaluator."""
 
 
-def value_function(root: Node, callees: Callees) -> Fast | None:
+def value_function(root: SyntaxNode, callees: Callees) -> Fast | None:
     """The value of the expression, or any exception at all."""
     source = _Source(callees)
     try:
@@ -50,7 +50,7 @@ def value_function(root: Node, callees: Callees) -> Fast | None:
     return function
 
 
-def truth_function(root: Node, callees: Callees, exactly: Test, *, wanted: bool = True) -> Test:
+def truth_function(root: SyntaxNode, callees: Callees, exactly: Test, *, wanted: bool = True) -> Test:
     """Whether the expression is `wanted`, as `exactly` says where the source cannot."""
     source = _Source(callees)
     body: list[str] = []
@@ -80,7 +80,7 @@ def _attempt(test: str, *, certain: bool) -> list[str]:
     return [*lines, " except Exception: return exactly(e)"]
 
 
-def _absorbs(node: Node, chain: str) -> bool:
+def _absorbs(node: SyntaxNode, chain: str) -> bool:
     """Whether an error in the node can be outvoted by another part of it.
 
     In a conjunction that is to be true, or a disjunction that is to be false, none can: it takes all of its terms.
@@ -127,7 +127,7 @@ class _Source:
         self.metered = True
         return "m"
 
-    def is_true(self, node: Node) -> str:
+    def is_true(self, node: SyntaxNode) -> str:
         """Source that is True if the node is true, and False if it is anything else."""
         match node:
             case syntax.Call(function="_&&_", arguments=(left, right)):
@@ -138,7 +138,7 @@ class _Source:
                 return self.is_false(operand)
         return self.value(node) if self._is_bool(node) else f"({self.value(node)} is True)"
 
-    def is_false(self, node: Node) -> str:
+    def is_false(self, node: SyntaxNode) -> str:
         match node:
             case syntax.Call(function="_&&_", arguments=(left, right)):
                 return f"({self.is_false(left)} or {self.is_false(right)})"
@@ -148,7 +148,7 @@ class _Source:
                 return self.is_true(operand)
         return f"(not {self.value(node)})" if self._is_bool(node) else f"({self.value(node)} is False)"
 
-    def condition(self, node: Node) -> str:
+    def condition(self, node: SyntaxNode) -> str:
         """Source that is a bool or raises."""
         value = self.value(node)
         if self._is_bool(node):
@@ -157,7 +157,7 @@ class _Source:
             return f"({value} is True or {value} is not False and truth({value}))"
         return f"truth({value})"
 
-    def value(self, node: Node) -> str:
+    def value(self, node: SyntaxNode) -> str:
         self._depth += 1
         if self._depth > DEPTH_LIMIT:
             raise NotGeneratedError
@@ -166,7 +166,7 @@ class _Source:
         finally:
             self._depth -= 1
 
-    def _value(self, node: Node) -> str:
+    def _value(self, node: SyntaxNode) -> str:
         match node:
             case syntax.Constant(value=value):
                 return self._constant(value)
@@ -191,7 +191,7 @@ class _Source:
                 return self._fold(node)
         raise NotGeneratedError
 
-    def _field(self, operand: Node, name: str) -> str:
+    def _field(self, operand: SyntaxNode, name: str) -> str:
         if _is_literal(operand) or isinstance(operand, syntax.Fold):
             raise NotGeneratedError  # never a map, and the Python compiler warns of it
         return f"{self.value(operand)}[{name!r}]"
@@ -243,7 +243,7 @@ class _Source:
             arguments.insert(0, self._meter())
         return f"{self._named(implementation.call)}({', '.join(arguments)})"
 
-    def _equality(self, left: Node, right: Node, negation: str) -> str:
+    def _equality(self, left: SyntaxNode, right: SyntaxNode, negation: str) -> str:
         if isinstance(left, syntax.Constant):
             left, right = right, left
         if isinstance(right, syntax.Constant) and _is_distinctive(right.value) and not _is_literal(left):
@@ -254,7 +254,7 @@ class _Source:
             return f"({negation}{self.value(left)} == {self.value(right)})"
         return f"({negation}equal({self._meter()}, {self.value(left)}, {self.value(right)}))"
 
-    def _membership(self, element: Node, container: syntax.ListLiteral) -> str:
+    def _membership(self, element: SyntaxNode, container: syntax.ListLiteral) -> str:
         members = tuple(each.value for each in container.elements if isinstance(each, syntax.Constant))
         if len(members) <= SHORT_LIST:
             return f"({self.value(element)} in {self._named(members)})"
@@ -263,7 +263,7 @@ class _Source:
     def _is_custom(self, node: syntax.Call) -> bool:
         return self._callees.is_custom(node.function, node.member, len(node.arguments))
 
-    def _is_bool(self, node: Node) -> bool:
+    def _is_bool(self, node: SyntaxNode) -> bool:
         """Whether what is generated for the node is a Python bool or an exception, so that it needs no check."""
         match node:
             case syntax.Has() | syntax.Constant(value=True | False):
@@ -274,14 +274,14 @@ class _Source:
                 return loop in (Loop.ALL, Loop.EXISTS, Loop.EXISTS_ONE)
         return False
 
-    def _same_plain_type(self, left: Node, right: Node) -> bool:
+    def _same_plain_type(self, left: SyntaxNode, right: SyntaxNode) -> bool:
         """Whether Python compares the two as CEL does, by their static types.
 
         Only what an operation made is believed: a variable may be bound to anything.
         """
         return left.type == right.type and self._is_made_integer(left) and self._is_made_integer(right)
 
-    def _is_made_integer(self, node: Node) -> bool:
+    def _is_made_integer(self, node: SyntaxNode) -> bool:
         if node.type.name != "int":
             return False
         made = (
@@ -328,7 +328,7 @@ def _is_distinctive(value: object) -> bool:
     return isinstance(value, int | float) and value not in (0, 1) and abs(value) < 2**53
 
 
-def _is_literal(node: Node) -> bool:
+def _is_literal(node: SyntaxNode) -> bool:
     return isinstance(node, syntax.Constant | syntax.ListLiteral)
 
 
@@ -339,12 +339,12 @@ def _distinctive(container: syntax.ListLiteral) -> bool:
     )
 
 
-def _is_costly(node: Node) -> bool:
+def _is_costly(node: SyntaxNode) -> bool:
     """A bound value is evaluated only when it is used; one that does not matter for its cost may be evaluated anyway."""
     return any(isinstance(part, syntax.Fold) for part in syntax.walk(node))
 
 
-def _is_quick(node: Node) -> bool:
+def _is_quick(node: SyntaxNode) -> bool:
     """Whether reading the node again takes less time than a call."""
     match node:
         case syntax.Local() | syntax.Select(operand=syntax.Local() | syntax.Select(operand=syntax.Local())):

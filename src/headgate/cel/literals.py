@@ -8,7 +8,7 @@ from headgate.cel import syntax
 from headgate.cel.decode import RefusalError
 from headgate.cel.errors import EvaluationError
 from headgate.cel.library import regex, times
-from headgate.cel.syntax import Node
+from headgate.cel.syntax import SyntaxNode
 
 _ZONED = "getFullYear getMonth getDate getDayOfMonth getDayOfWeek getDayOfYear getHours getMinutes getSeconds getMilliseconds"
 
@@ -24,7 +24,7 @@ _CHECKS: dict[str, tuple[int, Callable[[str], object]]] = {
 }
 
 
-def refuse_malformed(root: Node) -> None:
+def refuse_malformed(root: SyntaxNode) -> None:
     for node in syntax.walk(root):
         if not isinstance(node, syntax.Call) or node.function not in _CHECKS:
             continue

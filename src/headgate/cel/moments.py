@@ -8,7 +8,7 @@ from headgate.cel import syntax
 from headgate.cel.errors import EvaluationError
 from headgate.cel.library import times
 from headgate.cel.program import Program
-from headgate.cel.syntax import Node
+from headgate.cel.syntax import SyntaxNode
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 
@@ -36,7 +36,7 @@ def steady(program: Program, now: Instant) -> Instant:
     return now - now % instants.minutes(1)
 
 
-def _constants(root: Node) -> list[datetime] | None:
+def _constants(root: SyntaxNode) -> list[datetime] | None:
     """What `now` is compared with, or None if it is used in any other way."""
     found: list[datetime] = []
     uses = 0
@@ -50,14 +50,14 @@ def _constants(root: Node) -> list[datetime] | None:
     return found if uses == len(found) else None
 
 
-def _compared_with_now(arguments: tuple[Node, ...]) -> datetime | None:
+def _compared_with_now(arguments: tuple[SyntaxNode, ...]) -> datetime | None:
     match arguments:
         case (syntax.Variable(name=name), other) | (other, syntax.Variable(name=name)) if name == VARIABLE:
             return _constant(other)
     return None
 
 
-def _constant(node: Node) -> datetime | None:
+def _constant(node: SyntaxNode) -> datetime | None:
     match node:
         case syntax.Call(function="timestamp", arguments=(syntax.Constant(value=str(text)),)):
             try:

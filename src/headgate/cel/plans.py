@@ -17,7 +17,7 @@ from headgate.cel.errors import EvaluationError
 from headgate.cel.generate import Test
 from headgate.cel.meter import SELECTOR_STEPS
 from headgate.cel.program import Program
-from headgate.cel.syntax import Node
+from headgate.cel.syntax import SyntaxNode
 
 DISTINCT_LIMIT = 512
 """Distinct values of a column up to which a prefix is looked for among them."""
@@ -48,7 +48,7 @@ class Query:
         return columns.set_of(passing, candidates.bit_length())
 
 
-class Plan(Protocol):
+class SelectorPlan(Protocol):
     """Rows among the candidates in which a term is true, and those in which it is false."""
 
     cost: int
@@ -59,7 +59,7 @@ class Plan(Protocol):
     def false_rows(self, query: Query, candidates: int) -> int: ...
 
 
-def plan(program: Program, variable: str) -> Plan:
+def plan(program: Program, variable: str) -> SelectorPlan:
     return _Planner(program, variable).plan(program.root)
 
 
@@ -68,7 +68,7 @@ class _Planner:
         self._program = program
         self._variable = variable
 
-    def plan(self, node: Node) -> Plan:
+    def plan(self, node: SyntaxNode) -> SelectorPlan:
         match node:
             case syntax.Call(function="!_", arguments=(operand,)):
                 return Negation(self.plan(operand))
@@ -83,7 +83,7 @@ class _Planner:
             return Once(self._fixed(node))
         return self._by_column(node) or self._by_row(node)
 
-    def _by_column(self, node: Node) -> Plan | None:
+    def _by_column(self, node: SyntaxNode) -> SelectorPlan | None:
         match node:
             case syntax.Call(function="_==_", arguments=(left, right)):
                 path, value = self._row_path(left), right
@@ -105,10 +105,10 @@ class _Planner:
         path = self._row_path(node)
         return Flag(path) if path is not None else None
 
-    def _is_fixed(self, node: Node) -> bool:
+    def _is_fixed(self, node: SyntaxNode) -> bool:
         return all(path[0] != self._variable for path in reading.paths(node))
 
-    def _row_path(self, node: Node) -> tuple[str, ...] | None:
+    def _row_path(self, node: SyntaxNode) -> tuple[str, ...] | None:
         path = reading.path_of(node)
         if path is None or path[0] != self._variable or len(path) == 1:
             return None
@@ -119,15 +119,15 @@ class _Planner:
         )
         return path[1:] if plain else None
 
-    def _fixed(self, node: Node) -> Value:
+    def _fixed(self, node: SyntaxNode) -> Value:
         evaluate = exact.evaluator(node, self._program.callees)
         slots = self._program.slots
         return lambda query: evaluate(exact.Frame(query.bindings, slots, SELECTOR_STEPS))
 
-    def _by_row(self, node: Node) -> ByRow:
+    def _by_row(self, node: SyntaxNode) -> ByRow:
         return ByRow(self._test(node, True), self._test(node, False))
 
-    def _test(self, node: Node, wanted: bool) -> Test:
+    def _test(self, node: SyntaxNode, wanted: bool) -> Test:
         evaluate = exact.evaluator(node, self._program.callees)
         slots = self._program.slots
 
@@ -144,7 +144,7 @@ Value = Callable[[Query], object]
 
 
 class Negation:
-    def __init__(self, operand: Plan) -> None:
+    def __init__(self, operand: SelectorPlan) -> None:
         self._operand = operand
         self.cost = operand.cost
 
@@ -158,7 +158,7 @@ class Negation:
 class All:
     """`&&`; `||` is its negation over negated terms."""
 
-    def __init__(self, terms: Iterable[Plan]) -> None:
+    def __init__(self, terms: Iterable[SelectorPlan]) -> None:
         self._terms = sorted(terms, key=lambda term: term.cost)
         self.cost = self._terms[-1].cost
 
@@ -202,7 +202,7 @@ class OneOf:
 
     cost = 1
 
-    def __init__(self, path: tuple[str, ...], members: Value, by_row: Plan) -> None:
+    def __init__(self, path: tuple[str, ...], members: Value, by_row: SelectorPlan) -> None:
         self._path = path
         self._members = members
         self._by_row = by_row
@@ -237,7 +237,7 @@ class StartsWith:
 
     cost = 1
 
-    def __init__(self, path: tuple[str, ...], prefix: Value, by_row: Plan) -> None:
+    def __init__(self, path: tuple[str, ...], prefix: Value, by_row: SelectorPlan) -> None:
         self._path = path
         self._prefix = prefix
         self._by_row = by_row

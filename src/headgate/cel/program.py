@@ -11,13 +11,13 @@ from headgate.cel import access, exact, generate, reading, syntax
 from headgate.cel.calls import Callees
 from headgate.cel.errors import BudgetExceeded, EvaluationError
 from headgate.cel.meter import DEFAULT_STEPS, SELECTOR_STEPS, Meter
-from headgate.cel.syntax import Node
+from headgate.cel.syntax import SyntaxNode
 
 
 class Program:
     """One expression of one environment. It holds no state of any evaluation."""
 
-    def __init__(self, text: str, root: Node, slots: int, callees: Callees) -> None:
+    def __init__(self, text: str, root: SyntaxNode, slots: int, callees: Callees) -> None:
         self.text = text
         self.root = root
         self.callees = callees
@@ -113,7 +113,7 @@ class Selector:
             return False
 
 
-def _cost_outside_loops(root: Node) -> int:
+def _cost_outside_loops(root: SyntaxNode) -> int:
     pending, cost = [root], 0
     while pending:
         node = pending.pop()

@@ -8,7 +8,7 @@ from datetime import datetime
 from headgate.cel import syntax
 from headgate.cel.errors import EvaluationError
 from headgate.cel.library import times
-from headgate.cel.syntax import Node
+from headgate.cel.syntax import SyntaxNode
 
 Path = tuple[str, ...]
 
@@ -16,7 +16,7 @@ _KEYED = frozenset(("_[_]", "_?._", "_[?_]"))
 _WRITTEN_NAMES = {"math.@max": "math.greatest", "math.@min": "math.least", "@sortByAssociatedKeys": "sortBy"}
 
 
-def path_of(node: Node) -> Path | None:
+def path_of(node: SyntaxNode) -> Path | None:
     """The field path that the node is, such as ('resource', 'metadata', 'cluster')."""
     names: list[str] = []
     while True:
@@ -38,12 +38,12 @@ def path_of(node: Node) -> Path | None:
                 return None
 
 
-def paths(root: Node) -> frozenset[Path]:
+def paths(root: SyntaxNode) -> frozenset[Path]:
     """The longest paths read. An index that is not a constant string ends a path."""
     return frozenset(_paths(root))
 
 
-def _paths(root: Node) -> Iterator[Path]:
+def _paths(root: SyntaxNode) -> Iterator[Path]:
     pending = [root]
     while pending:
         node = pending.pop()
@@ -54,14 +54,14 @@ def _paths(root: Node) -> Iterator[Path]:
             pending.extend(node.children())
 
 
-def functions(root: Node) -> frozenset[str]:
+def functions(root: SyntaxNode) -> frozenset[str]:
     """The names of functions and methods as an author writes them, without operators and macros."""
     called = {node.function for node in syntax.walk(root) if isinstance(node, syntax.Call)}
     written = {_WRITTEN_NAMES.get(name, name) for name in called}
     return frozenset(name for name in written if name[0].isalpha())
 
 
-def timestamps(root: Node) -> tuple[datetime, ...]:
+def timestamps(root: SyntaxNode) -> tuple[datetime, ...]:
     """The timestamps written as literals, in order of time."""
     found = set()
     for node in syntax.walk(root):

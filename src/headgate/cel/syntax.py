@@ -10,100 +10,100 @@ from headgate.cel.types import DYN, Type
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
-class Node:
+class SyntaxNode:
     position: int = 0
     """Offset in the source text, in characters."""
     type: Type = field(default=DYN)
 
-    def children(self) -> Iterator[Node]:
+    def children(self) -> Iterator[SyntaxNode]:
         return iter(())
 
 
 @dataclass(slots=True, eq=False)
-class Constant(Node):
+class Constant(SyntaxNode):
     value: object
 
 
 @dataclass(slots=True, eq=False)
-class Variable(Node):
+class Variable(SyntaxNode):
     """A variable of the environment."""
 
     name: str
 
 
 @dataclass(slots=True, eq=False)
-class Local(Node):
+class Local(SyntaxNode):
     """A variable of a macro; every macro variable of an expression has a slot of its own."""
 
     slot: int
 
 
 @dataclass(slots=True, eq=False)
-class Select(Node):
-    operand: Node
+class Select(SyntaxNode):
+    operand: SyntaxNode
     field_name: str
 
-    def children(self) -> Iterator[Node]:
+    def children(self) -> Iterator[SyntaxNode]:
         yield self.operand
 
 
 @dataclass(slots=True, eq=False)
-class Has(Node):
-    operand: Node
+class Has(SyntaxNode):
+    operand: SyntaxNode
     field_name: str
 
-    def children(self) -> Iterator[Node]:
+    def children(self) -> Iterator[SyntaxNode]:
         yield self.operand
 
 
 @dataclass(slots=True, eq=False)
-class Call(Node):
+class Call(SyntaxNode):
     """A function, method or operator; the receiver of a method is the first argument."""
 
     function: str
-    arguments: tuple[Node, ...]
+    arguments: tuple[SyntaxNode, ...]
     member: bool = False
 
-    def children(self) -> Iterator[Node]:
+    def children(self) -> Iterator[SyntaxNode]:
         return iter(self.arguments)
 
 
 @dataclass(slots=True, eq=False)
-class ListLiteral(Node):
-    elements: tuple[Node, ...]
+class ListLiteral(SyntaxNode):
+    elements: tuple[SyntaxNode, ...]
     optional: frozenset[int] = frozenset()
     """Places of the elements written `?x`, which are left out when absent."""
 
-    def children(self) -> Iterator[Node]:
+    def children(self) -> Iterator[SyntaxNode]:
         return iter(self.elements)
 
 
 @dataclass(slots=True, eq=False)
-class Entry:
-    key: Node
-    value: Node
+class MapEntry:
+    key: SyntaxNode
+    value: SyntaxNode
     optional: bool
 
 
 @dataclass(slots=True, eq=False)
-class MapLiteral(Node):
-    entries: tuple[Entry, ...]
+class MapLiteral(SyntaxNode):
+    entries: tuple[MapEntry, ...]
 
-    def children(self) -> Iterator[Node]:
+    def children(self) -> Iterator[SyntaxNode]:
         for entry in self.entries:
             yield entry.key
             yield entry.value
 
 
 @dataclass(slots=True, eq=False)
-class Bind(Node):
+class Bind(SyntaxNode):
     """`cel.bind(name, value, body)`."""
 
     slot: int
-    value: Node
-    body: Node
+    value: SyntaxNode
+    body: SyntaxNode
 
-    def children(self) -> Iterator[Node]:
+    def children(self) -> Iterator[SyntaxNode]:
         yield self.value
         yield self.body
 
@@ -118,7 +118,7 @@ class Loop(Enum):
 
 
 @dataclass(slots=True, eq=False)
-class Fold(Node):
+class Fold(SyntaxNode):
     """A macro that walks a list or a map.
 
     ALL, EXISTS and EXISTS_ONE have a condition; LIST, MAP and MAP_ENTRIES may have one. LIST makes `item`, MAP an
@@ -126,25 +126,25 @@ class Fold(Node):
     """
 
     loop: Loop
-    source: Node
+    source: SyntaxNode
     slots: tuple[int, ...]
     """One slot: the element or the key. Two: index or key, and value."""
-    condition: Node | None = None
-    item: Node | None = None
-    key: Node | None = None
+    condition: SyntaxNode | None = None
+    item: SyntaxNode | None = None
+    key: SyntaxNode | None = None
     rounds_cost: int = 1
 
-    def children(self) -> Iterator[Node]:
+    def children(self) -> Iterator[SyntaxNode]:
         yield self.source
         yield from self.body()
 
-    def body(self) -> Iterator[Node]:
+    def body(self) -> Iterator[SyntaxNode]:
         for part in (self.condition, self.key, self.item):
             if part is not None:
                 yield part
 
 
-def walk(node: Node) -> Iterator[Node]:
+def walk(node: SyntaxNode) -> Iterator[SyntaxNode]:
     """The node and all below it."""
     pending = [node]
     while pending:
@@ -153,14 +153,14 @@ def walk(node: Node) -> Iterator[Node]:
         pending.extend(current.children())
 
 
-def operator(node: Node, function: str) -> tuple[Node, ...] | None:
+def operator(node: SyntaxNode, function: str) -> tuple[SyntaxNode, ...] | None:
     """The arguments, if the node is a call of that function."""
     return node.arguments if isinstance(node, Call) and node.function == function else None
 
 
-def terms(node: Node, function: str) -> list[Node]:
+def terms(node: SyntaxNode, function: str) -> list[SyntaxNode]:
     """The operands of a chain of one associative operator, left to right."""
-    found: list[Node] = []
+    found: list[SyntaxNode] = []
     pending = [node]
     while pending:
         current = pending.pop()

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from headgate.cli import completions, contexts, failures, options, up
-from headgate.cli.client import Client
+from headgate.cli.client import ApiClient
 
 
 @click.group("agent")
@@ -48,7 +48,7 @@ def command() -> None:
 @click.argument("command_line", nargs=-1, metavar="[COMMAND]...")
 @options.with_server
 def run(
-    client: Client,
+    client: ApiClient,
     name: str,
     concurrency: int,
     holder: str | None,

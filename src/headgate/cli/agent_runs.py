@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 import msgspec
 
-from headgate.agents.desk import RefusedByServerError
+from headgate.agents.agent_api_client import RefusedByServerError
 from headgate.agents.exec import ExecAgent, ExecConfig
 from headgate.agents.port import Assignment, JobProgress
 from headgate.agents.pull import PullAgent

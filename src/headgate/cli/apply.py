@@ -3,7 +3,7 @@ from typing import Any
 import click
 
 from headgate.cli import asking, concerns, manifest_files, options, output, refusals, tables
-from headgate.cli.client import Client, path
+from headgate.cli.client import ApiClient, path
 from headgate.cli.progress import ProgressNote
 
 TIMEOUT_SECONDS = 120.0
@@ -18,7 +18,7 @@ TIMEOUT_SECONDS = 120.0
 @options.output()
 @options.with_server
 def command(
-    client: Client,
+    client: ApiClient,
     paths: tuple[str, ...],
     dry_run: bool,
     force: bool,
@@ -37,7 +37,7 @@ def command(
         more["confirm"] = True
     try:
         answer = send(client, "apply", paths, dryRun=dry_run, **more)
-    except refusals.Refused as refused:
+    except refusals.RefusedRequest as refused:
         if not asking.is_asked(refused):
             raise
         asking.be_sure(f"{asking.question(refused)}. Delete it?", yes=yes)
@@ -45,14 +45,14 @@ def command(
     _print(answer, form, " (dry run, nothing stored)" if dry_run else "")
 
 
-def send(client: Client, what: str, paths: tuple[str, ...], **more: object) -> Any:
+def send(client: ApiClient, what: str, paths: tuple[str, ...], **more: object) -> Any:
     """Posts manifests; what is wrong with them is said at their lines."""
     documents = manifest_files.read(paths) if paths else []
     body = {"manifests": [document.value for document in documents], **more}
     try:
         with ProgressNote(f"{what} of {len(documents)} {'manifest' if len(documents) == 1 else 'manifests'}"):
             return client.send("POST", path(what), body, timeout_seconds=TIMEOUT_SECONDS)
-    except refusals.Refused as refused:
+    except refusals.RefusedRequest as refused:
         if asking.is_asked(refused):
             raise
         raise manifest_files.at_their_lines(refused, documents) from None

@@ -10,12 +10,12 @@ CONFIRM = "confirm"
 YES = click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 
 
-def is_asked(refused: refusals.Refused) -> bool:
+def is_asked(refused: refusals.RefusedRequest) -> bool:
     """Whether the server wants a confirmation, and nothing else."""
     return refused.status == 409 and any(problem.path == CONFIRM for problem in refused.problems)
 
 
-def question(refused: refusals.Refused) -> str:
+def question(refused: refusals.RefusedRequest) -> str:
     """What the server says, without how a program answers it."""
     found = next(problem.message for problem in refused.problems if problem.path == CONFIRM)
     return found.partition("; if that is meant")[0]

@@ -46,7 +46,7 @@ def command(expression: str, binds: tuple[str, ...], output: str) -> None:
 
     bindings = _bindings(binds)
     variables = dict.fromkeys((*_NAMES, *bindings), cel.DYN)
-    environment = cel.Environment(variables, expressions.GATE.functions)
+    environment = cel.CelEnvironment(variables, expressions.GATE.functions)
     try:
         program = environment.compile(expression)
     except cel.CompileError as error:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from headgate.cli import pairs
-from headgate.cli.tables import Column, Row
+from headgate.cli.tables import Row, ShownColumn
 from headgate.kernel import instants
 
 NOTHING = "-"
@@ -65,14 +65,14 @@ def length(seconds: int) -> str:
     return f"{seconds}s"
 
 
-def column(title: str, name: str, *, wide: bool = False) -> Column:
-    return Column(title, field(name), wide)
+def column(title: str, name: str, *, wide: bool = False) -> ShownColumn:
+    return ShownColumn(title, field(name), wide)
 
 
-def state(title: str, name: str, *, wide: bool = False) -> Column:
-    return Column(title, field(name), wide, is_state=True)
+def state(title: str, name: str, *, wide: bool = False) -> ShownColumn:
+    return ShownColumn(title, field(name), wide, is_state=True)
 
 
-def time(title: str, name: str, *, wide: bool = False) -> Column:
+def time(title: str, name: str, *, wide: bool = False) -> ShownColumn:
     """Relative in a table, absolute in a wide one."""
-    return Column(title, lambda row: ago(inner(row, name)), wide, wide_text=field(name))
+    return ShownColumn(title, lambda row: ago(inner(row, name)), wide, wide_text=field(name))

@@ -66,7 +66,7 @@ class Stream:
         self._connection.close()
 
 
-class Client:
+class ApiClient:
     def __init__(
         self, connection: Connection, *, timeout_seconds: float = TIMEOUT_SECONDS, attempts: int = ATTEMPTS
     ) -> None:
@@ -75,7 +75,7 @@ class Client:
         self.attempts = attempts
         self._open: http.client.HTTPConnection | None = None
 
-    def __enter__(self) -> Client:
+    def __enter__(self) -> ApiClient:
         return self
 
     def __exit__(

@@ -13,7 +13,7 @@ from headgate.cli import (
     output,
     refusals,
 )
-from headgate.cli.client import Client, path
+from headgate.cli.client import ApiClient, path
 from headgate.cli.kinds import Collection
 
 
@@ -26,7 +26,7 @@ from headgate.cli.kinds import Collection
 @options.output()
 @options.with_server
 def command(
-    client: Client,
+    client: ApiClient,
     kind: str | None,
     names: tuple[str, ...],
     paths: tuple[str, ...],
@@ -59,7 +59,7 @@ def command(
 
 
 class _Deleter:
-    def __init__(self, client: Client, form: str, *, yes: bool, dry_run: bool) -> None:
+    def __init__(self, client: ApiClient, form: str, *, yes: bool, dry_run: bool) -> None:
         self._client = client
         self._form = form
         self._yes = yes
@@ -77,7 +77,7 @@ class _Deleter:
                 if self._yes and kind.kind is not None and kind.kind.is_confirmed
                 else {},
             )
-        except refusals.Refused as refused:
+        except refusals.RefusedRequest as refused:
             if not asking.is_asked(refused):
                 raise
             asking.be_sure(f"{asking.question(refused)}. Delete it?", yes=self._yes)
@@ -114,7 +114,7 @@ def _delete_manifests(deleter: _Deleter, paths: tuple[str, ...]) -> None:
             raise failures.misused(f"{place}: has no kind and metadata.name of an object that can be deleted")
         try:
             deleter.delete(kind, name)
-        except refusals.Refused as refused:
+        except refusals.RefusedRequest as refused:
             if refused.status != 404:
                 raise
             deleter.say(kind, name, "was not there")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from headgate.fleet import changes, manifests
 from headgate.kernel import instants
-from headgate.runtime.commands import Caller, Context, View
+from headgate.runtime.commands import Caller, CommandContext, EngineView
 from headgate.store.port import Event, UnavailableError
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ async def play(process: Process, say: Say) -> None:
             publishing.cancel()
 
 
-def _load(context: Context) -> bool:
+def _load(context: CommandContext) -> bool:
     if context.engine.state.resources:
         return False
     text = (resources.files("headgate.cli") / "demo_files" / "fleet.yaml").read_text("utf-8")
@@ -59,10 +59,10 @@ async def _publish_all(process: Process, is_new: bool) -> None:
         await asyncio.sleep(_PAUSE_SECONDS)
 
 
-def _publish(deployment: str, tag: str | None) -> Callable[[Context], None]:
+def _publish(deployment: str, tag: str | None) -> Callable[[CommandContext], None]:
     """Without a tag, the one after the newest."""
 
-    def command(context: Context) -> None:
+    def command(context: CommandContext) -> None:
         node = context.engine.state.deployments.get(deployment)
         if node is None:
             return
@@ -108,5 +108,5 @@ def _line(event: Event) -> str:
     return f"{instants.show(event.at)[11:19]}  {event.message}"
 
 
-def _is_converged(view: View) -> bool:
+def _is_converged(view: EngineView) -> bool:
     return view.engine.is_converged(view.now)

@@ -4,7 +4,7 @@ from typing import Any
 import click
 
 from headgate.cli import apply, failures, main, options, output
-from headgate.cli.client import Client
+from headgate.cli.client import ApiClient
 
 _WORDS = (
     ("created", "to create"),
@@ -23,7 +23,7 @@ _WORDS = (
 @options.output()
 @options.with_server
 def command(
-    client: Client,
+    client: ApiClient,
     paths: tuple[str, ...],
     set_name: str | None,
     prune: bool,

@@ -3,7 +3,7 @@ from typing import Any
 import click
 
 from headgate.cli import options, output
-from headgate.cli.client import Client, path
+from headgate.cli.client import ApiClient, path
 
 _FAILED = 1
 
@@ -17,7 +17,7 @@ _FAILED = 1
 )
 @options.output()
 @options.with_server
-def command(client: Client, ahead: str | None, form: str) -> None:
+def command(client: ApiClient, ahead: str | None, form: str) -> None:
     """Prints what the server finds right and wrong with itself, and what to do about it.
 
     Every server and engine answers for itself: give each one's address with --server.

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from headgate.cli import failures, refusals
-from headgate.cli.client import Client, Stream, path
+from headgate.cli.client import ApiClient, Stream, path
 
 SILENCE_SECONDS = 45.0
 """The server sends a comment every 15 seconds; three that are missing mean that nobody is there."""
@@ -72,7 +72,7 @@ def _document(text: str) -> dict[str, Any]:
 class Follower:
     """Follows until `stop`; refusals end it, because asking again would not help."""
 
-    def __init__(self, client: Client, after: str | None = None) -> None:
+    def __init__(self, client: ApiClient, after: str | None = None) -> None:
         self._client = client
         self._after = after
         self._stopped = threading.Event()

@@ -3,7 +3,7 @@ from typing import Any
 import click
 
 from headgate.cli import completions, failures, options, output, pairs, tables, targets
-from headgate.cli.client import Client, path
+from headgate.cli.client import ApiClient, path
 from headgate.screens import explanation_text
 
 NARROWEST = 40
@@ -14,7 +14,7 @@ NARROWEST = 40
 @click.option("-e", "--environment", metavar="NAME", help="Of a deployment, only there.")
 @options.output()
 @options.with_server
-def command(client: Client, target: str, environment: str | None, form: str) -> None:
+def command(client: ApiClient, target: str, environment: str | None, form: str) -> None:
     """Says why TARGET, which is named deployment/environment/resource, has not changed yet.
 
     Of a DEPLOYMENT it says it of all its targets, grouped by reason. It begins with what can change them next, and ends
@@ -40,7 +40,7 @@ def command(client: Client, target: str, environment: str | None, form: str) -> 
     )
 
 
-def _explain_deployment(client: Client, name: str, environment: str | None, form: str) -> None:
+def _explain_deployment(client: ApiClient, name: str, environment: str | None, form: str) -> None:
     query = {} if environment is None else {"environment": environment}
     found: dict[str, Any] = client.get(path("deployments", name, "explain"), query)
     output.result(

@@ -3,13 +3,13 @@ from collections import Counter
 import click
 
 from headgate.cli import options, output, tables
-from headgate.cli.client import Client, path
+from headgate.cli.client import ApiClient, path
 
 
 @click.command("export")
 @options.output("yaml")
 @options.with_server
-def command(client: Client, form: str) -> None:
+def command(client: ApiClient, form: str) -> None:
     """Prints all objects of the workspace as manifests, which `headgate apply -f` takes.
 
     Exit codes: 0 printed; 1 refused; 2 called wrongly; 4 the server cannot be reached; 5 not allowed.

@@ -3,7 +3,7 @@ from typing import Any
 import click
 
 from headgate.cli import completions, concerns, options, output, pairs
-from headgate.cli.client import Client, path
+from headgate.cli.client import ApiClient, path
 from headgate.kernel import instants
 
 
@@ -17,7 +17,7 @@ from headgate.kernel import instants
 @options.output()
 @options.with_server
 def freeze(
-    client: Client,
+    client: ApiClient,
     name: str | None,
     reason: str,
     selector: str | None,
@@ -56,7 +56,7 @@ def _say(freeze: dict[str, Any], form: str) -> None:
 @click.argument("name", shell_complete=completions.names("freezes"))
 @options.output()
 @options.with_server
-def unfreeze(client: Client, name: str, form: str) -> None:
+def unfreeze(client: ApiClient, name: str, form: str) -> None:
     """Ends the freeze NAME.
 
     Exit codes: 0 ended; 1 there is none of that name; 2 called wrongly; 4 the server cannot be reached; 5 not allowed.

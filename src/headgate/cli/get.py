@@ -1,7 +1,7 @@
 import click
 
 from headgate.cli import completions, failures, kinds, listing, options, output, pairs
-from headgate.cli.client import Client
+from headgate.cli.client import ApiClient
 
 
 @click.command("get")
@@ -15,7 +15,7 @@ from headgate.cli.client import Client
 @options.list_output
 @options.with_server
 def command(
-    client: Client,
+    client: ApiClient,
     kind: str,
     names: tuple[str, ...],
     cel: str | None,

@@ -3,7 +3,7 @@
 import click
 
 from headgate.cli import completions, options, output
-from headgate.cli.client import Client, path
+from headgate.cli.client import ApiClient, path
 
 _GROUP = click.argument("group", shell_complete=completions.names("groups"))
 
@@ -13,7 +13,7 @@ _GROUP = click.argument("group", shell_complete=completions.names("groups"))
 @click.option("--no-post-hooks", is_flag=True, help="Not even the hooks that clean up.")
 @options.output()
 @options.with_server
-def abort(client: Client, group: str, no_post_hooks: bool, form: str) -> None:
+def abort(client: ApiClient, group: str, no_post_hooks: bool, form: str) -> None:
     """Ends GROUP, which is an id: nothing further of it starts, post-hooks run.
 
     Exit codes: 0 ordered; 1 refused, for example because it has ended; 2 called wrongly;
@@ -27,7 +27,7 @@ def abort(client: Client, group: str, no_post_hooks: bool, form: str) -> None:
 @_GROUP
 @options.output()
 @options.with_server
-def release_slot(client: Client, group: str, form: str) -> None:
+def release_slot(client: ApiClient, group: str, form: str) -> None:
     """Frees the slot that the failed GROUP, which is an id, holds, so that others can go on.
 
     Exit codes: 0 freed; 1 refused; 2 called wrongly; 4 the server cannot be reached; 5 not allowed.
@@ -41,7 +41,7 @@ def release_slot(client: Client, group: str, form: str) -> None:
 @click.argument("member", shell_complete=completions.names("deployments"))
 @options.output()
 @options.with_server
-def skip_member(client: Client, group: str, member: str, form: str) -> None:
+def skip_member(client: ApiClient, group: str, member: str, form: str) -> None:
     """Goes on in GROUP, which is an id, as if the deployment MEMBER had nothing to do there.
 
     Exit codes: 0 skipped; 1 refused; 2 called wrongly; 4 the server cannot be reached; 5 not allowed.

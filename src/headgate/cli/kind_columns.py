@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from headgate.cli.cells import NOTHING, column, inner, state, text_of, time
-from headgate.cli.tables import Column, Row
+from headgate.cli.tables import Row, ShownColumn
 
 
 def _rule_kinds(row: Row) -> str:
@@ -96,7 +96,7 @@ POLICIES = (
     column("ENABLED", "enabled"),
     column("PRIORITY", "priority"),
     _CREATED,
-    Column("RULES", _rule_kinds),
+    ShownColumn("RULES", _rule_kinds),
     column("SELECTOR", "selector", wide=True),
     _ID,
 )
@@ -118,7 +118,7 @@ JOBS = (
     column("COMPLETED", "completedAt", wide=True),
     column("GROUP", "group", wide=True),
     state("VERIFICATION", "verification", wide=True),
-    Column("MEASURED", _measured, True),
+    ShownColumn("MEASURED", _measured, True),
     column("REASON", "reason", wide=True),
     column("MESSAGE", "message", wide=True),
 )
@@ -127,7 +127,7 @@ RELEASE_TARGETS = (
     column("TARGET", "name"),
     state("STATE", "state"),
     column("CURRENT", "current"),
-    Column("JOB", _job_of),
+    ShownColumn("JOB", _job_of),
     column("NEXT", "desired", wide=True),
     column("JOB ID", "job.id", wide=True),
     time("AGAIN AT", "nextEvaluationTime", wide=True),
@@ -141,14 +141,14 @@ GROUPS = (
     column("RESOURCE", "resource"),
     state("STATUS", "status"),
     time("CREATED", "createdAt"),
-    Column("MEMBERS", _members),
+    ShownColumn("MEMBERS", _members),
     column("STARTED", "startedAt", wide=True),
     column("COMPLETED", "completedAt", wide=True),
     column("REASON", "reason", wide=True),
 )
 
 APPROVALS = (
-    Column("VERSION", about),
+    ShownColumn("VERSION", about),
     column("ENVIRONMENT", "environment"),
     column("USER", "user"),
     state("STATUS", "status"),
@@ -159,8 +159,8 @@ APPROVALS = (
 SKIPS = (
     column("ID", "id"),
     column("POLICY", "policy"),
-    Column("RULE", _rule_name),
-    Column("VERSION", about),
+    ShownColumn("RULE", _rule_name),
+    ShownColumn("VERSION", about),
     column("ENVIRONMENT", "environment"),
     column("RESOURCE", "resource"),
     time("EXPIRES", "expiresAt"),
@@ -188,7 +188,7 @@ VARIABLES = (
     column("NAME", "name"),
     column("PRIORITY", "priority"),
     _CREATED,
-    Column("KEYS", _keys("variables")),
+    ShownColumn("KEYS", _keys("variables")),
     column("SELECTOR", "selector", wide=True),
 )
 

@@ -7,7 +7,7 @@ import msgspec
 
 from headgate.cli import failures, kind_columns
 from headgate.cli.cells import text_of
-from headgate.cli.tables import Column, Row
+from headgate.cli.tables import Row, ShownColumn
 from headgate.fleet import kinds
 from headgate.fleet.kinds import Kind
 
@@ -25,7 +25,7 @@ class Collection(msgspec.Struct, frozen=True):
 
     collection: str
     singular: str
-    columns: tuple[Column, ...]
+    columns: tuple[ShownColumn, ...]
     short: tuple[str, ...] = ()
     kind: Kind | None = None
     """None for what is not written as manifests."""
@@ -46,7 +46,7 @@ class Collection(msgspec.Struct, frozen=True):
         return (self.collection, self.singular, *self.short)
 
 
-def _objects(kind: Kind, columns: tuple[Column, ...], *short: str, **more: Any) -> Collection:
+def _objects(kind: Kind, columns: tuple[ShownColumn, ...], *short: str, **more: Any) -> Collection:
     singular = kind.singular.replace(" ", "-") if kind is not kinds.VARIABLE_SET else "variable"
     return Collection(kind.collection, singular, columns, short, kind, is_deletable=True, **more)
 

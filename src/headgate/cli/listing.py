@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from headgate.cli import failures
-from headgate.cli.client import PAGE_SIZE, Client, path
+from headgate.cli.client import PAGE_SIZE, ApiClient, path
 from headgate.cli.kinds import Collection
 from headgate.cli.progress import ProgressNote
 
@@ -23,7 +23,7 @@ def query(
     return {key: value for key, value in found.items() if value is not None}
 
 
-def fetch(client: Client, kind: Collection, names: tuple[str, ...], query: Query) -> list[dict[str, Any]]:
+def fetch(client: ApiClient, kind: Collection, names: tuple[str, ...], query: Query) -> list[dict[str, Any]]:
     if not names:
         query = dict(query)
         deployment = query.pop("deployment", None) if kind.collection == "versions" else None
@@ -44,7 +44,7 @@ def _all(pages: Iterator[dict[str, Any]], kind: Collection) -> list[dict[str, An
     return found
 
 
-def _found(client: Client, kind: Collection, name: str) -> dict[str, Any]:
+def _found(client: ApiClient, kind: Collection, name: str) -> dict[str, Any]:
     for item in client.pages(path(kind.collection), scoped=kind.is_scoped):
         if name in (kind.identity(item), item.get("id")):
             return item

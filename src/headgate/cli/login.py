@@ -20,7 +20,7 @@ def command(server: str | None, token: str | None, workspace: str | None, contex
     stored = contexts.load()
     url = contexts.address(server, "--server") if server else _url_in_use(stored, context)
     secret = contexts.checked_token(token or _asked())
-    with client.Client(contexts.Connection(url, secret, workspace)) as opened:
+    with client.ApiClient(contexts.Connection(url, secret, workspace)) as opened:
         who = opened.get(path("whoami"), scoped=False)
     name = context or _name_for(url)
     stored.contexts[name] = contexts.ServerContext(url, secret, workspace)

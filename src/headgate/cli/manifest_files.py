@@ -13,7 +13,7 @@ import click
 from headgate.cli import failures, main, refusals
 
 if TYPE_CHECKING:
-    from headgate.fleet.manifest_text import Document
+    from headgate.fleet.manifest_text import TextDocument
     from headgate.kernel.problems import Problem
 
 _PLACE = re.compile(r"(?:manifests)?\[(\d+)\]\.?(.*)", re.DOTALL)
@@ -41,13 +41,13 @@ def _files(path: Path) -> list[Path]:
     return sorted(item for item in path.rglob("*") if item.suffix in (".yaml", ".yml", ".json"))
 
 
-def read(paths: Sequence[str]) -> list[Document]:
+def read(paths: Sequence[str]) -> list[TextDocument]:
     """Every document; what no server could take is refused here, with its line. Scenarios in folders are passed over."""
     from headgate.fleet import manifests
     from headgate.kernel import documents
     from headgate.kernel.problems import Rejected
 
-    found: list[Document] = []
+    found: list[TextDocument] = []
     problems: list[Problem] = []
     for source, _, text in texts(paths):
         try:
@@ -80,7 +80,9 @@ def _pass_over(source: str, was_named: bool) -> None:
     click.echo(f"{source}: is a scenario, passed over", err=True)
 
 
-def at_their_lines(refused: refusals.Refused, documents: Sequence[Document]) -> failures.CommandFailure:
+def at_their_lines(
+    refused: refusals.RefusedRequest, documents: Sequence[TextDocument]
+) -> failures.CommandFailure:
     """Paths such as `manifests[3].spec.tag` are said with the file and line they stand on."""
     from headgate.fleet import manifests
     from headgate.kernel.problems import Problem

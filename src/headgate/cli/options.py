@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from headgate.cli.client import Client
+    from headgate.cli.client import ApiClient
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -43,10 +43,10 @@ def with_server(function: Callable[..., R]) -> Callable[..., R]:
     return run
 
 
-def connect(server: str | None, token: str | None, workspace: str | None, context: str | None) -> "Client":
+def connect(server: str | None, token: str | None, workspace: str | None, context: str | None) -> "ApiClient":
     from headgate.cli import client, contexts
 
-    return client.Client(contexts.resolve(server, token, workspace, context))
+    return client.ApiClient(contexts.resolve(server, token, workspace, context))
 
 
 def _context_names(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:

@@ -13,7 +13,7 @@ from headgate.cli import (
     pairs,
     refusals,
 )
-from headgate.cli.client import Client, path
+from headgate.cli.client import ApiClient, path
 from headgate.cli.progress import ProgressNote
 
 CHANGES = 2
@@ -57,7 +57,7 @@ class PlanCommand(click.Command):
 @options.output()
 @options.with_server
 def command(
-    client: Client,
+    client: ApiClient,
     deployment: str | None,
     tag: str | None,
     paths: tuple[str, ...],
@@ -119,13 +119,13 @@ def _version(
     return {key: value for key, value in given.items() if value}
 
 
-def _ask(client: Client, paths: tuple[str, ...], body: dict[str, Any]) -> Any:
+def _ask(client: ApiClient, paths: tuple[str, ...], body: dict[str, Any]) -> Any:
     documents = manifest_files.read(paths) if paths else []
     body["manifests"] = [document.value for document in documents]
     try:
         with ProgressNote("playing the rollout ahead"):
             return client.send("POST", path("plan"), body, timeout_seconds=TIMEOUT_SECONDS)
-    except refusals.Refused as refused:
+    except refusals.RefusedRequest as refused:
         raise manifest_files.at_their_lines(refused, documents) from None
 
 

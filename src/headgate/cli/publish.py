@@ -1,7 +1,7 @@
 import click
 
 from headgate.cli import completions, concerns, options, output, pairs
-from headgate.cli.client import Client, path
+from headgate.cli.client import ApiClient, path
 
 
 @click.command("publish")
@@ -30,7 +30,7 @@ from headgate.cli.client import Client, path
 @options.output()
 @options.with_server
 def command(
-    client: Client,
+    client: ApiClient,
     deployment: str,
     tag: str,
     target_selector: str | None,

@@ -10,7 +10,7 @@ from headgate.kernel.problems import Problem
 _UNAVAILABLE = frozenset({502, 503, 504})
 
 
-class Refused(failures.CommandFailure):
+class RefusedRequest(failures.CommandFailure):
     """`problems` are those that name a field."""
 
     def __init__(self, status: int, said: str, problems: tuple[Problem, ...], code: int) -> None:
@@ -21,7 +21,7 @@ class Refused(failures.CommandFailure):
 
 def may_pass(failure: failures.CommandFailure) -> bool:
     """Whether the same question may be answered a little later: the server is away, busy or broken."""
-    if isinstance(failure, Refused):
+    if isinstance(failure, RefusedRequest):
         return failure.status == 429 or failure.status >= 500
     return failure.code == main.UNREACHABLE
 
@@ -39,19 +39,21 @@ def from_answer(url: str, status: int, headers: Message, body: bytes) -> failure
     problems = _problems((document or {}).get("errors"))
     if status == 401:
         advice = f"give a token with --token or HEADGATE_TOKEN, or run `headgate login --server {url}`"
-        return Refused(status, f"{url} does not know who you are: {said}; {advice}", (), main.NOT_ALLOWED)
+        return RefusedRequest(
+            status, f"{url} does not know who you are: {said}; {advice}", (), main.NOT_ALLOWED
+        )
     if status == 403:
         advice = "`headgate whoami` shows what you may do"
-        return Refused(status, f"not allowed: {said}; {advice}", (), main.NOT_ALLOWED)
+        return RefusedRequest(status, f"not allowed: {said}; {advice}", (), main.NOT_ALLOWED)
     if status in _UNAVAILABLE:
-        return Refused(
+        return RefusedRequest(
             status, f"{url} is not available at the moment: {said}; try again", (), main.UNREACHABLE
         )
     if status >= 500:
         request = headers.get("Headgate-Request-Id")
         where = f"; its log tells more under request {request}" if request else ""
-        return Refused(status, f"{url} failed: {said}{where}", (), main.FAILED)
-    return Refused(status, said, problems, main.FAILED)
+        return RefusedRequest(status, f"{url} failed: {said}{where}", (), main.FAILED)
+    return RefusedRequest(status, said, problems, main.FAILED)
 
 
 def not_headgate(url: str, what: str) -> failures.CommandFailure:

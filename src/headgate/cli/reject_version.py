@@ -1,7 +1,7 @@
 import click
 
 from headgate.cli import asking, completions, concerns, options, output
-from headgate.cli.client import Client, path
+from headgate.cli.client import ApiClient, path
 
 
 @click.command("reject-version")
@@ -15,7 +15,7 @@ from headgate.cli.client import Client, path
 @options.output()
 @options.with_server
 def command(
-    client: Client, deployment: str, tag: str, reason: str, rollback: bool, yes: bool, form: str
+    client: ApiClient, deployment: str, tag: str, reason: str, rollback: bool, yes: bool, form: str
 ) -> None:
     """Marks version TAG of DEPLOYMENT as bad: it starts nowhere any more, also not after `headgate resume` or on new
     resources. With --rollback it goes back where it runs, before anything new starts.

@@ -1,7 +1,7 @@
 import click
 
 from headgate.cli import completions, options, output
-from headgate.cli.client import Client, path
+from headgate.cli.client import ApiClient, path
 
 
 @click.command("resume")
@@ -16,7 +16,7 @@ from headgate.cli.client import Client, path
 @options.output()
 @options.with_server
 def command(
-    client: Client, rule: str, policy: str | None, environment: str | None, value: str | None, form: str
+    client: ApiClient, rule: str, policy: str | None, environment: str | None, value: str | None, form: str
 ) -> None:
     """Goes on after the failure budget RULE stopped the line; failures so far no longer count.
 

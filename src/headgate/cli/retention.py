@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from headgate.cli import asking, completions, failures, options, output, pairs, tables
-from headgate.cli.client import Client, path
+from headgate.cli.client import ApiClient, path
 
 HISTORIES = ("jobs", "groups", "audit", "events", "log")
 _WHAT = "|".join(HISTORIES)
@@ -29,7 +29,7 @@ Retention = dict[str, Any]
 @options.output()
 @options.with_server
 def command(
-    client: Client,
+    client: ApiClient,
     name: str,
     days: tuple[str, ...],
     counts: tuple[str, ...],

@@ -40,10 +40,10 @@ from headgate.cli.connections import BoundedConnection
 from headgate.fleet.changes import JobReported
 from headgate.runtime import holders
 from headgate.runtime.clocks import ClockWatch
-from headgate.runtime.desk import Desk
 from headgate.runtime.health import STOPS_REQUESTS, Health
 from headgate.runtime.wiring import Wiring
-from headgate.runtime.worker import Settings, Worker, wall_clock
+from headgate.runtime.worker import Worker, WorkerSettings, wall_clock
+from headgate.runtime.worker_client import WorkerClient
 from headgate.store import NotAdmittedError, Store, UnavailableError, Workspace, open_store
 
 DEFAULT_WORKSPACE = "default"
@@ -121,7 +121,7 @@ class Process:
             if options.is_embedded:
                 raise
             self.health.say_of_store(error)
-        settings = Settings(
+        settings = WorkerSettings(
             self.holder,
             decides=options.decides,
             lease_seconds=options.lease_seconds,
@@ -134,7 +134,7 @@ class Process:
             health=self.health,
             watch=self._watch,
         )
-        self.desk = Desk(self.worker)
+        self.desk = WorkerClient(self.worker)
         self.wiring = Wiring(self.desk, tracing.job_spans)
         self.worker.after_commit = self.wiring.committed
         self._runner: AgentRunner | None = None

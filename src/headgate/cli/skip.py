@@ -1,7 +1,7 @@
 import click
 
 from headgate.cli import completions, concerns, options, output, pairs
-from headgate.cli.client import Client, path
+from headgate.cli.client import ApiClient, path
 
 
 @click.command("skip")
@@ -23,7 +23,7 @@ from headgate.cli.client import Client, path
 @options.output()
 @options.with_server
 def command(
-    client: Client,
+    client: ApiClient,
     rule: str,
     reason: str,
     policy: str | None,

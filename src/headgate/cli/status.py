@@ -1,7 +1,7 @@
 import click
 
 from headgate.cli import completions, failures, options, output, status_text, tables
-from headgate.cli.client import Client, path
+from headgate.cli.client import ApiClient, path
 
 
 @click.command("status")
@@ -10,7 +10,7 @@ from headgate.cli.client import Client, path
 )
 @options.output()
 @options.with_server
-def command(client: Client, deployments: tuple[str, ...], form: str) -> None:
+def command(client: ApiClient, deployments: tuple[str, ...], form: str) -> None:
     """Shows every deployment in every environment: newest and newest successful version, how many are where, who waits.
 
     Exit codes: 0 shown; 1 there is no such deployment; 2 called wrongly; 4 the server cannot be reached; 5 not allowed.

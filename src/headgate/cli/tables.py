@@ -16,7 +16,7 @@ LEAST_LAST_COLUMN = 20
 Row = dict[str, Any]
 
 
-class Column(msgspec.Struct, frozen=True):
+class ShownColumn(msgspec.Struct, frozen=True):
     title: str
     text: Callable[[Row], str]
     is_wide: bool = False
@@ -28,7 +28,7 @@ class Column(msgspec.Struct, frozen=True):
 
 
 def render(
-    columns: Sequence[Column], rows: Sequence[Row], *, wide: bool = False, header: bool = True
+    columns: Sequence[ShownColumn], rows: Sequence[Row], *, wide: bool = False, header: bool = True
 ) -> list[str]:
     shown = [column for column in columns if wide or not column.is_wide]
     texts = [column.wide_text if wide and column.wide_text else column.text for column in shown]

@@ -11,7 +11,7 @@ import click
 import msgspec
 
 from headgate.cli import asking, completions, failures, options, output, tables
-from headgate.cli.client import Client, path
+from headgate.cli.client import ApiClient, path
 
 MOST_SHOWN = 20
 _ONE_OR_MANY = click.argument("target", metavar="TARGET", shell_complete=completions.names("release-targets"))
@@ -34,7 +34,7 @@ def _ordering(function: Callable[..., None]) -> Callable[..., None]:
     @options.with_server
     @functools.wraps(function)
     def run(
-        client: Client,
+        client: ApiClient,
         *,
         environment: str | None,
         selector: str | None,
@@ -121,7 +121,7 @@ def adopt(order: TargetsOrderGiven, target: str, tag: str) -> None:
 class TargetsOrderGiven(msgspec.Struct, frozen=True):
     """For one target, or with an environment for many of a deployment there."""
 
-    client: Client
+    client: ApiClient
     environment: str | None
     selector: str | None
     yes: bool

@@ -1,7 +1,7 @@
 import click
 
 from headgate.cli import kinds, options, output, pairs
-from headgate.cli.client import Client, path
+from headgate.cli.client import ApiClient, path
 
 ROLES = ("viewer", "deployer", "approver", "operator", "admin")
 
@@ -24,7 +24,7 @@ def command() -> None:
 @options.output()
 @options.with_server
 def create(
-    client: Client,
+    client: ApiClient,
     name: str,
     role: str | None,
     permissions: tuple[str, ...],
@@ -55,7 +55,7 @@ def create(
 @command.command("list")
 @options.output()
 @options.with_server
-def list_(client: Client, form: str) -> None:
+def list_(client: ApiClient, form: str) -> None:
     """Lists tokens, without their secrets.
 
     Exit codes: 0 listed; 2 called wrongly; 4 the server cannot be reached; 5 not allowed.
@@ -67,7 +67,7 @@ def list_(client: Client, form: str) -> None:
 @click.argument("name", metavar="TOKEN")
 @options.output()
 @options.with_server
-def delete(client: Client, name: str, form: str) -> None:
+def delete(client: ApiClient, name: str, form: str) -> None:
     """Deletes TOKEN, which is a name or an id; it is refused from then on.
 
     Exit codes: 0 deleted; 1 there is none of that name; 2 called wrongly; 4 the server cannot be reached;

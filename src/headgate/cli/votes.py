@@ -1,7 +1,7 @@
 import click
 
 from headgate.cli import completions, concerns, options, output
-from headgate.cli.client import Client, path
+from headgate.cli.client import ApiClient, path
 
 _DEPLOYMENT = click.argument("deployment", shell_complete=completions.names("deployments"))
 _ENVIRONMENT = click.option(
@@ -23,7 +23,7 @@ _REASON = click.option("--reason", metavar="TEXT", help="Shown to everyone who w
 @options.output()
 @options.with_server
 def approve(
-    client: Client, deployment: str, tag: str, environment: str, reason: str | None, form: str
+    client: ApiClient, deployment: str, tag: str, environment: str, reason: str | None, form: str
 ) -> None:
     """Approves version TAG of DEPLOYMENT for an environment; another vote of yours is replaced.
 
@@ -40,7 +40,7 @@ def approve(
 @options.output()
 @options.with_server
 def reject(
-    client: Client, deployment: str, tag: str, environment: str, reason: str | None, form: str
+    client: ApiClient, deployment: str, tag: str, environment: str, reason: str | None, form: str
 ) -> None:
     """Rejects version TAG of DEPLOYMENT for an environment; another vote of yours is replaced.
 
@@ -50,7 +50,7 @@ def reject(
 
 
 def _vote(
-    client: Client, status: str, deployment: str, tag: str, environment: str, reason: str | None, form: str
+    client: ApiClient, status: str, deployment: str, tag: str, environment: str, reason: str | None, form: str
 ) -> None:
     body = {"deployment": deployment, "tag": tag, "environment": environment, "status": status}
     if reason:

@@ -3,7 +3,7 @@ import time
 import click
 
 from headgate.cli import completions, main, options, pairs, watch_lines, watch_state
-from headgate.cli.client import Client
+from headgate.cli.client import ApiClient
 from headgate.cli.watch_ending import WatchEnding
 from headgate.kernel import instants
 
@@ -19,7 +19,7 @@ from headgate.kernel import instants
 )
 @options.with_server
 def command(
-    client: Client,
+    client: ApiClient,
     deployments: tuple[str, ...],
     environment: str | None,
     timeout: str | None,

@@ -4,7 +4,7 @@ import time
 import click
 
 from headgate.cli import colours, completions, main, options, pairs, watch_state
-from headgate.cli.client import Client
+from headgate.cli.client import ApiClient
 from headgate.cli.watch_ending import WatchEnding
 from headgate.kernel import instants
 
@@ -25,7 +25,7 @@ _MICROSECONDS = instants.MICROSECONDS_PER_SECOND
 @options.output()
 @options.with_server
 def command(
-    client: Client,
+    client: ApiClient,
     deployments: tuple[str, ...],
     until: str | None,
     timeout: str | None,

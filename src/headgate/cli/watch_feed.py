@@ -8,7 +8,7 @@ import time
 from types import TracebackType
 
 from headgate.cli import event_stream, failures
-from headgate.cli.client import Client
+from headgate.cli.client import ApiClient
 from headgate.cli.event_stream import Follower, Item
 
 MOST_WAITING = 10_000
@@ -17,7 +17,7 @@ MOST_WAITING = 10_000
 class Feed:
     """Refusals of the server come out of `batch`, in the thread that asks."""
 
-    def __init__(self, client: Client, after: str | None = None) -> None:
+    def __init__(self, client: ApiClient, after: str | None = None) -> None:
         self._follower = Follower(client, after)
         self._items: queue.Queue[Item | failures.CommandFailure] = queue.Queue(MOST_WAITING)
         self._thread = threading.Thread(target=self._run, daemon=True)

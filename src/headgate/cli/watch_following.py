@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import msgspec
 
 from headgate.cli import event_stream, failures, refusals, watch_changes, watch_state
-from headgate.cli.client import Client, path
+from headgate.cli.client import ApiClient, path
 from headgate.cli.event_stream import Item
 from headgate.cli.watch_changes import Stale
 from headgate.cli.watch_state import WatchedFleet
@@ -26,7 +26,7 @@ MOST_DEPLOYMENTS_APART, MOST_GROUPS_APART = 3, 4
 class Following:
     """`asks_for_stuck`: also know who can be moved by a person alone, once nothing else moves."""
 
-    def __init__(self, client: Client, names: tuple[str, ...], *, asks_for_stuck: bool) -> None:
+    def __init__(self, client: ApiClient, names: tuple[str, ...], *, asks_for_stuck: bool) -> None:
         self._client = client
         self._names = names
         self._asks_for_stuck = asks_for_stuck
@@ -132,7 +132,7 @@ class Following:
     def _group(self, identity: str) -> watch_state.Document | None:
         try:
             group: watch_state.Document = self._client.get(path("groups", identity))
-        except refusals.Refused as refusal:
+        except refusals.RefusedRequest as refusal:
             if refusal.status != 404:
                 raise
             return None
@@ -143,7 +143,7 @@ class Following:
             try:
                 for deployment in sorted(stale.counts):
                     self.snapshot = watch_state.with_counts_of(self._client, self.snapshot, deployment)
-            except refusals.Refused as refusal:
+            except refusals.RefusedRequest as refusal:
                 if refusal.status != 404:
                     raise
                 stale.counts = None

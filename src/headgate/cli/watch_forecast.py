@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from headgate.cli import failures
-from headgate.cli.client import Client, path
+from headgate.cli.client import ApiClient, path
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 
@@ -42,7 +42,7 @@ def read(document: dict[str, Any]) -> Forecast:
 class Forecaster:
     """Asks in the background, never more than one question at a time; a server that does not answer costs nothing."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: ApiClient) -> None:
         self._client = client
         self._latest = Forecast()
         self._asked_at = -LEAST_BETWEEN_PLANS_SECONDS
@@ -61,7 +61,7 @@ class Forecaster:
 
     def _ask(self) -> None:
         try:
-            with Client(self._client.connection, attempts=1) as client:
+            with ApiClient(self._client.connection, attempts=1) as client:
                 answer = client.send("POST", path("plan"), {}, timeout_seconds=_TIMEOUT_SECONDS)
             self._latest = read(answer)
         except (failures.CommandFailure, KeyError, TypeError, ValueError):

@@ -6,7 +6,7 @@ import time
 import click
 
 from headgate.cli import event_stream, failures, output, refusals, watch_changes, watch_state
-from headgate.cli.client import Client
+from headgate.cli.client import ApiClient
 from headgate.cli.watch_ending import WatchEnding
 from headgate.cli.watch_feed import Feed
 from headgate.kernel import instants
@@ -21,7 +21,7 @@ SILENT = "silent"
 
 
 def run(
-    client: Client,
+    client: ApiClient,
     names: tuple[str, ...],
     end: WatchEnding,
     snapshot: watch_state.WatchedFleet,
@@ -61,7 +61,7 @@ def _may_change_counts(
 
 
 def _counted(
-    client: Client, names: tuple[str, ...], environment: str | None
+    client: ApiClient, names: tuple[str, ...], environment: str | None
 ) -> watch_state.WatchedFleet | None:
     """None while the server is away: it is asked again, the time that was given is the bound."""
     try:

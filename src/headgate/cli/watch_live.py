@@ -8,7 +8,7 @@ from rich.live import Live
 from rich.text import Text
 
 from headgate.cli import pairs, watch_screen, watch_state
-from headgate.cli.client import Client
+from headgate.cli.client import ApiClient
 from headgate.cli.watch_ending import WatchEnding
 from headgate.cli.watch_feed import Feed
 from headgate.cli.watch_following import Following
@@ -19,7 +19,7 @@ PACE_SECONDS = 0.25
 LONGEST_FOR_THE_STREAM_SECONDS = 5.0
 
 
-def run(client: Client, names: tuple[str, ...], end: WatchEnding) -> watch_state.WatchedFleet:
+def run(client: ApiClient, names: tuple[str, ...], end: WatchEnding) -> watch_state.WatchedFleet:
     """The last screen stays in the terminal when it is over."""
     console = Console()
     following = Following(client, names, asks_for_stuck=end.needs_counts)
@@ -47,7 +47,7 @@ def run(client: Client, names: tuple[str, ...], end: WatchEnding) -> watch_state
     return following.snapshot
 
 
-def _lines(following: Following, client: Client, forecaster: Forecaster, console: Console) -> list[Line]:
+def _lines(following: Following, client: ApiClient, forecaster: Forecaster, console: Console) -> list[Line]:
     connection, snapshot = client.connection, following.snapshot
     forecast = forecaster.latest(snapshot.targets, snapshot.count("running", "waiting"))
     heading = watch_screen.Heading(

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from headgate.cli import status
-from headgate.cli.client import Client, path
+from headgate.cli.client import ApiClient, path
 
 MOST_JOBS = 50
 MOST_FAILED = 20
@@ -83,24 +83,24 @@ class WatchedFleet(msgspec.Struct, frozen=True):
             yield from deployment["environments"]
 
 
-def fetch_counts(client: Client, names: tuple[str, ...], environment: str | None = None) -> WatchedFleet:
+def fetch_counts(client: ApiClient, names: tuple[str, ...], environment: str | None = None) -> WatchedFleet:
     """Who is stuck is asked only when nothing moves any more: it is a longer question."""
     counted = fetch_counts_alone(client, names, environment)
     return counted if counted.is_moving_or_done else fetch_stuck(client, names, environment)
 
 
 def fetch_counts_alone(
-    client: Client, names: tuple[str, ...], environment: str | None = None
+    client: ApiClient, names: tuple[str, ...], environment: str | None = None
 ) -> WatchedFleet:
     return _counted(client, names, environment, asks_for_stuck=False)
 
 
-def fetch_stuck(client: Client, names: tuple[str, ...], environment: str | None = None) -> WatchedFleet:
+def fetch_stuck(client: ApiClient, names: tuple[str, ...], environment: str | None = None) -> WatchedFleet:
     return _counted(client, names, environment, asks_for_stuck=True)
 
 
 def _counted(
-    client: Client, names: tuple[str, ...], environment: str | None, *, asks_for_stuck: bool
+    client: ApiClient, names: tuple[str, ...], environment: str | None, *, asks_for_stuck: bool
 ) -> WatchedFleet:
     query = {"environment": environment, "stuck": "true" if asks_for_stuck else None}
     answer = client.get(path("status"), query)
@@ -111,7 +111,7 @@ def _counted(
     )
 
 
-def fetch(client: Client, names: tuple[str, ...]) -> WatchedFleet:
+def fetch(client: ApiClient, names: tuple[str, ...]) -> WatchedFleet:
     """All that there is to be shown."""
     counts = fetch_counts_alone(client, names)
     jobs: dict[Place, list[Document]] = {}
@@ -125,7 +125,7 @@ def fetch(client: Client, names: tuple[str, ...]) -> WatchedFleet:
     )
 
 
-def with_counts_of(client: Client, snapshot: WatchedFleet, deployment: str) -> WatchedFleet:
+def with_counts_of(client: ApiClient, snapshot: WatchedFleet, deployment: str) -> WatchedFleet:
     """One that is not there yet stands where its name belongs, one that is gone goes."""
     answer = client.get(path("status"), {"deployment": deployment})
     others = [one for one in snapshot.deployments if one["name"] != deployment]
@@ -135,7 +135,7 @@ def with_counts_of(client: Client, snapshot: WatchedFleet, deployment: str) -> W
     )
 
 
-def fetch_failed(client: Client, names: tuple[str, ...]) -> dict[Place, list[str]]:
+def fetch_failed(client: ApiClient, names: tuple[str, ...]) -> dict[Place, list[str]]:
     failed: dict[Place, list[str]] = {}
     query = {"state": "failed", "limit": MOST_FAILED, "deployment": names[0] if len(names) == 1 else None}
     for target in client.get(path("release-targets"), query)["items"]:
@@ -143,12 +143,12 @@ def fetch_failed(client: Client, names: tuple[str, ...]) -> dict[Place, list[str
     return failed
 
 
-def fetch_budgets(client: Client) -> list[Document]:
+def fetch_budgets(client: ApiClient) -> list[Document]:
     items: list[Document] = client.get(path("budgets"), {"limit": 1000})["items"]
     return items
 
 
-def fetch_groups(client: Client, names: tuple[str, ...]) -> list[Document]:
+def fetch_groups(client: ApiClient, names: tuple[str, ...]) -> list[Document]:
     return [
         group
         for status_ in OPEN_GROUPS

@@ -6,7 +6,7 @@ import time
 import click
 
 from headgate.cli import event_stream, failures, listing, main, output, refusals, tables
-from headgate.cli.client import Client
+from headgate.cli.client import ApiClient
 from headgate.cli.kinds import Collection
 from headgate.cli.watch_feed import Feed
 
@@ -15,7 +15,7 @@ _PACE_SECONDS = 0.25
 
 
 def follow(
-    client: Client,
+    client: ApiClient,
     kind: Collection,
     names: tuple[str, ...],
     query: listing.Query,
@@ -32,7 +32,7 @@ def follow(
 
 def _follow(
     feed: Feed,
-    client: Client,
+    client: ApiClient,
     kind: Collection,
     names: tuple[str, ...],
     query: listing.Query,
@@ -58,7 +58,7 @@ def _follow(
 
 
 def _listed(
-    client: Client, kind: Collection, names: tuple[str, ...], query: listing.Query, is_first: bool
+    client: ApiClient, kind: Collection, names: tuple[str, ...], query: listing.Query, is_first: bool
 ) -> dict[str, tables.Row] | None:
     """None while a server that was there is away; it is asked again."""
     try:

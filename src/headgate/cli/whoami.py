@@ -3,13 +3,13 @@ from typing import Any
 import click
 
 from headgate.cli import options, output, tables
-from headgate.cli.client import Client, path
+from headgate.cli.client import ApiClient, path
 
 
 @click.command("whoami")
 @options.output()
 @options.with_server
-def command(client: Client, form: str) -> None:
+def command(client: ApiClient, form: str) -> None:
     """Shows who you are, and what you may do in which workspace.
 
     Exit codes: 0 shown; 2 called wrongly; 4 the server cannot be reached; 5 the token is not accepted.

@@ -3,7 +3,7 @@ import sys
 import click
 
 from headgate.cli import completions, failures, kinds, options, output, retention
-from headgate.cli.client import Client, path
+from headgate.cli.client import ApiClient, path
 
 
 @click.group("workspace")
@@ -19,7 +19,7 @@ command.add_command(retention.command)
 @click.option("--description", metavar="TEXT", help="For people.")
 @options.output()
 @options.with_server
-def create(client: Client, name: str, description: str | None, form: str) -> None:
+def create(client: ApiClient, name: str, description: str | None, form: str) -> None:
     """Creates the workspace NAME.
 
     Exit codes: 0 created; 1 refused, for example because it is there already; 2 called wrongly;
@@ -33,7 +33,7 @@ def create(client: Client, name: str, description: str | None, form: str) -> Non
 @command.command("list")
 @options.output()
 @options.with_server
-def list_(client: Client, form: str) -> None:
+def list_(client: ApiClient, form: str) -> None:
     """Lists the workspaces that you may see.
 
     Exit codes: 0 listed; 2 called wrongly; 4 the server cannot be reached; 5 not allowed.
@@ -46,7 +46,7 @@ def list_(client: Client, form: str) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @options.output()
 @options.with_server
-def delete(client: Client, name: str, yes: bool, form: str) -> None:
+def delete(client: ApiClient, name: str, yes: bool, form: str) -> None:
     """Deletes the workspace NAME with everything in it.
 
     Exit codes: 0 deleted; 1 there is none of that name, or you did not confirm it; 2 called wrongly;

@@ -10,7 +10,7 @@ LINE_LENGTH = 110
 _MAY_BE_A_NUMBER = re.compile(r"[-+.]?\.?[0-9]", re.ASCII)
 
 
-class _Dumper(yaml.SafeDumper):
+class _PlainDumper(yaml.SafeDumper):
     """Never anchors: a reader should not have to look elsewhere."""
 
     def ignore_aliases(self, data: Any) -> bool:
@@ -33,13 +33,13 @@ def _fits_a_block(text: str) -> bool:
     return all(line.isprintable() and line == line.strip() for line in text.removesuffix("\n").split("\n"))
 
 
-_Dumper.add_representer(str, _text)
+_PlainDumper.add_representer(str, _text)
 
 
 def write(documents: Iterable[Any]) -> str:
     """Several documents are separated by `---`."""
     texts = [
-        yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=LINE_LENGTH)
+        yaml.dump(document, Dumper=_PlainDumper, sort_keys=False, allow_unicode=True, width=LINE_LENGTH)
         for document in documents
     ]
     return "---\n".join(texts)

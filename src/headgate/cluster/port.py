@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterator
 from typing import Any, Literal, NamedTuple, Protocol
 
 from headgate.kernel.instants import Instant
-from headgate.kernel.objects import Action, Create, Delete, Key, Object, Update, UpdateStatus
+from headgate.kernel.objects import Action, Create, DeleteObject, Key, Object, Update, UpdateStatus
 
 
 class Conflict(Exception):  # noqa: N818 - the field's word for a write that the server does not take
     """The write came too late, or for an object that is not there."""
 
 
-class Change(NamedTuple):
+class ObjectChange(NamedTuple):
     """One write. `old` is what was there before; a deleted object stays as it was last."""
 
     kind: Literal["added", "modified", "deleted"]
@@ -27,7 +27,7 @@ class Change(NamedTuple):
         )
 
 
-Listener = Callable[[Change], None]
+Listener = Callable[[ObjectChange], None]
 
 
 class ClusterPort(Protocol):
@@ -54,7 +54,7 @@ def write(port: ClusterPort, action: Action, now: Instant, by: str) -> None:
     match action:
         case Create(object=item):
             port.create(item, now, by)
-        case Delete(key=key, uid=uid):
+        case DeleteObject(key=key, uid=uid):
             port.delete(key, uid, now, by)
         case Update(object=item):
             port.update(item, now, by)

@@ -9,7 +9,7 @@ from typing import Generic
 
 from headgate.cluster.cache import ObjectCache
 from headgate.cluster.controller import Controller, PlanT
-from headgate.cluster.port import Change, ClusterPort
+from headgate.cluster.port import ClusterPort, ObjectChange
 from headgate.cluster.queue import WorkQueue
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Key, Object
@@ -32,7 +32,7 @@ class Runner(Generic[PlanT]):
         self.cache = ObjectCache(controller.index, filter(controller.watches, self._port))
         controller.restarted(self.cache, self.queue.add)
 
-    def observe(self, change: Change) -> None:
+    def observe(self, change: ObjectChange) -> None:
         """Compared with what was known, and not with what was there: an own write may be the first news of an edit."""
         item = change.object
         before = self.cache.get(item.key)

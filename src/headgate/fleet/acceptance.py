@@ -248,13 +248,13 @@ def _put_sized(state: State, thing: model.Resource | model.Deployment, now: Inst
 def _cancel_jobs_of_removed_targets(state: State, now: Instant) -> None:
     """Its group is told before its jobs are forgotten: what they have done decides whether the resource is prepared."""
     while state.removed:
-        target, place = state.removed.pop(0)
+        target, site = state.removed.pop(0)
         holds.give_back_for_target(state, target, list(target.record.slots))
         job = state.jobs.get(target.record.job or "")
         if job is not None:
             jobs.cancel(state, job, now, f"{target.name} is no longer a release target")
-        if place is not None:
-            leaving.target_left(state, place, target.deployment.name, now)
+        if site is not None:
+            leaving.target_left(state, site, target.deployment.name, now)
         for job_id in (*target.record.attempts, *([job.id] if job is not None else ())):
             state.forget_job(job_id)
         departing.leave(state, target, now)

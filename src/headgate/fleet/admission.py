@@ -13,13 +13,13 @@ from collections.abc import Iterator
 import msgspec
 
 from headgate.fleet import dependencies, holds, targets, wakes
-from headgate.fleet.brackets import places, readiness
+from headgate.fleet.blockers import Hindrance
+from headgate.fleet.brackets import readiness, sites
 from headgate.fleet.brackets.readiness import GroupStart
-from headgate.fleet.hindrances import Hindrance
 from headgate.fleet.slots import SlotTable
 from headgate.fleet.state import State
 from headgate.fleet.targets import Release
-from headgate.fleet.units import Place, StartKey, Target, Unit, VersionNode
+from headgate.fleet.units import Site, StartKey, Target, Unit, VersionNode
 from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
 from headgate.kernel.wakes import Wake
@@ -33,7 +33,7 @@ _ORDER = operator.attrgetter("order")
 
 def settle(state: State, now: Instant) -> None:
     """Looks at every unit that something happened to, and starts what may start, until nothing is left to do."""
-    looks_left = LOOKS_PER_UNIT_AT_MOST * (len(state.targets) + len(state.places) + 64)
+    looks_left = LOOKS_PER_UNIT_AT_MOST * (len(state.targets) + len(state.sites) + 64)
     open_starts: dict[Unit, StartPlan] = {}
     state.lines.clear()
     while True:
@@ -67,23 +67,23 @@ class StartPlan(msgspec.Struct, frozen=True):
 
     start: Start
     needed: Needed
-    hindrance: Hindrance
+    blockers: Hindrance
     basis: tuple[int, ...] | None
 
 
 def _plan(state: State, unit: Unit, now: Instant) -> StartPlan | None:
     """What the unit may start as far as it knows; otherwise it waits, or stands in line."""
     unit.leave_lines()
-    start, hindrance = _look(state, unit, now)
+    start, blockers = _look(state, unit, now)
     if start is None:
-        _wait(state, unit, hindrance)
+        _wait(state, unit, blockers)
         return None
-    plan = StartPlan(start, _slots_of(state, unit, start), hindrance, _basis(state, unit))
+    plan = StartPlan(start, _slots_of(state, unit, start), blockers, _basis(state, unit))
     return None if _stands_in_line(state, unit, plan, now) else plan
 
 
 def _basis(state: State, unit: Unit) -> tuple[int, ...] | None:
-    """Whatever may change what a target is to start; None for a place, which is looked at each time.
+    """Whatever may change what a target is to start; None for a site, which is looked at each time.
 
     A start of another one moves its resource, which dependencies read, and its deployment in the environment, which
     gates and some rollouts read. Everything else that happens is in the journal. Slots are asked for anew anyway.
@@ -95,25 +95,25 @@ def _basis(state: State, unit: Unit) -> tuple[int, ...] | None:
 
 
 def _look(state: State, unit: Unit, now: Instant) -> tuple[Start | None, Hindrance]:
-    if isinstance(unit, Place):
-        seen = places.look(state, unit, now)
+    if isinstance(unit, Site):
+        seen = sites.look(state, unit, now)
         for member in unit.members.values():
             holds.settle_target(state, member)
         return seen
     assert isinstance(unit, Target)
-    hindrance = Hindrance()
-    found = targets.next_release(state, unit, now, hindrance)
+    blockers = Hindrance()
+    found = targets.next_release(state, unit, now, blockers)
     holds.settle_target(state, unit)
-    return found, hindrance
+    return found, blockers
 
 
-def _wait(state: State, unit: Unit, hindrance: Hindrance, also: tuple[Wake, ...] = ()) -> None:
-    held_by = Reason.SLOTS_TAKEN if unit.start_key is not None else hindrance.reason
-    state.waiting.wait(unit, (*hindrance.wakes, *also), hindrance.wake_at, held_by)
+def _wait(state: State, unit: Unit, blockers: Hindrance, also: tuple[Wake, ...] = ()) -> None:
+    held_by = Reason.SLOTS_TAKEN if unit.start_key is not None else blockers.reason
+    state.waiting.wait(unit, (*blockers.wakes, *also), blockers.requeue_at, held_by)
 
 
 def _slots_of(state: State, unit: Unit, start: Start) -> Needed:
-    if isinstance(unit, Place):
+    if isinstance(unit, Site):
         assert isinstance(start, GroupStart)
         return Needed(
             unit.resource.name,
@@ -128,18 +128,18 @@ def _slots_of(state: State, unit: Unit, start: Start) -> Needed:
 def _stands_in_line(state: State, unit: Unit, plan: StartPlan, now: Instant) -> bool:
     """Where it is looked at again when one of its gates may say something else: what it waits for is always what it
     says, and its place in line, which follows from when its gates were satisfied, is that of this moment."""
-    start, needed, hindrance = plan.start, plan.needed, plan.hindrance
+    start, needed, blockers = plan.start, plan.needed, plan.blockers
     lacking = holds.lacking(state, needed.tables, needed.resource, needed.runners, now)
     if not lacking:
         return False
     for one in start.judged:
-        hindrance.add(one)
+        blockers.add(one)
     unit.stand_in(lacking, start.key)
     also: list[Wake] = [wakes.slot(needed.resource)]
-    if isinstance(unit, Place) or (isinstance(unit, Target) and unit.rules.of("gradualRollout")):
+    if isinstance(unit, Site) or (isinstance(unit, Target) and unit.rules.of("gradualRollout")):
         also.append(wakes.RANKS)
     also.extend(wakes.skips(table.rule.id) for table in lacking)
-    _wait(state, unit, hindrance, tuple(also))
+    _wait(state, unit, blockers, tuple(also))
     return True
 
 
@@ -198,7 +198,7 @@ def _asked_before(
 
 def _upstreams(state: State, unit: Unit) -> Iterator[Unit]:
     """Those of other cycles and of none: inside a cycle its own order holds."""
-    members = unit.members.values() if isinstance(unit, Place) else (unit,)
+    members = unit.members.values() if isinstance(unit, Site) else (unit,)
     for target in members:
         assert isinstance(target, Target)
         for rule in target.rules.of("deploymentDependency"):
@@ -208,7 +208,7 @@ def _upstreams(state: State, unit: Unit) -> Iterator[Unit]:
 
 def _push_neighbours(state: State, heap: list[tuple[StartKey, int, Unit]], unit: Unit) -> None:
     """The resource holds its slots now: whoever stood in line on it takes their turn in order, not a round later."""
-    assert isinstance(unit, Target | Place)
+    assert isinstance(unit, Target | Site)
     for other in state.waiting.waiters(wakes.slot(unit.resource.name)):
         if other.start_key is not None:
             heapq.heappush(heap, (other.start_key, -1, other))
@@ -231,9 +231,9 @@ def _attempt(state: State, unit: Unit, plan: StartPlan | None, now: Instant) -> 
     elif _stands_in_line(state, unit, plan, now):
         return False
     if isinstance(plan.start, GroupStart):
-        assert isinstance(unit, Place)
+        assert isinstance(unit, Site)
         holds.take_for_group(state, plan.needed.tables, plan.start.group, now)
-        places.launch(state, unit, plan.start, now)
+        sites.launch(state, unit, plan.start, now)
         state.waiting.touch(unit)
     else:
         assert isinstance(unit, Target)

@@ -29,6 +29,6 @@ def hold_what_runs_on(state: State, resource: str, now: Instant) -> None:
 
 def _hold_what_runs(state: State, target: Target, now: Instant) -> None:
     holds.hold_what_runs(state, target, now)
-    place = target.place
-    if place is not None and place.executing is not None and not place.executing.slot_released:
-        cycle.hold_again(state, place, place.executing, now)
+    site = target.site
+    if site is not None and site.executing is not None and not site.executing.slot_released:
+        cycle.hold_again(state, site, site.executing, now)

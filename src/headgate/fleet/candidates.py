@@ -51,12 +51,12 @@ def withdrawn(state: State, target: Target, version_id: str | None, kind: str) -
 
 
 def newest_first(
-    state: State, target: Target, now: Instant | None = None, floor: tuple[Instant, str] | None = None
+    state: State, target: Target, now: Instant | None = None, watermark: tuple[Instant, str] | None = None
 ) -> Iterator[VersionNode]:
     """Down to the floor, if there is one."""
     for version in reversed(target.deployment.versions):
         if version.is_ready and (version.scope is None or in_scope(state, version, target, now)):
-            if floor is not None and version.order < floor:
+            if watermark is not None and version.order < watermark:
                 return
             yield version
 
@@ -77,7 +77,7 @@ def deployed_version(state: State, target: Target) -> VersionNode | None:
     return state.version(target.record.deployed)
 
 
-def way_back(state: State, target: Target) -> VersionNode | None:
+def rollback_version(state: State, target: Target) -> VersionNode | None:
     """Where it goes when what runs was rejected and goes back: the last that ran here and is not known to be bad."""
     deployed = deployed_version(state, target)
     if deployed is None or not deployed.object.goes_back:
@@ -91,13 +91,13 @@ def last_good(state: State, target: Target) -> VersionNode | None:
         version = state.version(version_id)
         if version is None or not version.is_ready or version.id == record.deployed:
             continue
-        is_bad = version.id in record.spent or version.id in record.failures
+        is_bad = version.id in record.rolled_back or version.id in record.failures
         if not is_bad and in_scope(state, version, target):
             return version
     return None
 
 
-def floor_of(state: State, target: Target) -> tuple[Instant, str] | None:
+def watermark_of(state: State, target: Target) -> tuple[Instant, str] | None:
     """No candidate older than this: what runs, unless what runs was rejected and goes back."""
     deployed = deployed_version(state, target)
     if deployed is None or deployed.object.goes_back:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import bisect
 from collections.abc import Iterable
 
-from headgate.fleet import departing, holds, kinds, model, placing, records, skips, votes, wakes
+from headgate.fleet import departing, holds, kinds, membership, model, records, skips, votes, wakes
 from headgate.fleet.changes import Object
 from headgate.fleet.slots import RuleSlots
 from headgate.fleet.state import State
@@ -17,10 +17,10 @@ from headgate.fleet.units import (
     DeploymentNode,
     EnvironmentNode,
     Pair,
-    Place,
     PolicyNode,
     ResourceNode,
     RuleSet,
+    Site,
     Target,
     VersionNode,
     optional_selector,
@@ -66,8 +66,8 @@ def remove_resource(state: State, node: ResourceNode) -> None:
         _remove_target(state, target)
     for target in [one for one in state.lingering.values() if one.resource is node]:
         del state.lingering[target.name]
-        state.removed.append((target, target.place))
-        placing.leave(state, target)
+        state.removed.append((target, target.site))
+        membership.leave(state, target)
     state.index.remove(node.name)
     for slots in state.slots.values():
         left = slots.remove(node.name)
@@ -147,8 +147,8 @@ def remove_version(state: State, node: VersionNode) -> None:
     del state.versions[node.id]
     state.progress.pop(node.id, None)
     state.verified.pop(node.id, None)
-    for rule_id, scope in [key for key in state.latches if key[1] == node.id]:
-        del state.latches[(rule_id, scope)]
+    for rule_id, scope in [key for key in state.breakers if key[1] == node.id]:
+        del state.breakers[(rule_id, scope)]
         state.journal.changed("latch", rule_id, scope)
     state.journal.changed("Version", f"{deployment.name}/{node.tag}")
     state.journal.changed("gone", node.id)
@@ -162,8 +162,8 @@ def put_policy(state: State, policy: model.Policy) -> None:
     old = state.policies.get(policy.name)
     state.policies[policy.name] = node
     for rule in node.rules if policy.enabled else ():
-        for place in state.places_by_rule.get(rule.id, ()) if rule.kind == "deploymentBracket" else ():
-            place.rule = rule
+        for site in state.sites_by_rule.get(rule.id, ()) if rule.kind == "deploymentBracket" else ():
+            site.rule = rule
     for rule in node.rules:
         if rule.kind == "resourceConcurrency":
             _put_slots(state, rule)
@@ -296,10 +296,10 @@ def _add_target(
     resource.upstreams.clear()
     _membership_changed(state, pair)
     lingering = state.lingering.pop(name, None)
-    if lingering is not None and lingering.place is not None:
-        place = lingering.place
-        placing.leave(state, lingering)
-        placing.stay(state, place, target)
+    if lingering is not None and lingering.site is not None:
+        site = lingering.site
+        membership.leave(state, lingering)
+        membership.stay(state, site, target)
         state.target_changed(target)
     _bind_rules(state, target)
     state.touch(target)
@@ -319,11 +319,11 @@ def _remove_target(state: State, target: Target) -> None:
     Unless it lingers: then it is no target any more, but stays in its place until the cycle there has ended.
     """
     state.departed[target.name] = target.record
-    if placing.lingers(state, target):
+    if membership.lingers(state, target):
         state.lingering[target.name] = target
     else:
-        state.removed.append((target, target.place))
-        placing.leave(state, target)
+        state.removed.append((target, target.site))
+        membership.leave(state, target)
     state.waiting.forget(target)
     target.leave_lines()
     del state.targets[target.name]
@@ -341,18 +341,18 @@ def _remove_target(state: State, target: Target) -> None:
         _bind_rules(state, target)
 
 
-def release_members(state: State, place: Place) -> None:
+def release_members(state: State, site: Site) -> None:
     """After a cycle: members that only stayed for its end go where their rules say, or are gone; ranks close up."""
     only_stayed = [
         target
-        for target in place.members.values()
-        if target.name in state.lingering or not place.is_home_of(target)
+        for target in site.members.values()
+        if target.name in state.lingering or not site.is_home_of(target)
     ]
     for target in only_stayed:
         if target.name in state.lingering:
             _let_go(state, target)
         else:
-            placing.leave(state, target)
+            membership.leave(state, target)
             _bind_rules(state, target)
             state.rebound.pop(target, None)
             state.touch(target)
@@ -363,7 +363,7 @@ def release_members(state: State, place: Place) -> None:
 def _let_go(state: State, target: Target) -> None:
     """It has lingered for long enough."""
     del state.lingering[target.name]
-    placing.leave(state, target)
+    membership.leave(state, target)
     for job_id in target.record.attempts:
         state.forget_job(job_id)
     target.record.attempts = []
@@ -371,7 +371,7 @@ def _let_go(state: State, target: Target) -> None:
     state.journal.changed("target", target.name)
 
 
-def keep_members(state: State, place: Place, group: records.Group) -> None:
+def keep_members(state: State, site: Site, group: records.Group) -> None:
     """For loading: members that stay for the end of a cycle although their rules, or their selectors, say otherwise."""
     for member in group.members:
         if member.left:
@@ -380,10 +380,10 @@ def keep_members(state: State, place: Place, group: records.Group) -> None:
         target = state.targets.get(name)
         if target is None and member.deployment in state.deployments:
             deployment = state.deployments[member.deployment]
-            pair = Pair(deployment, place.environment)
-            target = state.lingering[name] = Target(pair, place.resource, NO_RULES, state.departed[name])
-        if target is not None and target.place is not place:
-            placing.stay(state, place, target)
+            pair = Pair(deployment, site.environment)
+            target = state.lingering[name] = Target(pair, site.resource, NO_RULES, state.departed[name])
+        if target is not None and target.site is not site:
+            membership.stay(state, site, target)
             _bind_rules(state, target)
 
 
@@ -404,31 +404,31 @@ def _bind_rules(state: State, target: Target) -> None:
     state.rebound[target] = None
     target.resource.upstreams.clear()
     bracket = rules.bracket
-    place = target.place
-    if place is not None and bracket is not None and bracket.id == place.rule.id:
-        place.rule = bracket
-        place.plan = None
-    elif place is not None and not placing.is_under_way(place, target):
-        placing.leave(state, target)
-    if bracket is not None and target.place is None:
-        placing.enter(state, target)
+    site = target.site
+    if site is not None and bracket is not None and bracket.id == site.rule.id:
+        site.rule = bracket
+        site.plan = None
+    elif site is not None and not membership.is_under_way(site, target):
+        membership.leave(state, target)
+    if bracket is not None and target.site is None:
+        membership.enter(state, target)
     state.touch(target)
 
 
 def _only_stays(state: State, target: Target, rules: RuleSet) -> bool:
     """It is in its place only for the end of the cycle there."""
-    place = target.place
-    if place is None or not placing.is_under_way(place, target):
+    site = target.site
+    if site is None or not membership.is_under_way(site, target):
         return False
     bracket = rules.bracket
-    return target.name in state.lingering or bracket is None or bracket.id != place.rule.id
+    return target.name in state.lingering or bracket is None or bracket.id != site.rule.id
 
 
 def _staying_rules(policies: tuple[PolicyNode, ...], target: Target) -> RuleSet:
     """A started group goes on as it was locked: in the order, and with the retries, of the policy that made it."""
-    assert target.place is not None
+    assert target.site is not None
     bindings = target.bindings()
-    own = PolicyNode(target.place.rule.policy)
+    own = PolicyNode(target.site.rule.policy)
     return RuleSet(policies, bindings).going_on_as(RuleSet((own,), bindings), own.object.name)
 
 

@@ -172,7 +172,7 @@ class SetVariable(msgspec.Struct, frozen=True):
 
 
 class GroupAction(msgspec.Struct, frozen=True):
-    """An operator acts on the unfinished group of a place; `group` alone names it too."""
+    """An operator acts on the unfinished group of a site; `group` alone names it too."""
 
     action: Literal["retry", "abort", "release", "skipMember"]
     environment: str | None = None

@@ -102,7 +102,7 @@ def of_skip(state: State, skip: model.Skip, now: Instant, what: str = "the skip"
     version = state.version(skip.version_id)
     named = [
         target
-        for target in _places_of(state, skip)
+        for target in _sites_of(state, skip)
         if any(rule.id == skip.rule for rules in target.rules.by_kind.values() for rule in rules)
         and (version is None or _is_for(state, version, target))
     ]
@@ -114,7 +114,7 @@ def of_skip(state: State, skip: model.Skip, now: Instant, what: str = "the skip"
     return of(names)
 
 
-def _places_of(state: State, skip: model.Skip) -> Iterator[Target]:
+def _sites_of(state: State, skip: model.Skip) -> Iterator[Target]:
     if skip.resource is not None:
         node = state.resources.get(skip.resource)
         found: Iterable[Target] = node.targets.values() if node is not None else ()

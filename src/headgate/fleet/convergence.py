@@ -8,7 +8,7 @@ from headgate.fleet import gates, target_states, targets, variables
 from headgate.fleet.brackets import collecting, shape
 from headgate.fleet.records import MEMBER_SETTLED
 from headgate.fleet.state import State
-from headgate.fleet.units import Place, Target, VersionNode
+from headgate.fleet.units import Site, Target, VersionNode
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 
@@ -38,9 +38,9 @@ def unconverged(state: State, now: Instant, names: Iterable[str] | None = None) 
 
 def _is_in_unfinished_group(target: Target) -> bool:
     """Still to run, or failed, in a group that has locked it; what a window collects is ahead, not in a group."""
-    if target.place is None:
+    if target.site is None:
         return False
-    members = (group.member(target.deployment.name) for group in target.place.groups())
+    members = (group.member(target.deployment.name) for group in target.site.groups())
     return any(member is not None and member.state not in MEMBER_SETTLED for member in members)
 
 
@@ -54,8 +54,8 @@ def _has_something_ahead(state: State, target: Target, now: Instant) -> bool:
     Nor is anything converged that is at fault, whatever has become of the version or the rule that found it out."""
     if _is_at_fault(state, target):
         return True
-    if target.place is not None and target.place.is_home_of(target):
-        return _has_something_ahead_in_bracket(state, target.place, target, now)
+    if target.site is not None and target.site.is_home_of(target):
+        return _has_something_ahead_in_bracket(state, target.site, target, now)
     if targets.denied_by_two_brackets(target) is not None:
         return False
     resolved = variables.resolve(state, target)
@@ -70,9 +70,9 @@ def _has_something_ahead(state: State, target: Target, now: Instant) -> bool:
     return False
 
 
-def _has_something_ahead_in_bracket(state: State, place: Place, target: Target, now: Instant) -> bool:
+def _has_something_ahead_in_bracket(state: State, site: Site, target: Target, now: Instant) -> bool:
     """Also what a group gave up: it is still to run. What failed for good is a fault that is not over."""
-    if target.deployment.name in shape.of_place(place).hooks:
+    if target.deployment.name in shape.of_site(site).hooks:
         return False
     lockable = collecting.lockable_versions(state, target, now)
     if any(not _is_denied_in_bracket(state, target, version, now) for version in lockable):
@@ -96,16 +96,16 @@ def waits_for(state: State, target: Target, now: Instant) -> str:
         return f"job {record.job}"
     if _is_at_fault(state, target) or record.given_up or _newest_has_failed(state, target, now):
         return "an operator, or a newer version"
-    if target.place is None and targets.denied_by_two_brackets(target) is not None:
+    if target.site is None and targets.denied_by_two_brackets(target) is not None:
         return "an operator, who leaves it to one bracket rule"
     unit = state.unit_of(target)
     parts = [" ".join(reason) for reason in unit.waits]
-    if unit.wake_at is not None:
-        parts.append(f"until {instants.show_to_the_second(unit.wake_at)}")
+    if unit.requeue_at is not None:
+        parts.append(f"until {instants.show_to_the_second(unit.requeue_at)}")
     if unit.start_key is not None:
         parts.append("a slot")
-    if target.place is not None and target.place.executing is not None:
-        parts.append(f"group {target.place.executing.id}")
+    if target.site is not None and target.site.executing is not None:
+        parts.append(f"group {target.site.executing.id}")
     if record.verification == "running":
         parts.append("verification")
     return ", ".join(parts)

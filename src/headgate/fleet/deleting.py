@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from headgate.fleet import catalog, departing, freezes, holds, kinds, placing, references, wakes
+from headgate.fleet import catalog, departing, freezes, holds, kinds, membership, references, wakes
 from headgate.fleet.changes import Delete
 from headgate.fleet.state import State
-from headgate.fleet.units import DeploymentNode, Place, Target, VersionNode
+from headgate.fleet.units import DeploymentNode, Site, Target, VersionNode
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem, Rejected
 
@@ -17,13 +17,13 @@ def delete(state: State, change: Delete, now: Instant) -> None:
     match change.kind:
         case "Resource":
             node = references.resource(state, name)
-            _end_groups(state, [p for p in state.places.values() if p.resource is node], node.name, now)
+            _end_groups(state, [p for p in state.sites.values() if p.resource is node], node.name, now)
             catalog.remove_resource(state, node)
             name = node.name
         case "Environment":
             environment = references.environment(state, name)
             _refuse_if_needed(state, lambda target: target.environment is environment)
-            gone = [p for p in state.places.values() if p.environment is environment]
+            gone = [p for p in state.sites.values() if p.environment is environment]
             _end_groups(state, gone, environment.name, now)
             pairs = [
                 d.pairs[environment.name] for d in state.deployments.values() if environment.name in d.pairs
@@ -76,15 +76,15 @@ def _delete_plain(state: State, change: Delete, now: Instant) -> None:
 
 def _refuse_if_needed(state: State, goes: Callable[[Target], bool]) -> None:
     """A prepared resource always comes back: what its post-hooks need stays until they have run."""
-    for _, place in sorted(state.places.items()):
-        for target in place.members.values() if place.executing is not None else ():
-            if goes(target) and placing.lingers(state, target):
-                group = place.executing
+    for _, site in sorted(state.sites.items()):
+        for target in site.members.values() if site.executing is not None else ():
+            if goes(target) and membership.lingers(state, target):
+                group = site.executing
                 raise Rejected(
                     (
                         Problem(
                             "name",
-                            f"group {group.id if group else ''} has prepared {place.resource.name} and still needs "
+                            f"group {group.id if group else ''} has prepared {site.resource.name} and still needs "
                             f"{target.name}; let it end, or abort it first",
                         ),
                     )
@@ -134,16 +134,16 @@ def _and_more(names: list[str]) -> str:
     return f"{names[0]} and {len(names) - 1} more" if len(names) > 1 else names[0]
 
 
-def _end_groups(state: State, places: list[Place], what: str, now: Instant) -> None:
+def _end_groups(state: State, sites: list[Site], what: str, now: Instant) -> None:
     """The resource or the environment is gone: the groups there end with it, whatever they were at."""
-    for place in places:
-        for group in list(place.groups()):
+    for site in sites:
+        for group in list(site.groups()):
             group.reason = f"{what} was deleted"
             group.completed_at = now
             state.groups.pop(group.id, None)
             state.group_changed(group, "aborted", now)
             holds.give_back(state, group)
-        place.collecting = place.waiting = place.executing = None
-        if state.sites.get(place.site) is place:
-            del state.sites[place.site]
-            state.waiting.happened(wakes.site(*place.site))
+        site.collecting = site.waiting = site.executing = None
+        if state.executing_at.get(site.location) is site:
+            del state.executing_at[site.location]
+            state.waiting.happened(wakes.location(*site.location))

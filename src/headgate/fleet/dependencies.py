@@ -5,7 +5,7 @@ from __future__ import annotations
 from headgate.fleet import gates, wakes
 from headgate.fleet.rules import deployment_dependency
 from headgate.fleet.rules.deployment_dependency import Upstream
-from headgate.fleet.state import Judged, State
+from headgate.fleet.state import GateResult, State
 from headgate.fleet.units import BoundRule, PolicyNode, Target
 from headgate.kernel import instants
 
@@ -39,9 +39,9 @@ def names_only_itself(rule: BoundRule, target: Target) -> bool:
     return rule.is_upstream(target) and not upstream_targets(rule, target)
 
 
-def judge_outside(state: State, rule: BoundRule, target: Target) -> Judged:
+def judge_outside(state: State, rule: BoundRule, target: Target) -> GateResult:
     upstreams = [newest_release(state, other) for other in upstream_targets(rule, target)]
-    return Judged(
+    return GateResult(
         rule,
         rule.kind,
         deployment_dependency.judge(rule.spec, upstreams),

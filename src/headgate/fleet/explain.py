@@ -24,8 +24,8 @@ from headgate.fleet import (
 from headgate.fleet.brackets import hooks, shape
 from headgate.fleet.model import JobStatus, StringMap, TargetState
 from headgate.fleet.records import GROUP_ENDED, Fault, Group, Job, MetricProgress
-from headgate.fleet.state import Judged, State
-from headgate.fleet.units import Place, Target, VersionNode
+from headgate.fleet.state import GateResult, State
+from headgate.fleet.units import Site, Target, VersionNode
 from headgate.kernel import decisions, instants
 from headgate.kernel.documents import Moment
 from headgate.kernel.instants import Instant
@@ -210,13 +210,15 @@ def metric_lines(metrics: list[MetricProgress]) -> tuple[MetricLine, ...]:
     )
 
 
-def _freeze_first(judged: list[explain_verdicts.Verdict], freeze: Judged) -> list[explain_verdicts.Verdict]:
+def _freeze_first(
+    judged: list[explain_verdicts.Verdict], freeze: GateResult
+) -> list[explain_verdicts.Verdict]:
     """Whatever else it would wait for, this is what somebody has to end."""
     newest = next((version for version, _ in judged if version is not None), None)
     return [(newest, freeze), *((version, one) for version, one in judged if one.kind != freeze.kind)]
 
 
-def _line(version: VersionNode | None, one: Judged) -> RuleLine:
+def _line(version: VersionNode | None, one: GateResult) -> RuleLine:
     verdict = one.verdict
     return RuleLine(
         policy=one.rule.policy.name if one.rule is not None else None,
@@ -242,9 +244,9 @@ def _desired(
     member = group.member(target.deployment.name) if group is not None else None
     if member is not None and member.version is not None and member.state in target_states.STILL_TO_RUN:
         return state.tag(member.version)
-    floor = candidates.floor_of(state, target)
+    watermark = candidates.watermark_of(state, target)
     for version, one in judged:
-        is_news = version is not None and (floor is None or version.order >= floor)
+        is_news = version is not None and (watermark is None or version.order >= watermark)
         if version is not None and is_news and one.verdict.outcome != "denied":
             return version.tag
     return _tag_or_none(state, record.deployed)
@@ -301,17 +303,17 @@ def _what_holds_the_way_back(state: State, target: Target, judged: list[explain_
 
 
 def _group_line(state: State, target: Target, group: Group | None, now: Instant) -> GroupLine | None:
-    if group is None or target.place is None or group.status in GROUP_ENDED:
+    if group is None or target.site is None or group.status in GROUP_ENDED:
         return None
     member = group.member(target.deployment.name)
-    form = shape.of_place(target.place)
+    form = shape.of_site(target.site)
     role = member.role if member is not None else form.roles.get(target.deployment.name, "member")
-    return GroupLine(group.id, group.status, _phase(state, target.place, group, now), role, form.why)
+    return GroupLine(group.id, group.status, _phase(state, target.site, group, now), role, form.why)
 
 
-def _phase(state: State, place: Place, group: Group, now: Instant) -> str:
+def _phase(state: State, site: Site, group: Group, now: Instant) -> str:
     if group.status == "collecting":
-        return explain_verdicts.of_window(state, place, now).verdict.message
+        return explain_verdicts.of_window(state, site, now).verdict.message
     if group.status == "failed":
         held = "its slot was released" if group.slot_released else "its slot stays held"
         stuck = "stuck, " if group.stuck else ""
@@ -329,7 +331,7 @@ def _slot_lines(state: State, target: Target, now: Instant) -> Iterator[SlotLine
 
 
 def _warnings(state: State, target: Target) -> Iterator[str]:
-    if target.place is not None and (ended := hooks.warning_of(state, target.place.rule)) is not None:
+    if target.site is not None and (ended := hooks.warning_of(state, target.site.rule)) is not None:
         yield ended
     for version in target.deployment.versions:
         message = candidates.scope_flaw(version, target)

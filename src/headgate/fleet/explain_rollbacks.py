@@ -6,29 +6,29 @@ from collections.abc import Iterable, Iterator
 
 from headgate.fleet import evidence, rejecting, rollbacks
 from headgate.fleet.records import Job
-from headgate.fleet.state import Judged, State
+from headgate.fleet.state import GateResult, State
 from headgate.fleet.units import Target, VersionNode
 from headgate.kernel import decisions, instants
 from headgate.kernel.decisions import Reason
 
 
-def verdicts_of(state: State, target: Target) -> Iterator[tuple[VersionNode | None, Judged]]:
+def verdicts_of(state: State, target: Target) -> Iterator[tuple[VersionNode | None, GateResult]]:
     """That it goes back, and why, beside what that waits for; or that it could not."""
     back, failed = rollbacks.ahead(state, target), rollbacks.failed(state, target)
     if target.record.job is not None:
         return
     if back is not None:
         message = f"{_cause(state, target)}; it goes back to {back.tag}{_said_so_far(state, target, back)}"
-        yield back, Judged(None, "rollback", decisions.allowed(message))
+        yield back, GateResult(None, "rollback", decisions.allowed(message))
     elif failed is not None:
         runs = state.version(target.record.deployed)
         undone = runs if runs is not None and runs.id != failed.version else None
         message = failed_sentence(state, target, failed)
-        yield undone, Judged(None, "rollback", decisions.denied(Reason.FAILED, message))
+        yield undone, GateResult(None, "rollback", decisions.denied(Reason.FAILED, message))
 
 
 def waiting_sentence(
-    state: State, target: Target, judged: Iterable[tuple[VersionNode | None, Judged]]
+    state: State, target: Target, judged: Iterable[tuple[VersionNode | None, GateResult]]
 ) -> str | None:
     """Why it goes back, where to, and what that waits for."""
     back = rollbacks.ahead(state, target)

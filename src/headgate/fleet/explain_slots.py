@@ -5,13 +5,13 @@ from __future__ import annotations
 from headgate.fleet import rollbacks
 from headgate.fleet.rules import resource_concurrency
 from headgate.fleet.slots import SlotTable
-from headgate.fleet.state import Judged, State
+from headgate.fleet.state import GateResult, State
 from headgate.fleet.units import Target
 from headgate.kernel import decisions, instants
 from headgate.kernel.decisions import Reason
 
 
-def of_table(state: State, table: SlotTable, target: Target) -> Judged:
+def of_table(state: State, table: SlotTable, target: Target) -> GateResult:
     resource = target.resource.name
     sentence = resource_concurrency.sentence(
         [(name, _what_holds(state, table, name)) for name in sorted(table.holders)],
@@ -36,7 +36,7 @@ def of_table(state: State, table: SlotTable, target: Target) -> Judged:
             failed_rollbacks=rolled_back,
             by_person=all(not failed.isdisjoint(held) for held in table.holders.values()),
         )
-    return Judged(table.rule, "resourceConcurrency", verdict)
+    return GateResult(table.rule, "resourceConcurrency", verdict)
 
 
 def _failed_holders(state: State, table: SlotTable) -> tuple[list[str], list[str]]:

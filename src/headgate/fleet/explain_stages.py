@@ -6,12 +6,12 @@ import msgspec
 
 from headgate.fleet import candidates, promotion, successes
 from headgate.fleet.rules import failure_budget
-from headgate.fleet.state import Judged, State
+from headgate.fleet.state import GateResult, State
 from headgate.fleet.units import Target, VersionNode
 from headgate.kernel.decisions import Reason
 
 
-def with_spoilt(state: State, target: Target, version: VersionNode | None, one: Judged) -> Judged:
+def with_spoilt(state: State, target: Target, version: VersionNode | None, one: GateResult) -> GateResult:
     """The verdict is shared by all targets and counts alone; whoever asks why is told the names."""
     if one.verdict.reason != Reason.AWAITING_ENVIRONMENT or one.rule is None or version is None:
         return one
@@ -26,4 +26,4 @@ def with_spoilt(state: State, target: Target, version: VersionNode | None, one: 
     message = (
         f"{one.verdict.message}; {version.tag} failed or was rolled back on {failure_budget.named(names)}"
     )
-    return Judged(one.rule, one.kind, msgspec.structs.replace(one.verdict, words=message), one.wakes)
+    return GateResult(one.rule, one.kind, msgspec.structs.replace(one.verdict, words=message), one.wakes)

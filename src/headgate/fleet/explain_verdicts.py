@@ -21,18 +21,18 @@ from headgate.fleet import (
     target_states,
     targets,
 )
-from headgate.fleet.brackets import collecting, locking, ordering, putting_back, readiness, running, shape
-from headgate.fleet.hindrances import Hindrance
+from headgate.fleet.blockers import Hindrance
+from headgate.fleet.brackets import collecting, group_rollbacks, locking, ordering, readiness, running, shape
 from headgate.fleet.records import GivenUp, Group, Member
-from headgate.fleet.state import Judged, State
-from headgate.fleet.units import Place, Target, VersionNode
+from headgate.fleet.state import GateResult, State
+from headgate.fleet.units import Site, Target, VersionNode
 from headgate.kernel import decisions, instants
 from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
 
 CANDIDATES_AT_MOST = 20
 
-Verdict = tuple[VersionNode | None, Judged]
+Verdict = tuple[VersionNode | None, GateResult]
 
 
 def of_target(state: State, target: Target, now: Instant) -> Iterator[Verdict]:
@@ -41,8 +41,8 @@ def of_target(state: State, target: Target, now: Instant) -> Iterator[Verdict]:
         yield None, conflict
         return
     yield from _stranded_verdicts(state, target)
-    if target.place is not None:
-        yield from _verdicts_in_bracket(state, target, target.place, now)
+    if target.site is not None:
+        yield from _verdicts_in_bracket(state, target, target.site, now)
         return
     for version, _ in zip(target_states.ahead_of(state, target, now), range(CANDIDATES_AT_MOST)):
         for one in targets.verdicts_of(state, target, version, now):
@@ -54,7 +54,7 @@ def of_target(state: State, target: Target, now: Instant) -> Iterator[Verdict]:
         elif version.id in target.record.failures and rollbacks.failed(state, target) is None:
             yield (
                 version,
-                Judged(
+                GateResult(
                     None, "retry", decisions.denied(Reason.FAILED, failed_sentence(state, target, version.id))
                 ),
             )
@@ -76,7 +76,7 @@ def _stranded_verdicts(state: State, target: Target) -> Iterator[Verdict]:
             else "for nothing that ran before it is left to go back to: "
         )
         message = f"{rejecting.sentence(deployed)}; it still runs here, {why}a newer version replaces it"
-        yield None, Judged(None, "rejection", decisions.denied(Reason.REJECTED, message))
+        yield None, GateResult(None, "rejection", decisions.denied(Reason.REJECTED, message))
 
 
 def _paused_verdicts(state: State, target: Target) -> Iterator[Verdict]:
@@ -86,7 +86,7 @@ def _paused_verdicts(state: State, target: Target) -> Iterator[Verdict]:
         return
     last = evidence.of_job(state.jobs[target.record.attempts[-1]])
     message = f"{last}; it is paused, the next attempt is made when it is ready again"
-    yield version, Judged(None, "retry", decisions.pending(Reason.AWAITING_RETRY, message))
+    yield version, GateResult(None, "retry", decisions.pending(Reason.AWAITING_RETRY, message))
 
 
 def _ordered_verdicts(state: State, target: Target, now: Instant) -> Iterator[Verdict]:
@@ -161,10 +161,10 @@ def _verification_verdicts(state: State, target: Target) -> Iterator[Verdict]:
             verdict = decisions.pending(
                 Reason.AWAITING_VERIFICATION, f"{job.tag} is being verified: {names}", requeue_at=due
             )
-        yield state.version(job.version), Judged(rule, rule.kind, verdict)
+        yield state.version(job.version), GateResult(rule, rule.kind, verdict)
 
 
-def _retry_verdicts(target: Target, retry_at: Instant, now: Instant) -> Iterator[Judged]:
+def _retry_verdicts(target: Target, retry_at: Instant, now: Instant) -> Iterator[GateResult]:
     for rule in target.rules.of("retry"):
         if now < retry_at:
             verdict = decisions.pending(
@@ -174,43 +174,43 @@ def _retry_verdicts(target: Target, retry_at: Instant, now: Instant) -> Iterator
             )
         else:
             verdict = decisions.allowed("the next attempt is due", satisfied_at=retry_at)
-        yield Judged(rule, "retry", verdict)
+        yield GateResult(rule, "retry", verdict)
 
 
-def _verdicts_in_bracket(state: State, target: Target, place: Place, now: Instant) -> Iterator[Verdict]:
+def _verdicts_in_bracket(state: State, target: Target, site: Site, now: Instant) -> Iterator[Verdict]:
     shown: set[str] = set()
-    if not place.is_home_of(target):
-        yield from _kept_verdicts(state, target, place, now)
-    for group in place.groups():
+    if not site.is_home_of(target):
+        yield from _kept_verdicts(state, target, site, now)
+    for group in site.groups():
         member = group.member(target.deployment.name)
         locked = state.version(member.version) if member is not None else None
         if member is None or _is_over(group, member):
             continue
         if locked is None and group.status != "failed" and member.deployment in locking.missing_hooks(group):
-            yield None, bracket_verdict(state, target, place, group, now)
+            yield None, bracket_verdict(state, target, site, group, now)
         if locked is None:
             continue
         if member.state != "succeeded":
             shown.add(locked.id)
-        yield locked, bracket_verdict(state, target, place, group, now)
-        for one in _verdicts_of_member(state, target, place, group, member, now):
+        yield locked, bracket_verdict(state, target, site, group, now)
+        for one in _verdicts_of_member(state, target, site, group, member, now):
             yield locked, one
-    fresh = collecting.fresh_versions(state, place, now).get(target.deployment.name, [])
+    fresh = collecting.fresh_versions(state, site, now).get(target.deployment.name, [])
     for version in fresh[:CANDIDATES_AT_MOST]:
         if version.id not in shown:
             for one in gates.of_version(state, target, version, now):
                 yield version, one
-            yield version, of_window(state, place, now)
-    if target.deployment.name in shape.of_place(place).hooks and not shown:
+            yield version, of_window(state, site, now)
+    if target.deployment.name in shape.of_site(site).hooks and not shown:
         ahead = next(candidates.newest_first(state, target, now), None)
         if ahead is not None and ahead.id != target.record.deployed:
             for one in gates.of_version(state, target, ahead, now):
                 yield ahead, one
-            yield ahead, of_window(state, place, now) if place.collecting else _no_cycle(place)
+            yield ahead, of_window(state, site, now) if site.collecting else _no_cycle(site)
     if not shown:
-        yield from _unhooked_verdicts(state, target, place, now)
+        yield from _unhooked_verdicts(state, target, site, now)
     yield from explain_rollbacks.verdicts_of(state, target)
-    yield from _given_up_verdicts(state, target, place, now)
+    yield from _given_up_verdicts(state, target, site, now)
     yield from _rolled_back_verdicts(state, target, now)
     yield from _verification_verdicts(state, target)
 
@@ -220,16 +220,16 @@ def _is_over(group: Group, member: Member) -> bool:
     return member.state == "dropped" or (member.state == "rolledBack" and group.status != "failed")
 
 
-def _unhooked_verdicts(state: State, target: Target, place: Place, now: Instant) -> Iterator[Verdict]:
+def _unhooked_verdicts(state: State, target: Target, site: Site, now: Instant) -> Iterator[Verdict]:
     """Changed values, and what was ordered, run in a cycle of their own, which no hook may be missing from."""
     record = target.record
     is_ordered = record.rollback_to is not None or record.ordered is not None
     if not is_ordered and not target_states.has_changed_values(state, target, now):
         return
-    _, missing, _ = locking.hook_locks(state, place, now, Hindrance())
+    _, missing, _ = locking.hook_locks(state, site, now, Hindrance())
     if missing:
-        verdict = _missing_verdict(state, place, missing, _missing_sentence(missing), now)
-        yield candidates.deployed_version(state, target), Judged(place.rule, "deploymentBracket", verdict)
+        verdict = _missing_verdict(state, site, missing, _missing_sentence(missing), now)
+        yield candidates.deployed_version(state, target), GateResult(site.rule, "deploymentBracket", verdict)
 
 
 def _missing_sentence(hooks: list[str]) -> str:
@@ -237,7 +237,7 @@ def _missing_sentence(hooks: list[str]) -> str:
 
 
 def _missing_verdict(
-    state: State, place: Place, hooks: list[str], said: str, now: Instant, group: Group | None = None
+    state: State, site: Site, hooks: list[str], said: str, now: Instant, group: Group | None = None
 ) -> decisions.Verdict:
     """A hook without a version is waited for. Only a person can bring one, unless a version of it waits for something
     else: a time, another environment."""
@@ -246,36 +246,36 @@ def _missing_verdict(
         Reason.AWAITING_DEPENDENCY,
         said,
         missing_hooks=hooks,
-        by_person=any(not _may_come_by_itself(state, place.members[name], now) for name in hooks),
+        by_person=any(not _may_come_by_itself(state, site.members[name], now) for name in hooks),
         group=group.id if group is not None and started else None,
     )
 
 
 def _may_come_by_itself(state: State, hook: Target, now: Instant) -> bool:
     """Whether one of the hook's versions waits for no person."""
-    floor = candidates.floor_of(state, hook)
+    watermark = candidates.watermark_of(state, hook)
     return any(
         all(
             one.is_allowed or not remedies.needs_person(one)
             for one in gates.of_version(state, hook, version, now)
         )
         for version in candidates.newest_first(state, hook, now)
-        if floor is None or version.order >= floor
+        if watermark is None or version.order >= watermark
     )
 
 
-def _given_up_verdicts(state: State, target: Target, place: Place, now: Instant) -> Iterator[Verdict]:
+def _given_up_verdicts(state: State, target: Target, site: Site, now: Instant) -> Iterator[Verdict]:
     given_up = target.record.given_up
-    if not given_up or not place.is_home_of(target):
+    if not given_up or not site.is_home_of(target):
         return
-    fresh = collecting.fresh_versions(state, place, now).get(target.deployment.name, [])
+    fresh = collecting.fresh_versions(state, site, now).get(target.deployment.name, [])
     for version in collecting.lockable_versions(state, target, now):
         if version.id in given_up and version not in fresh:
             for one in gates.of_version(state, target, version, now):
                 yield version, one
             message = given_up_sentence(target, version, given_up[version.id])
             verdict = decisions.pending(Reason.CYCLE_FAILED, message, given_up=given_up[version.id].group)
-            yield version, Judged(place.rule, "deploymentBracket", verdict)
+            yield version, GateResult(site.rule, "deploymentBracket", verdict)
 
 
 def given_up_sentence(target: Target, version: VersionNode, given_up: GivenUp) -> str:
@@ -303,9 +303,9 @@ def _how_it_ended(given_up: GivenUp) -> str:
             return f"let it go ({given_up.reason})"
 
 
-def _kept_verdicts(state: State, target: Target, place: Place, now: Instant) -> Iterator[Verdict]:
+def _kept_verdicts(state: State, target: Target, site: Site, now: Instant) -> Iterator[Verdict]:
     """Its rules have let it go, but it stays until the cycle that it is a member of has ended."""
-    group = place.executing
+    group = site.executing
     if group is None:
         return
     waiting: list[VersionNode | None] = list(
@@ -317,7 +317,7 @@ def _kept_verdicts(state: State, target: Target, place: Place, now: Instant) -> 
         message = f"waits for the end of group {group.id}, which is {_how_it_is(group, now)}"
         yield (
             version,
-            Judged(place.rule, "deploymentBracket", decisions.pending(Reason.AWAITING_CYCLE, message)),
+            GateResult(site.rule, "deploymentBracket", decisions.pending(Reason.AWAITING_CYCLE, message)),
         )
 
 
@@ -333,12 +333,12 @@ def _rolled_back_verdicts(state: State, target: Target, now: Instant) -> Iterato
     is_back = not target_states.is_going_back(state, target) and rollbacks.tried_last(state, target) is None
     if version is None or not is_back:
         return
-    why = target.record.spent[version.id]
+    why = target.record.rolled_back[version.id]
     cause = f": {why}" if why != "rolledBack" else ""
     message = f"{version.tag} was rolled back here{cause}; it is not tried again by itself, an operator's retry does it"
     yield (
         version,
-        Judged(
+        GateResult(
             next(iter(target.rules.of("rollback")), None),
             "rollback",
             decisions.denied(Reason.ROLLED_BACK, message),
@@ -347,57 +347,57 @@ def _rolled_back_verdicts(state: State, target: Target, now: Instant) -> Iterato
 
 
 def _verdicts_of_member(
-    state: State, target: Target, place: Place, group: Group, member: Member, now: Instant
-) -> Iterator[Judged]:
+    state: State, target: Target, site: Site, group: Group, member: Member, now: Instant
+) -> Iterator[GateResult]:
     if group.started_at is None:
-        yield from readiness.verdicts_of(state, place, group, now)
-        for table in readiness.tables_of(state, place, group):
+        yield from readiness.verdicts_of(state, site, group, now)
+        for table in readiness.tables_of(state, site, group):
             yield explain_slots.of_table(state, table, target)
     if member.state in ("waiting", "retrying"):
         if not running.went_back(state, member):
-            yield from ordering.verdicts_of(state, place, group, member, now)
+            yield from ordering.verdicts_of(state, site, group, member, now)
         if group.started_at is not None:
             yield gates.frozen(state, target, now)
         if member.retry_at is not None:
             yield from _retry_verdicts(target, member.retry_at, now)
 
 
-def _no_cycle(place: Place) -> Judged:
+def _no_cycle(site: Site) -> GateResult:
     verdict = decisions.pending(
         Reason.AWAITING_CYCLE,
         "runs with the next cycle here; a new version of a hook alone opens no window, one of another member does",
     )
-    return Judged(place.rule, "deploymentBracket", verdict)
+    return GateResult(site.rule, "deploymentBracket", verdict)
 
 
-def of_window(state: State, place: Place, now: Instant) -> Judged:
-    group = place.collecting
+def of_window(state: State, site: Site, now: Instant) -> GateResult:
+    group = site.collecting
     if group is None:
         verdict = decisions.pending(
             Reason.COLLECTING, "no collection window is open yet: no new version has passed its gates"
         )
-        return Judged(place.rule, "deploymentBracket", verdict)
-    fresh = collecting.fresh_versions(state, place, now)
-    close_at = collecting.close_time(place, group, fresh)
+        return GateResult(site.rule, "deploymentBracket", verdict)
+    fresh = collecting.fresh_versions(state, site, now)
+    close_at = collecting.close_time(site, group, fresh)
     if now < close_at:
         opened = instants.show_to_the_second(group.collection_started_at)
         verdict = decisions.pending(
             Reason.COLLECTING,
-            f"collection window open since {opened}, {_when_it_closes(place, group, fresh, close_at, now)}",
+            f"collection window open since {opened}, {_when_it_closes(site, group, fresh, close_at, now)}",
             requeue_at=close_at if now >= group.collection_ends_at else group.collection_ends_at,
         )
     else:
-        verdict = _held_open(state, place, fresh, now)
-    return Judged(place.rule, "deploymentBracket", verdict)
+        verdict = _held_open(state, site, fresh, now)
+    return GateResult(site.rule, "deploymentBracket", verdict)
 
 
 def _when_it_closes(
-    place: Place, group: Group, fresh: collecting.Fresh, close_at: Instant, now: Instant
+    site: Site, group: Group, fresh: collecting.Fresh, close_at: Instant, now: Instant
 ) -> str:
     """`wait_for_all` closes as soon as everyone has a new version; `require_all` not before the window's end."""
-    spec = place.rule.spec
+    spec = site.rule.spec
     closes = f"closes at {instants.show_to_the_second(close_at)}"
-    missing = ", ".join(collecting.without_new_version(place, fresh))
+    missing = ", ".join(collecting.without_new_version(site, fresh))
     waits_for_all = spec.readiness_mode == "wait_for_all"
     if not missing or not (waits_for_all or spec.unchanged_member_strategy == "require_all"):
         return closes
@@ -410,27 +410,27 @@ def _when_it_closes(
     )
 
 
-def _held_open(state: State, place: Place, fresh: collecting.Fresh, now: Instant) -> decisions.Verdict:
-    _, missing, _ = locking.hook_locks(state, place, now, Hindrance())
+def _held_open(state: State, site: Site, fresh: collecting.Fresh, now: Instant) -> decisions.Verdict:
+    _, missing, _ = locking.hook_locks(state, site, now, Hindrance())
     stays = "collection window stays open"
     if missing:
         said = f"{stays}: there is no allowed version of {', '.join(missing)}"
-        return _missing_verdict(state, place, missing, said, now)
+        return _missing_verdict(state, site, missing, said, now)
     waiting = ", ".join(f"{name} {versions[0].tag}" for name, versions in sorted(fresh.items()))
     said = f"{stays} until the gates of a new version allow it: {waiting}"
     return decisions.pending(Reason.COLLECTING, said)
 
 
-def bracket_verdict(state: State, target: Target, place: Place, group: Group, now: Instant) -> Judged:
+def bracket_verdict(state: State, target: Target, site: Site, group: Group, now: Instant) -> GateResult:
     member = group.member(target.deployment.name) or group.members[0]
     version = state.tag(member.version)
     locked_since = member.locked_at or group.locked_at
     locked_at = instants.show_to_the_second(locked_since or now)
     missing = locking.missing_hooks(group)
     if missing:
-        verdict = _missing_verdict(state, place, missing, _missing_sentence(missing), now, group)
+        verdict = _missing_verdict(state, site, missing, _missing_sentence(missing), now, group)
     elif group.status == "queued":
-        other = state.sites.get(place.site)
+        other = state.executing_at.get(site.location)
         ahead = other.executing if other is not None else None
         what = (
             f"group {ahead.id} is {ahead.status} on {group.resource}"
@@ -450,19 +450,19 @@ def bracket_verdict(state: State, target: Target, place: Place, group: Group, no
             f"the group {stuck}failed at {instants.show_to_the_second(group.failed_at or now)} ({group.reason}); "
             f"nothing further starts until an operator retries, skips {failed or 'a member'}, or aborts",
         )
-    elif group is place.executing and target_states.is_going_back(state, target):
-        verdict = decisions.pending(Reason.AWAITING_CYCLE, _back_sentence(state, target, place, group))
+    elif group is site.executing and target_states.is_going_back(state, target):
+        verdict = decisions.pending(Reason.AWAITING_CYCLE, _back_sentence(state, target, site, group))
     else:
         verdict = decisions.allowed(
             f"{version} is locked in group {group.id} since {locked_at}", satisfied_at=locked_since
         )
-    return Judged(place.rule, "deploymentBracket", verdict)
+    return GateResult(site.rule, "deploymentBracket", verdict)
 
 
-def _back_sentence(state: State, target: Target, place: Place, group: Group) -> str:
-    left = [m for m in putting_back.affected(state, place, group) if m.state != "rolledBack"]
+def _back_sentence(state: State, target: Target, site: Site, group: Group) -> str:
+    left = [m for m in group_rollbacks.affected(state, site, group) if m.state != "rolledBack"]
     own = next(member for member in left if member.deployment == target.deployment.name)
-    after = ordering.downstream_first(state, place, group, [member.deployment for member in left])
+    after = ordering.downstream_first(state, site, group, [member.deployment for member in left])
     behind = ", ".join(after[own.deployment])
     turn = f" after {behind}" if behind else ""
     if running.goes_back_again(state, own):
@@ -473,7 +473,7 @@ def _back_sentence(state: State, target: Target, place: Place, group: Group) -> 
     )
 
 
-def with_cycle(target: Target, one: Judged) -> Judged:
+def with_cycle(target: Target, one: GateResult) -> GateResult:
     """A ring of dependencies that could not be seen when the policy came is said here."""
     if one.kind != "deploymentDependency" or one.is_allowed or one.rule is None:
         return one
@@ -481,4 +481,4 @@ def with_cycle(target: Target, one: Judged) -> Judged:
     if ring is None:
         return one
     message = f"{one.verdict.message}; the rules form a cycle: {' -> '.join(ring)}"
-    return Judged(one.rule, one.kind, msgspec.structs.replace(one.verdict, words=message), one.wakes)
+    return GateResult(one.rule, one.kind, msgspec.structs.replace(one.verdict, words=message), one.wakes)

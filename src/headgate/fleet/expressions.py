@@ -11,10 +11,10 @@ from headgate.kernel.problems import Problem
 _OBJECT = cel.map_of(cel.STRING, cel.DYN)
 _PLACE = {"resource": _OBJECT, "environment": _OBJECT, "deployment": _OBJECT}
 
-SELECTOR = cel.Environment(_PLACE)
+SELECTOR = cel.CelEnvironment(_PLACE)
 DEPLOYMENT_SELECTOR = SELECTOR
-VERSION_SELECTOR = cel.Environment({**_PLACE, "version": _OBJECT})
-GATE = cel.Environment(
+VERSION_SELECTOR = cel.CelEnvironment({**_PLACE, "version": _OBJECT})
+GATE = cel.CelEnvironment(
     {
         **_PLACE,
         "version": _OBJECT,
@@ -25,13 +25,13 @@ GATE = cel.Environment(
     },
     waves.FUNCTIONS,
 )
-GROUP_BY = cel.Environment({"resource": _OBJECT})
-RESULT = cel.Environment({"result": cel.DYN})
-JOB_AGENT = cel.Environment({**_PLACE, "jobAgent": _OBJECT})
-SCENARIO_MATCH = cel.Environment({**_PLACE, "version": _OBJECT, "attempt": cel.INT})
+GROUP_BY = cel.CelEnvironment({"resource": _OBJECT})
+RESULT = cel.CelEnvironment({"result": cel.DYN})
+JOB_AGENT = cel.CelEnvironment({**_PLACE, "jobAgent": _OBJECT})
+SCENARIO_MATCH = cel.CelEnvironment({**_PLACE, "version": _OBJECT, "attempt": cel.INT})
 
 
-def check(environment: cel.Environment, text: str, path: str, problems: list[Problem]) -> None:
+def check(environment: cel.CelEnvironment, text: str, path: str, problems: list[Problem]) -> None:
     """A malformed condition becomes problems that show the place in its text."""
     if not text.strip():
         problems.append(Problem(path, "must not be empty; allowed is a CEL expression"))
@@ -48,7 +48,7 @@ _THINGS: list[dict[str, object]] = [
 ]
 
 
-def check_selector(environment: cel.Environment, text: str, path: str, problems: list[Problem]) -> None:
+def check_selector(environment: cel.CelEnvironment, text: str, path: str, problems: list[Problem]) -> None:
     """As `check`; and one that takes long even of a resource with nothing in it takes long of each of thousands."""
     found = len(problems)
     check(environment, text, path, problems)
@@ -107,7 +107,7 @@ def group_value(text: str, resource: object) -> str:
     return str(value) if isinstance(value, str | int | float | cel.Uint) else ""
 
 
-def _pointed(text: str, flaw: cel.Problem) -> str:
+def _pointed(text: str, flaw: cel.SyntaxProblem) -> str:
     lines = text.splitlines() or [""]
     line = lines[min(flaw.line, len(lines)) - 1]
     first = max(0, flaw.column - 61)
@@ -116,11 +116,11 @@ def _pointed(text: str, flaw: cel.Problem) -> str:
     return f"{flaw.message} (line {flaw.line}, column {flaw.column})\n  {excerpt}\n  {caret}"
 
 
-def checked(environment: cel.Environment) -> Checked:
+def checked(environment: cel.CelEnvironment) -> Checked:
     return Checked(lambda text, path, problems: check(environment, text, path, problems))
 
 
-def selecting(environment: cel.Environment) -> Checked:
+def selecting(environment: cel.CelEnvironment) -> Checked:
     return Checked(lambda text, path, problems: check_selector(environment, text, path, problems))
 
 
@@ -133,6 +133,6 @@ GroupByText = Annotated[str, Checked(check_group_by)]
 GateText = Annotated[str, checked(GATE)]
 
 
-def roots(environment: cel.Environment, texts: Sequence[str]) -> frozenset[str]:
+def roots(environment: cel.CelEnvironment, texts: Sequence[str]) -> frozenset[str]:
     """The variables that the expressions read between them."""
     return frozenset().union(*(environment.compile(text).roots for text in texts))

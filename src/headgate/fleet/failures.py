@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headgate.fleet import gates, grouping, model, rejecting
-from headgate.fleet.records import Job, Latch
+from headgate.fleet.records import Breaker, Job
 from headgate.fleet.rules import failure_budget, rollback
 from headgate.fleet.state import State
 from headgate.fleet.units import BoundRule, Target, VersionNode
@@ -19,43 +19,43 @@ def counted(state: State, target: Target, job: Job, now: Instant) -> None:
     for rule in target.rules.of("rollback"):
         fires = rollback.fires(rule.spec, job.status, job.verification == "failed")
         if fires and rule.spec.reject_after is not None:
-            latch = _counted_for_version(state, rule, target, version, now)
-            if len(latch.failed) >= rule.spec.reject_after and version.object.status != "rejected":
-                _reject(state, rule, version, latch, now)
+            breaker = _counted_for_version(state, rule, target, version, now)
+            if len(breaker.failed) >= rule.spec.reject_after and version.object.status != "rejected":
+                _reject(state, rule, version, breaker, now)
 
     for rule in target.rules.of("gradualRollout"):
         if rule.spec.stop_after_failures is not None:
-            latch = _counted_for_version(state, rule, target, version, now)
-            if len(latch.failed) >= rule.spec.stop_after_failures and latch.stopped_at is None:
-                latch.stopped_at = now
-                tell(state, rule, version.id, "stopped", sorted(latch.failed))
+            breaker = _counted_for_version(state, rule, target, version, now)
+            if len(breaker.failed) >= rule.spec.stop_after_failures and breaker.stopped_at is None:
+                breaker.stopped_at = now
+                tell(state, rule, version.id, "stopped", sorted(breaker.failed))
 
 
 def _counted_for_version(
     state: State, rule: BoundRule, target: Target, version: VersionNode, now: Instant
-) -> Latch:
-    latch = state.latches.setdefault((rule.id, version.id), Latch())
-    latch.failed.setdefault(target.name, now)
+) -> Breaker:
+    breaker = state.breakers.setdefault((rule.id, version.id), Breaker())
+    breaker.failed.setdefault(target.name, now)
     state.journal.changed("latch", rule.id, version.id)
-    return latch
+    return breaker
 
 
-def _reject(state: State, rule: BoundRule, version: VersionNode, latch: Latch, now: Instant) -> None:
-    names = failure_budget.named(list(latch.failed))
-    reason = f"failed on {len(latch.failed)} targets: {names}"
+def _reject(state: State, rule: BoundRule, version: VersionNode, breaker: Breaker, now: Instant) -> None:
+    names = failure_budget.named(list(breaker.failed))
+    reason = f"failed on {len(breaker.failed)} targets: {names}"
     rejecting.reject(state, version, model.Rejection(reason, f"{rule.policy.name}: {rule.label}", now), now)
 
 
 def _spend_budgets(state: State, target: Target, now: Instant) -> None:
     for rule in target.rules.of("failureBudget"):
-        scope = gates.latch_scope(rule, target)
-        latch = state.latches.setdefault((rule.id, scope), Latch())
-        latch.failed.setdefault(target.name, now)
-        if latch.stopped_at is None and failure_budget.exceeded(
-            rule.spec, len(latch.failed), gates.budget_total(state, rule, target)
+        scope = gates.breaker_scope(rule, target)
+        breaker = state.breakers.setdefault((rule.id, scope), Breaker())
+        breaker.failed.setdefault(target.name, now)
+        if breaker.stopped_at is None and failure_budget.exceeded(
+            rule.spec, len(breaker.failed), gates.budget_total(state, rule, target)
         ):
-            latch.stopped_at = now
-            tell(state, rule, scope, "stopped", sorted(latch.failed))
+            breaker.stopped_at = now
+            tell(state, rule, scope, "stopped", sorted(breaker.failed))
         state.journal.changed("latch", rule.id, scope)
 
 
@@ -68,9 +68,9 @@ def cleared(target: Target, job: Job) -> None:
 def forgiven(state: State, target: Target) -> None:
     """A target that has succeeded again, and is verified, no longer counts; one that was put back still does."""
     for rule in target.rules.of("failureBudget"):
-        scope = gates.latch_scope(rule, target)
-        latch = state.latches.get((rule.id, scope))
-        if latch is not None and latch.failed.pop(target.name, None) is not None:
+        scope = gates.breaker_scope(rule, target)
+        breaker = state.breakers.get((rule.id, scope))
+        if breaker is not None and breaker.failed.pop(target.name, None) is not None:
             state.journal.changed("latch", rule.id, scope)
 
 

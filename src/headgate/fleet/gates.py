@@ -21,7 +21,7 @@ from headgate.fleet.rules import (
     version_cooldown,
     version_selector,
 )
-from headgate.fleet.state import Judged, State
+from headgate.fleet.state import GateResult, State
 from headgate.fleet.units import BoundRule, Target, VersionNode
 from headgate.kernel import decisions, instants
 from headgate.kernel.decisions import Reason, Verdict
@@ -32,7 +32,7 @@ _CONDITIONS = ("", "gate")
 """Beside the totals of rules, whose first is an id."""
 
 
-def of_version(state: State, target: Target, version: VersionNode, now: Instant) -> Iterator[Judged]:
+def of_version(state: State, target: Target, version: VersionNode, now: Instant) -> Iterator[GateResult]:
     """Gates that judge a version: in a bracket they decide what may be locked."""
     rules = target.rules
     if version.scope is not None:
@@ -50,7 +50,7 @@ def of_version(state: State, target: Target, version: VersionNode, now: Instant)
         yield _skippable(state, rule, version, target, now) or _cooled_down(state, rule, version, target, now)
 
 
-def of_moment(state: State, target: Target, version: VersionNode, now: Instant) -> Iterator[Judged]:
+def of_moment(state: State, target: Target, version: VersionNode, now: Instant) -> Iterator[GateResult]:
     """Gates that judge a moment, but for the rollout position and slots: in a bracket they decide when a group starts."""
     yield frozen(state, target, now)
     for rule in target.rules.of("deploymentWindow"):
@@ -63,7 +63,7 @@ def of_moment(state: State, target: Target, version: VersionNode, now: Instant) 
 
 def _skippable(
     state: State, rule: BoundRule, version: VersionNode | None, target: Target, now: Instant
-) -> Judged | None:
+) -> GateResult | None:
     if rule.id not in state.skips_by_rule:
         return None
     skip = state.skip_for(rule, version.id if version else None, target, now)
@@ -75,13 +75,13 @@ def _skippable(
         requeue_at=skip.expires_at,
         skip=skip.id,
     )
-    return Judged(rule, rule.kind, verdict)
+    return GateResult(rule, rule.kind, verdict)
 
 
 skipped = _skippable
 
 
-def frozen(state: State, target: Target, now: Instant) -> Judged:
+def frozen(state: State, target: Target, now: Instant) -> GateResult:
     freeze = state.freeze_on(target, now)
     if freeze is None:
         return NOT_FROZEN
@@ -95,32 +95,32 @@ def frozen(state: State, target: Target, now: Instant) -> Judged:
         requeue_at=freeze.expires_at,
         freeze=freeze.name,
     )
-    return Judged(None, "freeze", verdict, (wakes.FREEZES,))
+    return GateResult(None, "freeze", verdict, (wakes.FREEZES,))
 
 
-def window(rule: BoundRule, target: Target, now: Instant) -> Judged:
+def window(rule: BoundRule, target: Target, now: Instant) -> GateResult:
     if rule.spec.first_deployment == "bypass" and target.record.deployed is None:
-        return Judged(
+        return GateResult(
             rule, rule.kind, decisions.allowed("first deployment of this target, windows do not apply")
         )
-    return Judged(rule, rule.kind, deployment_window.judge(rule.spec, now))
+    return GateResult(rule, rule.kind, deployment_window.judge(rule.spec, now))
 
 
-def _scoped(state: State, rule: BoundRule, version: VersionNode, target: Target) -> Judged:
+def _scoped(state: State, rule: BoundRule, version: VersionNode, target: Target) -> GateResult:
     environment = target.environment.name
     votes = tuple(state.approvals.get((version.id, environment), {}).values())
     verdict = scoped_version.judge(rule.spec, True, votes, version.tag, environment, version.published_at)
-    one = Judged(rule, rule.kind, verdict, (wakes.votes(version.id, environment),))
+    one = GateResult(rule, rule.kind, verdict, (wakes.votes(version.id, environment),))
     return _ask_for_approval(state, one, version, target)
 
 
-def _selected(rule: BoundRule, version: VersionNode, target: Target) -> Judged:
+def _selected(rule: BoundRule, version: VersionNode, target: Target) -> GateResult:
     bindings = target.bindings()
     bindings["version"] = version.view
-    return Judged(rule, rule.kind, version_selector.judge(rule.spec, bindings))
+    return GateResult(rule, rule.kind, version_selector.judge(rule.spec, bindings))
 
 
-def _ask_for_approval(state: State, one: Judged, version: VersionNode, target: Target) -> Judged:
+def _ask_for_approval(state: State, one: GateResult, version: VersionNode, target: Target) -> GateResult:
     """Whoever approves is told once of a version that waits for it."""
     environment = target.environment.name
     if one.verdict.outcome == "pending" and state.is_first_time(f"approval in {environment}", version.id):
@@ -136,25 +136,29 @@ def _ask_for_approval(state: State, one: Judged, version: VersionNode, target: T
     return one
 
 
-def _approved(state: State, rule: BoundRule, version: VersionNode, target: Target) -> Judged:
+def _approved(state: State, rule: BoundRule, version: VersionNode, target: Target) -> GateResult:
     environment = target.environment.name
     key = (rule.id, version.id, environment)
     shared = state.shared.get(key)
     if shared is None:
         votes = tuple(state.approvals.get((version.id, environment), {}).values())
         verdict = approval.judge(rule.spec, votes, version.tag, environment, version.published_at)
-        shared = state.shared[key] = Judged(rule, rule.kind, verdict, (wakes.votes(version.id, environment),))
+        shared = state.shared[key] = GateResult(
+            rule, rule.kind, verdict, (wakes.votes(version.id, environment),)
+        )
     return _ask_for_approval(state, shared, version, target)
 
 
-def _progressed(state: State, rule: BoundRule, version: VersionNode, target: Target, now: Instant) -> Judged:
+def _progressed(
+    state: State, rule: BoundRule, version: VersionNode, target: Target, now: Instant
+) -> GateResult:
     key = (rule.id, version.id, target.environment.name)
     shared = state.shared.get(key)
     if shared is not None:
         again_at = shared.verdict.requeue_at
         if again_at is None or again_at > now:
             return shared
-    shared = state.shared[key] = Judged(
+    shared = state.shared[key] = GateResult(
         rule,
         rule.kind,
         judge_progression(state, rule, version, target, now),
@@ -185,7 +189,7 @@ def judge_progression(
     return environment_progression.judge(rule.spec, stages, now)
 
 
-def _version_dependencies(state: State, version: VersionNode, target: Target) -> Judged:
+def _version_dependencies(state: State, version: VersionNode, target: Target) -> GateResult:
     """Always on: each named deployment must run a matching version on the same resource."""
     missing: list[str] = []
     latest = version.published_at
@@ -210,13 +214,13 @@ def _version_dependencies(state: State, version: VersionNode, target: Target) ->
             missing.append(f"{name} has no target on {target.resource.name}")
     reasons: tuple[Wake, ...] = (wakes.resource(target.resource.name),)
     if missing:
-        return Judged(
+        return GateResult(
             None,
             "dependencies",
             decisions.pending(Reason.AWAITING_DEPENDENCY, "waits for " + "; ".join(missing)),
             reasons,
         )
-    return Judged(
+    return GateResult(
         None,
         "dependencies",
         decisions.allowed("all versions it depends on run here", satisfied_at=latest),
@@ -248,31 +252,33 @@ def same_resource(target: Target, deployment: str) -> list[Target]:
     return [other for other in target.resource.targets.values() if other.deployment.name == deployment]
 
 
-def _cooled_down(state: State, rule: BoundRule, version: VersionNode, target: Target, now: Instant) -> Judged:
+def _cooled_down(
+    state: State, rule: BoundRule, version: VersionNode, target: Target, now: Instant
+) -> GateResult:
     record = target.record
     last = state.jobs.get(record.attempts[-1]) if record.attempts else None
     is_tried_again = last is not None and last.version == version.id
     if record.deployed == version.id or is_tried_again:
-        return Judged(rule, rule.kind, decisions.allowed("not a new version here, no cooldown"))
+        return GateResult(rule, rule.kind, decisions.allowed("not a new version here, no cooldown"))
     verdict = version_cooldown.judge(
         rule.spec, record.finished_at, now, is_being_verified=record.verification == "running"
     )
-    return Judged(rule, rule.kind, verdict, (wakes.resource(target.resource.name),))
+    return GateResult(rule, rule.kind, verdict, (wakes.resource(target.resource.name),))
 
 
-def _within_budget(state: State, rule: BoundRule, target: Target) -> Judged:
-    scope = latch_scope(rule, target)
-    latch = state.latches.get((rule.id, scope))
+def _within_budget(state: State, rule: BoundRule, target: Target) -> GateResult:
+    scope = breaker_scope(rule, target)
+    breaker = state.breakers.get((rule.id, scope))
     verdict = failure_budget.judge(
         rule.spec,
-        latch.stopped_at if latch else None,
-        tuple(latch.failed) if latch else (),
+        breaker.stopped_at if breaker else None,
+        tuple(breaker.failed) if breaker else (),
         budget_total(state, rule, target),
     )
-    return Judged(rule, rule.kind, verdict, (wakes.breaker(rule.id, scope),))
+    return GateResult(rule, rule.kind, verdict, (wakes.breaker(rule.id, scope),))
 
 
-def latch_scope(rule: BoundRule, target: Target) -> str:
+def breaker_scope(rule: BoundRule, target: Target) -> str:
     """The environment, and with `groupBy` the value after a slash, which is in no environment's name."""
     environment = target.environment.name if rule.spec.per == "environment" else ""
     if rule.spec.group_by is None:
@@ -286,29 +292,29 @@ def parts_of_scope(scope: str) -> tuple[str | None, str | None]:
     return environment or None, value if separator else None
 
 
-def rollout_stopped(state: State, rule: BoundRule, version: VersionNode) -> Judged | None:
-    latch = state.latches.get((rule.id, version.id))
-    if latch is None or latch.stopped_at is None or rule.spec.stop_after_failures is None:
+def rollout_stopped(state: State, rule: BoundRule, version: VersionNode) -> GateResult | None:
+    breaker = state.breakers.get((rule.id, version.id))
+    if breaker is None or breaker.stopped_at is None or rule.spec.stop_after_failures is None:
         return None
-    verdict = gradual_rollout.stopped(list(latch.failed), latch.stopped_at)
-    return Judged(rule, rule.kind, verdict, (wakes.breaker(rule.id, version.id),))
+    verdict = gradual_rollout.stopped(list(breaker.failed), breaker.stopped_at)
+    return GateResult(rule, rule.kind, verdict, (wakes.breaker(rule.id, version.id),))
 
 
 def budget_total(state: State, rule: BoundRule, target: Target) -> int:
     """How many targets the budget covers: those of the policy, in the environment if it counts per environment."""
-    key = (rule.id, latch_scope(rule, target))
+    key = (rule.id, breaker_scope(rule, target))
     total = state.totals.get(key)
     if total is None:
         total = state.totals[key] = sum(
             1
             for other in state.targets.values()
             if any(rule.id == one.id for one in other.rules.of("failureBudget"))
-            and latch_scope(rule, other) == key[1]
+            and breaker_scope(rule, other) == key[1]
         )
     return total
 
 
-def _gate(state: State, rule: BoundRule, version: VersionNode, target: Target, now: Instant) -> Judged:
+def _gate(state: State, rule: BoundRule, version: VersionNode, target: Target, now: Instant) -> GateResult:
     bindings = items.Bindings(state, target, version, now)
     allowance = allowances.of(_conditions(state), target.name, now)
     verdict = gate.judge(rule.spec, bindings, allowance, now)
@@ -320,7 +326,7 @@ def _gate(state: State, rule: BoundRule, version: VersionNode, target: Target, n
         wakes.pair(target.deployment.name, target.environment.name),
         wakes.SIGNALS,
     )
-    return Judged(rule, rule.kind, verdict, reasons)
+    return GateResult(rule, rule.kind, verdict, reasons)
 
 
 def _conditions(state: State) -> int:
@@ -333,4 +339,4 @@ def _conditions(state: State) -> int:
     return total
 
 
-NOT_FROZEN = Judged(None, "freeze", decisions.allowed("not frozen"))
+NOT_FROZEN = GateResult(None, "freeze", decisions.allowed("not frozen"))

@@ -17,7 +17,7 @@ from headgate.kernel.documents import describe, field_path, item_path
 from headgate.kernel.problems import Problem, Rejected
 
 _OBJECT = cel.map_of(cel.STRING, cel.DYN)
-ENVIRONMENT = cel.Environment(
+ENVIRONMENT = cel.CelEnvironment(
     {
         "version": _OBJECT,
         "resource": _OBJECT,

@@ -17,7 +17,7 @@ from headgate.fleet import (
 from headgate.fleet.changes import JobReported
 from headgate.fleet.records import Job, JobKind, Variables
 from headgate.fleet.rules import retry, rollback
-from headgate.fleet.state import Judged, State
+from headgate.fleet.state import GateResult, State
 from headgate.fleet.units import Target, VersionNode
 from headgate.kernel.instants import Instant
 
@@ -34,7 +34,7 @@ def create(
     attempt: int,
     variables: Variables,
     group: str | None = None,
-    judged: tuple[Judged, ...] = (),
+    judged: tuple[GateResult, ...] = (),
     reason: str = "",
 ) -> Job:
     """A target has at most one live job; everything else about starting was decided by the caller."""
@@ -283,7 +283,7 @@ def reconsider_attempt(state: State, target: Target, now: Instant) -> None:
     is_open = record.job is None and record.retry_at is None and record.failed_at is None
     if last is None or not is_open or record.rollback_to is not None or last.status == "successful":
         return
-    is_known = last.version in (record.deployed, *record.spent, *record.failures)
+    is_known = last.version in (record.deployed, *record.rolled_back, *record.failures)
     if last.kind in ("deploy", "variable") and not is_known and _is_withdrawn(state, target, last):
         end_attempts(state, target, now)
 
@@ -300,7 +300,7 @@ def reconsider_failure(state: State, target: Target) -> None:
     version = state.version(record.failed_version)
     if record.failed_at is None or version is None or not version.object.goes_back:
         return
-    if version.id not in (record.deployed, *record.spent):
+    if version.id not in (record.deployed, *record.rolled_back):
         order_rollback(state, target, version.id, record.proven, rejecting.sentence(version))
         state.target_changed(target)
 
@@ -328,7 +328,7 @@ def order_rollback(
     """Without a previous version the target is left as it is; where that one was rejected, back goes further. The cause
     stays with what was put back."""
     record = target.record
-    record.spent[from_version] = cause
+    record.rolled_back[from_version] = cause
     if to_version is None or to_version == from_version:
         return
     if not _may_start(state, to_version):

@@ -7,7 +7,7 @@ import msgspec
 
 from headgate.fleet import agent_fields, expressions, manifest_objects, model
 from headgate.fleet.changes import Object
-from headgate.fleet.manifest_text import Document
+from headgate.fleet.manifest_text import TextDocument
 from headgate.fleet.rules import deployment_dependency
 from headgate.kernel import identifiers
 from headgate.kernel.documents import field_path
@@ -15,14 +15,14 @@ from headgate.kernel.problems import Problem, Rejected
 
 
 class _Read(msgspec.Struct, frozen=True):
-    document: Document
+    document: TextDocument
     object: Object
 
     def problem(self, path: str, message: str) -> Problem:
         return manifest_objects.located(self.document, Problem(path, message))
 
 
-def validate(documents: Sequence[Document]) -> list[Problem]:
+def validate(documents: Sequence[TextDocument]) -> list[Problem]:
     """All problems of all documents, in their order; references are checked as far as the set itself decides them."""
     problems: list[Problem] = []
     read: list[_Read] = []
@@ -93,7 +93,7 @@ def _closed_fields(read: Sequence[_Read]) -> Iterator[Problem]:
                 yield item.problem(problem.path, problem.message)
 
 
-def _declared(documents: Sequence[Document]) -> dict[str, frozenset[str]]:
+def _declared(documents: Sequence[TextDocument]) -> dict[str, frozenset[str]]:
     """Names and ids by kind, because a reference takes either; of refused documents too, they are there after all."""
     found: dict[str, set[str]] = {"Deployment": set(), "JobAgent": set()}
     for document in documents:

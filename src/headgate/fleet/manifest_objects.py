@@ -6,7 +6,7 @@ import msgspec
 
 from headgate.fleet import kinds, model, rules, sizes
 from headgate.fleet.changes import Object
-from headgate.fleet.manifest_text import Document
+from headgate.fleet.manifest_text import TextDocument
 from headgate.kernel import documents, identifiers, instants
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
@@ -27,12 +27,12 @@ class ForeignObject(msgspec.Struct, frozen=True):
     document: dict[str, Any]
 
 
-def parse(document: Document | object, ids: IdSource, now: Instant) -> Object | ForeignObject:
+def parse(document: TextDocument | object, ids: IdSource, now: Instant) -> Object | ForeignObject:
     """`document` may be one that was read from text, or just its value."""
-    value = document.value if isinstance(document, Document) else document
+    value = document.value if isinstance(document, TextDocument) else document
     problems: list[Problem] = []
     result = _parse(value, ids, now, problems)
-    if isinstance(document, Document) and not isinstance(result, ForeignObject):
+    if isinstance(document, TextDocument) and not isinstance(result, ForeignObject):
         problems.extend(document.flaws)
     if problems or result is None:
         raise Rejected(problems)
@@ -50,7 +50,7 @@ def parse_parts(
     return result
 
 
-def located(document: Document, problem: Problem) -> Problem:
+def located(document: TextDocument, problem: Problem) -> Problem:
     """The same problem with file and line in front of its path; what was not read from text has no line."""
     line = document.line_of(problem.path)
     place = f"{document.source}:{line}" if line else document.source

@@ -42,7 +42,7 @@ _TAG_PREFIX = "tag:yaml.org,2002:"
 _PLAIN_TAGS = {f"{_TAG_PREFIX}{name}" for name in ("str", "int", "float", "bool", "null", "map", "seq")}
 
 
-class Document(msgspec.Struct, frozen=True):
+class TextDocument(msgspec.Struct, frozen=True):
     """`lines` says where each path of the text begins; `prefix` is where in the text this document is.
 
     `flaws` are keys that are written twice. The last one counts, as everywhere; whether that is refused is for the
@@ -64,7 +64,7 @@ class Document(msgspec.Struct, frozen=True):
         return self.lines.get(place, self.line)
 
 
-def read(text: str, source: str) -> list[Document]:
+def read(text: str, source: str) -> list[TextDocument]:
     """All documents of the text. Raises Rejected with one problem, the first: what follows it is guesswork."""
     if len(text) > LARGEST_TEXT:
         raise Rejected([Problem(source, f"has {len(text)} characters; allowed are {LARGEST_TEXT}")])
@@ -74,11 +74,11 @@ def read(text: str, source: str) -> list[Document]:
     if text.lstrip()[:1] in ("{", "["):
         found = _read_json(text)
         if found is not None:
-            return list(_split(Document(found.value, source, lines=_lines_of_json(text, source))))
+            return list(_split(TextDocument(found.value, source, lines=_lines_of_json(text, source))))
     return [part for document in _read_yaml(text, source) for part in _split(document)]
 
 
-def _split(document: Document) -> Iterator[Document]:
+def _split(document: TextDocument) -> Iterator[TextDocument]:
     """A list at the top is several documents, and so is `kind: List`, as other tools write one."""
     value, place = document.value, ""
     if isinstance(value, dict) and value.get("kind") == "List" and isinstance(value.get("items"), list):
@@ -94,7 +94,7 @@ def _split(document: Document) -> Iterator[Document]:
             for flaw in document.flaws
             if flaw.path.startswith(prefix)
         )
-        yield Document(item, document.source, line, document.lines, prefix, flaws)
+        yield TextDocument(item, document.source, line, document.lines, prefix, flaws)
 
 
 def _join(prefix: str, path: str) -> str:
@@ -150,7 +150,7 @@ def _refuse_constant(name: str) -> object:
     raise ValueError(name)
 
 
-def _read_yaml(text: str, source: str) -> Iterator[Document]:
+def _read_yaml(text: str, source: str) -> Iterator[TextDocument]:
     builder: _Builder | None = None
     try:
         for event in yaml.parse(text, Loader=_PARSER):
@@ -159,7 +159,7 @@ def _read_yaml(text: str, source: str) -> Iterator[Document]:
             elif isinstance(event, yaml.DocumentEndEvent):
                 if builder is not None and builder.value is not None:
                     flaws = tuple(builder.flaws)
-                    yield Document(builder.value, source, builder.first_line, builder.lines, flaws=flaws)
+                    yield TextDocument(builder.value, source, builder.first_line, builder.lines, flaws=flaws)
             elif builder is not None:
                 builder.take(event)
     except yaml.YAMLError as error:

@@ -11,7 +11,7 @@ from headgate.fleet.manifest_objects import (
     parse,
     parse_parts,
 )
-from headgate.fleet.manifest_text import Document
+from headgate.fleet.manifest_text import TextDocument
 from headgate.fleet.manifest_text import read as _read
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
@@ -19,9 +19,9 @@ from headgate.kernel.problems import Problem, Rejected
 
 __all__ = [
     "API_VERSION",
-    "Document",
     "ForeignObject",
     "Object",
+    "TextDocument",
     "describe",
     "located",
     "parse",
@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 
-def read_documents(text: str, *, source: str) -> list[Document]:
+def read_documents(text: str, *, source: str) -> list[TextDocument]:
     """Raises Rejected if the text is not YAML or JSON that can be read at all."""
     return _read(text, source)
 

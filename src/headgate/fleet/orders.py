@@ -140,11 +140,11 @@ def _busy(state: State, target: Target) -> str | None:
 
 
 def _is_hook(target: Target) -> bool:
-    return target.place is not None and target.deployment.name in shape.of_place(target.place).hooks
+    return target.site is not None and target.deployment.name in shape.of_site(target.site).hooks
 
 
 def _cycle_of(target: Target) -> tuple[Group, Member] | None:
-    group = target.place.executing if target.place is not None else None
+    group = target.site.executing if target.site is not None else None
     member = group.member(target.deployment.name) if group is not None else None
     return (group, member) if group is not None and member is not None else None
 
@@ -188,9 +188,9 @@ def _of_rollback_again(state: State, target: Target, before: VersionNode | None,
 
 def _not_again_in_its_cycle(state: State, target: Target) -> str | None:
     cycle = _cycle_of(target)
-    if cycle is None or target.place is None or cycle[1].state != "failed":
+    if cycle is None or target.site is None or cycle[1].state != "failed":
         return None
-    return operators.why_not_again(state, target.place, cycle[1])
+    return operators.why_not_again(state, target.site, cycle[1])
 
 
 def _barred(target: Target, version: VersionNode) -> str:
@@ -204,7 +204,7 @@ def _not_failed(target: Target) -> str:
 def given_up_here(state: State, target: Target) -> list[str]:
     """Versions that are not tried again here by themselves: failed, put back, or given up with a group."""
     record = target.record
-    found = dict.fromkeys((*record.failures, *record.spent, *record.given_up))
+    found = dict.fromkeys((*record.failures, *record.rolled_back, *record.given_up))
     if record.failed_version is not None:
         found[record.failed_version] = None
     if record.retry_at is not None and record.attempts:
@@ -321,7 +321,7 @@ def _go_to(state: State, target: Target, one: Prospect, user: str) -> None:
     jobs.order_rollback(
         state, target, before, one.after.id, f"{target_states.ORDERED_BY} {user or 'an operator'}"
     )
-    target.record.spent.pop(one.after.id, None)
+    target.record.rolled_back.pop(one.after.id, None)
     target.record.failed_at = None
     target.record.failed_version = None
     target.record.retry_at = None
@@ -334,11 +334,11 @@ def _retry(state: State, target: Target, to: VersionNode | None, user: str, now:
     ordered = _ordered_by_retry(target, to)
     if to is None:
         record.failures.clear()
-        record.spent.clear()
+        record.rolled_back.clear()
         record.given_up.clear()
     else:
         record.failures.pop(to.id, None)
-        record.spent.pop(to.id, None)
+        record.rolled_back.pop(to.id, None)
         record.given_up.pop(to.id, None)
     if record.fault is not None and (to is None or record.fault.version == to.id):
         record.fault = None
@@ -357,10 +357,10 @@ def _retry(state: State, target: Target, to: VersionNode | None, user: str, now:
 
 def _forget_locks(state: State, target: Target) -> None:
     """What groups here have locked before does not keep it from being new again."""
-    if target.place is not None:
-        target.place.record.floors.pop(target.deployment.name, None)
-        target.place.record.backs.pop(target.deployment.name, None)
-        state.journal.changed("place", *target.place.key)
+    if target.site is not None:
+        target.site.record.watermarks.pop(target.deployment.name, None)
+        target.site.record.backs.pop(target.deployment.name, None)
+        state.journal.changed("place", *target.site.key)
 
 
 def _ordered_by_retry(target: Target, to: VersionNode | None) -> str | None:
@@ -368,13 +368,13 @@ def _ordered_by_retry(target: Target, to: VersionNode | None) -> str | None:
     what failed is new again."""
     record = target.record
     has_failed_again = (
-        target.place is None
+        target.site is None
         and record.failed_version == record.deployed
         and record.failures.get(record.deployed or "") == record.deployed_variables
     )
     if (record.verification == "failed" or has_failed_again) and (to is None or to.id == record.deployed):
         return "redeploy"
-    return "retry" if target.place is None else None
+    return "retry" if target.site is None else None
 
 
 def _adopt(state: State, target: Target, version: VersionNode, user: str, now: Instant) -> None:
@@ -385,7 +385,7 @@ def _adopt(state: State, target: Target, version: VersionNode, user: str, now: I
     record.retry_at = record.ordered = record.rollback_to = None
     record.failed_at = record.failed_version = None
     record.failures.pop(version.id, None)
-    record.spent.pop(version.id, None)
+    record.rolled_back.pop(version.id, None)
     jobs.forget_attempts(state, target)
     jobs.note_running(state, target, version.id, variables.resolve(state, target), now)
     record.adopted_by = user

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from headgate.fleet.units import Place
+from headgate.fleet.units import Site
 from headgate.kernel import positions
 
 
@@ -19,12 +19,12 @@ class BracketRanks:
 
     def position(
         self,
-        place: Place,
+        site: Site,
         scope: tuple[str, ...],
-        places: Iterable[Place],
-        concerns: Callable[[Place], bool],
+        sites: Iterable[Site],
+        concerns: Callable[[Site], bool],
     ) -> tuple[int, int]:
-        """Rank of the place's resource, and how many there are. `scope` names the set that `concerns` picks out."""
+        """Rank of the site's resource, and how many there are. `scope` names the set that `concerns` picks out."""
         ranks = self._ranks.get(scope)
         if ranks is None:
             ordered = sorted(
@@ -33,9 +33,9 @@ class BracketRanks:
                         positions.fnv1a_64(other.resource.object.id + other.rule.id),
                         other.resource.object.id,
                     ): None
-                    for other in places
+                    for other in sites
                     if concerns(other)
                 }
             )
             ranks = self._ranks[scope] = {resource_id: rank for rank, (_, resource_id) in enumerate(ordered)}
-        return ranks.get(place.resource.object.id, len(ranks)), len(ranks)
+        return ranks.get(site.resource.object.id, len(ranks)), len(ranks)

@@ -167,7 +167,7 @@ class TargetRecord(msgspec.Struct, omit_defaults=True, eq=False, gc=False):
     """The live job."""
     attempts: list[str] = []
     """Ended jobs of the newest release, oldest first."""
-    spent: dict[str, str] = {}
+    rolled_back: dict[str, str] = msgspec.field(default_factory=dict, name="spent")
     """Versions that were put back here and shall not be tried again by themselves, each with the cause."""
     retry_at: Instant | None = None
     slots: dict[str, Instant] = {}
@@ -216,13 +216,13 @@ class Member(msgspec.Struct, omit_defaults=True, eq=False, gc=False):
     job: str | None = None
     attempts: list[str] = []
     retry_at: Instant | None = None
-    floor_before: str | None = None
+    watermark_before: str | None = msgspec.field(default=None, name="floor_before")
     """What was the newest lock of this deployment here before this one: restored if this lock is dropped."""
     next_version: str | None = None
     next_locked_at: Instant | None = None
     settled_at: Instant | None = None
     left: bool = False
-    """Its target is no longer in the place."""
+    """Its target is no longer in the site."""
     left_at: Instant | None = None
     """When its target left although it was still to run, or ran, in the started group."""
     note: str = ""
@@ -285,18 +285,18 @@ class LostHooks(msgspec.Struct, frozen=True, gc=False):
     at: Instant
 
 
-class PlaceRecord(msgspec.Struct, omit_defaults=True, eq=False, gc=False):
+class SiteRecord(msgspec.Struct, omit_defaults=True, eq=False, gc=False):
     """What a bracket has locked so far on one (rule, environment, resource), member by member."""
 
-    floors: dict[str, str] = {}
+    watermarks: dict[str, str] = msgspec.field(default_factory=dict, name="floors")
     """Newest version ever locked here, by deployment: versions up to it are not new any more."""
     backs: dict[str, tuple[str, str]] = {}
     """The way back from a rejected version that was locked here, by deployment: from which version to which."""
     lost_hooks: LostHooks | None = None
-    """The same for all places of the bracket."""
+    """The same for all sites of the bracket."""
 
 
-class Latch(msgspec.Struct, omit_defaults=True, eq=False, gc=False):
+class Breaker(msgspec.Struct, omit_defaults=True, eq=False, gc=False):
     """A failure budget: who has failed since a person last resumed, and since when the line is stopped."""
 
     failed: dict[str, Instant] = {}

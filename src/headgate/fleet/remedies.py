@@ -14,13 +14,13 @@ import msgspec
 from headgate.fleet import grouping, model, orders, references, rollbacks
 from headgate.fleet.brackets import operators
 from headgate.fleet.records import Group
-from headgate.fleet.state import Judged, State
+from headgate.fleet.state import GateResult, State
 from headgate.fleet.units import Target, VersionNode
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 
 ChangedBy = Literal["time", "event", "person"]
-Verdict = tuple[VersionNode | None, Judged]
+Verdict = tuple[VersionNode | None, GateResult]
 
 _BY_A_PERSON = frozenset({"approval", "scopedVersion", "failureBudget", "retry", "rollback", "verification"})
 _NEVER_SKIPPED = references.NOT_SKIPPABLE | {"failureBudget", "deploymentBracket"}
@@ -48,7 +48,7 @@ class Action(msgspec.Struct, frozen=True, rename="camel"):
     effect: str
 
 
-def needs_person(one: Judged) -> bool:
+def needs_person(one: GateResult) -> bool:
     """Whether nothing but a person ends the wait for a gate that does not allow."""
     verdict = one.verdict
     if verdict.outcome == "denied":
@@ -58,7 +58,7 @@ def needs_person(one: Judged) -> bool:
     return one.kind in _BY_A_PERSON or one.kind == "freeze" or bool(verdict.details.get("by_person"))
 
 
-def changed_by(one: Judged, group: Group | None) -> ChangedBy:
+def changed_by(one: GateResult, group: Group | None) -> ChangedBy:
     """What ends the wait for one gate that does not allow."""
     verdict = one.verdict
     if needs_person(one):
@@ -106,7 +106,7 @@ def what_changes(
     return f"when {' and '.join(events) or 'the engine looks again'}", None
 
 
-def _event(one: Judged) -> str:
+def _event(one: GateResult) -> str:
     if "behind" in one.verdict.details:
         return "those before it in the rollout have succeeded"
     return _EVENTS[one.kind]
@@ -126,7 +126,7 @@ def of_target(
 
 
 def _of_verdict(
-    state: State, target: Target, version: VersionNode | None, one: Judged, group: Group | None
+    state: State, target: Target, version: VersionNode | None, one: GateResult, group: Group | None
 ) -> Iterator[Action]:
     environment = target.environment.name
     if one.kind in ("approval", "scopedVersion") and version is not None and one.verdict.outcome == "pending":
@@ -193,13 +193,13 @@ def _of_target_before(state: State, name: str) -> Iterator[Action]:
         )
 
 
-def _failed_groups(state: State, one: Judged) -> list[Group]:
+def _failed_groups(state: State, one: GateResult) -> list[Group]:
     found = one.verdict.details.get("failed_groups")
     assert found is None or isinstance(found, list)
     return [state.groups[group] for group in (found or [])[:MOST_GROUPS_NAMED]]
 
 
-def _failed_rollbacks(one: Judged) -> list[str]:
+def _failed_rollbacks(one: GateResult) -> list[str]:
     found = one.verdict.details.get("failed_rollbacks")
     assert found is None or isinstance(found, list)
     return (found or [])[:MOST_GROUPS_NAMED]
@@ -218,7 +218,7 @@ def _of_failed_rollback(state: State, target: Target) -> Iterator[Action]:
     )
 
 
-def _of_missing_hooks(one: Judged) -> Iterator[Action]:
+def _of_missing_hooks(one: GateResult) -> Iterator[Action]:
     hooks, group = one.verdict.details["missing_hooks"], one.verdict.details.get("group")
     assert isinstance(hooks, list)
     for hook in hooks:
@@ -230,7 +230,7 @@ def _of_missing_hooks(one: Judged) -> Iterator[Action]:
         yield Action(f"headgate abort {group}", "group:act", "ends the cycle, post-hooks included")
 
 
-def _of_two_brackets(one: Judged) -> Iterator[Action]:
+def _of_two_brackets(one: GateResult) -> Iterator[Action]:
     policies = one.verdict.details["brackets"]
     assert isinstance(policies, list)
     for policy in dict.fromkeys(policies):
@@ -246,8 +246,8 @@ def _publishing(deployment: str, effect: str) -> Action:
 
 
 def _of_failed_group(state: State, group: Group) -> Iterator[Action]:
-    place = state.places[(group.rule, group.environment, group.resource)]
-    if any(m.state == "failed" and operators.why_not_again(state, place, m) is None for m in group.members):
+    site = state.sites[(group.rule, group.environment, group.resource)]
+    if any(m.state == "failed" and operators.why_not_again(state, site, m) is None for m in group.members):
         yield Action(f"headgate retry --group {group.id}", "group:act", "tries the failed member again")
     for member in group.members:
         if member.state == "failed":
@@ -280,7 +280,7 @@ def _marking(target: Target, version: VersionNode | None) -> Iterator[Action]:
         yield Action(command, "version:reject", "marks it as bad: it starts nowhere any more")
 
 
-def _rule(one: Judged) -> str:
+def _rule(one: GateResult) -> str:
     assert one.rule is not None
     rule = one.rule.rule
     return f"{_word(rule.name or str(rule.index))} --policy {_word(one.rule.policy.name)}"

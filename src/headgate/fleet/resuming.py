@@ -14,12 +14,12 @@ def resume(state: State, change: ResumeBudget) -> None:
     """Failures so far no longer count there."""
     rule = references.rule(state, change.policy, change.rule)
     _check_where(state, rule, change)
-    for (rule_id, scope), latch in state.latches.items():
+    for (rule_id, scope), breaker in state.breakers.items():
         if rule_id == rule.id and _is_named(rule, scope, change):
-            if latch.stopped_at is not None:
-                failures.tell(state, rule, scope, "resumed", sorted(latch.failed))
-            latch.failed.clear()
-            latch.stopped_at = None
+            if breaker.stopped_at is not None:
+                failures.tell(state, rule, scope, "resumed", sorted(breaker.failed))
+            breaker.failed.clear()
+            breaker.stopped_at = None
             state.journal.changed("latch", rule_id, scope)
             state.waiting.happened(wakes.breaker(rule_id, scope))
 
@@ -48,9 +48,9 @@ def _check_where(state: State, rule: BoundRule, change: ResumeBudget) -> None:
 
 def _values(state: State, rule: BoundRule) -> set[str]:
     """What `groupBy` gives for the resources that the rule covers, and for those that have failed, as people see it."""
-    scopes = {scope for rule_id, scope in state.latches if rule_id == rule.id}
+    scopes = {scope for rule_id, scope in state.breakers if rule_id == rule.id}
     scopes |= {
-        gates.latch_scope(rule, target)
+        gates.breaker_scope(rule, target)
         for target in state.targets.values()
         if any(one.id == rule.id for one in target.rules.of(rule.kind))
     }

@@ -57,13 +57,13 @@ def _move(document: dict[str, Any], was: Instant, now: Instant) -> tuple[Move, I
     for name in _OBJECTS:
         for one in document[name]:
             _object(one, note)
-    places = {moment: now + number for number, moment in enumerate(sorted(seen), 1)}
+    sites = {moment: now + number for number, moment in enumerate(sorted(seen), 1)}
     end = now + len(seen)
 
     def move(moment: Instant) -> Instant:
         if moment <= now:
             return moment
-        return places[moment] if moment <= was else end + moment - was
+        return sites[moment] if moment <= was else end + moment - was
 
     return move, end
 
@@ -88,7 +88,7 @@ def _object(value: dict[str, Any], move: Move) -> dict[str, Any]:
 
 def _rows(state: State) -> Iterator[tuple[str, ...]]:
     yield from (("target", name) for name in (*state.targets, *state.departed))
-    yield from (("place", *key) for key in state.places)
+    yield from (("place", *key) for key in state.sites)
     yield from (("job", job) for job in state.jobs)
     yield from (("group", group) for group in state.groups)
     for version, environments in state.progress.items():
@@ -96,7 +96,7 @@ def _rows(state: State) -> Iterator[tuple[str, ...]]:
     yield from (
         ("progress", version, target) for version, found in state.verified.items() for target in found
     )
-    yield from (("latch", *key) for key in state.latches)
+    yield from (("latch", *key) for key in state.breakers)
     yield from (("skip", skip) for skip in state.skips)
     for (version, environment), votes in state.approvals.items():
         yield from (("approval", version, environment, user) for user in votes)

@@ -10,12 +10,12 @@ from headgate.fleet.units import Target, VersionNode
 
 def ahead(state: State, target: Target) -> VersionNode | None:
     """Where the target goes back to next, outside brackets: as ordered, or because what runs was rejected."""
-    if target.place is not None:
+    if target.site is not None:
         return None
     ordered = state.version(target.record.rollback_to)
     if ordered is not None:
         return ordered
-    back = candidates.way_back(state, target)
+    back = candidates.rollback_version(state, target)
     return back if back is not None and not _is_barred(state, target, back) else None
 
 
@@ -27,7 +27,7 @@ def _is_barred(state: State, target: Target, back: VersionNode) -> bool:
     for version in candidates.newest_first(state, target):
         if version is back or (deployed is not None and version.order < deployed.order):
             return False
-        if version.id in record.spent or record.failures.get(version.id) == resolved:
+        if version.id in record.rolled_back or record.failures.get(version.id) == resolved:
             return True
     return False
 

@@ -9,7 +9,7 @@ from headgate.fleet.ranks import BracketRanks
 from headgate.fleet.rules import deployment_window, gradual_rollout
 from headgate.fleet.rules.gradual_rollout import Behind
 from headgate.fleet.state import State
-from headgate.fleet.units import BoundRule, Place, Target, VersionNode
+from headgate.fleet.units import BoundRule, Site, Target, VersionNode
 from headgate.kernel import positions
 from headgate.kernel.instants import Instant
 from headgate.kernel.wakes import Wake
@@ -70,7 +70,7 @@ def _needs_person(target: Target, version: VersionNode) -> bool:
     record = target.record
     if record.job is not None or record.ordered is not None or record.retry_at is not None:
         return False
-    return record.failed_version == version.id or version.id in record.spent
+    return record.failed_version == version.id or version.id in record.rolled_back
 
 
 def target_behind(
@@ -102,7 +102,7 @@ def target_behind(
     return found[1] if is_before else None
 
 
-def place_behind(state: State, place: Place, versions: list[VersionNode], rule: BoundRule) -> Behind | None:
+def site_behind(state: State, site: Site, versions: list[VersionNode], rule: BoundRule) -> Behind | None:
     """The same of a bracket's resources: one has succeeded when all that the versions concern there has.
 
     Whichever policy has the rule, resources are asked in the bracket's order: what starts is the group, and two groups would
@@ -112,15 +112,15 @@ def place_behind(state: State, place: Place, versions: list[VersionNode], rule: 
     if rule.spec.advance_on != "success":
         return None
     group_by = rule.spec.group_by
-    value = grouping.value_of(group_by, place.resource)
-    position, total = position_of_place(state, place, versions, group_by)
+    value = grouping.value_of(group_by, site.resource)
+    position, total = position_of_site(state, site, versions, group_by)
     own = gradual_rollout.offset(rule.spec, position, total)
-    for other in sorted(state.places_by_rule.get(place.rule.id, ())):
-        if other is place or other.environment is not place.environment:
+    for other in sorted(state.sites_by_rule.get(site.rule.id, ())):
+        if other is site or other.environment is not site.environment:
             continue
         if grouping.value_of(group_by, other.resource) != value:
             continue
-        rank, _ = position_of_place(state, other, versions, group_by)
+        rank, _ = position_of_site(state, other, versions, group_by)
         if gradual_rollout.offset(rule.spec, rank, total) >= own:
             continue
         lagging = list(_lagging(state, other, versions, rule))
@@ -132,11 +132,11 @@ def place_behind(state: State, place: Place, versions: list[VersionNode], rule: 
 
 
 def _lagging(
-    state: State, place: Place, versions: list[VersionNode], rule: BoundRule
+    state: State, site: Site, versions: list[VersionNode], rule: BoundRule
 ) -> Iterator[tuple[Target, VersionNode]]:
     """Members whose turns the rule decides, and that have not succeeded with the version that concerns them."""
     for version in versions:
-        target = place.members.get(version.object.deployment)
+        target = site.members.get(version.object.deployment)
         if target is None or not any(one.id == rule.id for one in target.rules.of(rule.kind)):
             continue
         if candidates.in_scope(state, version, target) and not has_succeeded(state, target, version):
@@ -154,20 +154,20 @@ def success_wakes(rule: BoundRule, *targets: Target) -> tuple[Wake, ...]:
     )
 
 
-def position_of_place(
-    state: State, place: Place, versions: list[VersionNode], group_by: str | None = None
+def position_of_site(
+    state: State, site: Site, versions: list[VersionNode], group_by: str | None = None
 ) -> tuple[int, int]:
     """Only resources that the locked versions concern count; one version without a scope concerns all. With `group_by`
     only those of the same value."""
     scope = tuple(sorted(v.id for v in versions)) if versions and all(v.scope for v in versions) else ()
-    value = grouping.value_of(group_by, place.resource)
-    ranks = state.bracket_ranks.get(place.rule.id)
+    value = grouping.value_of(group_by, site.resource)
+    ranks = state.bracket_ranks.get(site.rule.id)
     if ranks is None:
-        ranks = state.bracket_ranks[place.rule.id] = BracketRanks()
+        ranks = state.bracket_ranks[site.rule.id] = BracketRanks()
     return ranks.position(
-        place,
+        site,
         scope if group_by is None else (*scope, group_by, value),
-        state.places_by_rule.get(place.rule.id, ()),
+        state.sites_by_rule.get(site.rule.id, ()),
         lambda other: (
             grouping.value_of(group_by, other.resource) == value
             and (not scope or _concerns_any(state, other, versions))
@@ -175,9 +175,9 @@ def position_of_place(
     )
 
 
-def _concerns_any(state: State, place: Place, versions: list[VersionNode]) -> bool:
+def _concerns_any(state: State, site: Site, versions: list[VersionNode]) -> bool:
     for version in versions:
-        target = place.members.get(version.object.deployment)
+        target = site.members.get(version.object.deployment)
         if target is not None and candidates.in_scope(state, version, target):
             return True
     return False
@@ -198,6 +198,6 @@ def shifted_by_windows(windows: tuple[BoundRule, ...], start: Instant) -> Instan
     return start
 
 
-def is_shared_by_bracket(rule: BoundRule, place: Place | None) -> bool:
+def is_shared_by_bracket(rule: BoundRule, site: Site | None) -> bool:
     """A rollout on the bracket's own policy gives all members of a resource one position, unless told not to."""
-    return place is not None and rule.spec.bracket_aware and rule.policy.name == place.rule.policy.name
+    return site is not None and rule.spec.bracket_aware and rule.policy.name == site.rule.policy.name

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from headgate.fleet import catalog, holds, kinds, model, placing, records, verifying
+from headgate.fleet import catalog, holds, kinds, membership, model, records, verifying
 from headgate.fleet.brackets import hooks
 from headgate.fleet.changes import Object
 from headgate.fleet.kinds import Kind
@@ -47,12 +47,12 @@ class Snapshot(_Objects, kw_only=True):
     skips: list[model.Skip] = []
     targets: dict[str, records.TargetRecord] = {}
     departed: dict[str, records.TargetRecord] = {}
-    places: list[tuple[str, str, str, records.PlaceRecord]] = []
+    sites: list[tuple[str, str, str, records.SiteRecord]] = msgspec.field(default_factory=list, name="places")
     jobs: list[records.Job] = []
     groups: list[records.Group] = []
     progress: dict[str, dict[str, dict[str, Instant]]] = {}
     verified: dict[str, dict[str, Instant | None]] = {}
-    latches: list[tuple[str, str, records.Latch]] = []
+    breakers: list[tuple[str, str, records.Breaker]] = msgspec.field(default_factory=list, name="latches")
     warned: list[tuple[str, str]] = []
     pending: PendingDecisions = msgspec.field(default_factory=PendingDecisions)
 
@@ -68,14 +68,12 @@ def dump(state: State) -> bytes:
         skips=list(state.skips.values()),
         targets={name: target.record for name, target in sorted(state.targets.items())},
         departed=dict(sorted(state.departed.items())),
-        places=[
-            (*place.key, place.record) for _, place in sorted(state.places.items()) if not place.is_empty
-        ],
+        sites=[(*site.key, site.record) for _, site in sorted(state.sites.items()) if not site.is_empty],
         jobs=list(state.jobs.values()),
         groups=list(state.groups.values()),
         progress=state.progress,
         verified=state.verified,
-        latches=[(rule, scope, latch) for (rule, scope), latch in state.latches.items()],
+        breakers=[(rule, scope, breaker) for (rule, scope), breaker in state.breakers.items()],
         warned=sorted(state.warned),
         pending=PendingDecisions(
             [job.id for job in journal.created],
@@ -96,9 +94,9 @@ def retired(state: State) -> dict[str, model.Policy]:
     off first and edited then."""
     live = {rule.id: rule.policy for rule in _brackets(state)}
     return {
-        place.rule.id: place.rule.policy
-        for _, place in sorted(state.places.items())
-        if place.rule.policy is not live.get(place.rule.id) and any(True for _ in place.groups())
+        site.rule.id: site.rule.policy
+        for _, site in sorted(state.sites.items())
+        if site.rule.policy is not live.get(site.rule.id) and any(True for _ in site.groups())
     }
 
 
@@ -120,7 +118,7 @@ def restore(snapshot: Snapshot, ids: IdSource) -> State:
     _load_objects(state, snapshot)
     _load_records(state, snapshot)
     _load_groups(state, snapshot)
-    _load_places(state, snapshot)
+    _load_sites(state, snapshot)
     _load_slots(state)
     _load_pending(state, snapshot.pending)
     state.sequence = snapshot.sequence
@@ -130,8 +128,8 @@ def restore(snapshot: Snapshot, ids: IdSource) -> State:
     state.waiting.dirty.clear()
     for target in state.targets.values():
         state.touch(target)
-    for place in state.places.values():
-        state.waiting.touch(place)
+    for site in state.sites.values():
+        state.waiting.touch(site)
     return state
 
 
@@ -181,7 +179,7 @@ def _load_records(state: State, snapshot: Snapshot) -> None:
     state.progress = snapshot.progress
     state.verified = snapshot.verified
     state.departed = snapshot.departed
-    state.latches = {(rule, scope): latch for rule, scope, latch in snapshot.latches}
+    state.breakers = {(rule, scope): breaker for rule, scope, breaker in snapshot.breakers}
     state.warned = set(snapshot.warned)
     for name, record in snapshot.targets.items():
         target = state.targets.get(name)
@@ -202,22 +200,22 @@ def _load_groups(state: State, snapshot: Snapshot) -> None:
     rules |= {rule.id: rule for node in retired for rule in node.rules if rule.kind == "deploymentBracket"}
     for group in snapshot.groups:
         state.groups[group.id] = group
-        place = placing.place_of_group(state, group, rules[group.rule])
+        site = membership.site_of_group(state, group, rules[group.rule])
         if group.started_at is not None:
-            place.executing = group
-            state.sites[place.site] = place
-            catalog.keep_members(state, place, group)
+            site.executing = group
+            state.executing_at[site.location] = site
+            catalog.keep_members(state, site, group)
         elif group.locked_at is not None:
-            place.waiting = group
+            site.waiting = group
         else:
-            place.collecting = group
+            site.collecting = group
 
 
-def _load_places(state: State, snapshot: Snapshot) -> None:
-    for rule, environment, resource, place_record in snapshot.places:
-        place = state.places.get((rule, environment, resource))
-        if place is not None:
-            place.record = place_record
+def _load_sites(state: State, snapshot: Snapshot) -> None:
+    for rule, environment, resource, site_record in snapshot.sites:
+        site = state.sites.get((rule, environment, resource))
+        if site is not None:
+            site.record = site_record
 
 
 def _load_slots(state: State) -> None:
@@ -227,8 +225,8 @@ def _load_slots(state: State) -> None:
             holds.restore_target(state, target)
         elif target.record.job is not None or target.record.retry_at is not None:
             holds.hold_what_runs(state, target, target.record.finished_at or 0)
-    for place in state.places.values():
-        group = place.executing
+    for site in state.sites.values():
+        group = site.executing
         if group is not None and not group.slot_released:
             holds.restore_group(state, group)
 

@@ -19,10 +19,10 @@ from headgate.fleet.units import (
     DeploymentNode,
     EnvironmentNode,
     Pair,
-    Place,
     PolicyNode,
     ResourceNode,
     RuleSet,
+    Site,
     Target,
     Unit,
     VersionNode,
@@ -34,7 +34,7 @@ from headgate.kernel.instants import Instant
 from headgate.kernel.wakes import Wake
 
 
-class Judged(msgspec.Struct, frozen=True):
+class GateResult(msgspec.Struct, frozen=True):
     """One gate's verdict, and what can change it. `rule` is None for the gates that are always on."""
 
     rule: BoundRule | None
@@ -67,7 +67,7 @@ class Notice(msgspec.Struct, frozen=True):
 class Observer(Protocol):
     """Told of every decision at the moment it takes effect; used to check promises."""
 
-    def on_job_created(self, job: records.Job, verdicts: tuple[Judged, ...]) -> None: ...
+    def on_job_created(self, job: records.Job, verdicts: tuple[GateResult, ...]) -> None: ...
     def on_job_changed(self, job: records.Job, old_status: str) -> None: ...
     def on_group_changed(self, group: records.Group) -> None: ...
     def on_slot_taken(self, rule: str, resource: str, holder: str) -> None: ...
@@ -76,7 +76,7 @@ class Observer(Protocol):
 
 
 class Unobserved:
-    def on_job_created(self, job: records.Job, verdicts: tuple[Judged, ...]) -> None: ...
+    def on_job_created(self, job: records.Job, verdicts: tuple[GateResult, ...]) -> None: ...
     def on_job_changed(self, job: records.Job, old_status: str) -> None: ...
     def on_group_changed(self, group: records.Group) -> None: ...
     def on_slot_taken(self, rule: str, resource: str, holder: str) -> None: ...
@@ -122,8 +122,8 @@ class State:
         self.skips: dict[str, model.Skip] = {}
 
         self.targets: dict[str, Target] = {}
-        self.places: dict[tuple[str, str, str], Place] = {}
-        self.sites: dict[tuple[str, str], Place] = {}
+        self.sites: dict[tuple[str, str, str], Site] = {}
+        self.executing_at: dict[tuple[str, str], Site] = {}
         """Where a group is executing or has failed: (rule id, resource) to its place."""
         self.jobs: dict[str, records.Job] = {}
         self.groups: dict[str, records.Group] = {}
@@ -131,7 +131,7 @@ class State:
         """First successes: version id, environment, target to time."""
         self.verified: dict[str, dict[str, Instant | None]] = {}
         """Of successes that are verified: version id, target to when it passed; None while it has not, or failed."""
-        self.latches: dict[tuple[str, str], records.Latch] = {}
+        self.breakers: dict[tuple[str, str], records.Breaker] = {}
         self.sequence = 0
 
         self.identifiers: dict[str, str] = {}
@@ -140,12 +140,12 @@ class State:
         self.slots: dict[str, RuleSlots] = {}
         """By the id of the concurrency rule."""
         self.skips_by_rule: dict[str, dict[str, model.Skip]] = {}
-        self.shared: dict[tuple[str, str, str], Judged] = {}
+        self.shared: dict[tuple[str, str, str], GateResult] = {}
         """Verdicts that all targets of a version in an environment share: (rule id, version id, environment)."""
         self.totals: dict[tuple[str, str], int] = {}
         """Targets that a failure budget covers: (rule id, environment or ''); and what all gates ask of all targets."""
         self.bracket_ranks: dict[str, BracketRanks] = {}
-        self.places_by_rule: dict[str, dict[Place, None]] = {}
+        self.sites_by_rule: dict[str, dict[Site, None]] = {}
         self.brackets: dict[str, Bracket] = {}
         """By rule id; asked for with `bracket_of`."""
         self.forms_moved = False
@@ -163,7 +163,7 @@ class State:
         """What was known of targets whose resource no longer matches, in case it matches again."""
         self.rebound: dict[Target, None] = {}
         """Targets whose rules have changed since the last change; what runs there is still to be judged by them."""
-        self.removed: list[tuple[Target, Place | None]] = []
+        self.removed: list[tuple[Target, Site | None]] = []
         """Targets that ceased to be since the last change, and where they stood; their jobs are still to be cancelled."""
         self.lingering: dict[str, Target] = {}
         """Targets that have ceased to be, and whose post-hook a prepared resource still needs."""
@@ -234,16 +234,16 @@ class State:
         return self.targets.get(name) or self.lingering.get(name)
 
     def unit_of(self, target: Target) -> Unit:
-        return target.place if target.place is not None else target
+        return target.site if target.site is not None else target
 
     def touch(self, target: Target) -> None:
-        self.waiting.touch(target.place if target.place is not None else target)
+        self.waiting.touch(target.site if target.site is not None else target)
 
     def touch_all(self) -> None:
         for target in self.targets.values():
             self.touch(target)
-        for place in self.places.values():
-            self.waiting.touch(place)
+        for site in self.sites.values():
+            self.waiting.touch(site)
 
     def version(self, version_id: str | None) -> VersionNode | None:
         return None if version_id is None else self.versions.get(version_id)

@@ -77,4 +77,4 @@ def spoilt(state: State, version: VersionNode, environment: str, scoped: dict[st
 
 def _was_put_back(target: Target, version: VersionNode) -> bool:
     given_up = target.record.given_up.get(version.id)
-    return version.id in target.record.spent or (given_up is not None and given_up.how == "rolledBack")
+    return version.id in target.record.rolled_back or (given_up is not None and given_up.how == "rolledBack")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headgate.fleet import candidates, gates, targets, variables
-from headgate.fleet.brackets import collecting, putting_back, shape
+from headgate.fleet.brackets import collecting, group_rollbacks, shape
 from headgate.fleet.model import TargetState
 from headgate.fleet.records import Group, Member
 from headgate.fleet.state import State
@@ -45,14 +45,14 @@ def is_going_back(state: State, target: Target) -> bool:
     """Its rollback is ordered, or its group puts it back, and its turn has not come."""
     if target.record.rollback_to is not None:
         return True
-    place = target.place
-    group = place.executing if place is not None else None
-    if place is None or group is None or group.phase != "rollingBack":
+    site = target.site
+    group = site.executing if site is not None else None
+    if site is None or group is None or group.phase != "rollingBack":
         return False
     over = {"rolledBack", "failed"} if group.status == "failed" else {"rolledBack"}
     return any(
         member.deployment == target.deployment.name and member.state not in over
-        for member in putting_back.affected(state, place, group)
+        for member in group_rollbacks.affected(state, site, group)
     )
 
 
@@ -87,20 +87,20 @@ def has_changed_values(state: State, target: Target, now: Instant) -> bool:
     record = target.record
     if record.deployed is None or record.deployed_variables == variables.resolve(state, target):
         return False
-    place = target.place
-    if place is None or not place.is_home_of(target):
+    site = target.site
+    if site is None or not site.is_home_of(target):
         return any(version.id == record.deployed for version in targets.contenders(state, target, now))
     version = state.version(record.deployed)
-    is_hook = target.deployment.name in shape.of_place(place).hooks
+    is_hook = target.deployment.name in shape.of_site(site).hooks
     return not is_hook and version is not None and version.object.status not in ("rejected", "failed")
 
 
 def group_and_member(target: Target) -> tuple[Group | None, Member | None]:
     """The unfinished group that is furthest on its way and concerns the target, and its part in it."""
-    if target.place is None:
+    if target.site is None:
         return None, None
     fallback = None
-    for group in target.place.groups():
+    for group in target.site.groups():
         member = group.member(target.deployment.name)
         if member is not None and member.state not in ("unchanged", "dropped"):
             return group, member
@@ -110,9 +110,9 @@ def group_and_member(target: Target) -> tuple[Group | None, Member | None]:
 
 def ahead_of(state: State, target: Target, now: Instant) -> Iterator[VersionNode]:
     """Candidates that would replace what runs: what a bracket may lock, else every contender."""
-    place = target.place
-    if place is not None and place.is_home_of(target):
-        if target.deployment.name not in shape.of_place(place).hooks:
+    site = target.site
+    if site is not None and site.is_home_of(target):
+        if target.deployment.name not in shape.of_site(site).hooks:
             yield from collecting.lockable_versions(state, target, now)
         return
     for version in targets.contenders(state, target, now):
@@ -131,11 +131,11 @@ def is_excluded(state: State, target: Target, version: VersionNode, now: Instant
 
 def rolled_back_version(state: State, target: Target, now: Instant) -> VersionNode | None:
     """The newest version in scope, if it was put back here and nothing newer than it runs."""
-    if not target.record.spent:
+    if not target.record.rolled_back:
         return None
     newest = next(candidates.newest_first(state, target, now), None)
     deployed = candidates.deployed_version(state, target)
-    if newest is None or newest.id not in target.record.spent:
+    if newest is None or newest.id not in target.record.rolled_back:
         return None
     return newest if deployed is None or deployed.order < newest.order else None
 
@@ -146,8 +146,8 @@ def is_stranded(state: State, target: Target) -> bool:
     deployed = candidates.deployed_version(state, target)
     if deployed is None or not deployed.object.goes_back or candidates.last_good(state, target) is not None:
         return False
-    place = target.place
-    return place is None or target.deployment.name not in shape.of_place(place).hooks
+    site = target.site
+    return site is None or target.deployment.name not in shape.of_site(site).hooks
 
 
 def is_asked_for(state: State, target: Target, version: VersionNode, now: Instant) -> bool:
@@ -158,4 +158,4 @@ def is_asked_for(state: State, target: Target, version: VersionNode, now: Instan
 def is_back_by_order(state: State, target: Target, now: Instant) -> bool:
     """A person put the newest version back: what was asked for last runs here."""
     version = rolled_back_version(state, target, now)
-    return version is not None and target.record.spent[version.id].startswith(ORDERED_BY)
+    return version is not None and target.record.rolled_back[version.id].startswith(ORDERED_BY)

@@ -20,10 +20,10 @@ from headgate.fleet import (
     wakes,
     withdrawing,
 )
-from headgate.fleet.hindrances import ASKS_PEOPLE, Hindrance
+from headgate.fleet.blockers import ASKS_PEOPLE, Hindrance
 from headgate.fleet.records import JobKind, Variables
 from headgate.fleet.rules import gradual_rollout
-from headgate.fleet.state import Judged, State
+from headgate.fleet.state import GateResult, State
 from headgate.fleet.units import NEW, REPAIR, BoundRule, StartKey, Target, VersionNode
 from headgate.kernel import decisions
 from headgate.kernel.decisions import Reason
@@ -38,17 +38,17 @@ class Release(msgspec.Struct, frozen=True):
     kind: JobKind
     attempt: int
     variables: Variables
-    judged: tuple[Judged, ...]
+    judged: tuple[GateResult, ...]
     key: StartKey
     reason: str = ""
 
 
-def next_release(state: State, target: Target, now: Instant, hindrance: Hindrance) -> Release | None:
+def next_release(state: State, target: Target, now: Instant, blockers: Hindrance) -> Release | None:
     """The release to start now, and what hinders it or a newer one (nothing, for a target that has converged)."""
     record = target.record
     if record.job is not None:
         withdrawing.take_back(state, target, now)
-    if record.job is not None or target.place is not None or target.rules.of("deploymentBracket"):
+    if record.job is not None or target.site is not None or target.rules.of("deploymentBracket"):
         return None
     if record.retry_at is not None:
         jobs.reconsider_retry(state, target, now)
@@ -58,9 +58,9 @@ def next_release(state: State, target: Target, now: Instant, hindrance: Hindranc
     if record.rollback_to is not None or record.ordered is not None:
         jobs.reconsider_orders(state, target)
     if record.rollback_to is not None:
-        return _ordered(state, target, record.rollback_to, "rollback", now, hindrance)
+        return _ordered(state, target, record.rollback_to, "rollback", now, blockers)
     if record.ordered == "redeploy" and record.deployed is not None:
-        return _ordered(state, target, record.deployed, "redeploy", now, hindrance)
+        return _ordered(state, target, record.deployed, "redeploy", now, blockers)
     resolved = variables.resolve(state, target)
     retried = _retried_release(state, target)
     paused = paused_retry(state, target) if retried is not None else None
@@ -72,27 +72,27 @@ def next_release(state: State, target: Target, now: Instant, hindrance: Hindranc
             retried = None
         if version.id == record.deployed and record.deployed_variables == resolved:
             if is_retried:
-                return _ordered(state, target, version.id, "redeploy", now, hindrance)
+                return _ordered(state, target, version.id, "redeploy", now, blockers)
             break
         if has_failed(target, version, resolved):
             break
         if version.id == record.deployed:
-            found = _same_version(state, target, version, resolved, now, hindrance)
+            found = _same_version(state, target, version, resolved, now, blockers)
         else:
-            found = _new_version(state, target, version, resolved, now, hindrance)
+            found = _new_version(state, target, version, resolved, now, blockers)
         if found is not None:
             return found
         if version.id == record.deployed:
             break
         if _waits_for_next_attempt(state, target, version, now):
-            hindrance.look_again(record.retry_at)
+            blockers.requeue(record.retry_at)
             break
     if paused is not None:
-        hindrance.hold(Reason.AWAITING_RETRY)
-        hindrance.wakes.append(wakes.versions(target.deployment.name))
+        blockers.hold(Reason.AWAITING_RETRY)
+        blockers.wakes.append(wakes.versions(target.deployment.name))
     elif retried is not None:
         _give_up_retry(state, target)
-    if record.ordered == "retry" and not hindrance.wakes and hindrance.wake_at is None:
+    if record.ordered == "retry" and not blockers.wakes and blockers.requeue_at is None:
         record.ordered = None
         state.target_changed(target)
     return None
@@ -143,10 +143,10 @@ def contenders(state: State, target: Target, now: Instant) -> Iterator[VersionNo
     """
     deployed = candidates.deployed_version(state, target)
     goes_back = deployed is not None and deployed.object.goes_back
-    floor = deployed.order if deployed is not None and not goes_back else None
-    spent = target.record.spent
+    watermark = deployed.order if deployed is not None and not goes_back else None
+    rolled_back = target.record.rolled_back
     found = itertools.takewhile(
-        lambda version: version.id not in spent, candidates.newest_first(state, target, now, floor)
+        lambda version: version.id not in rolled_back, candidates.newest_first(state, target, now, watermark)
     )
     return _with_way_back(state, target, deployed, found) if deployed is not None and goes_back else found
 
@@ -174,18 +174,18 @@ def _new_version(
     version: VersionNode,
     resolved: Variables,
     now: Instant,
-    hindrance: Hindrance,
+    blockers: Hindrance,
 ) -> Release | None:
     line = turns.line_of(state, target, version)
     turn = line.turn_of(target) if line is not None else now
     if line is not None and turn > now:
-        hindrance.join(line.hindrance)
-        hindrance.look_again(turn)
+        blockers.join(line.blockers)
+        blockers.requeue(turn)
         return None
-    judged: list[Judged] = []
+    judged: list[GateResult] = []
     for one in verdicts_of(state, target, version, now):
         if not one.is_allowed:
-            hindrance.stop_at(one, judged)
+            blockers.stop_at(one, judged)
             turns.found(state, target, version, one, judged)
             if one.verdict.outcome == "denied" and retried_version(state, target) == version.id:
                 if one.kind in ASKS_PEOPLE:
@@ -200,8 +200,8 @@ def _new_version(
     kind: JobKind = "rollback" if going_back else "deploy"
     attempt, retry_at = _attempt(state, target, version, resolved, kind)
     if retry_at is not None and retry_at > now:
-        hindrance.look_again(retry_at)
-        hindrance.watch_people(judged)
+        blockers.requeue(retry_at)
+        blockers.watch_people(judged)
         return None
     return Release(
         version,
@@ -236,24 +236,24 @@ def _same_version(
     version: VersionNode,
     resolved: Variables,
     now: Instant,
-    hindrance: Hindrance,
+    blockers: Hindrance,
 ) -> Release | None:
     """Changed variables: a new release of the same version, past the version's gates, not past windows and freezes."""
-    judged: list[Judged] = []
+    judged: list[GateResult] = []
     for one in verdicts_of_same_version(state, target, now):
         if not one.is_allowed:
-            hindrance.add(one)
+            blockers.add(one)
             return None
         judged.append(one)
     attempt, retry_at = _attempt(state, target, version, resolved, "variable")
     if retry_at is not None and retry_at > now:
-        hindrance.look_again(retry_at)
+        blockers.requeue(retry_at)
         return None
     key = (NEW, 0, target.record.deployed_at or 0, target.resource.name, target.name)
     return Release(version, "variable", attempt, resolved, tuple(judged), key, "variables changed")
 
 
-def verdicts_of_same_version(state: State, target: Target, now: Instant) -> Iterator[Judged]:
+def verdicts_of_same_version(state: State, target: Target, now: Instant) -> Iterator[GateResult]:
     yield gates.frozen(state, target, now)
     for rule in target.rules.of("deploymentWindow"):
         skip = gates.skipped(state, rule, state.version(target.record.deployed), target, now)
@@ -261,7 +261,7 @@ def verdicts_of_same_version(state: State, target: Target, now: Instant) -> Iter
 
 
 def _ordered(
-    state: State, target: Target, version_id: str, kind: JobKind, now: Instant, hindrance: Hindrance
+    state: State, target: Target, version_id: str, kind: JobKind, now: Instant, blockers: Hindrance
 ) -> Release | None:
     """A rollback or a redeploy, or the next attempt of one: it needs no gate but the freeze, a slot and a free target."""
     record = target.record
@@ -271,21 +271,21 @@ def _ordered(
     if record.retry_at is not None:
         attempt, retry_at = _attempt(state, target, version, resolved, kind)
     if retry_at is not None and retry_at > now:
-        hindrance.look_again(retry_at)
+        blockers.requeue(retry_at)
         return None
     one = gates.frozen(state, target, now)
     if not one.is_allowed:
-        hindrance.add(one)
+        blockers.add(one)
         return None
     key = (REPAIR, 0, record.finished_at or 0, target.resource.name, target.name)
     reason = record.rollback_cause if kind == "rollback" else ""
     return Release(version, kind, attempt, resolved, (one,), key, reason or kind)
 
 
-def verdicts_of(state: State, target: Target, version: VersionNode, now: Instant) -> Iterator[Judged]:
+def verdicts_of(state: State, target: Target, version: VersionNode, now: Instant) -> Iterator[GateResult]:
     """Every gate but the slots, in order; the caller stops where it likes. The way back from a version that was rejected
     has none but the freeze: what was good here once needs no approval, window or turn."""
-    if version is candidates.way_back(state, target):
+    if version is candidates.rollback_version(state, target):
         yield gates.frozen(state, target, now)
         return
     clock: Instant | None = version.published_at
@@ -303,7 +303,7 @@ def verdicts_of(state: State, target: Target, version: VersionNode, now: Instant
     yield from gates.of_moment(state, target, version, now)
 
 
-def dependencies_of(state: State, target: Target, version: VersionNode, now: Instant) -> Iterator[Judged]:
+def dependencies_of(state: State, target: Target, version: VersionNode, now: Instant) -> Iterator[GateResult]:
     for rule in target.rules.of("deploymentDependency"):
         if dependencies.names_only_itself(rule, target):
             continue
@@ -318,7 +318,7 @@ def rollout_of(
     now: Instant,
     clock: Instant | None,
     waiting_for: list[str],
-) -> Iterator[Judged]:
+) -> Iterator[GateResult]:
     start = (
         None
         if waiting_for or clock is None
@@ -338,7 +338,7 @@ def rollout_of(
             rule.spec, position, total, start, now, " and ".join(waiting_for) or None, behind
         )
         reasons = (*turn_wakes(target), *rollouts.success_wakes(rule, target))
-        yield Judged(rule, rule.kind, verdict, reasons)
+        yield GateResult(rule, rule.kind, verdict, reasons)
 
 
 def turn_wakes(*targets: Target) -> tuple[Wake, ...]:
@@ -358,7 +358,7 @@ def windows_for(state: State, target: Target, version: VersionNode, now: Instant
 
 
 def start_key(
-    state: State, target: Target, version: VersionNode, judged: list[Judged], *, is_repair: bool
+    state: State, target: Target, version: VersionNode, judged: list[GateResult], *, is_repair: bool
 ) -> StartKey:
     """Repairs first, then in rollout order, else by the time at which the last gate was satisfied, then by name."""
     ready_at = max(
@@ -387,7 +387,7 @@ def launch(state: State, target: Target, release: Release, now: Instant) -> None
     holds.settle_target(state, target)
 
 
-def denied_by_two_brackets(target: Target) -> Judged | None:
+def denied_by_two_brackets(target: Target) -> GateResult | None:
     brackets = target.rules.of("deploymentBracket")
     if len(brackets) < 2:
         return None
@@ -397,7 +397,7 @@ def denied_by_two_brackets(target: Target) -> Judged | None:
         f"two bracket rules apply to this target, allowed is one: {names}",
         brackets=[rule.policy.name for rule in brackets],
     )
-    return Judged(brackets[0], "deploymentBracket", verdict)
+    return GateResult(brackets[0], "deploymentBracket", verdict)
 
 
 CLOCK_KINDS = frozenset({"approval", "environmentProgression"})

@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from headgate.fleet import candidates, rollouts
-from headgate.fleet.hindrances import Hindrance
+from headgate.fleet.blockers import Hindrance
 from headgate.fleet.rules import gradual_rollout
 from headgate.fleet.rules.gradual_rollout import GradualRollout
-from headgate.fleet.state import Judged, State
+from headgate.fleet.state import GateResult, State
 from headgate.fleet.units import RuleSet, Target, VersionNode
 from headgate.kernel.instants import Instant
 
@@ -30,7 +30,7 @@ class RolloutLine(msgspec.Struct, frozen=True):
     spec: GradualRollout
     clock_start: Instant
     ranks: Mapping[str, int]
-    hindrance: Hindrance
+    blockers: Hindrance
     """What they all wait for, beside their turn."""
     moves: int
 
@@ -43,12 +43,18 @@ class RolloutLine(msgspec.Struct, frozen=True):
 def line_of(state: State, target: Target, version: VersionNode) -> RolloutLine | None:
     """The line that the target stands in, if one was found since anything has moved."""
     line: RolloutLine | None = state.lines.get((target.pair, target.rules, version))
-    if line is None or line.moves != state.journal.moves or version is candidates.way_back(state, target):
+    if (
+        line is None
+        or line.moves != state.journal.moves
+        or version is candidates.rollback_version(state, target)
+    ):
         return None
     return line
 
 
-def found(state: State, target: Target, version: VersionNode, one: Judged, passed: Sequence[Judged]) -> None:
+def found(
+    state: State, target: Target, version: VersionNode, one: GateResult, passed: Sequence[GateResult]
+) -> None:
     """The target was stopped by `one`, behind those that it has passed: if that was its turn alone, it has a line."""
     turn = one.verdict.requeue_at
     if one.kind != "gradualRollout" or turn is None or not _is_in_line(state, target.rules, version):
@@ -56,10 +62,10 @@ def found(state: State, target: Target, version: VersionNode, one: Judged, passe
     assert one.rule is not None
     ranks = rollouts.ranks_of(state, target, version)
     own = gradual_rollout.offset(one.rule.spec, ranks[target.resource.name], len(ranks))
-    hindrance = Hindrance()
-    hindrance.stop_at(_whenever(one), passed)
+    blockers = Hindrance()
+    blockers.stop_at(_whenever(one), passed)
     state.lines[(target.pair, target.rules, version)] = RolloutLine(
-        one.rule.spec, turn - own, ranks, hindrance, state.journal.moves
+        one.rule.spec, turn - own, ranks, blockers, state.journal.moves
     )
 
 
@@ -74,6 +80,6 @@ def _is_in_line(state: State, rules: RuleSet, version: VersionNode) -> bool:
     )
 
 
-def _whenever(one: Judged) -> Judged:
+def _whenever(one: GateResult) -> GateResult:
     verdict = msgspec.structs.replace(one.verdict, requeue_at=None)
     return msgspec.structs.replace(one, verdict=verdict)

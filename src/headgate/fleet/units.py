@@ -1,6 +1,6 @@
 """The nodes of the fleet in memory: objects with their compiled expressions, and the units that change.
 
-A unit is what the engine looks at as a whole: a release target outside brackets, or a place (one bracket rule
+A unit is what the engine looks at as a whole: a release target outside brackets, or a site (one bracket rule
 on one resource of one environment). Everything here is derived from objects and records.
 """
 
@@ -25,12 +25,12 @@ Bindings = dict[str, Any]
 class Unit:
     """Something that may have to change. `order` makes every walk over units the same walk."""
 
-    __slots__ = ("held_by", "lines", "order", "start_key", "waits", "wake_at")
+    __slots__ = ("held_by", "lines", "order", "requeue_at", "start_key", "waits")
 
     def __init__(self, order: str) -> None:
         self.order = order
         self.waits: tuple[Wake, ...] = ()
-        self.wake_at: Instant | None = None
+        self.requeue_at: Instant | None = None
         self.held_by: Reason | None = None
         """Why it does not change, while something is in the way; counted in `Waiting`."""
         self.start_key: StartKey | None = None
@@ -175,7 +175,7 @@ class Pair:
 class Target(Unit):
     """A release target: deployment x environment x resource."""
 
-    __slots__ = ("deployment", "environment", "hash_prefix", "pair", "place", "record", "resource", "rules")
+    __slots__ = ("deployment", "environment", "hash_prefix", "pair", "record", "resource", "rules", "site")
 
     def __init__(
         self, pair: Pair, resource: ResourceNode, rules: RuleSet, record: records.TargetRecord | None
@@ -187,7 +187,7 @@ class Target(Unit):
         self.resource = resource
         self.rules = rules
         self.record = record or records.TargetRecord()
-        self.place: Place | None = None
+        self.site: Site | None = None
         self.hash_prefix: int | None = None
 
     @property
@@ -313,7 +313,7 @@ class RuleSet:
 
 
 class Bracket:
-    """What the places of one bracket rule share, whatever becomes of the rule's text."""
+    """What the sites of one bracket rule share, whatever becomes of the rule's text."""
 
     __slots__ = ("counts", "deployments", "form", "held", "lost", "seen")
 
@@ -321,7 +321,7 @@ class Bracket:
         self.deployments = deployments
         """Every deployment of the workspace."""
         self.counts: dict[str, int] = {}
-        """Members over all places, by deployment."""
+        """Members over all sites, by deployment."""
         self.form: Any = None
         """Forgotten when deployments or rules change, and made again when it is asked for."""
         self.seen: Any = None
@@ -344,7 +344,7 @@ class Bracket:
         return True
 
 
-class Place(Unit):
+class Site(Unit):
     """One bracket rule on one resource of one environment: where its groups run."""
 
     __slots__ = (
@@ -373,21 +373,21 @@ class Place(Unit):
         self.environment = environment
         self.resource = resource
         self.members: dict[str, Target] = {}
-        self.record = records.PlaceRecord(lost_hooks=bracket.lost)
+        self.record = records.SiteRecord(lost_hooks=bracket.lost)
         self.collecting: records.Group | None = None
         self.waiting: records.Group | None = None
         """Locked, not started: ready or queued."""
         self.executing: records.Group | None = None
         """Started, not ended: executing or failed."""
         self.plan: Any = None
-        """The bracket's form and the place's own shape, once asked for."""
+        """The bracket's form and the site's own shape, once asked for."""
 
     @property
     def key(self) -> tuple[str, str, str]:
         return (self.rule.id, self.environment.name, self.resource.name)
 
     @property
-    def site(self) -> tuple[str, str]:
+    def location(self) -> tuple[str, str]:
         """At most one group of a rule executes on a resource, whatever the environment."""
         return (self.rule.id, self.resource.name)
 

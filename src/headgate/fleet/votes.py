@@ -23,8 +23,8 @@ def cast(state: State, change: Vote, now: Instant) -> None:
     _changed(state, node.id, environment.name, change.user)
     pair = state.deployments[node.object.deployment].pairs.get(environment.name)
     for target in pair.targets.values() if pair is not None else ():
-        if target.place is not None:
-            state.waiting.touch(target.place)
+        if target.site is not None:
+            state.waiting.touch(target.site)
 
 
 def end(state: State, version: str) -> None:

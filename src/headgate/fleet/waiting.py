@@ -27,7 +27,7 @@ class Waiting:
         self.dirty[unit] = None
 
     def wait(
-        self, unit: Unit, wakes: Iterable[Wake], wake_at: Instant | None, held_by: Reason | None = None
+        self, unit: Unit, wakes: Iterable[Wake], requeue_at: Instant | None, held_by: Reason | None = None
     ) -> None:
         """Replaces what the unit waited for, and why."""
         self._count(unit, held_by)
@@ -40,16 +40,16 @@ class Waiting:
                     units = self._by_wake[wake] = {}
                 units[unit] = None
             unit.waits = wakes
-        if wake_at != unit.wake_at:
-            unit.wake_at = wake_at
-            if wake_at is not None:
-                heapq.heappush(self._timers, (wake_at, unit.order, unit))
+        if requeue_at != unit.requeue_at:
+            unit.requeue_at = requeue_at
+            if requeue_at is not None:
+                heapq.heappush(self._timers, (requeue_at, unit.order, unit))
 
     def forget(self, unit: Unit) -> None:
         self._leave(unit)
         self._count(unit, None)
         unit.waits = ()
-        unit.wake_at = None
+        unit.requeue_at = None
         self.dirty.pop(unit, None)
 
     def _leave(self, unit: Unit) -> None:
@@ -79,16 +79,16 @@ class Waiting:
 
     def is_timed(self, unit: Unit) -> bool:
         """Whether the clock will wake it when it is due; for those who check."""
-        return any(other is unit and at == unit.wake_at for at, _, other in self._timers)
+        return any(other is unit and at == unit.requeue_at for at, _, other in self._timers)
 
     def fire(self, now: Instant) -> None:
         while self._timers and self._timers[0][0] <= now:
             at, _, unit = heapq.heappop(self._timers)
-            if unit.wake_at == at:
-                unit.wake_at = None
+            if unit.requeue_at == at:
+                unit.requeue_at = None
                 self.dirty[unit] = None
 
     def next_time(self) -> Instant | None:
-        while self._timers and self._timers[0][2].wake_at != self._timers[0][0]:
+        while self._timers and self._timers[0][2].requeue_at != self._timers[0][0]:
             heapq.heappop(self._timers)
         return self._timers[0][0] if self._timers else None

@@ -57,6 +57,6 @@ def slots(rule: str) -> Wake:
     return Wake(("slots", rule))
 
 
-def site(environment: str, resource_name: str) -> Wake:
+def location(environment: str, resource_name: str) -> Wake:
     """A cycle on the resource has ended or moved."""
     return Wake(("site", environment, resource_name))

@@ -8,11 +8,11 @@ from typing import Any
 from headgate import cel
 from headgate.cel.interpolation import OPENING, InterpolatedPart, InterpolationError, parts_of
 from headgate.graph import inference, names, templates
-from headgate.graph.checking import Checker, Place, Written
-from headgate.graph.definition import Definition, Resource
+from headgate.graph.checking import Checker, ExpressionSite, Written
+from headgate.graph.definition import Definition, GraphResource
 from headgate.graph.inference import Schema
 from headgate.graph.kinds import ObjectKind
-from headgate.graph.templates import CompiledTemplate, Found
+from headgate.graph.templates import CompiledTemplate, FoundExpression
 from headgate.kernel.documents import describe, field_path, item_path
 
 _DEFINITION_OF_KINDS = "CustomResourceDefinition"
@@ -20,14 +20,14 @@ _STRING: Schema = {"type": "string"}
 
 
 def compile_document(
-    document: dict[str, Any], path: str, place: Place, schema: Schema | None, checker: Checker
+    document: dict[str, Any], path: str, place: ExpressionSite, schema: Schema | None, checker: Checker
 ) -> tuple[CompiledTemplate | None, dict[str, frozenset[str]]]:
     """The document with its expressions compiled, or None when one of them is wrong; and the names that each field reads."""
     programs: dict[tuple[str, int], cel.Program] = {}
     reads: dict[str, frozenset[str]] = {}
     complete = _check_keys(document, path, place, checker)
     for found in templates.found_in(document, path):
-        if not isinstance(found, Found):
+        if not isinstance(found, FoundExpression):
             where, error, text = found
             written = Written(where, text, InterpolatedPart(text, True, 0))
             checker.point(place, written, error.position, str(error))
@@ -48,7 +48,7 @@ def compile_document(
     return template, reads
 
 
-def _check_keys(value: object, path: str, place: Place, checker: Checker) -> bool:
+def _check_keys(value: object, path: str, place: ExpressionSite, checker: Checker) -> bool:
     """An expression in a key would stay as it is written, which nobody means."""
     if isinstance(value, list):
         checked = [
@@ -87,10 +87,10 @@ class Body:
     def __init__(
         self,
         definition: Definition,
-        resource: Resource,
+        resource: GraphResource,
         kind: ObjectKind | None,
         path: str,
-        place: Place,
+        place: ExpressionSite,
         checker: Checker,
     ) -> None:
         self._definition = definition
@@ -161,7 +161,7 @@ class Body:
     def _check_definition_of_kinds(self) -> None:
         """A CRD holds expressions of its own, in validation rules; only its metadata is ours."""
         for found in templates.found_in(self._document, self._path):
-            path = found.path if isinstance(found, Found) else found[0]
+            path = found.path if isinstance(found, FoundExpression) else found[0]
             if not path.startswith(f"{self._path}.metadata"):
                 self._refuse(path, f"expressions in a {_DEFINITION_OF_KINDS} are allowed under metadata only")
 

@@ -31,7 +31,7 @@ SENTENCES = {
 }
 
 
-class Place(msgspec.Struct, frozen=True, eq=False):
+class ExpressionSite(msgspec.Struct, frozen=True, eq=False):
     """Where an expression stands: what it sees there, and what is said of it in problems."""
 
     label: str
@@ -55,7 +55,7 @@ class Written(msgspec.Struct, frozen=True):
 
 
 class _Record(msgspec.Struct, frozen=True, eq=False):
-    place: Place
+    place: ExpressionSite
     written: Written
     program: cel.Program
     source: str
@@ -80,7 +80,7 @@ class Checker:
         self.problems.append(Problem(path, message))
 
     def compile(
-        self, place: Place, written: Written, target: Schema | None = None, source: str | None = None
+        self, place: ExpressionSite, written: Written, target: Schema | None = None, source: str | None = None
     ) -> tuple[cel.Program, Schema | None] | None:
         """The program and the schema of what it gives, or None when problems were added. `source` is the expression
         where it is not the text as written."""
@@ -109,7 +109,9 @@ class Checker:
         self._records.append(_Record(place, written, program, text, given, target))
         return program, given
 
-    def _point_at_flaw(self, place: Place, written: Written, text: str, flaw: cel.Problem) -> None:
+    def _point_at_flaw(
+        self, place: ExpressionSite, written: Written, text: str, flaw: cel.SyntaxProblem
+    ) -> None:
         unknown = expressions.unknown_name(flaw.message)
         if unknown is None:
             self.point(place, written, _offset(text, flaw), flaw.message)
@@ -126,7 +128,7 @@ class Checker:
             return
         self.point(place, written, start, message)
 
-    def _point_at_name(self, place: Place, written: Written, name: str, position: int) -> None:
+    def _point_at_name(self, place: ExpressionSite, written: Written, name: str, position: int) -> None:
         if name == names.RUNTIME:
             self.point(place, written, position, SENTENCES["newCondition"])
             return
@@ -134,7 +136,7 @@ class Checker:
         message = f"unknown name {name!r}; in sight here are {', '.join(known) or 'none'}"
         self.point(place, written, position, message)
 
-    def point(self, place: Place, written: Written, position: int, message: str) -> None:
+    def point(self, place: ExpressionSite, written: Written, position: int, message: str) -> None:
         """A problem that shows the line of the field and the place in it."""
         text = written.part.text.strip()
         shown = text if text.startswith("${") else f"${{{text}}}"
@@ -212,12 +214,12 @@ def pointed(text: str, position: int) -> str:
     return f"(line {line_number}, column {column + 1})\n  {excerpt}\n  {' ' * (column - first)}^"
 
 
-def _offset(text: str, flaw: cel.Problem) -> int:
+def _offset(text: str, flaw: cel.SyntaxProblem) -> int:
     lines = text.splitlines(keepends=True)
     return min(len(text), sum(len(line) for line in lines[: flaw.line - 1]) + flaw.column - 1)
 
 
-def _refused(function: str, place: Place) -> str:
+def _refused(function: str, place: ExpressionSite) -> str:
     return SENTENCES.get(function) or f"{function}() cannot be used here: {place.refusal}"
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from headgate.graph import breaking, crd, kinds, names, resources, schema, status
 from headgate.graph import definition as definitions
-from headgate.graph.checking import Checker, Place
+from headgate.graph.checking import Checker, ExpressionSite
 from headgate.graph.compiled import (
     CompiledGraph,
     CompiledNode,
@@ -17,7 +17,7 @@ from headgate.graph.compiled import (
     CompiledTemplate,
     Dimension,
     ExternalReference,
-    Gate,
+    GateExpression,
     InstanceSchema,
     Projection,
 )
@@ -33,7 +33,7 @@ __all__ = [
     "CompiledTemplate",
     "Dimension",
     "ExternalReference",
-    "Gate",
+    "GateExpression",
     "InstanceSchema",
     "Projection",
     "compile_definition",
@@ -119,7 +119,7 @@ def _variables(definition: Definition, spec: Schema) -> dict[str, Schema | None]
 
 def _instance_gates(
     definition: Definition, variables: Mapping[str, Schema | None], checker: Checker
-) -> tuple[Gate, ...] | None:
+) -> tuple[GateExpression, ...] | None:
     """Over the instances, by the names of the kind. Where singular and plural are one word it is the list."""
     declared = definition.spec.schema
     whole = variables[names.SCHEMA] or {}
@@ -139,7 +139,7 @@ def _instance_gates(
         names.NOW: None,
         names.SIGNALS: None,
     }
-    place = Place(
+    place = ExpressionSite(
         "the definition's propagateWhen",
         {name: each for name, each in in_sight.items() if name not in names.LANGUAGE_WORDS},
         resources.LIFECYCLE,

@@ -11,11 +11,11 @@ from headgate import cel
 from headgate.cel.interpolation import InterpolatedPart
 from headgate.graph import openapi, templates
 from headgate.graph.definition import Definition
-from headgate.graph.expressions import Gate, Projection
+from headgate.graph.expressions import GateExpression, Projection
 from headgate.graph.kinds import ObjectKind
 from headgate.graph.libraries import omission
 from headgate.graph.names import EACH, NOW, SIGNALS
-from headgate.graph.templates import CompiledTemplate, Found
+from headgate.graph.templates import CompiledTemplate, FoundExpression
 from headgate.kernel import documents
 from headgate.kernel.problems import Problem, Rejected
 
@@ -26,7 +26,7 @@ __all__ = [
     "CompiledTemplate",
     "Dimension",
     "ExternalReference",
-    "Gate",
+    "GateExpression",
     "InstanceSchema",
     "Projection",
 ]
@@ -71,9 +71,9 @@ class CompiledNode(msgspec.Struct, frozen=True, eq=False):
     template: CompiledTemplate | None
     external_ref: ExternalReference | None
     for_each: tuple[Dimension, ...]
-    include_when: tuple[Gate, ...]
-    ready_when: tuple[Gate, ...]
-    propagate_when: tuple[Gate, ...] | None
+    include_when: tuple[GateExpression, ...]
+    ready_when: tuple[GateExpression, ...]
+    propagate_when: tuple[GateExpression, ...] | None
     """None: the default, which for collections is exponential waves and for single resources nothing."""
     depends_on: frozenset[str]
     """What template, external reference, forEach and includeWhen read."""
@@ -115,7 +115,7 @@ class CompiledStatus:
     def __init__(
         self,
         document: dict[str, Any],
-        found: tuple[Found, ...],
+        found: tuple[FoundExpression, ...],
         programs: Mapping[tuple[str, int], cel.Program],
     ) -> None:
         self.document = document
@@ -132,7 +132,7 @@ class CompiledStatus:
         return (projected if isinstance(projected, dict) else {}), tuple(errors)
 
     def _value(
-        self, found: Found, bindings: Mapping[str, object], errors: list[templates.FieldError]
+        self, found: FoundExpression, bindings: Mapping[str, object], errors: list[templates.FieldError]
     ) -> object:
         try:
             return templates.filled(found, self._program, bindings)
@@ -140,7 +140,7 @@ class CompiledStatus:
             errors.append(error)
             return omission.OMITTED
 
-    def _program(self, found: Found, part: InterpolatedPart) -> cel.Program:
+    def _program(self, found: FoundExpression, part: InterpolatedPart) -> cel.Program:
         return self._programs[found.path, part.position]
 
 
@@ -220,7 +220,7 @@ class CompiledGraph(msgspec.Struct, frozen=True, eq=False):
     crd: dict[str, Any]
     nodes: tuple[CompiledNode, ...]
     """Dependencies first, by author's position where nothing else decides."""
-    propagate_when: tuple[Gate, ...] | None
+    propagate_when: tuple[GateExpression, ...] | None
     """Over instances. None: the default, exponential waves."""
     propagation_policy: Literal["Latest", "Concurrent"]
     status: CompiledStatus

@@ -13,8 +13,8 @@ import msgspec
 
 from headgate import cel
 from headgate.graph import contents, labels, names
-from headgate.graph.instances import Look
-from headgate.graph.nodes import NodeState, Unit
+from headgate.graph.instances import InstancePass
+from headgate.graph.nodes import NodeState, NodeUnit
 from headgate.kernel.conditions import Condition, documents, root
 from headgate.kernel.instants import Instant
 
@@ -28,7 +28,7 @@ OWN = "headgate"
 """The key in an instance's status under which its standing is kept."""
 
 
-class Standing(msgspec.Struct, frozen=True):
+class InstanceStatus(msgspec.Struct, frozen=True):
     """Where an instance stands, in a few words that are kept in its status."""
 
     state: str
@@ -39,7 +39,7 @@ class Standing(msgspec.Struct, frozen=True):
     """The last revision that all of it was at and ready."""
 
 
-def standing(look: Look, landed_before: int) -> Standing:
+def standing(look: InstancePass, landed_before: int) -> InstanceStatus:
     states = [state for state in look.states if state.node.template is not None]
     propagated = _propagated(look, states)
     is_propagated = propagated.status == "True"
@@ -51,17 +51,19 @@ def standing(look: Look, landed_before: int) -> Standing:
     landed = look.number if is_ready and is_propagated else landed_before
     failed = resolved.status == "False" or any(unit.problem for unit in look.units)
     state = "ERROR" if failed else ("ACTIVE" if is_ready else "IN_PROGRESS")
-    return Standing(state, (whole, managed, resolved, ready, propagated), is_ready, is_propagated, landed)
+    return InstanceStatus(
+        state, (whole, managed, resolved, ready, propagated), is_ready, is_propagated, landed
+    )
 
 
-def _graph_resolved(look: Look, states: Sequence[NodeState]) -> Condition:
+def _graph_resolved(look: InstancePass, states: Sequence[NodeState]) -> Condition:
     for state in states:
         if state.resolved.state == "failed":
             return Condition(GRAPH_RESOLVED, "False", "ResolutionFailed", f"{state.id}: {state.reason}")
     return Condition(GRAPH_RESOLVED, "True", "Resolved", f"at revision {look.number}")
 
 
-def _resources_ready(look: Look, states: Sequence[NodeState], *, had_landed: bool) -> Condition:
+def _resources_ready(look: InstancePass, states: Sequence[NodeState], *, had_landed: bool) -> Condition:
     for state in states:
         for unit in (each.last_applied for each in state.units):
             if unit.object is not None and unit.object.deleted_at is not None:
@@ -95,13 +97,13 @@ def _not_ready(state: NodeState, had_landed: bool) -> str:
     return ""
 
 
-def _named(units: Sequence[Unit]) -> str:
+def _named(units: Sequence[NodeUnit]) -> str:
     if len(units) == 1:
         return f"{units[0].key.kind} {units[0].name} is"
     return f"{len(units)} of {units[0].key.kind}, {units[0].name} the first, are"
 
 
-def progress(look: Look) -> tuple[int, int]:
+def progress(look: InstancePass) -> tuple[int, int]:
     """How many objects are at the newest revision, of how many."""
     done = total = 0
     for state in look.states:
@@ -115,7 +117,7 @@ def progress(look: Look) -> tuple[int, int]:
     return done, total
 
 
-def _propagated(look: Look, states: Sequence[NodeState]) -> Condition:
+def _propagated(look: InstancePass, states: Sequence[NodeState]) -> Condition:
     done, total = progress(look)
     if done == total and all(state.is_resolved for state in states):
         return Condition(RESOURCES_PROPAGATED, "True", "Propagated", f"all at revision {look.number}")
@@ -156,7 +158,7 @@ def _blocked(states: Sequence[NodeState]) -> str:
     return ""
 
 
-def status_of(look: Look, found: Standing, now: Instant) -> dict[str, Any]:
+def status_of(look: InstancePass, found: InstanceStatus, now: Instant) -> dict[str, Any]:
     """The author's own fields and conditions, and the built-in ones where the author has none."""
     bindings: dict[str, object] = {}
     for state in look.states:
@@ -191,14 +193,14 @@ def status_of(look: Look, found: Standing, now: Instant) -> dict[str, Any]:
     }
 
 
-def _landed_graph(look: Look, found: Standing) -> int:
+def _landed_graph(look: InstancePass, found: InstanceStatus) -> int:
     if found.landed_revision == look.number:
         return int(look.instance.annotations[labels.GRAPH_REVISION])
     return int((look.instance.status.get(OWN) or {}).get("landedGraphRevision") or 0)
 
 
 def _author_conditions(
-    look: Look, bindings: Mapping[str, object], before: Sequence[Any]
+    look: InstancePass, bindings: Mapping[str, object], before: Sequence[Any]
 ) -> tuple[list[Condition], bool]:
     """One whose data is not there yet stays as it was; a type that two entries give is dropped."""
     known = {str(item.get("type")): item for item in before if isinstance(item, Mapping)}

@@ -8,10 +8,10 @@ from typing import Protocol
 import msgspec
 
 from headgate.graph import definition, labels, propagate, revisions
-from headgate.graph.memory import Memory
+from headgate.graph.cluster_view import ClusterView
+from headgate.graph.planner_cache import PlannerCache
 from headgate.graph.propagate import DefinitionPlan, InstancePlan
-from headgate.graph.resolving import Served
-from headgate.graph.scene import Scene
+from headgate.graph.resolving import AcceptedGraph
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Key, Object
 
@@ -19,7 +19,7 @@ GraphPlan = DefinitionPlan | InstancePlan
 _GROUP = "kro.run"
 
 
-class Cache(Scene, Protocol):
+class GraphCache(ClusterView, Protocol):
     """A scene that can be gone through whole."""
 
     def __iter__(self) -> Iterator[Object]: ...
@@ -41,15 +41,15 @@ class GraphController:
 
     def __init__(self, signals: Callable[[Instant], Mapping[str, object]]) -> None:
         self._signals = signals
-        self.memory = Memory()
+        self.memory = PlannerCache()
 
-    def restarted(self, cache: Cache, enqueue: Callable[[Key], None]) -> None:
+    def restarted(self, cache: GraphCache, enqueue: Callable[[Key], None]) -> None:
         self._cache = cache
         self._enqueue = enqueue
-        self.memory = Memory(self.memory.compiled)
+        self.memory = PlannerCache(self.memory.compiled)
         self._definition_of: dict[tuple[str, str], str] = {}
         """By group and kind of the instances."""
-        self._served: dict[str, Served] = {}
+        self._served: dict[str, AcceptedGraph] = {}
         self._external_kinds: dict[str, frozenset[tuple[str, str]]] = {}
         self._with_conflicts: set[Key] = set()
         self.enqueue_everything()
@@ -135,7 +135,7 @@ class GraphController:
             self._with_conflicts.discard(request)
         return plan
 
-    def plan_of(self, request: Key, now: Instant, memory: Memory) -> GraphPlan | None:
+    def plan_of(self, request: Key, now: Instant, memory: PlannerCache) -> GraphPlan | None:
         """What would be decided now, without doing it."""
         item = self._cache.get(request)
         if is_definition(request):
@@ -147,7 +147,7 @@ class GraphController:
         served = self._served_for(item, now, memory)
         return propagate.plan_instance(item, served, self._cache, self._signals(now), now, memory)
 
-    def _served_for(self, instance: Object, now: Instant, memory: Memory) -> Served | None:
+    def _served_for(self, instance: Object, now: Instant, memory: PlannerCache) -> AcceptedGraph | None:
         served = self._served.get(self._definition_of.get((instance.key.group, instance.kind), ""))
         if served is None:
             top = self.plan_of(request_for(instance.labels.get(labels.DEFINITION_NAME, "")), now, memory)
@@ -161,7 +161,7 @@ class GraphController:
             served if is_paused == served.is_paused else msgspec.structs.replace(served, is_paused=is_paused)
         )
 
-    def _serve(self, name: str, served: Served | None) -> None:
+    def _serve(self, name: str, served: AcceptedGraph | None) -> None:
         before = self._served.pop(name, None)
         if served is None:
             return

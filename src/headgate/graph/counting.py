@@ -15,9 +15,9 @@ from typing import Any, Literal
 
 from headgate import cel
 from headgate.cel import syntax
-from headgate.cel.syntax import Loop, Node
+from headgate.cel.syntax import Loop, SyntaxNode
 from headgate.cel.types import BOOL, INT
-from headgate.graph.items import Item, Items
+from headgate.graph.items import GraphItem, GraphItems
 
 _ITEM = "@item"
 
@@ -60,7 +60,7 @@ class _Rewriting:
         self._item_names = item_names
         self.folds: list[CountingFold] = []
 
-    def node(self, node: Node) -> Node:
+    def node(self, node: SyntaxNode) -> SyntaxNode:
         found = self._folded(node)
         if found is not None:
             return found
@@ -68,7 +68,7 @@ class _Rewriting:
             return dataclasses.replace(node, arguments=tuple(self.node(each) for each in node.arguments))
         return node
 
-    def _folded(self, node: Node) -> Node | None:
+    def _folded(self, node: SyntaxNode) -> SyntaxNode | None:
         match node:
             case syntax.Call(function="size", arguments=(syntax.Fold(loop=Loop.LIST) as fold,)):
                 if isinstance(fold.item, syntax.Local) and fold.item.slot in fold.slots:
@@ -81,7 +81,7 @@ class _Rewriting:
                 return self._named("exists_one", node)
         return None
 
-    def _named(self, kind: Kind, fold: syntax.Fold) -> Node | None:
+    def _named(self, kind: Kind, fold: syntax.Fold) -> SyntaxNode | None:
         match fold.source:
             case syntax.Variable(name=name) if name == self._collection:
                 pass
@@ -96,7 +96,7 @@ class _Rewriting:
         self.folds.append(CountingFold(name, kind, program, _reads_state_only(predicate)))
         return syntax.Variable(name, type=INT if kind == "count" else BOOL)
 
-    def _is_about_one_item(self, condition: Node) -> bool:
+    def _is_about_one_item(self, condition: SyntaxNode) -> bool:
         """Neither the list as a whole nor the current item is in it, and nothing that binds names of its own."""
         for node in syntax.walk(condition):
             if isinstance(node, syntax.Fold | syntax.Bind):
@@ -108,7 +108,7 @@ class _Rewriting:
         return True
 
 
-def _with_item(node: Node, slot: int) -> Node:
+def _with_item(node: SyntaxNode, slot: int) -> SyntaxNode:
     match node:
         case syntax.Local(slot=found) if found == slot:
             return syntax.Variable(_ITEM)
@@ -131,7 +131,7 @@ def _with_item(node: Node, slot: int) -> Node:
     return node
 
 
-def _reads_state_only(node: Node) -> bool:
+def _reads_state_only(node: SyntaxNode) -> bool:
     match node:
         case syntax.Variable(name=name):
             return name != _ITEM
@@ -140,10 +140,10 @@ def _reads_state_only(node: Node) -> bool:
     return all(_reads_state_only(child) for child in node.children())
 
 
-class Tally:
+class FoldTally:
     """One fold over one list in one pass."""
 
-    def __init__(self, fold: CountingFold, items: Items, bindings: Mapping[str, object]) -> None:
+    def __init__(self, fold: CountingFold, items: GraphItems, bindings: Mapping[str, object]) -> None:
         self._fold = fold
         self._bindings = bindings
         self._size = len(items)
@@ -154,7 +154,7 @@ class Tally:
         for item in items:
             self.look_at(item)
 
-    def look_at(self, item: Item) -> None:
+    def look_at(self, item: GraphItem) -> None:
         if self.has_failed:
             return
         value = self._of_state(item) if self._fold.reads_state_only else self._said(item)
@@ -164,13 +164,13 @@ class Tally:
         self._true += value - self._known.get(id(item), False)
         self._known[id(item)] = value
 
-    def _of_state(self, item: Item) -> object:
+    def _of_state(self, item: GraphItem) -> object:
         state = (item.is_current, item.is_ready())
         if state not in self._by_state:
             self._by_state[state] = self._said(item)
         return self._by_state[state]
 
-    def _said(self, item: Item) -> object:
+    def _said(self, item: GraphItem) -> object:
         own: dict[str, object] = {_ITEM: item}
         try:
             return self._fold.predicate.evaluate(ChainMap(own, self._bindings))  # type: ignore[arg-type]

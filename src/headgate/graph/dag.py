@@ -6,7 +6,7 @@ import heapq
 from collections.abc import Mapping, Sequence
 
 
-class Cycle(Exception):  # noqa: N818
+class DependencyCycle(Exception):  # noqa: N818
     """Resources that wait for each other; `ring` starts and ends with the same one."""
 
     def __init__(self, ring: Sequence[str]) -> None:
@@ -33,7 +33,7 @@ def order(author_order: Sequence[str], edges: Mapping[str, frozenset[str]]) -> l
             if waiting[dependent] == 0:
                 heapq.heappush(free, place[dependent])
     if len(found) < len(author_order):
-        raise Cycle(_ring([name for name in author_order if waiting[name]], edges))
+        raise DependencyCycle(_ring([name for name in author_order if waiting[name]], edges))
     return found
 
 

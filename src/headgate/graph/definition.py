@@ -73,7 +73,7 @@ class ExternalReference(msgspec.Struct, frozen=True, rename="camel"):
     metadata: ExternalMetadata
 
 
-class Resource(msgspec.Struct, frozen=True, rename="camel"):
+class GraphResource(msgspec.Struct, frozen=True, rename="camel"):
     """`propagateWhen` that is absent is not the same as an empty one: it asks for the default."""
 
     id: str
@@ -87,7 +87,7 @@ class Resource(msgspec.Struct, frozen=True, rename="camel"):
 
 class Specification(msgspec.Struct, frozen=True, rename="camel"):
     schema: InstanceSchema
-    resources: tuple[Resource, ...] | None = None
+    resources: tuple[GraphResource, ...] | None = None
     propagate_when: tuple[str, ...] | None = None
     propagation_policy: Literal["Latest", "Concurrent"] | None = None
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import msgspec
 
-from headgate.graph import conditions, labels, scene
+from headgate.graph import cluster_view, conditions, labels
 from headgate.kernel.conditions import Condition, documents
 from headgate.kernel.instants import Instant
-from headgate.kernel.objects import Action, Delete, Object, Update, UpdateStatus
+from headgate.kernel.objects import Action, DeleteObject, Object, Update, UpdateStatus
 
 
 class Leaving(msgspec.Struct, frozen=True):
@@ -21,8 +21,8 @@ class Leaving(msgspec.Struct, frozen=True):
     """What is still there."""
 
 
-def look(instance: Object, view: scene.Scene, now: Instant) -> Leaving:
-    left = [item for item in view.parts_of(instance.uid) if not scene.is_revision(item)]
+def look(instance: Object, view: cluster_view.ClusterView, now: Instant) -> Leaving:
+    left = [item for item in view.parts_of(instance.uid) if not cluster_view.is_revision(item)]
     if not left:
         if labels.FINALIZER not in instance.finalizers:
             return Leaving((), ())
@@ -30,7 +30,7 @@ def look(instance: Object, view: scene.Scene, now: Instant) -> Leaving:
         return Leaving((Update(msgspec.structs.replace(instance, finalizers=rest)),), ())
     turn = max(map(_turn, left))
     actions: list[Action] = [
-        Delete(item.key, item.uid, f"its instance {instance.name} is being deleted")
+        DeleteObject(item.key, item.uid, f"its instance {instance.name} is being deleted")
         for item in sorted(left, key=lambda item: (item.kind, item.namespace, item.name))
         if _turn(item) == turn and item.deleted_at is None
     ]

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import msgspec
 
 from headgate import cel
-from headgate.graph import contents, expressions, names, scene
+from headgate.graph import cluster_view, contents, expressions, names
 from headgate.graph.compiled import CompiledGraph, CompiledNode
 from headgate.kernel.objects import Key, Object
 
@@ -19,7 +19,7 @@ MOST_ITEMS = 10_000
 State = Literal["resolved", "excluded", "waiting", "failed"]
 
 
-class Wanted(msgspec.Struct, frozen=True, eq=False):
+class DesiredItem(msgspec.Struct, frozen=True, eq=False):
     key: Key
     text: str
     """The key as it is written into revisions."""
@@ -34,7 +34,7 @@ class Resolved(msgspec.Struct, frozen=True):
     """`waiting` for data that is not there yet; `failed` will not come right by waiting."""
 
     state: State
-    wanted: tuple[Wanted, ...] = ()
+    wanted: tuple[DesiredItem, ...] = ()
     reason: str = ""
     digest: str = ""
 
@@ -76,14 +76,14 @@ def places(
         return None
 
 
-def _rendered(node: CompiledNode, bindings: Mapping[str, object], namespace: str) -> Iterator[Wanted]:
+def _rendered(node: CompiledNode, bindings: Mapping[str, object], namespace: str) -> Iterator[DesiredItem]:
     template = node.template
     if template is None:
         return
     for bound, value, index in _combinations(node, bindings):
         content = _placed(node, template.render(bound), namespace)
         key = contents.key_of(content)
-        yield Wanted(key, contents.key_text(key), content, contents.content_hash(content), value, index)
+        yield DesiredItem(key, contents.key_text(key), content, contents.content_hash(content), value, index)
 
 
 def _combinations(
@@ -131,7 +131,7 @@ def _placed(node: CompiledNode, document: dict[str, Any], namespace: str) -> con
     return content
 
 
-def _duplicate(wanted: tuple[Wanted, ...]) -> Key | None:
+def _duplicate(wanted: tuple[DesiredItem, ...]) -> Key | None:
     seen: set[Key] = set()
     for each in wanted:
         if each.key in seen:
@@ -148,7 +148,7 @@ class External(msgspec.Struct, frozen=True):
 
 
 def external(
-    node: CompiledNode, bindings: Mapping[str, object], namespace: str, view: scene.Scene
+    node: CompiledNode, bindings: Mapping[str, object], namespace: str, view: cluster_view.ClusterView
 ) -> External:
     reference = node.external_ref
     assert reference is not None
@@ -160,7 +160,7 @@ def external(
     group = group if slash else ""
     if reference.by_selector:
         place = str(metadata.get("namespace") or "")
-        found = scene.selected(view, group, reference.kind, place, metadata.get("selector") or {})
+        found = cluster_view.selected(view, group, reference.kind, place, metadata.get("selector") or {})
         return External(tuple(found))
     place = str(metadata.get("namespace") or namespace) if node.is_namespaced else ""
     item = view.get(Key(group, reference.kind, place, str(metadata.get("name"))))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headgate.graph.conditions import RESOURCES_PROPAGATED
-from headgate.graph.explain import Line, Verdict
+from headgate.graph.explain import ReasonLine, Verdict
 from headgate.graph.propagate import DefinitionPlan, InstancePlan
 from headgate.graph.rollouts import propagated
 from headgate.kernel.explanations import Below, ExplanationLine, ExplanationTree
@@ -32,7 +32,7 @@ def of_definition(plan: DefinitionPlan, below: Below) -> ExplanationTree:
 def of_instance(plan: InstancePlan, below: Below) -> ExplanationTree:
     state, message = state_and_message(plan)
     lines = plan.lines()
-    nodes: dict[str, list[Line]] = {}
+    nodes: dict[str, list[ReasonLine]] = {}
     for line in lines:
         if line.node:
             nodes.setdefault(line.node, []).append(line)
@@ -69,7 +69,7 @@ def _objects(plan: InstancePlan) -> dict[tuple[str, str], Object]:
 
 
 def _node(
-    name: str, lines: list[Line], objects: dict[tuple[str, str], Object], below: Below
+    name: str, lines: list[ReasonLine], objects: dict[tuple[str, str], Object], below: Below
 ) -> ExplanationTree:
     return ExplanationTree(
         name,
@@ -81,7 +81,7 @@ def _node(
     )
 
 
-def _item(line: Line, item: Object | None, below: Below) -> ExplanationTree:
+def _item(line: ReasonLine, item: Object | None, below: Below) -> ExplanationTree:
     found = below(item) if item is not None else None
     return ExplanationTree(
         f"{item.kind} {item.name}" if item is not None else line.item,
@@ -98,5 +98,5 @@ def _worst(verdicts: Iterator[Verdict]) -> Verdict:
     return max(verdicts, key=order.index)
 
 
-def _line(line: Line) -> ExplanationLine:
+def _line(line: ReasonLine) -> ExplanationLine:
     return ExplanationLine(line.kind, line.verdict, line.message, "", line.requeue_at)

@@ -24,10 +24,10 @@ _TYPES_OF_NAMES = {names.NOW: cel.TIMESTAMP, names.SIGNALS: cel.map_of(cel.STRIN
 
 
 @functools.lru_cache(CACHED_ENVIRONMENTS)
-def environment(in_sight: frozenset[str]) -> cel.Environment:
+def environment(in_sight: frozenset[str]) -> cel.CelEnvironment:
     """Where these names are variables; their fields are looked at elsewhere, against schemas."""
     variables = {name: _TYPES_OF_NAMES.get(name, cel.DYN) for name in sorted(in_sight)}
-    return cel.Environment(variables, FUNCTIONS, boolean_words=False, mixed_numbers=True)
+    return cel.CelEnvironment(variables, FUNCTIONS, boolean_words=False, mixed_numbers=True)
 
 
 def typed_front_end(types: Mapping[str, cel.Type]) -> frontend.FrontEnd:
@@ -52,7 +52,7 @@ def is_function(name: str) -> bool:
     return name in _FUNCTION_NAMES
 
 
-class Gate(msgspec.Struct, frozen=True, eq=False):
+class GateExpression(msgspec.Struct, frozen=True, eq=False):
     """One condition of propagateWhen, readyWhen or includeWhen."""
 
     text: str
@@ -87,8 +87,8 @@ class Gate(msgspec.Struct, frozen=True, eq=False):
         return moments.next_change(self.program, now)
 
 
-def gate(text: str, program: cel.Program) -> Gate:
-    return Gate(text, program, program.roots, _signals(program))
+def gate(text: str, program: cel.Program) -> GateExpression:
+    return GateExpression(text, program, program.roots, _signals(program))
 
 
 def _signals(program: cel.Program) -> frozenset[str]:
@@ -110,7 +110,7 @@ class Projection(msgspec.Struct, frozen=True, eq=False):
         return [conditions.as_document(item) for item in items]
 
 
-def paths_asked_for(root: syntax.Node) -> Iterable[tuple[str, ...]]:
+def paths_asked_for(root: syntax.SyntaxNode) -> Iterable[tuple[str, ...]]:
     """Paths that are asked for presence or compared with null, whose type is therefore not all there is to them."""
     for node in syntax.walk(root):
         if isinstance(node, syntax.Has):
@@ -121,7 +121,7 @@ def paths_asked_for(root: syntax.Node) -> Iterable[tuple[str, ...]]:
             yield from (path for each in node.children() if (path := reading.path_of(each)) is not None)
 
 
-def _compares_with_null(node: syntax.Node) -> bool:
+def _compares_with_null(node: syntax.SyntaxNode) -> bool:
     return (
         isinstance(node, syntax.Call)
         and node.function in ("_==_", "_!=_")

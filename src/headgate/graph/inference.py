@@ -11,7 +11,7 @@ from typing import Any
 
 from headgate import cel
 from headgate.cel import syntax
-from headgate.cel.syntax import Loop, Node
+from headgate.cel.syntax import Loop, SyntaxNode
 from headgate.kernel.documents import describe
 
 Schema = Mapping[str, Any]
@@ -56,7 +56,7 @@ class _Walk:
         self._variables = variables
         self._slots: dict[int, Schema | None] = {}
 
-    def schema(self, node: Node) -> Schema | None:
+    def schema(self, node: SyntaxNode) -> Schema | None:
         match node:
             case syntax.Variable(name=name):
                 return self._variables.get(name)
@@ -100,7 +100,7 @@ class _Walk:
             return found[0] if _alike(found) else {"type": "array"}
         return of_type(node.type)
 
-    def _map(self, entries: tuple[syntax.Entry, ...]) -> Schema:
+    def _map(self, entries: tuple[syntax.MapEntry, ...]) -> Schema:
         properties: dict[str, Schema | None] = {}
         is_fixed = True
         for entry in entries:
@@ -165,7 +165,7 @@ def nearest(name: str, choices: Any) -> str:
     return f"; there are {', '.join(known[:12])}{' and more' if len(known) > 12 else ''}"
 
 
-def _element(schema: Schema | None, key: Node, position: int) -> Schema | None:
+def _element(schema: Schema | None, key: SyntaxNode, position: int) -> Schema | None:
     if schema is None or is_open(schema):
         return None
     if schema["type"] == "array":

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from headgate.graph import contents, desired, labels, names, scene
+from headgate.graph import cluster_view, contents, desired, labels, names
 from headgate.graph.compiled import CompiledGraph, CompiledNode
-from headgate.graph.memory import Memory
+from headgate.graph.planner_cache import PlannerCache
 from headgate.graph.revisions import Inputs
 from headgate.kernel.objects import Object
 
@@ -34,8 +34,8 @@ class Gathered:
         instance: Object,
         graph: CompiledGraph,
         made_by: MadeBy,
-        view: scene.Scene,
-        memory: Memory,
+        view: cluster_view.ClusterView,
+        memory: PlannerCache,
     ) -> None:
         self._instance = instance
         self._graph = graph

@@ -11,25 +11,36 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from headgate.graph import contents, desired, inputs, judging, labels, names, nodes, removal, roster, scene
+from headgate.graph import (
+    cluster_view,
+    contents,
+    desired,
+    inputs,
+    judging,
+    labels,
+    names,
+    nodes,
+    removal,
+    roster,
+)
 from headgate.graph.compiled import CompiledGraph, CompiledNode
-from headgate.graph.items import Item, Items
+from headgate.graph.items import GraphItem, GraphItems
 from headgate.graph.judging import GateVerdict
-from headgate.graph.ledger import Ledger
-from headgate.graph.memory import Memory
-from headgate.graph.nodes import NodeState, Unit
-from headgate.graph.resolving import Resolver, Served
-from headgate.graph.revisions import CARRIED, CARRIED_IN_FLIGHT, Grant, Revision
+from headgate.graph.nodes import NodeState, NodeUnit
+from headgate.graph.planner_cache import PlannerCache
+from headgate.graph.resolving import AcceptedGraph, Resolver
+from headgate.graph.revision_ledger import RevisionLedger
+from headgate.graph.revisions import CARRIED, CARRIED_IN_FLIGHT, GrantedChange, InstanceRevision
 from headgate.graph.writing import Writer
 from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
-from headgate.kernel.objects import Action, Delete, Object
+from headgate.kernel.objects import Action, DeleteObject, Object
 
 _PAUSED = judging.held(Reason.PAUSED, "propagation is paused")
 _BEING_DELETED = judging.held(Reason.TERMINATING, "the object is being deleted")
 
 
-class Look(msgspec.Struct):
+class InstancePass(msgspec.Struct):
     """What one look found and decided."""
 
     instance: Object
@@ -42,19 +53,19 @@ class Look(msgspec.Struct):
     requeue_at: Instant | None = None
 
     @property
-    def units(self) -> Iterable[Unit]:
+    def units(self) -> Iterable[NodeUnit]:
         for state in self.states:
             yield from state.units
 
 
 def look(
     instance: Object,
-    served: Served,
-    view: scene.Scene,
+    served: AcceptedGraph,
+    view: cluster_view.ClusterView,
     signals: Mapping[str, object],
     now: Instant,
-    memory: Memory,
-) -> Look:
+    memory: PlannerCache,
+) -> InstancePass:
     return _Pass(instance, served, view, signals, now, memory).run()
 
 
@@ -62,11 +73,11 @@ class _Pass:
     def __init__(
         self,
         instance: Object,
-        served: Served,
-        view: scene.Scene,
+        served: AcceptedGraph,
+        view: cluster_view.ClusterView,
         signals: Mapping[str, object],
         now: Instant,
-        memory: Memory,
+        memory: PlannerCache,
     ) -> None:
         self._instance = instance
         self._served = served
@@ -76,15 +87,15 @@ class _Pass:
         self._memory = memory
         self._is_paused = served.is_paused or labels.is_paused(instance.annotations)
         parts = list(view.parts_of(instance.uid))
-        self._children = {item.key: item for item in parts if not scene.is_revision(item)}
-        self._ledger = Ledger(item for item in parts if scene.is_revision(item))
+        self._children = {item.key: item for item in parts if not cluster_view.is_revision(item)}
+        self._ledger = RevisionLedger(item for item in parts if cluster_view.is_revision(item))
         self._writer = Writer(instance, served.name, memory)
         self._roster = roster.Roster(instance, view, self._children, self._ledger, self._writer, memory)
         self._states: dict[str, NodeState] = {}
         self._looks: list[Instant] = []
         self._resolver = Resolver(instance, served, self._ledger, memory, self._states)
 
-    def run(self) -> Look:
+    def run(self) -> InstancePass:
         graph = self._served.graphs[int(self._instance.annotations[labels.GRAPH_REVISION])]
         gathered = inputs.Gathered(self._instance, graph, self._made_by, self._view, self._memory)
         self._externals = gathered.externals
@@ -100,7 +111,7 @@ class _Pass:
         for node_id, unit in outlived:
             self._ledger.forget(node_id, unit)
         deletes = self._removals(states)
-        return Look(
+        return InstancePass(
             self._instance,
             graph,
             self._newest.number,
@@ -126,22 +137,26 @@ class _Pass:
         external = self._externals.get(node.id) or desired.External(reason="waits")
         gates = self._served.gates_of(node).ready_when
         item_names = frozenset((node.id, names.EACH))
-        members: list[Item] = []
-        units: list[Unit] = []
+        members: list[GraphItem] = []
+        units: list[NodeUnit] = []
         for index, found in enumerate(external.objects):
-            item = Item(found, True, False, is_member=node.is_list, index=index)
+            item = GraphItem(found, True, False, is_member=node.is_list, index=index)
             item.set_ready(nodes.readiness(found, gates, item_names, self._memory.ready, item))
             members.append(item)
             text = contents.key_text(found.key)
-            units.append(Unit(found.key, text, None, self._newest.number, Grant("", CARRIED), found, item))
+            units.append(
+                NodeUnit(found.key, text, None, self._newest.number, GrantedChange("", CARRIED), found, item)
+            )
         resolved = (
             desired.Resolved("waiting", reason=external.reason)
             if external.reason
             else desired.Resolved("resolved")
         )
-        return NodeState(node, self._newest.number, resolved, units, Items(members), reason=external.reason)
+        return NodeState(
+            node, self._newest.number, resolved, units, GraphItems(members), reason=external.reason
+        )
 
-    def _target(self, node: CompiledNode) -> Revision:
+    def _target(self, node: CompiledNode) -> InstanceRevision:
         """The newest; with Concurrent, the one that everything it depends on is at, if that is an older one."""
         if self._served.newest.propagation_policy != "Concurrent":
             return self._newest
@@ -177,7 +192,7 @@ class _Pass:
         self._admit(state, gates, revision)
         return state
 
-    def _carry(self, state: NodeState, revision: Revision) -> None:
+    def _carry(self, state: NodeState, revision: InstanceRevision) -> None:
         """What the revision does not change has reached it without a write; it may still be in flight."""
         for unit in state.units:
             if unit.grant is None or not unit.is_updated:
@@ -191,15 +206,15 @@ class _Pass:
             self._record_grant(state, unit, revision, step, maker)
 
     def _record_grant(
-        self, state: NodeState, unit: Unit, revision: Revision, step: int, maker: str = ""
+        self, state: NodeState, unit: NodeUnit, revision: InstanceRevision, step: int, maker: str = ""
     ) -> None:
         assert unit.wanted is not None
         identity = roster.identity_of(unit.wanted, is_single=not state.node.is_collection)
         kept = None if self._resolver.is_pure(state.node) else unit.wanted.content
-        grant = Grant(unit.wanted.hash, step, identity, maker)
+        grant = GrantedChange(unit.wanted.hash, step, identity, maker)
         self._ledger.grant(state.id, unit, revision, grant, kept)
 
-    def _admit(self, state: NodeState, gates: CompiledNode, revision: Revision) -> None:
+    def _admit(self, state: NodeState, gates: CompiledNode, revision: InstanceRevision) -> None:
         pending = [unit for unit in state.units if not unit.is_updated]
         if not pending:
             return
@@ -221,14 +236,16 @@ class _Pass:
             elif unit.answer.requeue_at is not None:
                 self._looks.append(unit.answer.requeue_at)
 
-    def _answer(self, unit: Unit, bench: judging.Bench) -> GateVerdict:
+    def _answer(self, unit: NodeUnit, bench: judging.GateEvaluator) -> GateVerdict:
         if unit.problem:
             return judging.failed(unit.problem)
         if unit.object is not None and unit.object.deleted_at is not None:
             return _BEING_DELETED
         return bench.ask(unit.item)
 
-    def _bench(self, state: NodeState, gates: CompiledNode, revision: Revision) -> judging.Bench:
+    def _bench(
+        self, state: NodeState, gates: CompiledNode, revision: InstanceRevision
+    ) -> judging.GateEvaluator:
         bindings: dict[str, object] = {
             **self._resolver.item_bindings(),
             names.SCHEMA: inputs.schema_document(self._instance, revision.inputs),
@@ -236,7 +253,7 @@ class _Pass:
         }
         if state.node.is_collection:
             bindings[state.id] = state.items
-        return judging.Bench(
+        return judging.GateEvaluator(
             gates.propagate_when,
             state.items,
             state.id if state.node.is_collection else "",
@@ -268,7 +285,7 @@ class _Pass:
             ):
                 self._writer.write(state, unit, content, self._content_before(unit))
 
-    def _content_before(self, unit: Unit) -> contents.Content | None:
+    def _content_before(self, unit: NodeUnit) -> contents.Content | None:
         """What the object was last written with, as far as a revision still tells."""
         if unit.object is None or unit.grant is None:
             return None
@@ -303,7 +320,9 @@ class _Pass:
             if found is None or not contents.is_in_force(found, content, {}):
                 self._writer.write(state, unit, content, self._content_before(unit))
         return [
-            Delete(unit.key, unit.object.uid, f"{state.id} is not wanted at revision {self._newest.number}")
+            DeleteObject(
+                unit.key, unit.object.uid, f"{state.id} is not wanted at revision {self._newest.number}"
+            )
             for state, unit in plan.deleted
             if unit.object is not None
         ]

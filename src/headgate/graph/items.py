@@ -15,7 +15,7 @@ from headgate.graph import contents
 from headgate.kernel.objects import Object
 
 
-class Item:
+class GraphItem:
     """One desired object. `ready` is asked once, and only if an expression asks."""
 
     __slots__ = ("_document", "_ready", "index", "is_changed", "is_current", "is_member", "object", "value")
@@ -24,7 +24,7 @@ class Item:
         self,
         item: Object | None,
         is_updated: bool,
-        ready: Callable[[Item], bool] | bool,
+        ready: Callable[[GraphItem], bool] | bool,
         *,
         is_changed: bool = False,
         is_member: bool = False,
@@ -72,14 +72,14 @@ class Item:
         return f"Item({name})"
 
 
-class Items(list[Item]):
+class GraphItems(list[GraphItem]):
     """A collection in its desired order, with one slot for each desired item.
 
     Of the items that this propagation has to change, `landed` are at its content and ready, `in_flight` are at its
     content and not ready yet. A change that an earlier propagation left in flight is still in flight.
     """
 
-    def __init__(self, members: Iterable[Item] = (), in_flight_before: Iterable[Item] = ()) -> None:
+    def __init__(self, members: Iterable[GraphItem] = (), in_flight_before: Iterable[GraphItem] = ()) -> None:
         super().__init__(members)
         self._older = tuple(in_flight_before)
         self._counts: tuple[int, int] | None = None
@@ -96,7 +96,7 @@ class Items(list[Item]):
 
     def rank_among_not_updated(self, item: object) -> int:
         """Admissions come in the order of the list, so each takes one rank from all that follow."""
-        if not isinstance(item, Item) or not item.is_member:
+        if not isinstance(item, GraphItem) or not item.is_member:
             raise cel.EvaluationError("the first argument is not an item of the list")
         if self._ranks is None:
             self._ranks = {}
@@ -110,11 +110,11 @@ class Items(list[Item]):
         return rank - self._admitted
 
     def index_of(self, item: object) -> int:
-        if isinstance(item, Item) and item.index < len(self) and self[item.index] is item:
+        if isinstance(item, GraphItem) and item.index < len(self) and self[item.index] is item:
             return item.index
         raise cel.EvaluationError("indexOf: the item is not in the list")
 
-    def admit(self, item: Item) -> None:
+    def admit(self, item: GraphItem) -> None:
         """From now on it counts as updated and in flight, for whoever is asked next."""
         landed, in_flight = self._counted()
         item.is_current = True

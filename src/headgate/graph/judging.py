@@ -13,8 +13,8 @@ import msgspec
 
 from headgate import cel
 from headgate.graph import counting, names
-from headgate.graph.expressions import Gate
-from headgate.graph.items import Item, Items
+from headgate.graph.expressions import GateExpression
+from headgate.graph.items import GraphItem, GraphItems
 from headgate.kernel import instants, waves
 from headgate.kernel.decisions import Reason, Verdict
 from headgate.kernel.instants import Instant
@@ -46,13 +46,13 @@ def held(reason: Reason, message: str) -> GateVerdict:
     return GateVerdict("pending", reason, message)
 
 
-class Memory:
+class GateCache:
     """Rewritten gates, kept between passes; forgetting them changes nothing."""
 
     def __init__(self) -> None:
-        self._counted: dict[tuple[Gate, str, frozenset[str]], counting.Counted] = {}
+        self._counted: dict[tuple[GateExpression, str, frozenset[str]], counting.Counted] = {}
 
-    def counted(self, gate: Gate, collection: str, item_names: frozenset[str]) -> counting.Counted:
+    def counted(self, gate: GateExpression, collection: str, item_names: frozenset[str]) -> counting.Counted:
         key = (gate, collection, item_names)
         found = self._counted.get(key)
         if found is None:
@@ -67,9 +67,9 @@ class _Asked:
 
     def __init__(
         self,
-        gate: Gate,
+        gate: GateExpression,
         counted: counting.Counted,
-        items: Items,
+        items: GraphItems,
         bindings: Mapping[str, object],
         now: Instant,
     ) -> None:
@@ -78,7 +78,7 @@ class _Asked:
         self._items = items
         moment: dict[str, object] = {names.NOW: instants.to_datetime(gate.seen_moment(now))}
         self._bindings: Mapping[str, object] = ChainMap(moment, bindings)  # type: ignore[arg-type]
-        self._tallies: tuple[counting.Tally, ...] | None = None
+        self._tallies: tuple[counting.FoldTally, ...] | None = None
         self._shared: tuple[int, GateVerdict] | None = None
         """The list's version and the answer, for a gate that says the same of every item."""
 
@@ -97,7 +97,7 @@ class _Asked:
         own: dict[str, object] = {names.NOW: instants.to_datetime(moment)}
         return self._said(item_bindings, ChainMap(own, self._bindings)).is_allowed  # type: ignore[arg-type]
 
-    def admitted(self, item: Item) -> None:
+    def admitted(self, item: GraphItem) -> None:
         for tally in self._tallies or ():
             tally.look_at(item)
 
@@ -122,24 +122,24 @@ class _Asked:
         if not folds:
             return None
         if self._tallies is None:
-            self._tallies = tuple(counting.Tally(fold, self._items, self._bindings) for fold in folds)
+            self._tallies = tuple(counting.FoldTally(fold, self._items, self._bindings) for fold in folds)
         if any(tally.has_failed for tally in self._tallies):
             return None
         return {fold.name: tally.value() for fold, tally in zip(folds, self._tallies)}
 
 
-class Bench:
+class GateEvaluator:
     """`gates` None means the default: waves that double for a collection, nothing for a single resource."""
 
     def __init__(
         self,
-        gates: Sequence[Gate] | None,
-        items: Items,
+        gates: Sequence[GateExpression] | None,
+        items: GraphItems,
         collection: str,
         item_names: frozenset[str],
         bindings: Mapping[str, object],
         now: Instant,
-        memory: Memory,
+        memory: GateCache,
         *,
         has_default_waves: bool,
     ) -> None:
@@ -155,7 +155,7 @@ class Bench:
             for gate in gates or ()
         ]
 
-    def ask(self, item: Item) -> GateVerdict:
+    def ask(self, item: GraphItem) -> GateVerdict:
         """All gates have to pass. An error is told before a gate that is merely shut."""
         if self._has_waves and not self._is_in_wave(item):
             return _WAVE_IS_FULL
@@ -201,7 +201,7 @@ class Bench:
             self._opening = (moment,)
         return moment
 
-    def _is_in_wave(self, item: Item) -> bool:
+    def _is_in_wave(self, item: GraphItem) -> bool:
         landed = self._items.landed_count()
         return waves.may_go(
             self._items.rank_among_not_updated(item),
@@ -210,7 +210,7 @@ class Bench:
             waves.exponential_limit(landed),
         )
 
-    def admit(self, item: Item) -> None:
+    def admit(self, item: GraphItem) -> None:
         self._items.admit(item)
         for asked in self._asked:
             asked.admitted(item)

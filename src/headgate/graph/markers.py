@@ -31,7 +31,9 @@ NAMES = (
     "listType",
     "listMapKey",
 )
-VALIDATION = cel.Environment({"self": cel.DYN, "oldSelf": cel.DYN}, boolean_words=False, mixed_numbers=False)
+VALIDATION = cel.CelEnvironment(
+    {"self": cel.DYN, "oldSelf": cel.DYN}, boolean_words=False, mixed_numbers=False
+)
 
 _OPENING, _CLOSING = "{[", "}]"
 

@@ -9,15 +9,15 @@ import msgspec
 
 from headgate import cel
 from headgate.graph import contents, names
-from headgate.graph.compiled import CompiledNode, Gate
-from headgate.graph.desired import Resolved, Wanted
-from headgate.graph.items import Item, Items
+from headgate.graph.compiled import CompiledNode, GateExpression
+from headgate.graph.desired import DesiredItem, Resolved
+from headgate.graph.items import GraphItem, GraphItems
 from headgate.graph.judging import GateVerdict
-from headgate.graph.revisions import Grant
+from headgate.graph.revisions import GrantedChange
 from headgate.kernel.objects import Key, Object
 
 
-class Unit:
+class NodeUnit:
     """One object of a node. What is granted and not wanted any more has no `wanted`.
 
     An item whose object gets another name has two for a while: the unit that is wanted, and behind it the objects
@@ -45,11 +45,11 @@ class Unit:
         self,
         key: Key,
         text: str,
-        wanted: Wanted | None,
+        wanted: DesiredItem | None,
         number: int,
-        grant: Grant | None,
+        grant: GrantedChange | None,
         found: Object | None,
-        item: Item,
+        item: GraphItem,
         origin: str = "",
     ) -> None:
         self.key = key
@@ -62,7 +62,7 @@ class Unit:
         self.item = item
         self.origin = origin
         """The node whose grant it is, which may be another than the one that wants it now."""
-        self.predecessors: Sequence[Unit] = ()
+        self.predecessors: Sequence[NodeUnit] = ()
         """Objects of the same item under earlier names, the latest first."""
         self.held = ""
         """Why it stays although it is not wanted any more."""
@@ -82,7 +82,7 @@ class Unit:
         return self.grant is not None or bool(self.predecessors)
 
     @property
-    def last_applied(self) -> Unit:
+    def last_applied(self) -> NodeUnit:
         """The item as it was last granted: itself, or what it is the successor of."""
         return self if self.grant is not None or not self.predecessors else self.predecessors[0]
 
@@ -112,9 +112,9 @@ class NodeState(msgspec.Struct):
     node: CompiledNode
     number: int
     resolved: Resolved
-    units: list[Unit]
-    items: Items
-    extras: list[Unit] = []
+    units: list[NodeUnit]
+    items: GraphItems
+    extras: list[NodeUnit] = []
     """Granted and not wanted any more."""
     reason: str = ""
 
@@ -161,9 +161,9 @@ class ReadyMemory:
     """Answers of readyWhen by version of the object; forgetting them changes nothing."""
 
     def __init__(self) -> None:
-        self._known: dict[str, tuple[int, Sequence[Gate], bool]] = {}
+        self._known: dict[str, tuple[int, Sequence[GateExpression], bool]] = {}
 
-    def ask(self, item: Object, gates: Sequence[Gate], judge: Callable[[], bool]) -> bool:
+    def ask(self, item: Object, gates: Sequence[GateExpression], judge: Callable[[], bool]) -> bool:
         known = self._known.get(item.uid)
         if known is not None and known[0] == item.resource_version and known[1] is gates:
             return known[2]
@@ -180,7 +180,7 @@ def is_observed(item: Object) -> bool:
     return not isinstance(seen, int) or seen >= item.generation
 
 
-def meets(gates: Sequence[Gate], bindings: Mapping[str, object]) -> bool:
+def meets(gates: Sequence[GateExpression], bindings: Mapping[str, object]) -> bool:
     """Missing data, or any other failure, means not ready."""
     try:
         return all(gate.evaluate(bindings) for gate in gates)
@@ -189,7 +189,11 @@ def meets(gates: Sequence[Gate], bindings: Mapping[str, object]) -> bool:
 
 
 def readiness(
-    item: Object | None, gates: Sequence[Gate], item_names: frozenset[str], memory: ReadyMemory, own: Item
+    item: Object | None,
+    gates: Sequence[GateExpression],
+    item_names: frozenset[str],
+    memory: ReadyMemory,
+    own: GraphItem,
 ) -> bool:
     if item is None or item.deleted_at is not None or not is_observed(item):
         return False

@@ -12,13 +12,13 @@ from typing import Any
 
 import msgspec
 
-from headgate.graph import conditions, deletion, explain, instances, labels, rollouts, scene
-from headgate.graph.conditions import Standing
-from headgate.graph.explain import Line
-from headgate.graph.instances import Look
-from headgate.graph.memory import Memory
-from headgate.graph.resolving import Served
-from headgate.graph.rollouts import Rollout
+from headgate.graph import cluster_view, conditions, deletion, explain, instances, labels, rollouts
+from headgate.graph.conditions import InstanceStatus
+from headgate.graph.explain import ReasonLine
+from headgate.graph.instances import InstancePass
+from headgate.graph.planner_cache import PlannerCache
+from headgate.graph.resolving import AcceptedGraph
+from headgate.graph.rollouts import DefinitionRollout
 from headgate.kernel.conditions import Condition, documents, root
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
@@ -32,27 +32,27 @@ class InstancePlan(msgspec.Struct):
     actions: tuple[Action, ...]
     status: dict[str, Any]
     requeue_at: Instant | None = None
-    look: Look | None = None
-    standing: Standing | None = None
+    look: InstancePass | None = None
+    standing: InstanceStatus | None = None
 
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[ReasonLine]:
         return explain.instance_lines(self)
 
 
 class DefinitionPlan(msgspec.Struct):
     definition: Object
     actions: tuple[Action, ...]
-    rollout: Rollout
+    rollout: DefinitionRollout
 
     @property
     def requeue_at(self) -> Instant | None:
         return self.rollout.requeue_at
 
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[ReasonLine]:
         return explain.definition_lines(self)
 
 
-class Plan(msgspec.Struct):
+class GraphPlan(msgspec.Struct):
     """All that is to be written, in its order; the grants of the definition come before what instances do."""
 
     actions: tuple[Action, ...]
@@ -64,20 +64,20 @@ class Plan(msgspec.Struct):
     def statuses(self) -> dict[str, dict[str, Any]]:
         return {plan.instance.name: plan.status for plan in self.instances}
 
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[ReasonLine]:
         return [*self.definition.lines(), *(line for plan in self.instances for line in plan.lines())]
 
 
 def plan(
     definition: Object,
-    view: scene.Scene,
+    view: cluster_view.ClusterView,
     signals: Mapping[str, object],
     now: Instant,
     ids: IdSource | None = None,
-    memory: Memory | None = None,
-) -> Plan:
+    memory: PlannerCache | None = None,
+) -> GraphPlan:
     """Names follow from names here, so `ids` is asked for nothing; it is there so that all planners are called alike."""
-    memory = memory or Memory()
+    memory = memory or PlannerCache()
     top = plan_definition(definition, view, signals, now, memory)
     served = top.rollout.served
     plans: list[InstancePlan] = []
@@ -91,11 +91,15 @@ def plan(
         )
     looks = [look for look in (top.requeue_at, *(each.requeue_at for each in plans)) if look is not None]
     actions = (*top.actions, *(action for each in plans for action in each.actions))
-    return Plan(actions, top, tuple(plans), min(looks, default=None))
+    return GraphPlan(actions, top, tuple(plans), min(looks, default=None))
 
 
 def plan_definition(
-    definition: Object, view: scene.Scene, signals: Mapping[str, object], now: Instant, memory: Memory
+    definition: Object,
+    view: cluster_view.ClusterView,
+    signals: Mapping[str, object],
+    now: Instant,
+    memory: PlannerCache,
 ) -> DefinitionPlan:
     rollout = rollouts.look(definition, view, signals, now, memory)
     return DefinitionPlan(definition, tuple(rollout.actions), rollout)
@@ -103,11 +107,11 @@ def plan_definition(
 
 def plan_instance(
     instance: Object,
-    served: Served | None,
-    view: scene.Scene,
+    served: AcceptedGraph | None,
+    view: cluster_view.ClusterView,
     signals: Mapping[str, object],
     now: Instant,
-    memory: Memory,
+    memory: PlannerCache,
 ) -> InstancePlan:
     """`served` may be None only for an instance that is going."""
     if instance.deleted_at is not None:

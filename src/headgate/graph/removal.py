@@ -11,17 +11,17 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from headgate.graph.compiled import CompiledGraph
-from headgate.graph.ledger import Ledger
-from headgate.graph.nodes import NodeState, Unit
+from headgate.graph.nodes import NodeState, NodeUnit
 from headgate.graph.resolving import Resolver
+from headgate.graph.revision_ledger import RevisionLedger
 from headgate.kernel.objects import Key
 
-Place = tuple[NodeState, Unit]
+Place = tuple[NodeState, NodeUnit]
 Use = tuple[str, int, frozenset[str]]
 """A node, an older revision that something of it is at, and all that it depends on there."""
 
 
-class Removal(msgspec.Struct):
+class ItemRemoval(msgspec.Struct):
     deleted: list[Place]
     forgotten: list[Place]
     """Gone already: what was granted to them is over."""
@@ -33,15 +33,15 @@ class Remover:
     """Built when all nodes have been looked at and the grants of the pass are made."""
 
     def __init__(
-        self, states: Iterable[NodeState], ledger: Ledger, resolver: Resolver, *, is_paused: bool
+        self, states: Iterable[NodeState], ledger: RevisionLedger, resolver: Resolver, *, is_paused: bool
     ) -> None:
         self._states = list(states)
         self._ledger = ledger
         self._resolver = resolver
         self._is_paused = is_paused
 
-    def plan(self) -> Removal:
-        found = Removal([], [], [])
+    def plan(self) -> ItemRemoval:
+        found = ItemRemoval([], [], [])
         if not any(state.extras for state in self._states):
             return found
         self._heirs = {
@@ -72,12 +72,12 @@ class Remover:
                         found.deleted.append((state, unit))
         return found
 
-    def _held(self, state: NodeState, unit: Unit) -> str:
+    def _held(self, state: NodeState, unit: NodeUnit) -> str:
         if self._is_paused:
             return "propagation is paused"
         return self._user(state, unit) or self._heir(state, unit) or self._claimant(unit)
 
-    def _user(self, state: NodeState, unit: Unit) -> str:
+    def _user(self, state: NodeState, unit: NodeUnit) -> str:
         """What has not moved on, or stays itself, and was built on this object."""
         for user, number, needs in sorted(self._users, key=lambda use: use[:2]):
             if state.id in needs and user != state.id:
@@ -86,7 +86,7 @@ class Remover:
                     return f"{user} is at revision {number} and uses it"
         return ""
 
-    def _heir(self, state: NodeState, unit: Unit) -> str:
+    def _heir(self, state: NodeState, unit: NodeUnit) -> str:
         heir = self._heirs.get(id(unit))
         if heir is not None:
             line = (heir, *heir.predecessors)
@@ -100,7 +100,7 @@ class Remover:
         # Which item it was is not told: as a single resource that became a collection, it was all of them.
         return "its successors have not landed"
 
-    def _claimant(self, unit: Unit) -> str:
+    def _claimant(self, unit: NodeUnit) -> str:
         for state in self._states:
             if state.is_resolved:
                 continue
@@ -110,7 +110,7 @@ class Remover:
                 return f"{state.id} {'may want' if places is None else 'wants'} it and {state.reason}"
         return ""
 
-    def _use(self, state: NodeState, unit: Unit) -> Use:
+    def _use(self, state: NodeState, unit: NodeUnit) -> Use:
         graph = self._resolver.graph(self._ledger.revisions[unit.number])
         return state.id, unit.number, _ancestors(graph, unit.origin)
 

@@ -8,17 +8,17 @@ import msgspec
 
 from headgate import cel
 from headgate.graph import contents, desired, inputs, judging, names, nodes
-from headgate.graph.compiled import CompiledGraph, CompiledNode, Gate
+from headgate.graph.compiled import CompiledGraph, CompiledNode, GateExpression
 from headgate.graph.judging import GateVerdict
-from headgate.graph.ledger import Ledger
-from headgate.graph.memory import Memory
-from headgate.graph.nodes import NodeState, Unit
-from headgate.graph.revisions import Revision
+from headgate.graph.nodes import NodeState, NodeUnit
+from headgate.graph.planner_cache import PlannerCache
+from headgate.graph.revision_ledger import RevisionLedger
+from headgate.graph.revisions import InstanceRevision
 from headgate.kernel.decisions import Reason
 from headgate.kernel.objects import Key, Object
 
 
-class Served(msgspec.Struct, frozen=True, eq=False):
+class AcceptedGraph(msgspec.Struct, frozen=True, eq=False):
     """A definition as its instances meet it: gates and readyWhen of the newest, objects of what each was granted."""
 
     name: str
@@ -37,9 +37,9 @@ class Resolver:
     def __init__(
         self,
         instance: Object,
-        served: Served,
-        ledger: Ledger,
-        memory: Memory,
+        served: AcceptedGraph,
+        ledger: RevisionLedger,
+        memory: PlannerCache,
         states: Mapping[str, NodeState],
     ) -> None:
         self._instance = instance
@@ -47,12 +47,12 @@ class Resolver:
         self._ledger = ledger
         self._memory = memory
         self._states = states
-        self._rendered: dict[tuple[int, str], dict[str, desired.Wanted]] = {}
+        self._rendered: dict[tuple[int, str], dict[str, desired.DesiredItem]] = {}
 
-    def graph(self, revision: Revision) -> CompiledGraph:
+    def graph(self, revision: InstanceRevision) -> CompiledGraph:
         return self._served.graphs[revision.inputs.graph]
 
-    def resolved(self, node: CompiledNode, revision: Revision) -> desired.Resolved:
+    def resolved(self, node: CompiledNode, revision: InstanceRevision) -> desired.Resolved:
         if any(self._states[name].is_excluded for name in node.depends_on if name in self._states):
             return desired.EXCLUDED
         schema = {names.SCHEMA: inputs.schema_document(self._instance, revision.inputs)}
@@ -72,7 +72,7 @@ class Resolver:
                 return answer
         return self._render(node, revision)
 
-    def _render(self, node: CompiledNode, revision: Revision) -> desired.Resolved:
+    def _render(self, node: CompiledNode, revision: InstanceRevision) -> desired.Resolved:
         is_pure = self.is_pure(node)
         key = (self._instance.uid, revision.number, node.id)
         if is_pure:
@@ -104,7 +104,7 @@ class Resolver:
         """Of what is read, what a node has to wait for, in the order of the graph."""
         return (name for name, state in self._states.items() if name in read and not state.is_excluded)
 
-    def _waits_for(self, name: str, revision: Revision) -> str:
+    def _waits_for(self, name: str, revision: InstanceRevision) -> str:
         state = self._states[name]
         if state.node.template is None:
             if state.reason:
@@ -113,7 +113,9 @@ class Resolver:
             return f"waits for {name} to reach revision {revision.number}"
         return "" if state.is_ready else f"waits for {name} to be ready"
 
-    def gates_wait(self, node: CompiledNode, gates: CompiledNode, revision: Revision) -> GateVerdict | None:
+    def gates_wait(
+        self, node: CompiledNode, gates: CompiledNode, revision: InstanceRevision
+    ) -> GateVerdict | None:
         """What the gates alone read holds back only what is about to change. One that is missing is an error."""
         for name in self._in_line(gates.gate_reads - node.depends_on):
             waits = self._waits_for(name, revision)
@@ -133,13 +135,13 @@ class Resolver:
                 bindings[name] = value
         return bindings
 
-    def granted_content(self, unit: Unit) -> contents.Content | None:
+    def granted_content(self, unit: NodeUnit) -> contents.Content | None:
         """What the unit was last granted."""
         if unit.grant is None:
             return None
         return self.content_at(self._ledger.revisions[unit.number], unit.origin, unit.text, unit.grant.hash)
 
-    def wants(self, revision: Revision, node_id: str, text: str) -> bool:
+    def wants(self, revision: InstanceRevision, node_id: str, text: str) -> bool:
         """Whether a node had the object at a revision; where that cannot be told any more, it had."""
         graph = self.graph(revision)
         node = next((each for each in graph.nodes if each.id == node_id), None)
@@ -154,7 +156,7 @@ class Resolver:
         schema = {names.SCHEMA: inputs.schema_document(self._instance, revision.inputs)}
         return _included(early, schema) is None and text in self._rendered_at(node, revision)
 
-    def places(self, node: CompiledNode, revision: Revision) -> frozenset[Key] | None:
+    def places(self, node: CompiledNode, revision: InstanceRevision) -> frozenset[Key] | None:
         """The objects of a node that is not worked out yet, as far as the inputs alone tell; None if they do not."""
         bindings = {
             names.SCHEMA: inputs.schema_document(self._instance, revision.inputs),
@@ -163,7 +165,7 @@ class Resolver:
         return desired.places(node, bindings, self._instance.namespace, self._served.newest.is_namespaced)
 
     def content_at(
-        self, revision: Revision, node_id: str, text: str, content_hash: str
+        self, revision: InstanceRevision, node_id: str, text: str, content_hash: str
     ) -> contents.Content | None:
         """As it was kept, or rendered again from the inputs of the revision; None if it cannot be had any more."""
         kept = revision.record(node_id).contents.get(text)
@@ -175,14 +177,14 @@ class Resolver:
         wanted = self._rendered_at(node, revision).get(text)
         return wanted.content if wanted is not None and wanted.hash == content_hash else None
 
-    def _rendered_at(self, node: CompiledNode, revision: Revision) -> dict[str, desired.Wanted]:
+    def _rendered_at(self, node: CompiledNode, revision: InstanceRevision) -> dict[str, desired.DesiredItem]:
         key = (revision.number, node.id)
         if key not in self._rendered:
             self._rendered[key] = {each.text: each for each in self._render(node, revision).wanted}
         return self._rendered[key]
 
 
-def _included(gates: Iterable[Gate], bindings: Mapping[str, object]) -> desired.Resolved | None:
+def _included(gates: Iterable[GateExpression], bindings: Mapping[str, object]) -> desired.Resolved | None:
     """None if all of them hold."""
     for gate in gates:
         try:

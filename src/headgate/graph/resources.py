@@ -11,10 +11,10 @@ from headgate import cel
 from headgate.cel import syntax, waves
 from headgate.cel.interpolation import InterpolatedPart, InterpolationError, single_expression
 from headgate.graph import bodies, dag, expressions, kinds, names, selectors
-from headgate.graph.checking import Checker, Place, Written
+from headgate.graph.checking import Checker, ExpressionSite, Written
 from headgate.graph.compiled import CompiledNode, Dimension, ExternalReference
-from headgate.graph.definition import Definition, Resource
-from headgate.graph.expressions import Gate
+from headgate.graph.definition import Definition, GraphResource
+from headgate.graph.expressions import GateExpression
 from headgate.graph.inference import Schema
 from headgate.graph.templates import CompiledTemplate
 from headgate.kernel.documents import field_path, item_path
@@ -54,7 +54,7 @@ def iterators_of(definition: Definition) -> frozenset[str]:
     )
 
 
-def schema_of(resource: Resource) -> Schema | None:
+def schema_of(resource: GraphResource) -> Schema | None:
     """What the id of a resource stands for: an object, or a list of objects."""
     kind = _kind(resource)
     schema = kind.schema if kind is not None else None
@@ -62,30 +62,30 @@ def schema_of(resource: Resource) -> Schema | None:
     return {"type": "array", "items": schema} if is_list else schema
 
 
-def _kind(resource: Resource) -> kinds.ObjectKind | None:
+def _kind(resource: GraphResource) -> kinds.ObjectKind | None:
     if resource.external_ref is not None:
         return kinds.find(resource.external_ref.api_version, resource.external_ref.kind)
     template = resource.template or {}
     return kinds.find(str(template.get("apiVersion")), str(template.get("kind")))
 
 
-def _by_selector(resource: Resource) -> bool:
+def _by_selector(resource: GraphResource) -> bool:
     return resource.external_ref is not None and resource.external_ref.metadata.selector is not None
 
 
 class Draft(msgspec.Struct, eq=False):
     """A resource with what could be compiled of it, and what it reads."""
 
-    resource: Resource
+    resource: GraphResource
     index: int
     path: str
     kind: kinds.ObjectKind | None
     template: CompiledTemplate | None = None
     external_ref: ExternalReference | None = None
     for_each: tuple[Dimension, ...] = ()
-    include_when: tuple[Gate, ...] = ()
-    ready_when: tuple[Gate, ...] = ()
-    propagate_when: tuple[Gate, ...] | None = None
+    include_when: tuple[GateExpression, ...] = ()
+    ready_when: tuple[GateExpression, ...] = ()
+    propagate_when: tuple[GateExpression, ...] | None = None
     content_reads: set[str] = msgspec.field(default_factory=set)
     gate_reads: set[str] = msgspec.field(default_factory=set)
 
@@ -102,7 +102,7 @@ def compile_all(
 def _compile(
     definition: Definition,
     index: int,
-    resource: Resource,
+    resource: GraphResource,
     variables: Mapping[str, Schema | None],
     checker: Checker,
 ) -> Draft:
@@ -114,7 +114,7 @@ def _compile(
         checker.refuse(draft.path, f"{label}: exactly one of template and externalRef is needed")
     if resource.template is not None:
         in_sight = {**variables, **iterators} if iterators else variables
-        place = Place(label, in_sight, frozenset({"omit"}), _CONTENT)
+        place = ExpressionSite(label, in_sight, frozenset({"omit"}), _CONTENT)
         body = bodies.Body(definition, resource, draft.kind, draft.path, place, checker)
         draft.template = body.compile_template()
         draft.content_reads |= body.reads
@@ -140,7 +140,7 @@ def _for_each(
     iterators: dict[str, Schema | None] = {}
     dimensions: list[Dimension] = []
     ids = frozenset(variables) - {names.SCHEMA}
-    place = Place(label, variables, frozenset(), _CONTENT)
+    place = ExpressionSite(label, variables, frozenset(), _CONTENT)
     for index, entry in enumerate(written):
         if len(entry) != 1:
             checker.refuse(
@@ -166,7 +166,7 @@ def _for_each(
 
 
 def _include_when(draft: Draft, label: str, variables: Mapping[str, Schema | None], checker: Checker) -> None:
-    place = Place(label, variables, LIFECYCLE)
+    place = ExpressionSite(label, variables, LIFECYCLE)
     path = f"{draft.path}.includeWhen"
     draft.include_when = compile_gates(place, draft.resource.include_when, path, checker) or ()
     for gate in draft.include_when:
@@ -199,7 +199,7 @@ def _external(
         for key in ("name", "namespace", "selector")
         if (value := getattr(reference.metadata, key)) is not None
     }
-    place = Place(label, variables, frozenset(), _CONTENT)
+    place = ExpressionSite(label, variables, frozenset(), _CONTENT)
     compiled, reads = bodies.compile_document(metadata, f"{path}.metadata", place, None, checker)
     draft.content_reads |= frozenset().union(*reads.values()) - {names.SCHEMA}
     if compiled is not None:
@@ -215,7 +215,7 @@ def _gates(
 ) -> None:
     own = _own_names(draft, iterators)
     resource = draft.resource
-    ready = Place(label, own, frozenset(), _READINESS)
+    ready = ExpressionSite(label, own, frozenset(), _READINESS)
     draft.ready_when = compile_gates(ready, resource.ready_when, f"{draft.path}.readyWhen", checker) or ()
     in_sight = {**variables, **own, names.NOW: None, names.SIGNALS: None}
     if _by_selector(resource) or resource.external_ref is not None:
@@ -225,7 +225,7 @@ def _gates(
                 f"{label}: what others own is only read, so there is nothing to gate",
             )
         return
-    gated = Place(label, in_sight, LIFECYCLE)
+    gated = ExpressionSite(label, in_sight, LIFECYCLE)
     draft.propagate_when = compile_gates(
         gated, resource.propagate_when, f"{draft.path}.propagateWhen", checker
     )
@@ -256,11 +256,11 @@ def _item(schema: Schema | None, value: Schema | None) -> Schema | None:
 
 
 def compile_gates(
-    place: Place, texts: Sequence[str] | None, path: str, checker: Checker
-) -> tuple[Gate, ...] | None:
+    place: ExpressionSite, texts: Sequence[str] | None, path: str, checker: Checker
+) -> tuple[GateExpression, ...] | None:
     if texts is None:
         return None
-    found: list[Gate] = []
+    found: list[GateExpression] = []
     for index, text in enumerate(texts):
         compiled = compile_condition(place, item_path(path, index), text, checker, target={"type": "boolean"})
         if compiled is not None:
@@ -269,7 +269,7 @@ def compile_gates(
     return tuple(found)
 
 
-def _check_waves(place: Place, path: str, text: str, program: cel.Program, checker: Checker) -> None:
+def _check_waves(place: ExpressionSite, path: str, text: str, program: cel.Program, checker: Checker) -> None:
     """A size that is written out can be refused before anything waits for it for ever."""
     for node in syntax.walk(program.root):
         match node:
@@ -286,7 +286,7 @@ def _part(text: str) -> InterpolatedPart:
 
 
 def compile_condition(
-    place: Place, path: str, text: str, checker: Checker, target: Schema
+    place: ExpressionSite, path: str, text: str, checker: Checker, target: Schema
 ) -> tuple[cel.Program, Schema | None] | None:
     """One expression, with or without `${}` around it."""
     try:
@@ -319,7 +319,7 @@ def in_order(drafts: Sequence[Draft], ids: Sequence[str], checker: Checker) -> t
     try:
         order = dag.order(ids, edges)
         layers = dag.layers(ids, edges)
-    except dag.Cycle as cycle:
+    except dag.DependencyCycle as cycle:
         place = next(draft.path for draft in drafts if draft.resource.id == cycle.ring[0])
         checker.refuse(place, f"resources wait for each other: {cycle}")
         return ()

@@ -27,7 +27,7 @@ CARRIED_IN_FLIGHT = -2
 """As CARRIED, and it had not become ready when this revision came."""
 
 
-class Grant(NamedTuple):
+class GrantedChange(NamedTuple):
     """What an object was last allowed to become, and by which step of its node's propagation."""
 
     hash: str
@@ -51,7 +51,7 @@ class NodeRecord(msgspec.Struct):
     step: int = 0
     size: int = 0
     """How many objects the node has at this revision."""
-    granted: dict[str, Grant] = {}
+    granted: dict[str, GrantedChange] = {}
     contents: dict[str, contents.Content] = {}
     """Only of what cannot be rendered again from the inputs alone."""
 
@@ -67,7 +67,7 @@ class Inputs(msgspec.Struct, frozen=True):
         return contents.content_hash([self.graph_hash, self.spec, self.metadata, self.external])
 
 
-class Revision(msgspec.Struct):
+class InstanceRevision(msgspec.Struct):
     """One revision of an instance, as read; `uid` is empty until it is written."""
 
     number: int
@@ -88,7 +88,7 @@ class Revision(msgspec.Struct):
             self.nodes[node] = NodeRecord()
         return self.nodes[node]
 
-    def grant(self, node: str, item: str, grant: Grant, content: contents.Content | None) -> None:
+    def grant(self, node: str, item: str, grant: GrantedChange, content: contents.Content | None) -> None:
         record = self.record(node)
         record.granted[item] = grant
         if content is not None:
@@ -148,7 +148,7 @@ def key_for(instance: Object, number: int) -> Key:
     return Key("kro.run", KIND, instance.namespace, name)
 
 
-def to_object(revision: Revision, instance: Object, definition: str) -> Object:
+def to_object(revision: InstanceRevision, instance: Object, definition: str) -> Object:
     key = key_for(instance, revision.number)
     return Object(
         api_version=API_VERSION,
@@ -171,12 +171,12 @@ def to_object(revision: Revision, instance: Object, definition: str) -> Object:
     )
 
 
-def from_object(item: Object) -> Revision | None:
+def from_object(item: Object) -> InstanceRevision | None:
     """None if its status was never written: nothing was granted at it, only its number is taken."""
     inputs = item.status.get("inputs")
     if not isinstance(inputs, Mapping):
         return None
-    return Revision(
+    return InstanceRevision(
         number=int(item.spec["number"]),
         inputs=Inputs(
             int(inputs["graphRevision"]),
@@ -193,7 +193,7 @@ def from_object(item: Object) -> Revision | None:
 
 
 def _node_from(document: Mapping[str, Any]) -> NodeRecord:
-    granted = {item: Grant(*grant) for item, grant in (document.get("granted") or {}).items()}
+    granted = {item: GrantedChange(*grant) for item, grant in (document.get("granted") or {}).items()}
     return NodeRecord(
         str(document.get("digest", "")),
         int(document.get("step", 0)),

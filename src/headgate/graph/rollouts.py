@@ -11,17 +11,17 @@ from typing import Any
 
 import msgspec
 
-from headgate.graph import conditions, contents, definition, judging, labels, names, revisions, scene
+from headgate.graph import cluster_view, conditions, contents, definition, judging, labels, names, revisions
 from headgate.graph.compiled import CompiledGraph
-from headgate.graph.items import Item, Items
+from headgate.graph.items import GraphItem, GraphItems
 from headgate.graph.judging import GateVerdict
-from headgate.graph.memory import Memory
-from headgate.graph.resolving import Served
+from headgate.graph.planner_cache import PlannerCache
+from headgate.graph.resolving import AcceptedGraph
 from headgate.graph.revisions import GraphRevision
 from headgate.kernel.conditions import Condition, documents, root
 from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
-from headgate.kernel.objects import Action, Create, Delete, Key, Object, Update, UpdateStatus
+from headgate.kernel.objects import Action, Create, DeleteObject, Key, Object, Update, UpdateStatus
 from headgate.kernel.problems import Problem, Rejected
 
 _PAUSED = judging.held(Reason.PAUSED, "propagation is paused")
@@ -46,13 +46,13 @@ class RolloutMember(msgspec.Struct):
         return self.number > 0 and self.landed_number == self.number
 
 
-class Rollout(msgspec.Struct):
+class DefinitionRollout(msgspec.Struct):
     """`served` is None when there is nothing to serve: the definition was never accepted, or is going."""
 
     actions: list[Action]
     number: int
     members: list[RolloutMember]
-    served: Served | None
+    served: AcceptedGraph | None
     problems: tuple[str, ...] = ()
     requeue_at: Instant | None = None
     is_paused: bool = False
@@ -74,14 +74,23 @@ def in_order(instances: Iterable[Object]) -> list[Object]:
 
 
 def look(
-    item: Object, view: scene.Scene, signals: Mapping[str, object], now: Instant, memory: Memory
-) -> Rollout:
+    item: Object,
+    view: cluster_view.ClusterView,
+    signals: Mapping[str, object],
+    now: Instant,
+    memory: PlannerCache,
+) -> DefinitionRollout:
     return _Pass(item, view, signals, now, memory).run()
 
 
 class _Pass:
     def __init__(
-        self, item: Object, view: scene.Scene, signals: Mapping[str, object], now: Instant, memory: Memory
+        self,
+        item: Object,
+        view: cluster_view.ClusterView,
+        signals: Mapping[str, object],
+        now: Instant,
+        memory: PlannerCache,
     ) -> None:
         self._item = item
         self._view = view
@@ -98,21 +107,21 @@ class _Pass:
         )
         self._known = {revision.number: revision for revision in found}
 
-    def run(self) -> Rollout:
+    def run(self) -> DefinitionRollout:
         newest, problems = self._newest_graph()
         if newest is None:
             status = self._status(None, [], problems)
             self._write_status(status)
-            return Rollout(self._actions, 0, [], None, problems)
+            return DefinitionRollout(self._actions, 0, [], None, problems)
         number, graph = newest
         self._serve_kind(graph)
         members = self._members(graph)
         self._admit(graph, number, members)
         graphs = {known.number: self._memory.graph_of(known, self._item) for known in self._known.values()}
-        served = Served(self._item.name, graph, graphs, self._is_paused)
+        served = AcceptedGraph(self._item.name, graph, graphs, self._is_paused)
         self._let_go(number, members)
         self._write_status(self._status(newest, members, problems))
-        return Rollout(
+        return DefinitionRollout(
             self._actions,
             number,
             members,
@@ -186,8 +195,8 @@ class _Pass:
     def _admit(self, graph: CompiledGraph, newest: int, members: list[RolloutMember]) -> None:
         start = self._landed_number(members) or newest
         items = [self._item_of(member, newest, index) for index, member in enumerate(members)]
-        collection = Items(items)
-        bench = judging.Bench(
+        collection = GraphItems(items)
+        bench = judging.GateEvaluator(
             graph.propagate_when,
             collection,
             graph.plural,
@@ -218,13 +227,13 @@ class _Pass:
         landed = (member.landed_number for member in members)
         return max((number for number in (remembered, *landed) if number in self._known), default=0)
 
-    def _item_of(self, member: RolloutMember, newest: int, index: int) -> Item:
+    def _item_of(self, member: RolloutMember, newest: int, index: int) -> GraphItem:
         """One that was created on the newest revision was not brought there by this propagation."""
         instance = member.instance
         is_moved = member.number == newest and instance.annotations.get(labels.STARTED_ON) != str(newest)
         # What has not started yet begins where it may: it is no part of this propagation's line.
         is_updated = member.is_updated or not member.number
-        return Item(
+        return GraphItem(
             instance,
             is_updated,
             member.is_ready,
@@ -234,7 +243,7 @@ class _Pass:
             index=index,
         )
 
-    def _answer(self, member: RolloutMember, item: Item, bench: judging.Bench) -> GateVerdict:
+    def _answer(self, member: RolloutMember, item: GraphItem, bench: judging.GateEvaluator) -> GateVerdict:
         annotations = member.instance.annotations
         if self._is_paused or labels.is_paused(annotations):
             return _PAUSED
@@ -282,7 +291,7 @@ class _Pass:
         for number, revision in self._known.items():
             if number not in used and revision.uid:
                 key = revisions.graph_key(self._item.name, number)
-                self._actions.append(Delete(key, revision.uid, "no instance is on this graph revision"))
+                self._actions.append(DeleteObject(key, revision.uid, "no instance is on this graph revision"))
 
     def _status(
         self,

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from headgate.graph import contents, desired, labels, nodes, scene
+from headgate.graph import cluster_view, contents, desired, labels, nodes
 from headgate.graph.compiled import CompiledNode
-from headgate.graph.items import Item, Items
-from headgate.graph.ledger import Ledger
-from headgate.graph.memory import Memory
-from headgate.graph.nodes import NodeState, Unit
-from headgate.graph.revisions import CARRIED, Grant, NodeRecord, Revision
+from headgate.graph.items import GraphItem, GraphItems
+from headgate.graph.nodes import NodeState, NodeUnit
+from headgate.graph.planner_cache import PlannerCache
+from headgate.graph.revision_ledger import RevisionLedger
+from headgate.graph.revisions import CARRIED, GrantedChange, InstanceRevision, NodeRecord
 from headgate.graph.writing import Writer
 from headgate.kernel.objects import Key, Object
 
-Judge = Callable[[Item], bool]
+Judge = Callable[[GraphItem], bool]
 
 
 class Roster:
@@ -28,11 +28,11 @@ class Roster:
     def __init__(
         self,
         instance: Object,
-        view: scene.Scene,
+        view: cluster_view.ClusterView,
         children: Mapping[Key, Object],
-        ledger: Ledger,
+        ledger: RevisionLedger,
         writer: Writer,
-        memory: Memory,
+        memory: PlannerCache,
     ) -> None:
         self._instance = instance
         self._view = view
@@ -40,12 +40,12 @@ class Roster:
         self._ledger = ledger
         self._writer = writer
         self._memory = memory
-        self._taken: dict[Key, Unit] = {}
+        self._taken: dict[Key, NodeUnit] = {}
         """What is wanted in this pass, and by whom."""
         self._takers: dict[Key, str] = {}
 
     def at_rest(
-        self, node: CompiledNode, gates: CompiledNode, revision: Revision, resolved: desired.Resolved
+        self, node: CompiledNode, gates: CompiledNode, revision: InstanceRevision, resolved: desired.Resolved
     ) -> NodeState:
         """A node that cannot be worked out now keeps what it was granted; one that is excluded loses it."""
         judge = self._judge(gates)
@@ -54,20 +54,20 @@ class Roster:
             for index, (text, (number, grant)) in enumerate(self._ledger.granted.get(node.id, {}).items())
         ]
         if resolved.state == "excluded":
-            return NodeState(node, revision.number, resolved, [], Items(), units)
-        members = Items(unit.item for unit in units)
+            return NodeState(node, revision.number, resolved, [], GraphItems(), units)
+        members = GraphItems(unit.item for unit in units)
         return NodeState(node, revision.number, resolved, units, members, reason=resolved.reason)
 
     def wanted(
-        self, node: CompiledNode, gates: CompiledNode, revision: Revision, resolved: desired.Resolved
+        self, node: CompiledNode, gates: CompiledNode, revision: InstanceRevision, resolved: desired.Resolved
     ) -> NodeState:
         record = revision.start(node.id, resolved.digest, len(resolved.wanted))
         judge = self._judge(gates)
         extras = self._extras(node, resolved, judge)
         ancestry = _Ancestry(node, extras) if extras else None
         granted = self._ledger.granted.get(node.id, {})
-        units: list[Unit] = []
-        older: list[Item] = []
+        units: list[NodeUnit] = []
+        older: list[GraphItem] = []
         for wanted in resolved.wanted:
             unit = self._wanted_unit(node, wanted, judge, granted.get(wanted.text), ancestry)
             if unit.is_updated and unit.grant is not None:
@@ -77,17 +77,17 @@ class Roster:
                 elif unit.grant.step != CARRIED:
                     older.append(unit.item)
             units.append(unit)
-        members = Items((unit.item for unit in units), older)
+        members = GraphItems((unit.item for unit in units), older)
         return NodeState(node, revision.number, resolved, units, members, extras)
 
     def _wanted_unit(
         self,
         node: CompiledNode,
-        wanted: desired.Wanted,
+        wanted: desired.DesiredItem,
         judge: Judge,
-        own: tuple[int, Grant] | None,
+        own: tuple[int, GrantedChange] | None,
         ancestry: _Ancestry | None,
-    ) -> Unit:
+    ) -> NodeUnit:
         found = self._children.get(wanted.key)
         problem = ""
         if found is None:
@@ -100,7 +100,7 @@ class Roster:
         )
         predecessors = ancestry.of(wanted) if ancestry is not None else ()
         shown = found if grant is not None or not predecessors else predecessors[0].object
-        item = Item(
+        item = GraphItem(
             shown,
             grant is not None and grant.hash == wanted.hash,
             judge,
@@ -108,20 +108,20 @@ class Roster:
             value=wanted.value,
             index=wanted.index,
         )
-        unit = Unit(wanted.key, wanted.text, wanted, number, grant, found, item, origin)
+        unit = NodeUnit(wanted.key, wanted.text, wanted, number, grant, found, item, origin)
         unit.predecessors = predecessors
         unit.problem = problem
         if taker == node.id:
             self._taken[wanted.key] = unit
         return unit
 
-    def _handed_over(self, node: str, text: str, *, is_ours: bool) -> tuple[str, int, Grant | None]:
+    def _handed_over(self, node: str, text: str, *, is_ours: bool) -> tuple[str, int, GrantedChange | None]:
         """What the object was granted by the node that it is taken over from."""
         other = self._ledger.holder(text) if is_ours else None
         handed = self._ledger.granted.get(other, {}).get(text) if other is not None else None
         return (node, 0, None) if handed is None or other is None else (other, *handed)
 
-    def _distrust(self, node: CompiledNode, unit: Unit, wanted: desired.Wanted) -> None:
+    def _distrust(self, node: CompiledNode, unit: NodeUnit, wanted: desired.DesiredItem) -> None:
         """Granted, and not there: whatever the object shows is about something else."""
         found, grant = unit.object, unit.grant
         if grant is None or (found is not None and self._memory.is_in_force(found, grant.hash)):
@@ -129,7 +129,7 @@ class Roster:
         if not self._writer.is_in_force(found, wanted.content, grant.hash, makers_of(node.id, unit)):
             unit.item.set_ready(False)
 
-    def _extras(self, node: CompiledNode, resolved: desired.Resolved, judge: Judge) -> list[Unit]:
+    def _extras(self, node: CompiledNode, resolved: desired.Resolved, judge: Judge) -> list[NodeUnit]:
         """Granted and not wanted any more."""
         granted = self._ledger.granted.get(node.id, {})
         texts = {wanted.text for wanted in resolved.wanted}
@@ -140,12 +140,12 @@ class Roster:
         ]
 
     def _granted(
-        self, node: CompiledNode, text: str, number: int, grant: Grant, judge: Judge, index: int = 0
-    ) -> Unit:
+        self, node: CompiledNode, text: str, number: int, grant: GrantedChange, judge: Judge, index: int = 0
+    ) -> NodeUnit:
         key = contents.key_from(text)
         found = self._children.get(key)
-        item = Item(found, False, judge, is_member=node.is_list, index=index)
-        return Unit(key, text, None, number, grant, found, item, node.id)
+        item = GraphItem(found, False, judge, is_member=node.is_list, index=index)
+        return NodeUnit(key, text, None, number, grant, found, item, node.id)
 
     def _judge(self, gates: CompiledNode) -> Judge:
         """Says of each item of a node whether it is ready; one for all of them, so that items hold no closures."""
@@ -164,10 +164,10 @@ class Roster:
             return None, f"{key.kind} {key.name} belongs to the instance {holder}"
         return found, ""
 
-    def hand_over(self, states: Iterable[NodeState]) -> list[tuple[str, Unit]]:
+    def hand_over(self, states: Iterable[NodeState]) -> list[tuple[str, NodeUnit]]:
         """What one node wants is nobody else's any more: neither to be kept as it was, nor to be removed. Says which
         grants are over once everything is written: until then they tell what an object was."""
-        over: list[tuple[str, Unit]] = []
+        over: list[tuple[str, NodeUnit]] = []
         for state in states:
             for unit in state.extras:
                 taker = self._taken.get(unit.key)
@@ -176,37 +176,37 @@ class Roster:
             state.extras = [unit for unit in state.extras if unit.key not in self._taken]
             if not state.is_resolved and any(unit.key in self._taken for unit in state.units):
                 state.units = [unit for unit in state.units if unit.key not in self._taken]
-                state.items = Items(unit.item for unit in state.units)
+                state.items = GraphItems(unit.item for unit in state.units)
         return over
 
 
 class _Ancestry:
     """Finds the objects that an item had under other names."""
 
-    def __init__(self, node: CompiledNode, extras: Iterable[Unit]) -> None:
+    def __init__(self, node: CompiledNode, extras: Iterable[NodeUnit]) -> None:
         self._is_single = not node.is_collection
-        self._by_identity: dict[str, list[Unit]] = {}
+        self._by_identity: dict[str, list[NodeUnit]] = {}
         for unit in sorted(extras, key=lambda unit: -unit.number):
             identity = "" if self._is_single or unit.grant is None else unit.grant.identity
             self._by_identity.setdefault(identity, []).append(unit)
 
-    def of(self, wanted: desired.Wanted) -> tuple[Unit, ...]:
+    def of(self, wanted: desired.DesiredItem) -> tuple[NodeUnit, ...]:
         if not self._by_identity:
             return ()
         return tuple(self._by_identity.get(identity_of(wanted, is_single=self._is_single), ()))
 
 
-def identity_of(wanted: desired.Wanted, *, is_single: bool) -> str:
+def identity_of(wanted: desired.DesiredItem, *, is_single: bool) -> str:
     return "" if is_single else contents.value_hash(wanted.value)
 
 
-def makers_of(node: str, unit: Unit) -> tuple[str, ...]:
+def makers_of(node: str, unit: NodeUnit) -> tuple[str, ...]:
     """The nodes whose mark the object may carry."""
     maker = unit.grant.maker if unit.grant is not None else ""
     return (node, unit.origin, maker) if maker else (node, unit.origin)
 
 
-def _is_of_step(unit: Unit, node: CompiledNode, revision: Revision, record: NodeRecord) -> bool:
+def _is_of_step(unit: NodeUnit, node: CompiledNode, revision: InstanceRevision, record: NodeRecord) -> bool:
     return unit.grant is not None and (unit.origin, unit.number, unit.grant.step) == (
         node.id,
         revision.number,

@@ -11,13 +11,13 @@ from headgate import cel
 from headgate.cel import waves
 from headgate.cel.interpolation import InterpolatedPart, single_expression
 from headgate.graph import expressions, names, templates
-from headgate.graph.checking import Checker, Place, Written
+from headgate.graph.checking import Checker, ExpressionSite, Written
 from headgate.graph.compiled import CompiledStatus
 from headgate.graph.definition import Definition
 from headgate.graph.expressions import Projection
 from headgate.graph.inference import Schema
 from headgate.graph.libraries import conditions as libraries
-from headgate.graph.templates import Found
+from headgate.graph.templates import FoundExpression
 from headgate.kernel.documents import describe, field_path, item_path
 
 _PATH = "spec.schema.status"
@@ -79,12 +79,12 @@ def compile_status(
 ) -> ProjectedStatus:
     document = dict(definition.spec.schema.status or {})
     written = document.pop("conditions", None)
-    place = Place(_LABEL, variables, waves.LIFECYCLE)
+    place = ExpressionSite(_LABEL, variables, waves.LIFECYCLE)
     _refuse_constants(document, _PATH, checker)
     programs: dict[tuple[str, int], cel.Program] = {}
-    found_all: list[Found] = []
+    found_all: list[FoundExpression] = []
     for found in templates.found_in(document, _PATH):
-        if not isinstance(found, Found):
+        if not isinstance(found, FoundExpression):
             where, error, text = found
             checker.point(
                 place, Written(where, text, InterpolatedPart(text, True, 0)), error.position, str(error)
@@ -108,7 +108,10 @@ def _refuse_constants(value: object, path: str, checker: Checker) -> None:
 
 
 def _compile(
-    found: Found, place: Place, programs: dict[tuple[str, int], cel.Program], checker: Checker
+    found: FoundExpression,
+    place: ExpressionSite,
+    programs: dict[tuple[str, int], cel.Program],
+    checker: Checker,
 ) -> None:
     reads: set[str] = set()
     target: Schema | None = None if found.is_standalone else {"type": "string"}
@@ -135,7 +138,7 @@ def _conditions(
         checker.refuse(path, f"must be a list of conditions, not {describe(written)}")
         return None
     in_sight = {**variables, names.RUNTIME: None, names.SCHEMA: None}
-    place = Place("status.conditions", in_sight, waves.LIFECYCLE | {"newCondition"})
+    place = ExpressionSite("status.conditions", in_sight, waves.LIFECYCLE | {"newCondition"})
     projections = [
         projection
         for index, text in enumerate(written)
@@ -149,7 +152,7 @@ def _conditions(
     return tuple(projections)
 
 
-def _condition(text: object, path: str, place: Place, checker: Checker) -> Projection | None:
+def _condition(text: object, path: str, place: ExpressionSite, checker: Checker) -> Projection | None:
     if not isinstance(text, str):
         checker.refuse(
             path, f"must be an expression such as ${{runtime.newCondition({{...}})}}, not {describe(text)}"

@@ -19,7 +19,7 @@ from headgate.graph.libraries import omission
 from headgate.kernel.documents import describe, field_path, item_path
 
 
-class Found(msgspec.Struct, frozen=True):
+class FoundExpression(msgspec.Struct, frozen=True):
     """A string of a document that has expressions in it."""
 
     path: str
@@ -32,14 +32,16 @@ class Found(msgspec.Struct, frozen=True):
         return len(self.parts) == 1
 
 
-def found_in(document: object, path: str = "") -> Iterator[Found | tuple[str, InterpolationError, str]]:
+def found_in(
+    document: object, path: str = ""
+) -> Iterator[FoundExpression | tuple[str, InterpolationError, str]]:
     """Every string with expressions, in the order of the document; a malformed one with its error."""
     yield from _found(document, path, ())
 
 
 def _found(
     value: object, path: str, keys: tuple[str | int, ...]
-) -> Iterator[Found | tuple[str, InterpolationError, str]]:
+) -> Iterator[FoundExpression | tuple[str, InterpolationError, str]]:
     if isinstance(value, dict):
         for key, item in value.items():
             yield from _found(item, field_path(path, str(key)), (*keys, str(key)))
@@ -53,7 +55,7 @@ def _found(
             yield path, error, value
             return
         if any(part.is_expression for part in parts):
-            yield Found(path, keys, value, tuple(parts))
+            yield FoundExpression(path, keys, value, tuple(parts))
 
 
 class FieldError(cel.EvaluationError):
@@ -70,7 +72,7 @@ class FieldMissing(FieldError, cel.MissingKey):  # noqa: N818
 
 
 Filler = Callable[[Mapping[str, object]], object]
-Compile = Callable[[Found, InterpolatedPart], cel.Program]
+Compile = Callable[[FoundExpression, InterpolatedPart], cel.Program]
 """Gives the program of an expression."""
 
 
@@ -81,7 +83,7 @@ class CompiledTemplate:
 
     def __init__(self, document: dict[str, Any], compile_part: Compile, path: str = "") -> None:
         self.document = document
-        self.found = tuple(each for each in found_in(document, path) if isinstance(each, Found))
+        self.found = tuple(each for each in found_in(document, path) if isinstance(each, FoundExpression))
         fillers = {each.keys: _filler(each, compile_part, path) for each in self.found}
         self._fill = _tree(document, (), fillers)
         self._fill_place = _tree(_place(document), (), fillers)
@@ -141,7 +143,7 @@ def _tree(
     return lambda bindings: value
 
 
-def _filler(found: Found, compile_part: Compile, root: str) -> Filler:
+def _filler(found: FoundExpression, compile_part: Compile, root: str) -> Filler:
     path = found.path.removeprefix(root).lstrip(".")
     if found.is_standalone:
         return _standalone(path, found.parts[0].text, compile_part(found, found.parts[0]))
@@ -156,7 +158,9 @@ def _joined(path: str, pieces: list[tuple[str, cel.Program | None]], bindings: M
     )
 
 
-def filled(found: Found, program_of: Compile, bindings: Mapping[str, object], root: str = "") -> object:
+def filled(
+    found: FoundExpression, program_of: Compile, bindings: Mapping[str, object], root: str = ""
+) -> object:
     """The value of one string with expressions. Raises FieldMissing or FieldError."""
     return _filler(found, program_of, root)(bindings)
 

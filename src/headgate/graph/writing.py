@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Container
 
 from headgate.graph import contents, labels
-from headgate.graph.memory import Memory
-from headgate.graph.nodes import NodeState, Unit
+from headgate.graph.nodes import NodeState, NodeUnit
+from headgate.graph.planner_cache import PlannerCache
 from headgate.kernel.objects import Action, Create, Object, Update
 
 
 class Writer:
-    def __init__(self, instance: Object, definition: str, memory: Memory) -> None:
+    def __init__(self, instance: Object, definition: str, memory: PlannerCache) -> None:
         self._instance = instance
         self._definition = definition
         self._memory = memory
         self.actions: list[Action] = []
 
     def write(
-        self, state: NodeState, unit: Unit, content: contents.Content, before: contents.Content | None
+        self, state: NodeState, unit: NodeUnit, content: contents.Content, before: contents.Content | None
     ) -> None:
         marks = self._marks(state, unit)
         annotations = {
@@ -32,7 +32,7 @@ class Writer:
         else:
             self.actions.append(Update(contents.written(unit.object, content, before, marks, annotations)))
 
-    def _marks(self, state: NodeState, unit: Unit) -> dict[str, str]:
+    def _marks(self, state: NodeState, unit: NodeUnit) -> dict[str, str]:
         marks = {
             labels.OWNED: "true",
             labels.MANAGED_BY: labels.MANAGER,

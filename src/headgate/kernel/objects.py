@@ -65,7 +65,7 @@ class Create(msgspec.Struct, frozen=True):
     object: Object
 
 
-class Delete(msgspec.Struct, frozen=True):
+class DeleteObject(msgspec.Struct, frozen=True):
     """With the uid that was seen, so that a later incarnation is never hit."""
 
     key: Key
@@ -85,4 +85,4 @@ class UpdateStatus(msgspec.Struct, frozen=True):
     status: dict[str, Any]
 
 
-Action = Create | Delete | Update | UpdateStatus
+Action = Create | DeleteObject | Update | UpdateStatus

@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from headgate.cluster.port import Change, ClusterPort
+from headgate.cluster.port import ClusterPort, ObjectChange
 from headgate.fleet import changes, records
-from headgate.graph.instances import Look
-from headgate.graph.rollouts import Rollout
+from headgate.graph.instances import InstancePass
+from headgate.graph.rollouts import DefinitionRollout
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Object
 from headgate.promises.books.graph_writes import GraphWrite
@@ -38,7 +38,7 @@ class Unconverged(msgspec.Struct, frozen=True):
     """Whether it stands on the list of everything that is said to wake it."""
 
 
-class Ending(msgspec.Struct, frozen=True):
+class RunEnding(msgspec.Struct, frozen=True):
     """`was_cut` says that time ran out, so that what is left may still be on its way."""
 
     at: Instant
@@ -105,7 +105,7 @@ class FleetPromise(Promise):
     def wakes_driven(self, unanswered: Sequence[str], now: Instant) -> None:
         """What units wait for was made to happen in a copy of the engine: what is said of those that slept through it."""
 
-    def ended(self, ending: Ending) -> None: ...
+    def ended(self, ending: RunEnding) -> None: ...
 
 
 class ObjectPromise(Promise):
@@ -134,18 +134,18 @@ class GraphPromise(ObjectPromise):
 
     def written(self, write: GraphWrite) -> None: ...
 
-    def planned(self, look: Look, now: Instant) -> None: ...
+    def planned(self, look: InstancePass, now: Instant) -> None: ...
 
-    def planned_rollout(self, rollout: Rollout, now: Instant) -> None:
+    def planned_rollout(self, rollout: DefinitionRollout, now: Instant) -> None:
         """Instances are let on to the newest graph revision."""
 
     def replayed(self, name: str, before: bytes, after: bytes, now: Instant) -> None:
         """One decision of the planner that went on, and of one that remembers nothing."""
 
-    def left_waiting(self, look: Look, now: Instant) -> None:
+    def left_waiting(self, look: InstancePass, now: Instant) -> None:
         """The last plan of an instance that is not done when the run ends."""
 
-    def left_waiting_rollout(self, rollout: Rollout, now: Instant) -> None:
+    def left_waiting_rollout(self, rollout: DefinitionRollout, now: Instant) -> None:
         """The last plan of a definition whose instances are not all let on."""
 
 
@@ -153,7 +153,7 @@ class WorkloadPromise(ObjectPromise):
     def decides_on(self, pcs: PodCliqueSet) -> None:
         """The set as the planner last saw it."""
 
-    def changed(self, change: Change) -> None: ...
+    def changed(self, change: ObjectChange) -> None: ...
 
     def acted(
         self, pcs: PodCliqueSet, steps: Sequence[BudgetStep], tally: PodTally, was_paused: bool, now: Instant

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from headgate.fleet import changes, model, records, wakes
 from headgate.fleet.engine import Engine
 from headgate.fleet.state import State
-from headgate.fleet.units import Place, Target, Unit
+from headgate.fleet.units import Site, Target, Unit
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Rejected
@@ -52,7 +52,7 @@ def _units(state: State) -> dict[Unit, None]:
 
 def _slept_in(state: State) -> Iterator[str]:
     """The clock goes on to the last time that anybody waits for."""
-    timed = {unit: unit.wake_at for unit in _units(state) if unit.wake_at is not None}
+    timed = {unit: unit.requeue_at for unit in _units(state) if unit.requeue_at is not None}
     if timed:
         state.waiting.fire(max(timed.values()))
     for unit, at in timed.items():
@@ -131,7 +131,7 @@ def _skips(state: State, unit: Unit, rule: str) -> Iterator[changes.Change]:
 
 
 def _breaker(state: State, unit: Unit, rule: str, scope: str) -> Iterator[changes.Change]:
-    latch = state.latches.get((rule, scope))
+    latch = state.breakers.get((rule, scope))
     if latch is not None and latch.stopped_at is not None:
         yield changes.ResumeBudget(rule)
 
@@ -157,7 +157,7 @@ def _site(state: State, unit: Unit, rule: str, resource: str) -> Iterator[change
 
 def _departures(unit: Unit, targets: Iterable[Target]) -> Iterator[changes.Change]:
     """Another resource goes, and its targets with it."""
-    assert isinstance(unit, Target | Place)
+    assert isinstance(unit, Target | Site)
     others = [target for target in targets if target.resource is not unit.resource]
     return (changes.Delete("Resource", target.resource.name) for target in others)
 
@@ -188,7 +188,7 @@ _MAKERS: dict[str, Callable[..., Iterator[changes.Change]]] = {
     wakes.breaker("", "")[0]: _breaker,
     wakes.slot("")[0]: _slot,
     wakes.slots("")[0]: _slots,
-    wakes.site("", "")[0]: _site,
+    wakes.location("", "")[0]: _site,
 }
 """By topic, what makes it happen. A topic that is not here is one that nothing fires."""
 TOPICS = frozenset(_MAKERS)

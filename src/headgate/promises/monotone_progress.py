@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from headgate.fleet import model, records
 from headgate.kernel.instants import Instant
 from headgate.promises.base import (
-    Ending,
     FleetPromise,
     GraphPromise,
     ObjectPromise,
     Promise,
+    RunEnding,
     Unfinished,
     WorkloadPromise,
 )
@@ -32,7 +32,7 @@ class FleetMonotoneProgress(MonotoneProgress, FleetPromise):
         if found:
             self.broken(now, f"nobody looks again, and a fresh look finds work: {found[0]}")
 
-    def ended(self, ending: Ending) -> None:
+    def ended(self, ending: RunEnding) -> None:
         if ending.converged or ending.was_cut or ending.next_wake is not None:
             return
         for unit in ending.unconverged:

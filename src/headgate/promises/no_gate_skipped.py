@@ -17,9 +17,9 @@ from headgate import cel
 from headgate.fleet import changes, expressions, model, records
 from headgate.fleet.rules import deployment_window
 from headgate.graph import labels, nodes
-from headgate.graph.instances import Look
-from headgate.graph.nodes import NodeState, Unit
-from headgate.graph.rollouts import Rollout, RolloutMember
+from headgate.graph.instances import InstancePass
+from headgate.graph.nodes import NodeState, NodeUnit
+from headgate.graph.rollouts import DefinitionRollout, RolloutMember
 from headgate.kernel.instants import Instant
 from headgate.promises.base import STILL_TO_RUN, Broken, FleetPromise, GraphPromise, Promise
 from headgate.promises.books.graph_gates import MOST_CHECKED_ITEMS, Gates
@@ -256,7 +256,7 @@ class GraphNoGateSkipped(NoGateSkipped, GraphPromise):
         super().__init__(*given)
         self._gates = Gates(self.cluster, self.signals)
 
-    def planned(self, look: Look, now: Instant) -> None:
+    def planned(self, look: InstancePass, now: Instant) -> None:
         by_id = {state.id: state for state in look.states}
         for state in look.states:
             granted = [unit for unit in state.units if unit.is_granted_now]
@@ -270,7 +270,7 @@ class GraphNoGateSkipped(NoGateSkipped, GraphPromise):
                     self.broken(now, f"{state.id} {unit.name} starts against {shut}")
 
     def _check_dependencies(
-        self, state: NodeState, by_id: dict[str, NodeState], granted: list[Unit], now: Instant
+        self, state: NodeState, by_id: dict[str, NodeState], granted: list[NodeUnit], now: Instant
     ) -> None:
         for name in state.node.depends_on:
             other = by_id.get(name)
@@ -285,7 +285,7 @@ class GraphNoGateSkipped(NoGateSkipped, GraphPromise):
                     )
                     return
 
-    def planned_rollout(self, rollout: Rollout, now: Instant) -> None:
+    def planned_rollout(self, rollout: DefinitionRollout, now: Instant) -> None:
         if len(rollout.members) > MOST_CHECKED_ITEMS or not any(map(_is_moved_now, rollout.members)):
             return
         for member, is_open in self._gates.of_members(rollout, _is_moved_now, now):
@@ -294,7 +294,7 @@ class GraphNoGateSkipped(NoGateSkipped, GraphPromise):
                 self.broken(now, f"{name} gets graph revision {rollout.number} against its gates")
 
 
-def _is_granted_now(unit: Unit) -> bool:
+def _is_granted_now(unit: NodeUnit) -> bool:
     return unit.is_granted_now
 
 

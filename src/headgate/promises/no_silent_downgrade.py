@@ -20,7 +20,7 @@ Order = tuple[Instant, int]
 """When a version was created, and as which one it arrived."""
 
 
-class Run(msgspec.Struct, frozen=True):
+class VersionRun(msgspec.Struct, frozen=True):
     """A version that came to run on a target: by a job, or (None) because somebody said so."""
 
     version: str
@@ -29,7 +29,7 @@ class Run(msgspec.Struct, frozen=True):
     group: str | None
 
 
-class Failure(msgspec.Struct, frozen=True):
+class FailedRelease(msgspec.Struct, frozen=True):
     """A release that failed on a target, and whether a rollback rule that bound it fired."""
 
     job: records.Job
@@ -44,7 +44,7 @@ class BracketCycle(msgspec.Struct):
     strategy: str
     rules: dict[str, list[model.Rule]]
     """Rollback rules, by deployment."""
-    failures: list[Failure] = []
+    failures: list[FailedRelease] = []
 
 
 class NoSilentDowngrade(FleetPromise):
@@ -54,8 +54,8 @@ class NoSilentDowngrade(FleetPromise):
     def __init__(self, mirror: Mirror, broken: Broken) -> None:
         super().__init__(mirror, broken)
         self._orders: dict[str, Order] = {}
-        self._runs: dict[str, list[Run]] = {}
-        self._failures: dict[str, Failure] = {}
+        self._runs: dict[str, list[VersionRun]] = {}
+        self._failures: dict[str, FailedRelease] = {}
         """What failed last; of a rollback that fails and is tried again, what it goes back from."""
         self._in_vain: dict[str, records.Job] = {}
         """Rollbacks that were the last thing tried on their target, and failed."""
@@ -102,7 +102,7 @@ class NoSilentDowngrade(FleetPromise):
             deployment = target.partition("/")[0]
             version = self.mirror.version(*self.mirror.version_named(deployment, change.to or ""))
             if isinstance(change, changes.TargetAction) and version is not None:
-                self._runs[target] = [Run(version.id, version.tag, None, None)]
+                self._runs[target] = [VersionRun(version.id, version.tag, None, None)]
 
     def _order_again(self, target: str, to: str | None) -> None:
         job = self._in_vain.get(target)
@@ -127,7 +127,7 @@ class NoSilentDowngrade(FleetPromise):
             if job.kind == "rollback":
                 self._ordered.pop(job.target, None)
             self._failures.pop(job.target, None)
-            self._runs.setdefault(job.target, []).append(Run(job.version, job.tag, job.id, job.group))
+            self._runs.setdefault(job.target, []).append(VersionRun(job.version, job.tag, job.id, job.group))
         if job.status != "successful" or job.verification == "failed":
             self._note_failure(job)
 
@@ -143,7 +143,7 @@ class NoSilentDowngrade(FleetPromise):
         cycle = self._cycles.get(job.group or "")
         if cycle is not None:
             rules = [*rules, *cycle.rules.get(job.deployment, ())]
-        failure = Failure(job, _fires(rules, job), "retry" in kinds)
+        failure = FailedRelease(job, _fires(rules, job), "retry" in kinds)
         if job.kind == "rollback":
             self._in_vain[job.target] = job
             self._failures.setdefault(job.target, failure)
@@ -209,7 +209,7 @@ class NoSilentDowngrade(FleetPromise):
             return None
         return f"a person has sent it to {wanted.tag}"
 
-    def _cause(self, job: records.Job) -> Failure | None:
+    def _cause(self, job: records.Job) -> FailedRelease | None:
         cycle = self._cycles.get(job.group or "")
         if cycle is None:
             failures = [failure for name, failure in self._failures.items() if name == job.target]
@@ -223,11 +223,11 @@ class NoSilentDowngrade(FleetPromise):
             ]
         return next((failure for failure in failures if self._has_fired(failure)), None)
 
-    def _has_fired(self, failure: Failure) -> bool:
+    def _has_fired(self, failure: FailedRelease) -> bool:
         """An attempt that was still ahead may be off because its rule is gone: then the rules of now decide."""
         return failure.has_fired or (failure.may_be_retried and _fires(self._rules(failure.job), failure.job))
 
-    def _flaw_of_way_back(self, job: records.Job, failure: Failure) -> str | None:
+    def _flaw_of_way_back(self, job: records.Job, failure: FailedRelease) -> str | None:
         for run in reversed(self._runs[job.target]):
             is_undone = (
                 run.group == job.group if job.group is not None else run.version == failure.job.version
@@ -236,7 +236,7 @@ class NoSilentDowngrade(FleetPromise):
                 return None if run.version == job.version else f"what ran before and was good is {run.tag}"
         return "nothing that ran there before was good"
 
-    def _is_good(self, run: Run, job: records.Job) -> bool:
+    def _is_good(self, run: VersionRun, job: records.Job) -> bool:
         version = self.mirror.version(job.deployment, run.tag)
         if version is None or version.status == "rejected":
             return False

@@ -7,16 +7,16 @@ shut when it is asked again.
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from headgate.graph.instances import Look
-from headgate.graph.nodes import Unit
-from headgate.graph.rollouts import Rollout, RolloutMember
+from headgate.graph.instances import InstancePass
+from headgate.graph.nodes import NodeUnit
+from headgate.graph.rollouts import DefinitionRollout, RolloutMember
 from headgate.kernel.instants import Instant
 from headgate.promises.base import (
-    Ending,
     FleetPromise,
     GraphPromise,
     ObjectPromise,
     Promise,
+    RunEnding,
     Unfinished,
     WorkloadPromise,
 )
@@ -35,7 +35,7 @@ class FleetNoStuckWithoutReason(NoStuckWithoutReason, FleetPromise):
         for fact in unanswered:
             self.broken(now, fact)
 
-    def ended(self, ending: Ending) -> None:
+    def ended(self, ending: RunEnding) -> None:
         for unit in ending.unconverged:
             held_back = any(verdict != "allowed" and message for verdict, message in unit.verdicts)
             if not (held_back or unit.reason or unit.state in _SELF_EXPLAINING):
@@ -56,7 +56,7 @@ class GraphNoStuckWithoutReason(ObjectNoStuckWithoutReason, GraphPromise):
         super().__init__(*given)
         self._gates = Gates(self.cluster, self.signals)
 
-    def left_waiting(self, look: Look, now: Instant) -> None:
+    def left_waiting(self, look: InstancePass, now: Instant) -> None:
         for state in look.states:
             if not any(map(_is_held, state.units)) or len(state.units) > MOST_CHECKED_ITEMS:
                 continue
@@ -64,7 +64,7 @@ class GraphNoStuckWithoutReason(ObjectNoStuckWithoutReason, GraphPromise):
                 if not shut:
                     self.broken(now, f"{state.id} {unit.name} waits for its gates, and all of them are open")
 
-    def left_waiting_rollout(self, rollout: Rollout, now: Instant) -> None:
+    def left_waiting_rollout(self, rollout: DefinitionRollout, now: Instant) -> None:
         if len(rollout.members) > MOST_CHECKED_ITEMS:
             return
         for member, is_open in self._gates.of_members(rollout, _is_held, now):
@@ -79,6 +79,6 @@ class WorkloadNoStuckWithoutReason(ObjectNoStuckWithoutReason, WorkloadPromise):
         self.broken(now, f"{name} is not done and nothing says why")
 
 
-def _is_held(unit: Unit | RolloutMember) -> bool:
+def _is_held(unit: NodeUnit | RolloutMember) -> bool:
     """By a gate, and not by something else that is in the way."""
     return unit.answer is not None and not unit.answer.is_allowed and unit.answer.gate != ""

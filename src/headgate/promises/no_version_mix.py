@@ -1,6 +1,6 @@
 """Pods of a replica that is recreated as a whole are all of one revision; contents count, not names."""
 
-from headgate.cluster.port import Change, ClusterPort
+from headgate.cluster.port import ClusterPort, ObjectChange
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Object
 from headgate.promises.base import Broken, WorkloadPromise
@@ -27,7 +27,7 @@ class NoVersionMix(WorkloadPromise):
     def decides_on(self, pcs: PodCliqueSet) -> None:
         self._sets[pcs.namespace, pcs.name] = pcs
 
-    def changed(self, change: Change) -> None:
+    def changed(self, change: ObjectChange) -> None:
         item = change.object
         if item.kind == revisions.KIND and change.kind == "added":
             hashes = item.other.get("data", {}).get("cliqueHashes", {})

@@ -5,7 +5,7 @@ from typing import Any
 
 from headgate.fleet import records
 from headgate.graph import labels
-from headgate.graph.rollouts import Rollout
+from headgate.graph.rollouts import DefinitionRollout
 from headgate.kernel.instants import Instant
 from headgate.promises.base import FleetPromise, GraphPromise, Promise, WorkloadPromise
 from headgate.promises.books.graph_writes import GraphWrite
@@ -35,7 +35,7 @@ class GraphStopIsAbsolute(StopIsAbsolute, GraphPromise):
             item = write.object
             self.broken(write.at, f"{item.kind} {item.name} starts towards revision {write.revision}")
 
-    def planned_rollout(self, rollout: Rollout, now: Instant) -> None:
+    def planned_rollout(self, rollout: DefinitionRollout, now: Instant) -> None:
         for member in rollout.members:
             found = member.instance.annotations
             is_moved = member.is_granted_now and labels.GRAPH_REVISION in found

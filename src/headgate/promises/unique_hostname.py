@@ -1,6 +1,6 @@
 """A pod's hostname is how its neighbours find it: two holders at a time would be one too many."""
 
-from headgate.cluster.port import Change, ClusterPort
+from headgate.cluster.port import ClusterPort, ObjectChange
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Object
 from headgate.promises.base import Broken, WorkloadPromise
@@ -14,7 +14,7 @@ class UniqueHostname(WorkloadPromise):
         super().__init__(cluster, broken)
         self._holders: dict[tuple[str, str], dict[str, str]] = {}
 
-    def changed(self, change: Change) -> None:
+    def changed(self, change: ObjectChange) -> None:
         item = change.object
         if item.kind != "Pod":
             return

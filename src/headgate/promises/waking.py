@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from headgate.fleet import model, target_states, targets
 from headgate.fleet.engine import Engine
 from headgate.fleet.slots import SlotTable
-from headgate.fleet.units import Place, Target
+from headgate.fleet.units import Site, Target
 from headgate.kernel.instants import Instant
 
 
@@ -40,10 +40,10 @@ class Waker:
 
     def _needs_a_person(self, target: Target) -> bool:
         record = target.record
-        group = target.place.executing if target.place is not None else None
+        group = target.site.executing if target.site is not None else None
         has_failed = record.failed_at is not None or bool(record.failures)
         has_failed = has_failed or (group is not None and group.status == "failed")
-        is_denied = target.place is None and targets.denied_by_two_brackets(target) is not None
+        is_denied = target.site is None and targets.denied_by_two_brackets(target) is not None
         is_stranded = target_states.is_stranded(self._state, target)
         return has_failed or is_denied or is_stranded or bool(record.given_up)
 
@@ -61,11 +61,11 @@ class Waker:
     def _is_on_a_list(self, target: Target) -> bool:
         """Every event that it names has it on its list, and so has the clock; a place that was dropped is on none."""
         unit = self._state.unit_of(target)
-        if isinstance(unit, Place) and self._state.places.get(unit.key) is not unit:
+        if isinstance(unit, Site) and self._state.sites.get(unit.key) is not unit:
             return False
         waiting = self._state.waiting
         events = [unit in waiting.waiters(reason) for reason in unit.waits]
-        if unit.wake_at is not None:
+        if unit.requeue_at is not None:
             events.append(waiting.is_timed(unit))
         if unit.start_key is not None:
             events.append(any(unit is other for table in self._lines() for _, other in table.in_line()))

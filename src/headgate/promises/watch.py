@@ -5,17 +5,17 @@ from typing import Any
 
 import msgspec
 
-from headgate.cluster.port import Change, ClusterPort
+from headgate.cluster.port import ClusterPort, ObjectChange
 from headgate.fleet import changes, model, records
 from headgate.graph import definition, labels
-from headgate.graph.instances import Look
-from headgate.graph.rollouts import Rollout
-from headgate.graph.scene import Scene
+from headgate.graph.cluster_view import ClusterView
+from headgate.graph.instances import InstancePass
+from headgate.graph.rollouts import DefinitionRollout
 from headgate.kernel.documents import Moment
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Key, Object
 from headgate.promises import FLEET, GRAPH, WORKLOAD
-from headgate.promises.base import Ending, FleetPromise, Promise, Unfinished
+from headgate.promises.base import FleetPromise, Promise, RunEnding, Unfinished
 from headgate.promises.books.graph_writes import GraphWrites
 from headgate.promises.books.mirror import Mirror
 from headgate.promises.books.tally import PodTally
@@ -109,7 +109,7 @@ class FleetWatch(Watch):
         for promise in self._promises:
             promise.wakes_driven(unanswered, self.now)
 
-    def ended(self, ending: Ending) -> None:
+    def ended(self, ending: RunEnding) -> None:
         for promise in self._promises:
             promise.ended(ending)
 
@@ -144,7 +144,7 @@ class GraphWatch(Watch):
     """
 
     def __init__(
-        self, cluster: ClusterPort, signals: Callable[[Instant], Any], seen: Callable[[], Scene]
+        self, cluster: ClusterPort, signals: Callable[[Instant], Any], seen: Callable[[], ClusterView]
     ) -> None:
         super().__init__()
         self._seen = seen
@@ -152,7 +152,7 @@ class GraphWatch(Watch):
         self._promises = tuple(promise(cluster, self._record, signals, self._is_paused) for promise in GRAPH)
         cluster.listen(self._changed)
 
-    def _changed(self, change: Change) -> None:
+    def _changed(self, change: ObjectChange) -> None:
         for write in self._writes.read(change):
             for promise in self._promises:
                 promise.written(write)
@@ -167,11 +167,11 @@ class GraphWatch(Watch):
         instance = view.get(Key(group, found.get(labels.INSTANCE_KIND, ""), *place))
         return any(labels.is_paused(each.annotations) for each in (top, instance) if each is not None)
 
-    def planned(self, look: Look, now: Instant) -> None:
+    def planned(self, look: InstancePass, now: Instant) -> None:
         for promise in self._promises:
             promise.planned(look, now)
 
-    def planned_rollout(self, rollout: Rollout, now: Instant) -> None:
+    def planned_rollout(self, rollout: DefinitionRollout, now: Instant) -> None:
         for promise in self._promises:
             promise.planned_rollout(rollout, now)
 
@@ -182,7 +182,7 @@ class GraphWatch(Watch):
     def ended(
         self,
         unfinished: Sequence[Unfinished],
-        waiting: Sequence[Look | Rollout],
+        waiting: Sequence[InstancePass | DefinitionRollout],
         now: Instant,
         *,
         is_over: bool,
@@ -190,7 +190,7 @@ class GraphWatch(Watch):
         for promise in self._promises:
             promise.ended(unfinished, now, is_over=is_over)
             for plan in waiting:
-                if isinstance(plan, Look):
+                if isinstance(plan, InstancePass):
                     promise.left_waiting(plan, now)
                 else:
                     promise.left_waiting_rollout(plan, now)
@@ -204,7 +204,7 @@ class WorkloadWatch(Watch):
         self._promises = tuple(promise(cluster, self._record) for promise in WORKLOAD)
         cluster.listen(self._changed)
 
-    def _changed(self, change: Change) -> None:
+    def _changed(self, change: ObjectChange) -> None:
         for promise in self._promises:
             promise.changed(change)
 

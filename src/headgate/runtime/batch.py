@@ -25,7 +25,7 @@ from headgate.runtime.items import WorkItem
 from headgate.runtime.recording import Recorder
 from headgate.runtime.replica import ClockSet, DivergedError, Mark, Replica
 from headgate.store import rows
-from headgate.store.port import AuditEntry, EntryKind, Event, LogEntry, Order, Remembered, Transaction
+from headgate.store.port import AuditEntry, Dispatch, EntryKind, Event, LogEntry, Remembered, Transaction
 
 _MOST_ROUNDS = 50
 """A job that cannot be delivered may be tried again at once; what is left after so many goes into the next batch."""
@@ -72,7 +72,7 @@ class Batch:
         self._is_half_done = False
         self.decisions = Decisions()
         self.undeliverable: list[JobReported] = []
-        self.orders: list[Order] = []
+        self.orders: list[Dispatch] = []
         self.events: list[Event] = []
         self.newest_event = 0
         self.ended: list[Job] = []

@@ -9,7 +9,7 @@ import msgspec
 from headgate.fleet.changes import JobReported
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
-from headgate.store.port import Json, Order, Store
+from headgate.store.port import Dispatch, Json, Store
 
 PULL = "pull"
 DEFAULT_ATTEMPTS = 3
@@ -17,7 +17,7 @@ DEFAULT_LEASE_SECONDS = 60
 _MOST_AT_ONCE = 100
 
 
-class Kept(msgspec.Struct, rename="camel", omit_defaults=True):
+class KeptClaim(msgspec.Struct, rename="camel", omit_defaults=True):
     """What is remembered of claims beside the order's own columns.
 
     `received` counts claims whose holder was heard of, by a heartbeat or a report: only these are attempts. An answer
@@ -32,15 +32,15 @@ class Kept(msgspec.Struct, rename="camel", omit_defaults=True):
     """The token of the newest claim whose holder was heard of."""
 
 
-class _Document(msgspec.Struct):
+class _ClaimDocument(msgspec.Struct):
     config: dict[str, Any] = {}
 
 
-def kept_of(order: Order) -> Kept:
-    return msgspec.json.decode(order.state or b"{}", type=Kept)
+def kept_of(order: Dispatch) -> KeptClaim:
+    return msgspec.json.decode(order.state or b"{}", type=KeptClaim)
 
 
-def begin(order: Order, user: str, lease_seconds: int) -> Json:
+def begin(order: Dispatch, user: str, lease_seconds: int) -> Json:
     """What is remembered from now on, of the claim that is just made."""
     kept = kept_of(order)
     kept.user, kept.lease_seconds = user, lease_seconds
@@ -50,14 +50,14 @@ def begin(order: Order, user: str, lease_seconds: int) -> Json:
 def held_by(store: Store, workspace: str, user: str, now: Instant) -> int:
     """How many claims of the workspace were made with the user's token and are kept up."""
     states = store.claim_states(workspace, PULL, now)
-    return sum(msgspec.json.decode(state or b"{}", type=Kept).user == user for state in states)
+    return sum(msgspec.json.decode(state or b"{}", type=KeptClaim).user == user for state in states)
 
 
-def is_heard_of(order: Order) -> bool:
+def is_heard_of(order: Dispatch) -> bool:
     return kept_of(order).heard_of == order.token
 
 
-def take_note(order: Order) -> None:
+def take_note(order: Dispatch) -> None:
     """Its holder was heard of: from now on the claim counts. The order has to be saved then."""
     kept = kept_of(order)
     kept.received += 1
@@ -73,7 +73,7 @@ def end_lost(store: Store, now: Instant) -> list[tuple[str, JobReported]]:
     return [(order.workspace, _lost(order)) for order in store.end_lost_claims(PULL, now, _MOST_AT_ONCE)]
 
 
-def _lost(order: Order) -> JobReported:
+def _lost(order: Dispatch) -> JobReported:
     kept, most = kept_of(order), _most_attempts(order)
     since = instants.show((order.claimed_until or 0) - instants.seconds(kept.lease_seconds))
     if kept.heard_of != order.token:
@@ -87,7 +87,7 @@ def _lost(order: Order) -> JobReported:
     return JobReported(order.job, "queued", again, lost=order.claimed_by or "", offered=True)
 
 
-def _most_attempts(order: Order) -> int:
-    config = msgspec.json.decode(order.document, type=_Document).config
+def _most_attempts(order: Dispatch) -> int:
+    config = msgspec.json.decode(order.document, type=_ClaimDocument).config
     given = config.get("maxAttempts", DEFAULT_ATTEMPTS)
     return given if isinstance(given, int) and not isinstance(given, bool) else DEFAULT_ATTEMPTS

@@ -25,13 +25,13 @@ __all__ = [
     "BusyError",
     "Caller",
     "Command",
-    "Context",
+    "CommandContext",
+    "EngineView",
     "Idempotency",
     "KeyReusedError",
     "Question",
     "Reply",
     "UnknownWorkspaceError",
-    "View",
 ]
 
 
@@ -72,7 +72,7 @@ class BusyError(Exception):
         )
 
 
-class Context(Protocol):
+class CommandContext(Protocol):
     """What a command works with. `apply` takes the change or raises `Rejected` and takes nothing of it.
 
     A command that applies several changes must be submitted `alone`: then a `Rejected` undoes all of them.
@@ -98,7 +98,7 @@ class Context(Protocol):
         """Of a workspace that a wrong clock has taken ahead: from when to when."""
 
 
-class View(Protocol):
+class EngineView(Protocol):
     """What a question looks at."""
 
     @property
@@ -110,5 +110,5 @@ class View(Protocol):
         """Why nothing is decided at the moment, if so."""
 
 
-Command = Callable[[Context], Answer]
-Question = Callable[[View], Answer]
+Command = Callable[[CommandContext], Answer]
+Question = Callable[[EngineView], Answer]

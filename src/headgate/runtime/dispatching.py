@@ -12,7 +12,7 @@ from headgate.fleet.state import State
 from headgate.kernel import instants
 from headgate.kernel.documents import describe
 from headgate.kernel.problems import Problem, Rejected
-from headgate.store.port import Order
+from headgate.store.port import Dispatch
 
 DEFAULT_TIMEOUT_SECONDS = 3_600
 LONGEST_TIMEOUT_SECONDS = 366 * 86_400
@@ -30,7 +30,7 @@ class Undeliverable(Exception):  # noqa: N818 - it is what the order is
         self.status = status
 
 
-def order_for(state: State, job: records.Job, trace_parent: str | None) -> Order:
+def order_for(state: State, job: records.Job, trace_parent: str | None) -> Dispatch:
     agent = state.job_agents.get(job.agent or "")
     if agent is None:
         raise Undeliverable("invalidJobAgent", _missing_agent(job))
@@ -51,7 +51,7 @@ def order_for(state: State, job: records.Job, trace_parent: str | None) -> Order
         "deployment": bindings["deployment"],
         "traceParent": trace_parent,
     }
-    return Order(
+    return Dispatch(
         workspace=state.workspace,
         job=job.id,
         agent=agent.name,
@@ -135,7 +135,7 @@ def _check_timeout(config: Mapping[str, object]) -> None:
     raise Rejected((Problem("config.timeoutSeconds", f"is {describe(given)}; allowed is {allowed}"),))
 
 
-def row(order: Order) -> tuple[object, ...]:
+def row(order: Dispatch) -> tuple[object, ...]:
     return (
         order.workspace,
         order.job,

@@ -20,7 +20,7 @@ class _Entry(msgspec.Struct):
     create_only: bool = False
 
 
-class _Written(msgspec.Struct, omit_defaults=True):
+class _LogEntry(msgspec.Struct, omit_defaults=True):
     type: str
     change: object
     kind: str | None = None
@@ -34,8 +34,8 @@ _read = msgspec.json.Decoder(_Entry).decode
 def encode(change: Change) -> bytes:
     if isinstance(change, changes.Put):
         thing = change.object
-        return _write(_Written("Put", thing, kinds.of(thing).name, change.create_only))
-    return _write(_Written(type(change).__name__, change))
+        return _write(_LogEntry("Put", thing, kinds.of(thing).name, change.create_only))
+    return _write(_LogEntry(type(change).__name__, change))
 
 
 def decode(payload: bytes) -> Change:

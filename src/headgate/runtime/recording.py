@@ -6,7 +6,7 @@ import msgspec
 
 from headgate.fleet import changes, model, records, views
 from headgate.fleet.changes import Change
-from headgate.fleet.state import Judged, Notice, Warning
+from headgate.fleet.state import GateResult, Notice, Warning
 from headgate.kernel import instants, rendering
 from headgate.kernel.instants import Instant
 from headgate.store.port import Event
@@ -62,7 +62,7 @@ class Recorder:
     def noticed(self, notice: Notice) -> None:
         self._add(notice.type, notice.kind, notice.name, notice.message, notice.data)
 
-    def on_job_created(self, job: records.Job, verdicts: tuple[Judged, ...]) -> None:
+    def on_job_created(self, job: records.Job, verdicts: tuple[GateResult, ...]) -> None:
         if not self.is_muted:
             self._job("job.created", job)
 

@@ -46,8 +46,8 @@ class UnitCheck:
                 continue
             if not reason:
                 self.stuck[name] = "has not converged, and waits for nothing"
-            elif unit.wake_at is not None and unit.wake_at < now - _OVERDUE:
-                since = instants.show_to_the_second(unit.wake_at)
+            elif unit.requeue_at is not None and unit.requeue_at < now - _OVERDUE:
+                since = instants.show_to_the_second(unit.requeue_at)
                 self.stuck[name] = f"was to be looked at again at {since}, and was not"
 
     def sentence(self) -> str | None:

@@ -10,9 +10,9 @@ from headgate.fleet.changes import Measured
 from headgate.fleet.engine import MeasurementDue
 from headgate.fleet.records import Job
 from headgate.fleet.rules.verification import Metric
-from headgate.runtime.commands import ENGINE, Context
-from headgate.runtime.desk import Desk
-from headgate.runtime.keeper import Outcome
+from headgate.runtime.commands import ENGINE, CommandContext
+from headgate.runtime.worker_client import WorkerClient
+from headgate.runtime.workspace_engine import AfterCommit
 
 
 class ProviderAnswer(Protocol):
@@ -30,7 +30,7 @@ Measure = Callable[[Metric, Mapping[str, object]], Awaitable[ProviderAnswer]]
 class Wiring:
     """Told of commits in the worker's thread; what takes time runs as tasks in the loop that it is started in."""
 
-    def __init__(self, desk: Desk, tell_of_job: Callable[[Job, str | None], None]) -> None:
+    def __init__(self, desk: WorkerClient, tell_of_job: Callable[[Job, str | None], None]) -> None:
         self._desk = desk
         self._tell_of_job = tell_of_job
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -41,7 +41,7 @@ class Wiring:
     def start(self, measure: Measure) -> None:
         self._loop, self._measure = asyncio.get_running_loop(), measure
 
-    def committed(self, workspace: str, outcome: Outcome) -> None:
+    def committed(self, workspace: str, outcome: AfterCommit) -> None:
         """After every commit that wrote something."""
         self._desk.committed(workspace, outcome.newest_event)
         for job in outcome.ended:
@@ -61,7 +61,7 @@ class Wiring:
         answer = await self._measure(due.metric, bindings)
         change = Measured(due.job.id, due.rule, due.metric.name, answer.result, answer.error)
 
-        def command(context: Context) -> None:
+        def command(context: CommandContext) -> None:
             context.apply(change)
 
         await self._desk.submit(workspace, command, ENGINE)

@@ -22,11 +22,19 @@ from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.runtime import claims, retention
 from headgate.runtime.clocks import BOUND_SECONDS, ClockWatch, wall_clock
-from headgate.runtime.commands import ENGINE, BusyError, Caller, Command, Context, Idempotency, Question
+from headgate.runtime.commands import (
+    ENGINE,
+    BusyError,
+    Caller,
+    Command,
+    CommandContext,
+    Idempotency,
+    Question,
+)
 from headgate.runtime.health import Health
 from headgate.runtime.items import WaitingLine, WorkItem, in_turn
-from headgate.runtime.keeper import Keeper, Outcome
 from headgate.runtime.meters import Unmetered, WorkerMeter
+from headgate.runtime.workspace_engine import AfterCommit, WorkspaceEngine
 from headgate.store.port import Store, UnavailableError, UnknownWorkspaceError
 
 _log = logging.getLogger("headgate.worker")
@@ -40,7 +48,7 @@ _LISTENING_SECONDS = 0.2
 """How long a stop may have to wait for the one who listens."""
 
 
-class Settings(msgspec.Struct, frozen=True):
+class WorkerSettings(msgspec.Struct, frozen=True):
     """`decides` says whether this process may hold leases at all."""
 
     holder: str
@@ -64,7 +72,7 @@ class Worker:
     def __init__(
         self,
         store: Store,
-        settings: Settings,
+        settings: WorkerSettings,
         *,
         clock: Callable[[], Instant] = wall_clock,
         meter: WorkerMeter | None = None,
@@ -79,7 +87,7 @@ class Worker:
         self.health = health if health is not None else Health(clock)
         self._queue: queue.SimpleQueue[WorkItem | None] = queue.SimpleQueue()
         self._line = WaitingLine(settings.most_items_waiting)
-        self._keepers: dict[str, Keeper] = {}
+        self._keepers: dict[str, WorkspaceEngine] = {}
         self._door = threading.Lock()
         """Nothing is queued once it has been closed, so nothing waits for an answer for ever."""
         self._is_stopping = threading.Event()
@@ -94,7 +102,7 @@ class Worker:
         """What is left to forget this time."""
         self._turn_began: float | None = None
         """When the worker began what it is at, by the monotonic clock; None while it has nothing to do."""
-        self.after_commit: Callable[[str, Outcome], None] = lambda workspace, outcome: None
+        self.after_commit: Callable[[str, AfterCommit], None] = lambda workspace, outcome: None
 
     def start(self) -> None:
         self._next_recheck = time.monotonic() + self._settings.recheck_seconds
@@ -130,7 +138,7 @@ class Worker:
         return self._enqueue(WorkItem(workspace, question=question))
 
     def report(self, workspace: str, change: JobReported) -> Future[None]:
-        def command(context: Context) -> None:
+        def command(context: CommandContext) -> None:
             context.apply(change)
 
         return self.submit(workspace, command, ENGINE)
@@ -209,7 +217,7 @@ class Worker:
         until = min(self._next_look, self._next_lease) - time.monotonic()
         return max(min([until, *map(self._seconds_until_due, self._keepers.values())]), 0.0)
 
-    def _seconds_until_due(self, keeper: Keeper) -> float:
+    def _seconds_until_due(self, keeper: WorkspaceEngine) -> float:
         wake = keeper.next_wake()
         if wake is None:
             return math.inf
@@ -237,7 +245,7 @@ class Worker:
             for item in items:
                 item.fail(error)
 
-    def _commit(self, keeper: Keeper, items: Sequence[WorkItem]) -> list[WorkItem]:
+    def _commit(self, keeper: WorkspaceEngine, items: Sequence[WorkItem]) -> list[WorkItem]:
         """Those that have to wait for another turn."""
         begin = time.perf_counter()
         outcome = keeper.serve(items)
@@ -256,14 +264,14 @@ class Worker:
             self._tell(keeper.workspace.name, outcome)
         return outcome.left
 
-    def _tell(self, workspace: str, outcome: Outcome) -> None:
+    def _tell(self, workspace: str, outcome: AfterCommit) -> None:
         """What is done is done, whether or not everybody can be told."""
         try:
             self.after_commit(workspace, outcome)
         except Exception:
             _log.exception("what follows a commit of %s failed", workspace)
 
-    def _keeper(self, workspace: str) -> Keeper:
+    def _keeper(self, workspace: str) -> WorkspaceEngine:
         if workspace not in self._keepers:
             self._find_workspaces()
         found = self._keepers.get(workspace)
@@ -276,7 +284,7 @@ class Worker:
         for name, workspace in there.items():
             known = self._keepers.get(name)
             if known is None or known.workspace.id != workspace.id:
-                self._keepers[name] = Keeper(
+                self._keepers[name] = WorkspaceEngine(
                     self._store,
                     workspace,
                     self._clock,
@@ -397,4 +405,4 @@ class Worker:
             _log.warning("leases run out by themselves: %s", error)
 
 
-__all__ = ["ENGINE", "Settings", "Worker", "wall_clock"]
+__all__ = ["ENGINE", "Worker", "WorkerSettings", "wall_clock"]

@@ -39,7 +39,7 @@ _PLAUSIBLE: tuple[object, ...] = (
 """Answers tried, in order, for a metric that the scenario says nothing about."""
 
 
-class Ending(msgspec.Struct, frozen=True):
+class JobEnding(msgspec.Struct, frozen=True):
     """How a job ends, how long after it began, and how long after its creation that is; `status` None: the agent never
     says."""
 
@@ -104,16 +104,16 @@ class Agents:
         bindings["attempt"] = job.attempt
         return bindings
 
-    def ending(self, job: records.Job) -> Ending:
+    def ending(self, job: records.Job) -> JobEnding:
         entry = self.entry_for(job)
         outcome = entry.outcomes[min(max(job.attempt, 1), len(entry.outcomes)) - 1]
         timeout = entry.timeout.microseconds if entry.timeout is not None else None
         duration, begins_after = entry.duration.microseconds, entry.claimed_after.microseconds
         if outcome != "never" and (timeout is None or duration <= timeout):
-            return Ending(outcome, duration, entry.message, begins_after)
+            return JobEnding(outcome, duration, entry.message, begins_after)
         if timeout is None:
-            return Ending(None, 0, begins_after=begins_after)
-        return Ending(
+            return JobEnding(None, 0, begins_after=begins_after)
+        return JobEnding(
             "timedOut", timeout, f"no answer within {instants.show_duration(timeout)}", begins_after
         )
 

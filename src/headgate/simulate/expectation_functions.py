@@ -61,4 +61,4 @@ FUNCTIONS = (
     cel.Function("living", (cel.DYN,), cel.list_of(cel.DYN), living, member=True),
     cel.Function("leastReady", (cel.DYN, cel.STRING), cel.INT, least_ready, member=True),
 )
-EXPECT = cel.Environment({"result": cel.DYN}, FUNCTIONS)
+EXPECT = cel.CelEnvironment({"result": cel.DYN}, FUNCTIONS)

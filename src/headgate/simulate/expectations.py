@@ -6,7 +6,7 @@ from typing import Any
 
 from headgate import cel
 from headgate.simulate.expectation_functions import EXPECT
-from headgate.simulate.result import Judged
+from headgate.simulate.result import ExpectationResult
 from headgate.simulate.scenario import Expectation
 
 LONGEST_VALUE = 160
@@ -16,22 +16,24 @@ _COMPARISONS = ("==", "!=", "<=", ">=", "<", ">", " in ")
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 
-def judge(expected: Sequence[Expectation], document: Mapping[str, Any]) -> list[Judged]:
+def judge(expected: Sequence[Expectation], document: Mapping[str, Any]) -> list[ExpectationResult]:
     bindings = {"result": document}
     return [_judge(expectation, bindings) for expectation in expected]
 
 
-def _judge(expectation: Expectation, bindings: Mapping[str, object]) -> Judged:
+def _judge(expectation: Expectation, bindings: Mapping[str, object]) -> ExpectationResult:
     try:
         value = EXPECT.compile(expectation.that).evaluate(bindings, steps=MOST_STEPS)
     except cel.EvaluationError as error:
-        return Judged(expectation.name, False, f"{expectation.that}\nfails to evaluate: {error}")
+        return ExpectationResult(expectation.name, False, f"{expectation.that}\nfails to evaluate: {error}")
     if value is True:
-        return Judged(expectation.name, True)
+        return ExpectationResult(expectation.name, True)
     if value is not False:
-        return Judged(expectation.name, False, f"{expectation.that}\nis {_shown(value)}, not true or false")
+        return ExpectationResult(
+            expectation.name, False, f"{expectation.that}\nis {_shown(value)}, not true or false"
+        )
     facts = "".join(f"\n{fact}" for fact in _facts(expectation.that, bindings))
-    return Judged(expectation.name, False, f"{expectation.that}\nis false{facts}")
+    return ExpectationResult(expectation.name, False, f"{expectation.that}\nis false{facts}")
 
 
 def _facts(text: str, bindings: Mapping[str, object]) -> Iterator[str]:

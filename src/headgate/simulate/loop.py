@@ -49,7 +49,7 @@ class RunLoop:
         outside: Outside,
         until: Instant,
         *,
-        parts: Sequence[world.Part] = (),
+        parts: Sequence[world.SimulatedLevel] = (),
         most_jobs: int | None = None,
         is_enough: Callable[[], bool] = lambda: False,
     ) -> None:

@@ -13,7 +13,7 @@ from headgate.simulate import steps
 from headgate.simulate.result import Explained, Result
 
 
-class Part(Protocol):
+class SimulatedLevel(Protocol):
     """One level of the simulated world. A refused step or object raises `Rejected`."""
 
     step_kinds: frozenset[str]
@@ -64,9 +64,11 @@ class ReadsSignals(Protocol):
     def read_signals(self, signals: Mapping[str, Any]) -> None: ...
 
 
-def serving_step(parts: Sequence[Part], kind: str) -> Part | None:
+def serving_step(parts: Sequence[SimulatedLevel], kind: str) -> SimulatedLevel | None:
     return next((part for part in parts if kind in part.step_kinds), None)
 
 
-def serving_kind(parts: Sequence[Part], api_version: str | None, kind: str) -> Part | None:
+def serving_kind(
+    parts: Sequence[SimulatedLevel], api_version: str | None, kind: str
+) -> SimulatedLevel | None:
     return next((part for part in parts if part.serves(api_version, kind)), None)

@@ -64,8 +64,8 @@ class TypicalAgents:
     def __init__(self, durations: Mapping[str, int]) -> None:
         self._durations = {name: _whole_seconds(span) for name, span in durations.items()}
 
-    def ending(self, job: records.Job) -> agents.Ending:
-        return agents.Ending("successful", self._durations.get(job.deployment, UNKNOWN_DURATION))
+    def ending(self, job: records.Job) -> agents.JobEnding:
+        return agents.JobEnding("successful", self._durations.get(job.deployment, UNKNOWN_DURATION))
 
     def measure(self, job: records.Job, rule: str, metric: Any) -> agents.SimulatedAnswer:
         return agents.plausible(metric)

@@ -17,7 +17,7 @@ from headgate.simulate.scenario import API_VERSION
 _VOTES: dict[str, Any] = {"approve": "approved", "reject": "rejected", "withdraw": "withdrawn"}
 
 
-class Desk:
+class StepTranslator:
     """Where steps are handed in. `jobs` are all jobs so far, so that a report can name one by its target."""
 
     def __init__(self, ids: IdSource, start: Instant, jobs: Mapping[str, records.Job]) -> None:

@@ -76,7 +76,7 @@ class SnapshotTaken(msgspec.Struct, frozen=True):
     objects: tuple[Document, ...]
 
 
-class Judged(msgspec.Struct, frozen=True):
+class ExpectationResult(msgspec.Struct, frozen=True):
     """One expectation after the run; `message` is empty when it passed."""
 
     name: str
@@ -172,7 +172,7 @@ class Result(msgspec.Struct):
     warnings: list[Warned] = []
     notices: list[tuple[Instant, Notice]] = []
     violations: list[Violation] = []
-    expectations: list[Judged] = []
+    expectations: list[ExpectationResult] = []
     waiting: list[WaitingAtEnd] = []
     played: list[Played] = []
     pods: list[Document] = []

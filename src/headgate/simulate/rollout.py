@@ -15,7 +15,7 @@ from headgate.kernel.problems import Rejected
 from headgate.promises import waking
 from headgate.promises.base import Unconverged
 from headgate.promises.driving import WakeDriver
-from headgate.simulate.agents import Ending, SimulatedAnswer
+from headgate.simulate.agents import JobEnding, SimulatedAnswer
 from headgate.simulate.recording import Recording
 from headgate.simulate.result import Explained, RefusedStep, WaitingAtEnd, Warned
 
@@ -28,7 +28,7 @@ MOST_TARGETS_COPIED = 200
 class Workers(Protocol):
     """Who runs the jobs: how each ends and after how long, and what is measured on it."""
 
-    def ending(self, job: records.Job) -> Ending: ...
+    def ending(self, job: records.Job) -> JobEnding: ...
 
     def measure(self, job: records.Job, rule: str, metric: Any) -> SimulatedAnswer: ...
 

@@ -8,13 +8,13 @@ from headgate.fleet.engine import Engine
 from headgate.kernel.identifiers import NamedIds
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem, Rejected
-from headgate.promises.base import Ending
+from headgate.promises.base import RunEnding
 from headgate.promises.books.mirror import Mirror
 from headgate.simulate import expectations, snapshots, step_sentences, steps
 from headgate.simulate import parts as world
 from headgate.simulate.agents import Agents
 from headgate.simulate.loop import Ended, RunLoop
-from headgate.simulate.playing import Desk, step_paths
+from headgate.simulate.playing import StepTranslator, step_paths
 from headgate.simulate.recording import Recording
 from headgate.simulate.result import Explained, Played, Result, SnapshotTaken
 from headgate.simulate.rollout import SimulatedFleet
@@ -29,7 +29,7 @@ def simulate(
     scenario: Scenario,
     until: Instant | None = None,
     seed: int | None = None,
-    parts: Sequence[world.Part] = (),
+    parts: Sequence[world.SimulatedLevel] = (),
     conduct: Conduct = SimulatedFleet,
 ) -> Result:
     """Equal arguments give equal results. `until` and `seed` overrule those of the scenario.
@@ -40,7 +40,7 @@ def simulate(
     return _Run(scenario, until, chosen, parts or cluster_for(scenario, chosen), conduct).result()
 
 
-def cluster_for(scenario: Scenario, seed: int) -> Sequence[world.Part]:
+def cluster_for(scenario: Scenario, seed: int) -> Sequence[world.SimulatedLevel]:
     """A scenario that speaks of the fleet alone has no cluster and pays for none."""
     brought = [source.document for source in scenario.objects]
     brought += [step.payload for step in scenario.timeline if step.kind == "apply"]
@@ -74,7 +74,7 @@ class _Run:
         scenario: Scenario,
         until: Instant | None,
         seed: int,
-        parts: Sequence[world.Part],
+        parts: Sequence[world.SimulatedLevel],
         conduct: Conduct,
     ) -> None:
         self._scenario = scenario
@@ -87,7 +87,7 @@ class _Run:
             if isinstance(part, world.ReadsSignals):
                 part.read_signals(self._mirror.objects["Signal"])
         self._watch = Recording(self._mirror, scenario.start)
-        self._desk = Desk(ids, scenario.start, self._watch.jobs)
+        self._desk = StepTranslator(ids, scenario.start, self._watch.jobs)
         agents = Agents(scenario.agents, self._mirror)
         self._rollout = conduct(Engine(ids), self._watch, agents, REPEATED_REPORTS)
         limit = until if until is not None else scenario.until
@@ -156,7 +156,7 @@ class _Run:
             with step_paths():
                 self._rollout.apply(change, now)
 
-    def _part_for(self, step: steps.Step) -> world.Part | None:
+    def _part_for(self, step: steps.Step) -> world.SimulatedLevel | None:
         if step.kind == "delete" and not self._is_in_fleet(step.payload):
             return world.serving_kind(self._parts, step.payload.api_version, step.payload.kind)
         return world.serving_step(self._parts, step.kind)
@@ -186,7 +186,7 @@ class _Run:
         is_fleet_converged = rollout.engine.is_converged(now)
         if not is_fleet_converged:
             rollout.try_a_copy(now)
-        self._watch.ended(Ending(now, is_fleet_converged, ended.was_cut, wake, tuple(unconverged)))
+        self._watch.ended(RunEnding(now, is_fleet_converged, ended.was_cut, wake, tuple(unconverged)))
         for level in self._levels:
             level.end(now, was_cut=ended.was_cut)
         result = Result(

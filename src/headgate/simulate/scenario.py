@@ -104,7 +104,7 @@ def load_all(path: Path) -> list[Scenario]:
     return read_all(manifests.read_documents(path.read_text("utf-8"), source=str(path)), path.parent)
 
 
-def read_all(contents: Sequence[manifests.Document], folder: Path | None) -> list[Scenario]:
+def read_all(contents: Sequence[manifests.TextDocument], folder: Path | None) -> list[Scenario]:
     problems: list[Problem] = []
     found: list[Scenario] = []
     for document in contents:
@@ -128,15 +128,15 @@ def read(document: object, *, folder: Path | None = None) -> Scenario:
 
 
 def manifests_of(
-    document: manifests.Document, folder: Path | None
-) -> tuple[list[manifests.Document], set[Path]]:
+    document: manifests.TextDocument, folder: Path | None
+) -> tuple[list[manifests.TextDocument], set[Path]]:
     """The manifests that a readable scenario brings, with their lines, and the files some of them are from."""
     spec = document.value["spec"]
-    found: list[manifests.Document] = []
+    found: list[manifests.TextDocument] = []
     for source in _inline(spec.get("objects") or ()):
         prefix = f"{document.prefix}.spec.{source.place}".lstrip(".")
         line = document.lines.get(prefix, document.line)
-        found.append(manifests.Document(source.document, document.source, line, document.lines, prefix))
+        found.append(manifests.TextDocument(source.document, document.source, line, document.lines, prefix))
     files = {folder / name for name in spec.get("files") or ()} if folder is not None else set()
     for file in sorted(files):
         found.extend(manifests.read_documents(file.read_text("utf-8"), source=str(file)))

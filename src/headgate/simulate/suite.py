@@ -10,7 +10,7 @@ from headgate.kernel.problems import Problem, Rejected
 from headgate.promises.watch import Violation
 from headgate.simulate import plan_equals_apply
 from headgate.simulate import scenario as scenarios
-from headgate.simulate.result import Judged, Result
+from headgate.simulate.result import ExpectationResult, Result
 from headgate.simulate.run import simulate
 
 SUFFIXES = (".yaml", ".yml", ".json")
@@ -23,7 +23,7 @@ class ScenarioOutcome(msgspec.Struct, frozen=True):
 
     file: str
     scenario: str
-    expectations: tuple[Judged, ...] = ()
+    expectations: tuple[ExpectationResult, ...] = ()
     violations: tuple[Violation, ...] = ()
     problems: tuple[Problem, ...] = ()
     seed: int = 0
@@ -35,7 +35,7 @@ class ScenarioOutcome(msgspec.Struct, frozen=True):
         return not self.problems and not self.violations and all(item.passed for item in self.expectations)
 
     @property
-    def failures(self) -> tuple[Judged, ...]:
+    def failures(self) -> tuple[ExpectationResult, ...]:
         return tuple(item for item in self.expectations if not item.passed)
 
 
@@ -98,7 +98,9 @@ def _run_scenario(path: Path, scenario: scenarios.Scenario) -> ScenarioOutcome:
         violations = [*result.violations, *_replay(scenario, result)]
     except Exception as error:
         message = f"internal error: {type(error).__name__}: {error}; headgate simulate {path} shows where"
-        return ScenarioOutcome(str(path), scenario.name, (Judged("runs to its end", False, message),))
+        return ScenarioOutcome(
+            str(path), scenario.name, (ExpectationResult("runs to its end", False, message),)
+        )
     return ScenarioOutcome(
         file=str(path),
         scenario=scenario.name,

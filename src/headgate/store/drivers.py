@@ -34,7 +34,7 @@ class Session(ABC):
         """May be sent later, at the latest with the commit."""
 
 
-class Driver(ABC):
+class DatabaseDriver(ABC):
     dialect: Dialect
 
     @abstractmethod

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from headgate.store import statements
-from headgate.store.drivers import Driver, Session
+from headgate.store.drivers import DatabaseDriver, Session
 from headgate.store.schema import TABLES
 from headgate.store.statements import Dialect
 
@@ -29,7 +29,7 @@ def _first_schema(session: Session, dialect: Dialect) -> None:
 STEPS: tuple[Step, ...] = (_first_schema,)
 
 
-def migrate(driver: Driver, steps: Sequence[Step] = STEPS) -> None:
+def migrate(driver: DatabaseDriver, steps: Sequence[Step] = STEPS) -> None:
     while True:
         with driver.write() as session:
             _one_at_a_time(session, driver.dialect)

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from headgate.fleet import hiding
 from headgate.kernel.problems import Problem, Rejected
-from headgate.store.drivers import Clock, Driver, machine_clock
+from headgate.store.drivers import Clock, DatabaseDriver, machine_clock
 from headgate.store.port import Store
 from headgate.store.sql_store import SqlStore
 
@@ -26,7 +26,7 @@ def open_store(url: str, *, is_there: bool = True, clock: Clock = machine_clock)
     return store
 
 
-def _driver(url: str, clock: Clock) -> Driver:
+def _driver(url: str, clock: Clock) -> DatabaseDriver:
     scheme = urlsplit(url).scheme
     if scheme == "memory":
         return _sqlite(None, clock)
@@ -42,7 +42,7 @@ def _driver(url: str, clock: Clock) -> Driver:
     raise Rejected([Problem(OPTION, f'is "{hiding.of_address(url)}"; {ALLOWED}')])
 
 
-def _sqlite(path: Path | None, clock: Clock) -> Driver:
+def _sqlite(path: Path | None, clock: Clock) -> DatabaseDriver:
     from headgate.store.sqlite import SqliteDriver
 
     return SqliteDriver(path, clock)

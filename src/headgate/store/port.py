@@ -97,7 +97,7 @@ class AuditEntry(msgspec.Struct, frozen=True, rename="camel"):
     seq: int = 0
 
 
-class Order(msgspec.Struct, rename="camel"):
+class Dispatch(msgspec.Struct, rename="camel"):
     """A job to be run by an agent: the outbox. `document` is all that the agent needs to know.
 
     `claims` counts how often it was handed out; a claim ends with the lease `claimed_until`, and `token` tells claims
@@ -221,7 +221,7 @@ class UnknownWorkspaceError(Exception):
     """There is no workspace of that name."""
 
 
-class Rows(msgspec.Struct):
+class EngineRows(msgspec.Struct):
     """All rows of a workspace's engine, table by table, and the log position that they stand for."""
 
     consumed: int
@@ -287,7 +287,7 @@ class Store(ABC):
         """With a lease, raises `LeaseLostError` unless it is still the newest."""
 
     @abstractmethod
-    def load(self, workspace: str) -> Rows: ...
+    def load(self, workspace: str) -> EngineRows: ...
 
     @abstractmethod
     def head(self, workspace: str) -> int: ...
@@ -363,8 +363,8 @@ class Store(ABC):
         now: Instant,
         seconds: float,
         limit: int,
-        note: Callable[[Order], Json] | None = None,
-    ) -> list[Order]:
+        note: Callable[[Dispatch], Json] | None = None,
+    ) -> list[Dispatch]:
         """Hands out orders that are due and that nobody holds, oldest first, each to one caller only. `note` says what
         is kept as the state of an order that was just claimed."""
 
@@ -373,11 +373,11 @@ class Store(ABC):
         """States of the orders whose claims have not ended."""
 
     @abstractmethod
-    def renew_order(self, order: Order, until: Instant) -> bool:
+    def renew_order(self, order: Dispatch, until: Instant) -> bool:
         """False if the claim was lost, or the order is gone or cancelled."""
 
     @abstractmethod
-    def save_order(self, order: Order) -> bool:
+    def save_order(self, order: Dispatch) -> bool:
         """Writes `state`, `not_before` and the claim back, also of a cancelled order, which has to be stopped yet;
         False if the claim was lost or the order is gone."""
 
@@ -390,28 +390,28 @@ class Store(ABC):
         """Offers what the holder has claimed again; for one that has ended."""
 
     @abstractmethod
-    def give_back_order(self, order: Order) -> None:
+    def give_back_order(self, order: Dispatch) -> None:
         """The claim was not received: it does not count, and its token is good for nothing."""
 
     @abstractmethod
-    def end_lost_claims(self, type_: str, now: Instant, limit: int) -> list[Order]:
+    def end_lost_claims(self, type_: str, now: Instant, limit: int) -> list[Dispatch]:
         """Orders of the type whose lease is over, as they were; each is given to one caller, and is nobody's then."""
 
     @abstractmethod
     def finish_order(self, workspace: str, job: str) -> None: ...
 
     @abstractmethod
-    def order(self, workspace: str, job: str) -> Order | None: ...
+    def order(self, workspace: str, job: str) -> Dispatch | None: ...
 
     @abstractmethod
-    def cancelled_orders(self, types: Iterable[str]) -> list[Order]: ...
+    def cancelled_orders(self, types: Iterable[str]) -> list[Dispatch]: ...
 
     @abstractmethod
     def oldest_waiting_order(self) -> Instant | None:
         """When the oldest order was made that nobody has claimed yet."""
 
     @abstractmethod
-    def overdue_orders(self, now: Instant, limit: int) -> list[Order]:
+    def overdue_orders(self, now: Instant, limit: int) -> list[Dispatch]:
         """Past their deadline, whoever holds them."""
 
     # Tokens.

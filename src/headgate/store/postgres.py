@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 import asyncpg
 
-from headgate.store.drivers import Driver, Session, Values
+from headgate.store.drivers import DatabaseDriver, Session, Values
 from headgate.store.joining import joined, numbered
 from headgate.store.port import DiskFullError, NotAdmittedError, RefusedError, UnavailableError
 from headgate.store.statements import Write
@@ -52,7 +52,7 @@ class _Connection(asyncpg.Connection):
         return ""
 
 
-class PostgresDriver(Driver):
+class PostgresDriver(DatabaseDriver):
     dialect = "postgresql"
 
     def __init__(self, url: str, *, connections: int = _MOST_CONNECTIONS) -> None:

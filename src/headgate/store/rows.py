@@ -17,7 +17,7 @@ from headgate.fleet.kinds import Kind
 from headgate.fleet.state import State
 from headgate.kernel.identifiers import IdSource
 from headgate.store import policy_rows
-from headgate.store.port import Row, Rows, Transaction
+from headgate.store.port import EngineRows, Row, Transaction
 from headgate.store.schema import OBJECT_TABLES
 
 _encode = msgspec.json.Encoder().encode
@@ -154,7 +154,7 @@ def _target(state: State, changes: Changes, key: Key) -> None:
 
 
 def _place(state: State, changes: Changes, key: Key) -> None:
-    place = state.places.get((key[1], key[2], key[3]))
+    place = state.sites.get((key[1], key[2], key[3]))
     if place is None:
         changes.delete("bracket_place", state.workspace, *key[1:])
     else:
@@ -186,12 +186,12 @@ def _gone(state: State, changes: Changes, key: Key) -> None:
         changes.delete("version_progress", state.workspace, key[1], columns=("workspace", "version_id"))
 
 
-def _latch(state: State, changes: Changes, key: Key) -> None:
-    latch = state.latches.get((key[1], key[2]))
-    if latch is None:
+def _breaker(state: State, changes: Changes, key: Key) -> None:
+    breaker = state.breakers.get((key[1], key[2]))
+    if breaker is None:
         changes.delete("failure_latch", state.workspace, key[1], key[2])
     else:
-        changes.put("failure_latch", (state.workspace, key[1], key[2], _encode(latch)))
+        changes.put("failure_latch", (state.workspace, key[1], key[2], _encode(breaker)))
 
 
 def _warned(state: State, changes: Changes, key: Key) -> None:
@@ -299,7 +299,7 @@ _WRITERS: dict[str, Callable[[State, Changes, Key], None]] = {
     "place": _place,
     "progress": _progress,
     "gone": _gone,
-    "latch": _latch,
+    "latch": _breaker,
     "warned": _warned,
     "skip": _skip,
     "approval": _approval,
@@ -313,7 +313,7 @@ _WRITERS: dict[str, Callable[[State, Changes, Key], None]] = {
 Record = TypeVar("Record")
 
 
-def restore(workspace: str, rows: Rows, ids: IdSource) -> Engine:
+def restore(workspace: str, rows: EngineRows, ids: IdSource) -> Engine:
     """The engine whose decisions these rows are."""
     tables = rows.tables
     progress: dict[str, dict[str, dict[str, int]]] = {}
@@ -327,7 +327,7 @@ def restore(workspace: str, rows: Rows, ids: IdSource) -> Engine:
         if row["is_verified"]:
             verified.setdefault(version, {})[target] = verified_at
     places = [
-        (str(row["rule_id"]), str(row["environment"]), str(row["resource"]), _read(row, records.PlaceRecord))
+        (str(row["rule_id"]), str(row["environment"]), str(row["resource"]), _read(row, records.SiteRecord))
         for row in tables["bracket_place"]
     ]
     document = snapshot.Snapshot(
@@ -338,7 +338,7 @@ def restore(workspace: str, rows: Rows, ids: IdSource) -> Engine:
         approvals=sorted(_all(tables["user_approval_record"], model.Approval), key=lambda vote: vote.at),
         skips=sorted(_all(tables["policy_skip"], model.Skip), key=lambda skip: (skip.created_at, skip.id)),
         targets={str(row["name"]): _read(row, records.TargetRecord) for row in tables["release_target"]},
-        places=places,
+        sites=places,
         jobs=sorted(_all(tables["job"], records.Job), key=lambda job: (job.created_at, job.id)),
         groups=sorted(
             _all(tables["bracket_version_group"], records.Group),
@@ -346,8 +346,8 @@ def restore(workspace: str, rows: Rows, ids: IdSource) -> Engine:
         ),
         progress=progress,
         verified=verified,
-        latches=[
-            (str(row["rule_id"]), str(row["scope"]), _read(row, records.Latch))
+        breakers=[
+            (str(row["rule_id"]), str(row["scope"]), _read(row, records.Breaker))
             for row in tables["failure_latch"]
         ],
         warned=[(str(row["target"]), str(row["version_id"])) for row in tables["scope_warning"]],

@@ -9,8 +9,8 @@ from typing import Any
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.store import statements
-from headgate.store.drivers import Driver
-from headgate.store.port import Json, Order, Store
+from headgate.store.drivers import DatabaseDriver
+from headgate.store.port import Dispatch, Json, Store
 from headgate.store.schema import TABLES
 
 _COLUMNS = TABLES["job_dispatch"].column_names
@@ -22,7 +22,7 @@ _CLAIM = statements.Write(
 
 
 class SqlOrders(Store):
-    _driver: Driver
+    _driver: DatabaseDriver
 
     def claim_orders(
         self,
@@ -34,8 +34,8 @@ class SqlOrders(Store):
         now: Instant,
         seconds: float,
         limit: int,
-        note: Callable[[Order], Json] | None = None,
-    ) -> list[Order]:
+        note: Callable[[Dispatch], Json] | None = None,
+    ) -> list[Dispatch]:
         where, values = self._due(types, workspace, agent, now)
         if not self._is_any(where, values):
             return []
@@ -81,7 +81,7 @@ class SqlOrders(Store):
                 values.append(value)
         return where, values
 
-    def renew_order(self, order: Order, until: Instant) -> bool:
+    def renew_order(self, order: Dispatch, until: Instant) -> bool:
         with self._driver.write() as session:
             count = session.execute(
                 "UPDATE job_dispatch SET claimed_until = ? WHERE workspace = ? AND job = ? AND token = ? "
@@ -92,7 +92,7 @@ class SqlOrders(Store):
             order.claimed_until = until
         return count == 1
 
-    def save_order(self, order: Order) -> bool:
+    def save_order(self, order: Dispatch) -> bool:
         with self._driver.write() as session:
             count = session.execute(
                 "UPDATE job_dispatch SET state = ?, not_before = ?, claimed_by = ?, claimed_until = ? "
@@ -117,7 +117,7 @@ class SqlOrders(Store):
         with self._driver.write() as session:
             session.execute("UPDATE job_dispatch SET claimed_until = NULL WHERE claimed_by = ?", (holder,))
 
-    def give_back_order(self, order: Order) -> None:
+    def give_back_order(self, order: Dispatch) -> None:
         with self._driver.write() as session:
             session.execute(
                 "UPDATE job_dispatch SET claims = claims - 1, token = ?, claimed_by = NULL, "
@@ -125,7 +125,7 @@ class SqlOrders(Store):
                 (_new_token(), order.workspace, order.job, order.token),
             )
 
-    def end_lost_claims(self, type_: str, now: Instant, limit: int) -> list[Order]:
+    def end_lost_claims(self, type_: str, now: Instant, limit: int) -> list[Dispatch]:
         """Looks before it writes: mostly there are none, and many look."""
         where = "type = ? AND claimed_by IS NOT NULL AND claimed_until <= ? AND cancelled = FALSE"
         tail = "ORDER BY claimed_until, job LIMIT ?"
@@ -147,10 +147,10 @@ class SqlOrders(Store):
         with self._driver.write() as session:
             session.execute(statements.delete("job_dispatch").sql, (workspace, job))
 
-    def order(self, workspace: str, job: str) -> Order | None:
+    def order(self, workspace: str, job: str) -> Dispatch | None:
         return next(iter(self._orders("workspace = ? AND job = ?", (workspace, job))), None)
 
-    def cancelled_orders(self, types: Iterable[str]) -> list[Order]:
+    def cancelled_orders(self, types: Iterable[str]) -> list[Dispatch]:
         names = list(types)
         if not names:
             return []
@@ -161,14 +161,14 @@ class SqlOrders(Store):
         oldest = self._driver.fetch("SELECT min(created_at) FROM job_dispatch WHERE claims = 0")[0][0]
         return None if oldest is None else int(oldest)
 
-    def overdue_orders(self, now: Instant, limit: int) -> list[Order]:
+    def overdue_orders(self, now: Instant, limit: int) -> list[Dispatch]:
         return self._orders(
             "deadline_at <= ? AND cancelled = FALSE", (now, limit), "ORDER BY deadline_at, job LIMIT ?"
         )
 
     def _orders(
         self, where: str, values: Sequence[Any], tail: str = "ORDER BY created_at, job"
-    ) -> list[Order]:
+    ) -> list[Dispatch]:
         return [
             _order(row) for row in self._driver.fetch(statements.select("job_dispatch", where, tail), values)
         ]
@@ -179,9 +179,9 @@ def _new_token() -> int:
     return 1 + secrets.randbits(52)
 
 
-def _order(row: tuple[Any, ...]) -> Order:
+def _order(row: tuple[Any, ...]) -> Dispatch:
     values = dict(zip(_COLUMNS, row))
     values["document"] = values["document"].encode()
     values["state"] = values["state"].encode()
     values["cancelled"] = bool(values["cancelled"])
-    return Order(**values)
+    return Dispatch(**values)

@@ -7,7 +7,7 @@ from typing import Any
 
 from headgate.kernel.instants import Instant
 from headgate.store import encoding, statements
-from headgate.store.drivers import Driver, Session
+from headgate.store.drivers import DatabaseDriver, Session
 from headgate.store.port import History, Store
 
 _NUMBERED: dict[History, tuple[str, str]] = {
@@ -20,7 +20,7 @@ _BY_TIME: dict[History, str] = {"jobs": "job", "groups": "bracket_version_group"
 
 
 class SqlRetention(Store):
-    _driver: Driver
+    _driver: DatabaseDriver
 
     def prune(self, workspace: str, what: History, *, before: Instant, keep: int, limit: int) -> int:
         with self._driver.write() as session:

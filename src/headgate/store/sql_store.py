@@ -12,15 +12,15 @@ import msgspec
 from headgate.kernel import identifiers, instants
 from headgate.kernel.instants import Instant
 from headgate.store import encoding, migrations, statements, token_rows
-from headgate.store.drivers import Driver, Session
+from headgate.store.drivers import DatabaseDriver, Session
 from headgate.store.port import (
     AuditEntry,
+    EngineRows,
     Event,
     Json,
     Lease,
     LogEntry,
     Row,
-    Rows,
     Token,
     Transaction,
     UnknownWorkspaceError,
@@ -46,7 +46,7 @@ _DURATIONS_OF = 20
 
 
 class SqlStore(SqlOrders, SqlRetention):
-    def __init__(self, driver: Driver, url: str) -> None:
+    def __init__(self, driver: DatabaseDriver, url: str) -> None:
         self.url = url
         self._driver = driver
 
@@ -157,7 +157,7 @@ class SqlStore(SqlOrders, SqlRetention):
             yield transaction
             transaction.finish()
 
-    def load(self, workspace: str) -> Rows:
+    def load(self, workspace: str) -> EngineRows:
         with self._driver.read() as session:
             found = session.fetch("SELECT consumed, sequence FROM workspace WHERE name = ?", (workspace,))
             if not found:
@@ -167,7 +167,7 @@ class SqlStore(SqlOrders, SqlRetention):
                 for table in ENGINE_TABLES
                 if table.name not in _PROJECTIONS
             }
-            return Rows(found[0][0], found[0][1], tables)
+            return EngineRows(found[0][0], found[0][1], tables)
 
     def _rows(self, session: Session, table: str, workspace: str) -> list[Row]:
         where = "workspace = ?"

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from headgate.store.drivers import Clock, Driver, Session, Values, machine_clock
+from headgate.store.drivers import Clock, DatabaseDriver, Session, Values, machine_clock
 from headgate.store.port import DiskFullError, RefusedError, UnavailableError
 from headgate.store.statements import Write
 
@@ -18,7 +18,7 @@ _BUSY_SECONDS = 30.0
 _MOST_IDLE_READERS = 8
 
 
-class SqliteDriver(Driver):
+class SqliteDriver(DatabaseDriver):
     """`path` None keeps everything in memory; then one connection serves all, one block at a time."""
 
     dialect = "sqlite"

@@ -9,7 +9,7 @@ from headgate.kernel.conditions import Condition, documents, since
 from headgate.kernel.objects import Object
 from headgate.workload import conditions, labels, observed, selection
 from headgate.workload.origins import Origins
-from headgate.workload.selection import Look
+from headgate.workload.selection import UnitView
 from headgate.workload.situation import Situation
 
 
@@ -30,7 +30,7 @@ def of_clique(
     if is_at_rest and not replaced and _says_so(item, limits.replicas, wanted, origin):
         return
     counts = _Counts(clique, limits.replicas, wanted, is_at_rest)
-    look = Look(
+    look = UnitView(
         content=wanted,
         replicas=limits.replicas,
         is_finished=counts.updated == limits.replicas and counts.live == clique.live,
@@ -116,7 +116,7 @@ class _Counts:
 
 def of_group(
     situation: Situation,
-    group: observed.Group,
+    group: observed.ObservedGroup,
     item: Object,
     limits: Limits,
     origin: Origins,
@@ -130,7 +130,7 @@ def of_group(
     regular = [replica for replica in live if replica.index < limits.replicas]
     available = {replica.index for replica in regular if replica.is_available}
     updated = available & set(new_indices)
-    look = Look(
+    look = UnitView(
         content=content,
         replicas=limits.replicas,
         is_finished=len(updated) == limits.replicas and len(live) == len(regular),

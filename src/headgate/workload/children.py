@@ -23,7 +23,7 @@ Verb = Literal["is put back", "is made again"]
 replace = msgspec.structs.replace
 
 
-class Memory:
+class ChildrenCache:
     """Children that were found intact, so that what nobody wrote since need not be built again to compare it. Nothing
     here decides: an empty memory gives the same plan."""
 
@@ -44,13 +44,13 @@ class Memory:
 MOST_KEPT = 100_000
 
 
-def restore(situation: Situation, memory: Memory) -> None:
+def restore(situation: Situation, memory: ChildrenCache) -> None:
     """PodCliques and scaling groups; a replica that is torn down is left to go."""
     _Restoring(situation, memory).run()
 
 
 class _Restoring:
-    def __init__(self, situation: Situation, memory: Memory) -> None:
+    def __init__(self, situation: Situation, memory: ChildrenCache) -> None:
         self._situation = situation
         self._memory = memory
 
@@ -77,7 +77,7 @@ class _Restoring:
 
         clique.object = self._restored(live, build, None if is_autoscaled else template.replicas, own)
 
-    def _group(self, index: int, group: observed.Group, template: ScalingGroup, own: str) -> None:
+    def _group(self, index: int, group: observed.ObservedGroup, template: ScalingGroup, own: str) -> None:
         live = group.live_object
         if live is None:
             return
@@ -170,7 +170,7 @@ def _differences(live: Object, wanted: Object) -> Iterator[str]:
         yield "ownerReferences"
 
 
-def keep_service(situation: Situation, replica: observed.Replica) -> None:
+def keep_service(situation: Situation, replica: observed.ObservedReplica) -> None:
     """The API server fills in fields of a Service that nobody wrote; only what the set says is compared."""
     wanted = expand.headless_service(situation.pcs, replica.index)
     live = replica.service

@@ -39,9 +39,9 @@ def plan(situation: Situation, index: int) -> None:
     gang_upkeep.plan(situation, replica, staying)
 
 
-def _empty(situation: Situation, index: int) -> observed.Replica:
+def _empty(situation: Situation, index: int) -> observed.ObservedReplica:
     pcs = situation.pcs
-    return observed.Replica(
+    return observed.ObservedReplica(
         index,
         cliques={
             clique.name: observed.Clique(
@@ -50,7 +50,7 @@ def _empty(situation: Situation, index: int) -> observed.Replica:
             for clique in pcs.template.standalone_cliques
         },
         groups={
-            group.name: observed.Group(
+            group.name: observed.ObservedGroup(
                 names.scaling_group(pcs.name, index, group.name), group.name, group.min_available
             )
             for group in pcs.template.scaling_groups
@@ -58,7 +58,7 @@ def _empty(situation: Situation, index: int) -> observed.Replica:
     )
 
 
-def _wanted(situation: Situation, index: int, replica: observed.Replica) -> Revision:
+def _wanted(situation: Situation, index: int, replica: observed.ObservedReplica) -> Revision:
     """Where replicas are recreated whole, one that stands stays what its pods are: whatever is missing comes back so,
     even if a rolling update had begun to move the replica before the strategy was changed."""
     if situation.strategy == "ReplicaRecreate":
@@ -208,7 +208,7 @@ def _up_to_date(
 def _group(
     situation: Situation,
     index: int,
-    group: observed.Group,
+    group: observed.ObservedGroup,
     template: model.ScalingGroup,
     wanted: Revision,
 ) -> set[int]:

@@ -11,10 +11,12 @@ from headgate.kernel.objects import Key, Object
 from headgate.workload import children, labels, model
 
 PlanT = TypeVar("PlanT")
-Planner = Callable[[Object, Sequence[Object], Instant, IdSource, Sequence[Object], children.Memory], PlanT]
+Planner = Callable[
+    [Object, Sequence[Object], Instant, IdSource, Sequence[Object], children.ChildrenCache], PlanT
+]
 
 
-class Cache(Protocol):
+class WorkloadCache(Protocol):
     def __iter__(self) -> Iterator[Object]: ...
 
     def get(self, key: Key) -> Object | None: ...
@@ -77,9 +79,9 @@ class WorkloadController(Generic[PlanT]):
         self._ids = ids
         self._family = Family()
 
-    def restarted(self, cache: Cache, enqueue: Callable[[Key], None]) -> None:
+    def restarted(self, cache: WorkloadCache, enqueue: Callable[[Key], None]) -> None:
         self._cache = cache
-        self._remembered = children.Memory()
+        self._remembered = children.ChildrenCache()
         for item in cache:
             request = self._request_of(item)
             if request is not None:

@@ -123,7 +123,7 @@ def _named(indices: Sequence[int]) -> str:
     return f"replica{'s' if len(indices) > 1 else ''} {', '.join(str(index) for index in indices)}"
 
 
-def _replica(situation: Situation, replica: observed.Replica) -> ExplanationTree:
+def _replica(situation: Situation, replica: observed.ObservedReplica) -> ExplanationTree:
     index = replica.index
     record = situation.record(index)
     words = [f"revision {situation.revision(record.revision).number}"]
@@ -137,7 +137,7 @@ def _replica(situation: Situation, replica: observed.Replica) -> ExplanationTree
     return _unit(f"replica {index}", state, ", ".join(words), _parts(situation, replica))
 
 
-def _parts(situation: Situation, replica: observed.Replica) -> Iterator[ExplanationTree]:
+def _parts(situation: Situation, replica: observed.ObservedReplica) -> Iterator[ExplanationTree]:
     for name, clique in replica.cliques.items():
         yield _clique(situation, f"clique {name}", clique)
     for name, group in replica.groups.items():

@@ -15,7 +15,9 @@ from headgate.workload.situation import SCHEDULED_AT, Situation
 replace = msgspec.structs.replace
 
 
-def plan(situation: Situation, replica: observed.Replica, group_indices: Mapping[str, set[int]]) -> None:
+def plan(
+    situation: Situation, replica: observed.ObservedReplica, group_indices: Mapping[str, set[int]]
+) -> None:
     by_name = {clique.name: clique for clique in replica.all_cliques()}
     expected = _expected(situation, replica, group_indices)
     base_stood = False
@@ -37,7 +39,7 @@ def plan(situation: Situation, replica: observed.Replica, group_indices: Mapping
 
 
 def _expected(
-    situation: Situation, replica: observed.Replica, group_indices: Mapping[str, set[int]]
+    situation: Situation, replica: observed.ObservedReplica, group_indices: Mapping[str, set[int]]
 ) -> list[Gang]:
     """The base gang always has its groups; a scaled gang lives as long as its replica of the scaling group is wanted
     or there."""
@@ -62,7 +64,7 @@ def _expected(
 
 
 def _pod_groups(
-    situation: Situation, replica: observed.Replica, template: ScalingGroup, index: int
+    situation: Situation, replica: observed.ObservedReplica, template: ScalingGroup, index: int
 ) -> tuple[PodGroup, ...]:
     known = replica.groups[template.name].replicas.get(index)
     if known is None:

@@ -27,7 +27,7 @@ from headgate.workload.situation import Situation
 
 def plan(
     situation: Situation,
-    group: observed.Group,
+    group: observed.ObservedGroup,
     template: ScalingGroup,
     item: Object,
     wanted: Revision,
@@ -85,7 +85,7 @@ def plan(
 
 
 def _revisions_of_replicas(
-    situation: Situation, group: observed.Group, wanted: Revision
+    situation: Situation, group: observed.ObservedGroup, wanted: Revision
 ) -> tuple[dict[int, str], dict[int, str]]:
     if not situation.is_aborted:
         return {}, {}
@@ -131,7 +131,7 @@ def _create(
 
 def _upkeep(
     situation: Situation,
-    group: observed.Group,
+    group: observed.ObservedGroup,
     template: ScalingGroup,
     item: Object,
     replica: observed.GroupReplica,

@@ -115,7 +115,7 @@ class GroupReplica(msgspec.Struct):
                 pod.is_available = False
 
 
-class Group(msgspec.Struct):
+class ObservedGroup(msgspec.Struct):
     name: str
     group_name: str
     min_available: int = 0
@@ -133,7 +133,7 @@ class Group(msgspec.Struct):
         return self.live_object is not None and self.available >= self.min_available
 
 
-class Replica(msgspec.Struct):
+class ObservedReplica(msgspec.Struct):
     """One replica of the set. `objects` are all of its objects that are not pods, known or not."""
 
     index: int
@@ -141,7 +141,7 @@ class Replica(msgspec.Struct):
     service: Object | None = None
     cliques: dict[str, Clique] = {}
     """The standalone cliques by their name in the template."""
-    groups: dict[str, Group] = {}
+    groups: dict[str, ObservedGroup] = {}
     gangs: dict[str, Object] = {}
     strays: list[Clique] = []
     """Cliques that the template has no place for."""
@@ -187,7 +187,7 @@ def has_content_of(cliques: Mapping[str, Clique], revision: Revision) -> bool:
 
 
 class Tree(msgspec.Struct):
-    replicas: dict[int, Replica]
+    replicas: dict[int, ObservedReplica]
     revisions: dict[str, Revision]
     revision_objects: dict[str, Object]
 
@@ -259,9 +259,9 @@ def _replica(
     objects: list[Object],
     pods: dict[str, list[Object]],
     group_indices: Mapping[str, set[int]],
-) -> Replica:
+) -> ObservedReplica:
     """Takes out of `pods` what belongs here."""
-    replica = Replica(index, objects)
+    replica = ObservedReplica(index, objects)
     clique_objects: dict[str, Object] = {}
     group_objects: dict[str, Object] = {}
     for item in objects:
@@ -281,7 +281,7 @@ def _replica(
     for group in pcs.template.scaling_groups:
         name = names.scaling_group(pcs.name, index, group.name)
         group_object = group_objects.get(name)
-        state = Group(name, group.name, group.min_available, group_object)
+        state = ObservedGroup(name, group.name, group.min_available, group_object)
         state.is_going = group_object is not None and _is_leaving(group_object, pcs.uid)
         owner = group_object.uid if group_object is not None and not state.is_going else ""
         members = pcs.template.members(group)
@@ -409,7 +409,7 @@ def _is_leaving(item: Object, owner: str) -> bool:
     return item.deleted_at is not None or (bool(item.owners) and item.owners[0].uid != owner)
 
 
-def _place_strays(replicas: dict[int, Replica], pods: Mapping[str, Sequence[Object]]) -> None:
+def _place_strays(replicas: dict[int, ObservedReplica], pods: Mapping[str, Sequence[Object]]) -> None:
     """Pods of cliques that neither exist nor have a place in the template."""
     for name, group in pods.items():
         index = replica_index(group[0])

@@ -19,9 +19,9 @@ from headgate.workload import (
     children,
     collisions,
     history,
-    memory,
     model,
     observed,
+    persisted_state,
     progress,
     replicas,
     revisions,
@@ -30,12 +30,12 @@ from headgate.workload import (
     termination,
     uses,
 )
-from headgate.workload.memory import Memory
+from headgate.workload.persisted_state import PersistedState
 from headgate.workload.situation import ABORT, Announcement, Situation, Writes
 from headgate.workload.stuck import Stuck
 
 
-class Plan(msgspec.Struct, frozen=True):
+class WorkloadPlan(msgspec.Struct, frozen=True):
     actions: tuple[Action, ...]
     status: dict[str, Any]
     requeue_at: Instant | None = None
@@ -50,8 +50,8 @@ def plan(
     now: Instant,
     ids: IdSource,
     sets: Sequence[Object] = (),
-    remembered: children.Memory | None = None,
-) -> Plan:
+    remembered: children.ChildrenCache | None = None,
+) -> WorkloadPlan:
     """`observed`: every object that carries the set's label, those on their way out included. `sets`: the other sets
     of its namespace. `remembered` makes a pass quick and changes nothing."""
     if pcs.deleted_at is not None:
@@ -69,7 +69,7 @@ def plan(
     deadline = progress.deadline(situation)
     if deadline is not None:
         situation.look_at(deadline)
-    return Plan(
+    return WorkloadPlan(
         actions=situation.writes.in_order(first),
         status=status,
         requeue_at=min(situation.looks, default=None),
@@ -79,7 +79,7 @@ def plan(
     )
 
 
-def _refused(pcs: Object, now: Instant, sets: Sequence[Object]) -> Plan | None:
+def _refused(pcs: Object, now: Instant, sets: Sequence[Object]) -> WorkloadPlan | None:
     """A set that got past the webhook and wants names of an older one builds nothing."""
     older = [other for other in sets if collisions.is_before(other, pcs)]
     taken = collisions.first_taken(model.read(pcs), older) if older else None
@@ -94,7 +94,7 @@ def _refused(pcs: Object, now: Instant, sets: Sequence[Object]) -> Plan | None:
     )
     status = set_status.refused(pcs, found, now)
     actions = () if status == pcs.status else (UpdateStatus(pcs.key, pcs.uid, status),)
-    return Plan(actions, status, requeue_at=now + instants.seconds(60), stuck=(found,))
+    return WorkloadPlan(actions, status, requeue_at=now + instants.seconds(60), stuck=(found,))
 
 
 def understood(
@@ -102,12 +102,12 @@ def understood(
     items: Sequence[Object],
     now: Instant,
     ids: IdSource,
-    remembered: children.Memory | None = None,
+    remembered: children.ChildrenCache | None = None,
 ) -> Situation:
     """The situation before anything is decided in it."""
     wanted = model.read(pcs)
     tree = observed.read(wanted, items)
-    known = memory.read(pcs.status)
+    known = persisted_state.read(pcs.status)
     newest = revisions.of(wanted, tree.revisions.values())
     writes = Writes()
     if newest.hash not in tree.revisions:
@@ -117,12 +117,12 @@ def understood(
     _pass_by_abort(situation, known)
     replicas.adopt(situation)
     replicas.reconsider(situation)
-    children.restore(situation, remembered or children.Memory())
+    children.restore(situation, remembered or children.ChildrenCache())
     progress.judge(situation)
     return situation
 
 
-def _turn_back(situation: Situation, known: Memory) -> None:
+def _turn_back(situation: Situation, known: PersistedState) -> None:
     """A set that was rolled back stays so until its template changes."""
     back = known.rolled_back
     if back is None:
@@ -133,7 +133,7 @@ def _turn_back(situation: Situation, known: Memory) -> None:
         known.rolled_back = None
 
 
-def _pass_by_abort(situation: Situation, known: Memory) -> None:
+def _pass_by_abort(situation: Situation, known: PersistedState) -> None:
     order = situation.source.annotations.get(ABORT)
     if order is None:
         known.spent_abort = None
@@ -141,10 +141,10 @@ def _pass_by_abort(situation: Situation, known: Memory) -> None:
         known.spent_abort = order
 
 
-def _farewell(pcs: Object, items: Sequence[Object]) -> Plan:
+def _farewell(pcs: Object, items: Sequence[Object]) -> WorkloadPlan:
     """The set is being deleted, and all that carries its label with it."""
     writes = Writes()
     for item in items:
         if item.kind != model.KIND:
             writes.delete(item, "the set is deleted")
-    return Plan(writes.in_order(()), pcs.status)
+    return WorkloadPlan(writes.in_order(()), pcs.status)

@@ -3,7 +3,7 @@
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.workload import observed
-from headgate.workload.memory import Progress, RolledBack
+from headgate.workload.persisted_state import RolledBack, UpdateProgress
 from headgate.workload.situation import Situation
 
 
@@ -32,7 +32,7 @@ def _begin(situation: Situation) -> None:
             return
     carried = {} if progress is None else progress.updating
     surge = {} if progress is None else progress.surge
-    memory.progress = Progress(
+    memory.progress = UpdateProgress(
         target, situation.now, updating=dict(carried), surge=dict(surge), last_progress_at=situation.now
     )
 
@@ -78,7 +78,7 @@ def _units(situation: Situation) -> tuple[int, int]:
     return count, total
 
 
-def _component_units(situation: Situation, replica: observed.Replica) -> tuple[int, int]:
+def _component_units(situation: Situation, replica: observed.ObservedReplica) -> tuple[int, int]:
     count = total = 0
     hashes = situation.target.clique_hashes
     for name, clique in replica.cliques.items():
@@ -151,7 +151,7 @@ def _is_finished(situation: Situation, index: int) -> bool:
     return situation.strategy == "ReplicaRecreate" or is_settled(situation.tree.replicas[index])
 
 
-def is_settled(replica: observed.Replica) -> bool:
+def is_settled(replica: observed.ObservedReplica) -> bool:
     """Every pod that is wanted is available, and none is left above them but what is on its way out."""
     return all(_is_clique_settled(clique) for clique in replica.cliques.values()) and all(
         _is_group_settled(group) for group in replica.groups.values()
@@ -162,7 +162,7 @@ def _is_clique_settled(clique: observed.Clique) -> bool:
     return clique.object is not None and clique.is_settled(int(clique.object.spec.get("replicas", 0)))
 
 
-def _is_group_settled(group: observed.Group) -> bool:
+def _is_group_settled(group: observed.ObservedGroup) -> bool:
     item = group.live_object
     if item is None:
         return False
@@ -189,7 +189,7 @@ def _end(situation: Situation) -> None:
         progress.ended_at = situation.now
 
 
-def _has_surge(replica: observed.Replica) -> bool:
+def _has_surge(replica: observed.ObservedReplica) -> bool:
     """Also what is on its way out: an update is over when nothing of it is left."""
     for clique in replica.cliques.values():
         wanted = int(clique.object.spec.get("replicas", 0)) if clique.object is not None else 0

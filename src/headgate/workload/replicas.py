@@ -5,7 +5,7 @@ from headgate.kernel.budgets import Limits
 from headgate.kernel.objects import Object
 from headgate.kernel.units import Unit
 from headgate.workload import components, labels, model, observed
-from headgate.workload.memory import Progress, Record
+from headgate.workload.persisted_state import ReplicaRecord, UpdateProgress
 from headgate.workload.situation import Situation
 
 
@@ -95,7 +95,7 @@ def _give_place(situation: Situation, index: int) -> None:
     records = situation.memory.records
     progress = situation.memory.progress
     if index not in records:
-        records[index] = Record(situation.target.hash)
+        records[index] = ReplicaRecord(situation.target.hash)
     elif situation.strategy == "ReplicaRecreate" and situation.may_update and situation.may_move(index):
         if records[index].revision != situation.target.hash and progress is not None:
             progress.updating.setdefault(index, situation.now)
@@ -121,7 +121,7 @@ def _take_turns(situation: Situation) -> None:
         situation.record(index).revision = situation.target.hash
 
 
-def _keep_one_caught(situation: Situation, progress: Progress) -> None:
+def _keep_one_caught(situation: Situation, progress: UpdateProgress) -> None:
     """Several may be on their way after a change of strategy; of those that a newer revision caught one goes on."""
     caught = sorted(
         (index for index in progress.updating if not situation.is_new(index)),
@@ -173,7 +173,7 @@ def adopt(situation: Situation) -> None:
     """A replica that the memory does not know, because the status was lost, is what most of it says."""
     for index, replica in situation.tree.replicas.items():
         if index not in situation.memory.records and replica.is_held:
-            situation.memory.records[index] = Record(_newest_in(situation, replica))
+            situation.memory.records[index] = ReplicaRecord(_newest_in(situation, replica))
 
 
 def reconsider(situation: Situation) -> None:
@@ -189,7 +189,7 @@ def reconsider(situation: Situation) -> None:
                 progress.updating.pop(index, None)
 
 
-def _newest_in(situation: Situation, replica: observed.Replica) -> str:
+def _newest_in(situation: Situation, replica: observed.ObservedReplica) -> str:
     found = [
         revision
         for clique in replica.all_cliques()

@@ -60,7 +60,7 @@ def write(selection: Selection, field: str) -> dict[str, Any]:
     return document
 
 
-class Look(msgspec.Struct, frozen=True):
+class UnitView(msgspec.Struct, frozen=True):
     """What is known of the units in this pass."""
 
     content: str
@@ -72,7 +72,7 @@ class Look(msgspec.Struct, frozen=True):
 
 
 def advanced(
-    before: Selection | None, known_content: str | None, look: Look, now: Instant
+    before: Selection | None, known_content: str | None, look: UnitView, now: Instant
 ) -> Selection | None:
     """`known_content` is what the status said before; None for a clique or group that is new itself."""
     if before is None and known_content in (None, look.content):

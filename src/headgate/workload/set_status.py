@@ -6,7 +6,7 @@ from headgate.kernel import instants
 from headgate.kernel.conditions import Condition, Truth, documents
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Object
-from headgate.workload import conditions, memory, progress
+from headgate.workload import conditions, persisted_state, progress
 from headgate.workload.situation import Situation
 from headgate.workload.stuck import Stuck
 
@@ -27,9 +27,9 @@ def of(situation: Situation, stuck: tuple[Stuck, ...]) -> dict[str, Any]:
     if known.done_revision is not None:
         status["currentRevision"] = known.done_revision
     if known.progress is not None:
-        status["rollingUpdateProgress"] = memory.write_progress(known.progress, updated)
+        status["rollingUpdateProgress"] = persisted_state.write_progress(known.progress, updated)
     if known.rolled_back is not None:
-        status["rolledBack"] = memory.write_rolled_back(known.rolled_back)
+        status["rolledBack"] = persisted_state.write_rolled_back(known.rolled_back)
     if known.was_paused:
         status["paused"] = True
     if known.spent_abort is not None:
@@ -39,7 +39,7 @@ def of(situation: Situation, stuck: tuple[Stuck, ...]) -> dict[str, Any]:
         Condition(conditions.PROGRESSING, *_progressing(situation, stuck)),
     ]
     status["conditions"] = documents(found, before, situation.pcs.generation, situation.now)
-    status["replicaRevisions"] = memory.write_records(known.records)
+    status["replicaRevisions"] = persisted_state.write_records(known.records)
     return status
 
 

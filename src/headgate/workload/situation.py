@@ -7,11 +7,11 @@ import msgspec
 
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
-from headgate.kernel.objects import Action, Create, Delete, Key, Object, Update, UpdateStatus
+from headgate.kernel.objects import Action, Create, DeleteObject, Key, Object, Update, UpdateStatus
 from headgate.workload import observed
-from headgate.workload.memory import Memory, Record
 from headgate.workload.model import PodCliqueSet
 from headgate.workload.observed import Tree
+from headgate.workload.persisted_state import PersistedState, ReplicaRecord
 from headgate.workload.revisions import Revision
 
 ABORT = "headgate.dev/abort"
@@ -57,7 +57,7 @@ class Writes(msgspec.Struct):
     def delete(self, item: Object, reason: str) -> None:
         if item.deleted_at is None and item.uid not in self.deleted_uids:
             self.deleted_uids.add(item.uid)
-            self.deletes.append(Delete(item.key, item.uid, reason))
+            self.deletes.append(DeleteObject(item.key, item.uid, reason))
 
     def delete_clique(self, clique: observed.Clique, reason: str) -> None:
         """The clique before its pods: what is left when the planner stops in between is then on its way out."""
@@ -90,7 +90,7 @@ class Situation(msgspec.Struct):
     pcs: PodCliqueSet
     source: Object
     tree: Tree
-    memory: Memory
+    memory: PersistedState
     newest: Revision
     """Of the template as it stands."""
     target: Revision
@@ -156,5 +156,5 @@ class Situation(msgspec.Struct):
         if moment > self.now:
             self.looks.append(moment)
 
-    def record(self, index: int) -> Record:
+    def record(self, index: int) -> ReplicaRecord:
         return self.memory.records[index]

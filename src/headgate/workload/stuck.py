@@ -47,7 +47,7 @@ def _all(situation: Situation) -> Iterator[Stuck]:
             yield from _in_replica(situation, replica)
 
 
-def _in_replica(situation: Situation, replica: observed.Replica) -> Iterator[Stuck]:
+def _in_replica(situation: Situation, replica: observed.ObservedReplica) -> Iterator[Stuck]:
     for clique in replica.cliques.values():
         yield from _in_clique(situation, clique)
     for group in replica.groups.values():
@@ -96,7 +96,7 @@ def _in_clique(situation: Situation, clique: observed.Clique) -> Iterator[Stuck]
         )
 
 
-def _cliques_of(group: observed.Group) -> Iterator[observed.Clique]:
+def _cliques_of(group: observed.ObservedGroup) -> Iterator[observed.Clique]:
     for replica in group.replicas.values():
         yield from replica.cliques.values()
 

@@ -28,19 +28,19 @@ def plan(situation: Situation) -> None:
                 _recycle(situation, group, delay)
 
 
-def _parts(replica: observed.Replica) -> Iterator[observed.Clique | observed.Group]:
+def _parts(replica: observed.ObservedReplica) -> Iterator[observed.Clique | observed.ObservedGroup]:
     yield from replica.cliques.values()
     yield from replica.groups.values()
 
 
-def _breached_since(part: observed.Clique | observed.Group) -> int | None:
+def _breached_since(part: observed.Clique | observed.ObservedGroup) -> int | None:
     item = part.live_object
     if item is None or part.is_available or "firstAvailableAt" not in item.status:
         return None
     return since(item.status, conditions.BREACHED, "True")
 
 
-def _recycle(situation: Situation, group: observed.Group, delay: int) -> None:
+def _recycle(situation: Situation, group: observed.ObservedGroup, delay: int) -> None:
     for replica in group.replicas.values():
         if replica.is_going or replica.is_available:
             continue

@@ -20,8 +20,8 @@ from headgate.api.permissions import BY_ROLE
 from headgate.api.routes import ALL
 from headgate.api.routing import Router
 from headgate.kernel import instants
-from headgate.runtime.desk import Desk
-from headgate.runtime.worker import Settings, Worker
+from headgate.runtime.worker import Worker, WorkerSettings
+from headgate.runtime.worker_client import WorkerClient
 from headgate.store import Store, Workspace, open_store
 
 START = instants.parse("2026-03-01T09:00:00Z")
@@ -47,8 +47,8 @@ class Server:
         self.store: Store = open_store("memory:")
         self.store.migrate()
         self.store.add_workspace(Workspace(str(uuid.uuid4()), "default", "", START))
-        self.worker = Worker(self.store, Settings("test", poll_seconds=0.02), clock=self.clock)
-        self.desk = Desk(self.worker)
+        self.worker = Worker(self.store, WorkerSettings("test", poll_seconds=0.02), clock=self.clock)
+        self.desk = WorkerClient(self.worker)
         self.worker.after_commit = lambda workspace, outcome: self.desk.committed(
             workspace, outcome.newest_event
         )

@@ -10,7 +10,7 @@ import pytest
 
 from api.routes import fleet
 from api.routes.server import Client, Server
-from headgate.api.calls import Call, Principal, Refusal
+from headgate.api.calls import Principal, Refusal, Request
 from headgate.api.routes import events
 from headgate.store.port import Event
 
@@ -18,11 +18,11 @@ JSON = {"Accept": "application/json"}
 ANA = Principal("ana", {"*": frozenset({"read"})})
 
 
-def _call(server: Server, headers: dict[str, str] | None = None, **query: Any) -> Call:
-    return Call(server.service, ANA, "default", {}, query, headers=headers or {})
+def _call(server: Server, headers: dict[str, str] | None = None, **query: Any) -> Request:
+    return Request(server.service, ANA, "default", {}, query, headers=headers or {})
 
 
-async def _open(call: Call) -> AsyncIterator[bytes]:
+async def _open(call: Request) -> AsyncIterator[bytes]:
     stream = (await events.list_events(call)).stream
     assert stream is not None
     assert (await anext(stream)).startswith(b"retry:")
@@ -64,7 +64,7 @@ def test_a_stream_goes_on_after_the_last_event_that_came(server: Server, client:
     for name in ("a", "b", "c"):
         fleet.put(client, "resources", name)
 
-    async def scene(call: Call) -> list[str]:
+    async def scene(call: Request) -> list[str]:
         return [event["data"]["name"] for event in _parsed(await anext(await _open(call)))]
 
     assert asyncio.run(scene(_call(server, after=0))) == ["a", "b", "c"]

@@ -10,7 +10,7 @@ from api.routes import fleet
 from api.routes.server import Client, Server, until
 from headgate.api.authentication import Authenticator
 from headgate.api.metrics import Metrics
-from headgate.runtime.worker import Settings, Worker
+from headgate.runtime.worker import Worker, WorkerSettings
 from headgate.store import UnavailableError, Workspace, open_store
 from headgate.store.sql_transaction import SqlTransaction
 
@@ -217,7 +217,7 @@ def test_figures_of_a_removed_workspace_go_with_it() -> None:
     store, metrics = open_store("memory:"), Metrics()
     store.migrate()
     store.add_workspace(Workspace("00000000-0000-0000-0000-000000000001", "team", "", 0))
-    worker = Worker(store, Settings("test", poll_seconds=0.02), meter=metrics)
+    worker = Worker(store, WorkerSettings("test", poll_seconds=0.02), meter=metrics)
     worker.health.wrong("clock", "a day ahead", "team")
     worker.start()
     try:

@@ -9,7 +9,7 @@ from headgate.cluster.simulated.driver import ControllerDriver, UnobservedCluste
 from headgate.cluster.simulated.store import replace
 from headgate.kernel import instants
 from headgate.kernel.identifiers import NamedIds
-from headgate.kernel.objects import Action, Create, Delete, Key, Object
+from headgate.kernel.objects import Action, Create, DeleteObject, Key, Object
 from headgate.workload import labels
 from headgate.workload.controller import WorkloadController, request_for
 
@@ -122,7 +122,7 @@ def test_what_it_deleted_is_going_in_its_eyes_at_once() -> None:
     driver = driven(bench, recorder, lag=instants.seconds(60), seed=1)
     pod = bench.pod("web-0")
     bench.run_until(60)
-    recorder.decide = lambda cache, now: [Delete(pod.key, pod.uid)]
+    recorder.decide = lambda cache, now: [DeleteObject(pod.key, pod.uid)]
     driver.runner.queue.add(LLM)
     driver.decide(bench.now)
     seen = driver.runner.cache.get(pod.key)

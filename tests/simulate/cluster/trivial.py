@@ -7,7 +7,7 @@ import msgspec
 
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
-from headgate.kernel.objects import Action, Create, Delete, Object, Update, UpdateStatus
+from headgate.kernel.objects import Action, Create, DeleteObject, Object, Update, UpdateStatus
 from headgate.workload import children, expand, gangs, labels, model, names, revisions
 from headgate.workload.model import PodCliqueSet
 from headgate.workload.situation import Announcement
@@ -26,7 +26,7 @@ def plan(
     now: Instant,
     ids: IdSource,
     sets: Sequence[Object] = (),
-    remembered: children.Memory | None = None,
+    remembered: children.ChildrenCache | None = None,
 ) -> Plan:
     pcs = model.read(item)
     there = {part.key: part for part in observed}
@@ -48,7 +48,7 @@ def _actions(pcs: PodCliqueSet, there: dict[Any, Object], now: Instant, ids: IdS
     keys = {part.key for part in wanted}
     for key, part in there.items():
         if part.kind == model.CLIQUE_KIND and key not in keys:
-            yield Delete(key, part.uid)
+            yield DeleteObject(key, part.uid)
         elif part.kind == model.CLIQUE_KIND:
             yield from _pods(pcs, part, there, now, ids)
 
@@ -79,7 +79,7 @@ def _pods(
     ]
     for pod in own:
         if pod.labels[labels.POD_TEMPLATE_HASH] != clique.labels[labels.POD_TEMPLATE_HASH]:
-            yield Delete(pod.key, pod.uid)
+            yield DeleteObject(pod.key, pod.uid)
         elif pod.spec["schedulingGates"]:
             yield Update(msgspec.structs.replace(pod, spec={**pod.spec, "schedulingGates": []}))
     used = {names.index_of_hostname(pod.spec["hostname"]) for pod in own}

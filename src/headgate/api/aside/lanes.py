@@ -15,7 +15,7 @@ import msgspec
 
 from headgate.api.aside import frames, process
 from headgate.api.aside.turns import Bounds, Requester, Turns
-from headgate.api.calls import Answer, Call, Lane
+from headgate.api.calls import Answer, Lane, Request
 from headgate.api.problems import unavailable
 
 _log = logging.getLogger("headgate.aside")
@@ -44,7 +44,7 @@ class Aside:
     def check(self, lane: Lane, workspace: str, user: str) -> None:
         self._lanes[lane].turns.check(Requester(workspace, user))
 
-    async def answer(self, lane: Lane, work: str, call: Call) -> Answer:
+    async def answer(self, lane: Lane, work: str, call: Request) -> Answer:
         """What the route's handler answers there, a refusal included."""
         last: frames.FramePart | None = None
         async for part in self.parts(lane, work, call):
@@ -52,7 +52,7 @@ class Aside:
         assert last is not None
         return Answer(last.status, last.body, last.headers, last.media_type)
 
-    async def parts(self, lane: Lane, work: str, call: Call) -> AsyncIterator[frames.FramePart]:
+    async def parts(self, lane: Lane, work: str, call: Request) -> AsyncIterator[frames.FramePart]:
         found = self._lanes[lane]
         async with found.turns.turn(Requester(call.workspace, call.principal.user)):
             async for part in found.ask(_question(work, call)):
@@ -63,7 +63,7 @@ class Aside:
             await lane.end()
 
 
-def _question(work: str, call: Call) -> frames.Question:
+def _question(work: str, call: Request) -> frames.Question:
     principal = call.principal
     return frames.Question(
         id=0,

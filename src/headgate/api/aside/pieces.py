@@ -9,14 +9,14 @@ from typing import Any
 import msgspec
 
 from headgate.api import large_bodies, sets
-from headgate.api.calls import Answer, Call
+from headgate.api.calls import Answer, Request
 from headgate.api.routes import manifests, resource_sets
 
 Send = Callable[[bytes], Awaitable[None]]
-Piece = Callable[[Call, Send], Awaitable[Answer]]
+Piece = Callable[[Request, Send], Awaitable[Answer]]
 
 
-async def parse_set(call: Call, send: Send) -> Answer:
+async def parse_set(call: Request, send: Send) -> Answer:
     """The provider, then the items."""
     found = await asyncio.to_thread(_read_set, call)
     await send(msgspec.json.encode(found.provider))
@@ -25,11 +25,11 @@ async def parse_set(call: Call, send: Send) -> Answer:
     return Answer(200, b"")
 
 
-def _read_set(call: Call) -> sets.Set:
+def _read_set(call: Request) -> sets.Set:
     return sets.read(large_bodies.decoded(call), call.workspace)
 
 
-async def parse_manifests(call: Call, send: Send) -> Answer:
+async def parse_manifests(call: Request, send: Send) -> Answer:
     """What is asked beside them, then the manifests."""
     given, found = await manifests.read(call)
     await send(msgspec.json.encode(given))
@@ -38,7 +38,7 @@ async def parse_manifests(call: Call, send: Send) -> Answer:
     return Answer(200, b"")
 
 
-async def rehearse(call: Call, send: Send) -> Answer:
+async def rehearse(call: Request, send: Send) -> Answer:
     return await manifests.rehearse(call)
 
 

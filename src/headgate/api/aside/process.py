@@ -18,12 +18,12 @@ from typing import Any
 
 from headgate.api import problems, reading, responding
 from headgate.api.aside import frames, pieces
-from headgate.api.calls import Answer, Call, Principal, Route, Service
+from headgate.api.calls import Answer, Principal, Request, Route, Service
 from headgate.api.reading import BodyLimits
 from headgate.api.routes import ALL
 from headgate.runtime import holders
-from headgate.runtime.desk import Desk
-from headgate.runtime.worker import Settings, Worker, wall_clock
+from headgate.runtime.worker import Worker, WorkerSettings, wall_clock
+from headgate.runtime.worker_client import WorkerClient
 from headgate.store import open_store
 
 DATABASE = "HEADGATE_ASIDE_DATABASE"
@@ -73,7 +73,7 @@ class Answering:
         return await asyncio.to_thread(responding.encoded, answer)
 
 
-class _OnlyLooking(Desk):
+class _OnlyLooking(WorkerClient):
     """Whatever is asked of this process, it changes nothing."""
 
     async def submit(self, *given: Any, **named: Any) -> Any:
@@ -87,10 +87,10 @@ def _media_type(question: frames.Question) -> str:
     return question.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
-def _call(service: Service, question: frames.Question, body: object) -> Call:
+def _call(service: Service, question: frames.Question, body: object) -> Request:
     grants = {workspace: frozenset(granted) for workspace, granted in question.grants.items()}
     principal = Principal(question.user, grants, frozenset(question.agents), frozenset(question.roles))
-    return Call(
+    return Request(
         service=service,
         principal=principal,
         workspace=question.workspace,
@@ -106,7 +106,7 @@ def _call(service: Service, question: frames.Question, body: object) -> Call:
 async def serve(descriptor: int, database: str) -> None:
     reader, writer = await asyncio.open_connection(sock=socket.socket(fileno=descriptor))
     store = open_store(database)
-    worker = Worker(store, Settings(f"{holders.this_process()}-aside", decides=False))
+    worker = Worker(store, WorkerSettings(f"{holders.this_process()}-aside", decides=False))
     worker.start()
     answering = Answering(Service(desk=_OnlyLooking(worker), store=store, clock=wall_clock), writer)
     tasks: dict[int, asyncio.Task[None]] = {}

@@ -14,14 +14,14 @@ from headgate.api import (
     replies,
     rollout_views,
 )
-from headgate.api.calls import Answer, Call, Parameter, Route
+from headgate.api.calls import Answer, Parameter, Request, Route
 from headgate.api.schemas import Concerning
 from headgate.api.schemas import Page as PageSchema
 from headgate.fleet import concerns, kinds, model
 from headgate.fleet.changes import Vote
 from headgate.fleet.state import State
 from headgate.kernel import documents, rendering
-from headgate.runtime.commands import Context, Reply, View
+from headgate.runtime.commands import CommandContext, EngineView, Reply
 
 
 def document(state: State, vote: model.Approval) -> dict[str, Any]:
@@ -34,14 +34,14 @@ def document(state: State, vote: model.Approval) -> dict[str, Any]:
     )
 
 
-async def list_approvals(call: Call) -> Answer:
+async def list_approvals(call: Request) -> Answer:
     async def rows() -> list[tuple[str, int, dict[str, Any]]]:
         return await replies.ask(call, lambda view: _rows(view, call))
 
     return await lists.answer(call, lists.of_rows("approval", rows))
 
 
-def _rows(view: View, call: Call) -> list[tuple[str, int, dict[str, Any]]]:
+def _rows(view: EngineView, call: Request) -> list[tuple[str, int, dict[str, Any]]]:
     state = view.engine.state
     wanted = {
         key: finding.name_or_same(state, kind, call.query[key])
@@ -60,10 +60,10 @@ def _rows(view: View, call: Call) -> list[tuple[str, int, dict[str, Any]]]:
     return found
 
 
-async def vote(call: Call) -> Answer:
+async def vote(call: Request) -> Answer:
     given = documents.read(bodies.ApprovalInput, call.body)
 
-    def command(context: Context) -> Reply:
+    def command(context: CommandContext) -> Reply:
         state = context.engine.state
         user = context.caller.user
         deployment = finding.name_or_same(state, kinds.DEPLOYMENT, given.deployment)
@@ -78,8 +78,8 @@ async def vote(call: Call) -> Answer:
     return await replies.submit(call, command)
 
 
-async def withdraw(call: Call) -> Answer:
-    def command(context: Context) -> Reply:
+async def withdraw(call: Request) -> Answer:
+    def command(context: CommandContext) -> Reply:
         state = context.engine.state
         user = context.caller.user
         version = finding.version(state, call.path["version"])

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from headgate.api import filters, lists, pages, replies, views
-from headgate.api.calls import Answer, Call, Parameter, Route
+from headgate.api.calls import Answer, Parameter, Request, Route
 from headgate.api.lists import Listing
 from headgate.api.pages import Key, Page
 from headgate.api.routes.jobs import HISTORY_STEP
@@ -27,7 +27,7 @@ def _json(written: bytes | None) -> Any:
     return None if written is None else msgspec.json.decode(written)
 
 
-async def list_audit(call: Call) -> Answer:
+async def list_audit(call: Request) -> Answer:
     kind, name, user = (call.query.get(key) for key in ("kind", "name", "user"))
     read = partial(call.service.store.audit_before, call.workspace, kind=kind, name=name)
 

@@ -13,22 +13,22 @@ from headgate.api import (
     replies,
     rollout_views,
 )
-from headgate.api.calls import Answer, Call, Route
+from headgate.api.calls import Answer, Request, Route
 from headgate.api.schemas import Page as PageSchema
 from headgate.fleet import gates, grouping, kinds, references
 from headgate.fleet.changes import ResumeBudget
-from headgate.fleet.records import Latch
+from headgate.fleet.records import Breaker
 from headgate.fleet.rules import failure_budget
 from headgate.fleet.state import State
 from headgate.fleet.units import BoundRule, Target
 from headgate.kernel import documents, rendering
 from headgate.kernel.problems import Problem, Rejected
-from headgate.runtime.commands import Context, Reply
+from headgate.runtime.commands import CommandContext, Reply
 
 FAILURES, ROLLOUT = "failureBudget", "gradualRollout"
 
 
-async def list_budgets(call: Call) -> Answer:
+async def list_budgets(call: Request) -> Answer:
     async def rows() -> list[tuple[str, int, dict[str, Any]]]:
         found = await replies.ask(call, lambda view: list(_budgets(view.engine.state)))
         return [(_name(budget), 0, budget) for budget in found]
@@ -65,16 +65,16 @@ def _lines(state: State, rule: BoundRule) -> Iterator[dict[str, Any]]:
 
 def _rollouts(state: State, rule: BoundRule) -> Iterator[dict[str, Any]]:
     """One for each version that has failed somewhere and may still be rolled out."""
-    for (rule_id, version_id), latch in sorted(state.latches.items()):
+    for (rule_id, version_id), breaker in sorted(state.breakers.items()):
         version = state.version(version_id)
-        if rule_id == rule.id and version is not None and version.is_ready and latch.failed:
+        if rule_id == rule.id and version is not None and version.is_ready and breaker.failed:
             scope = f"{version.object.deployment}/{version.tag}"
             limit = rule.spec.stop_after_failures - 1
-            yield _budget(rule, None, scope, limit, _failed(latch), latch.stopped_at)
+            yield _budget(rule, None, scope, limit, _failed(breaker), breaker.stopped_at)
 
 
-def _failed(latch: Latch | None) -> list[dict[str, Any]]:
-    found = sorted(latch.failed.items()) if latch is not None else []
+def _failed(breaker: Breaker | None) -> list[dict[str, Any]]:
+    found = sorted(breaker.failed.items()) if breaker is not None else []
     return [{"name": name, "since": rendering.shown(since)} for name, since in found]
 
 
@@ -83,14 +83,14 @@ def _failure_budgets(state: State, rule: BoundRule) -> Iterator[dict[str, Any]]:
     scopes: dict[str, Target] = {}
     for target in state.targets.values():
         if any(one.id == rule.id for one in target.rules.of(FAILURES)):
-            scopes.setdefault(gates.latch_scope(rule, target), target)
+            scopes.setdefault(gates.breaker_scope(rule, target), target)
     for scope, target in sorted(scopes.items()):
-        latch = state.latches.get((rule.id, scope))
+        breaker = state.breakers.get((rule.id, scope))
         limit = failure_budget.allowance(rule.spec, gates.budget_total(state, rule, target))
-        stopped_at = latch.stopped_at if latch is not None else None
+        stopped_at = breaker.stopped_at if breaker is not None else None
         environment, value = gates.parts_of_scope(scope)
         shown = grouping.shown(value) if value is not None else None
-        yield _budget(rule, environment, shown, limit, _failed(latch), stopped_at)
+        yield _budget(rule, environment, shown, limit, _failed(breaker), stopped_at)
 
 
 def _budget(
@@ -116,10 +116,10 @@ def _budget(
     )
 
 
-async def resume(call: Call) -> Answer:
+async def resume(call: Request) -> Answer:
     given = documents.read(bodies.ResumeInput, call.body)
 
-    def command(context: Context) -> Reply:
+    def command(context: CommandContext) -> Reply:
         state = context.engine.state
         policy = None if given.policy is None else finding.name_or_same(state, kinds.POLICY, given.policy)
         rule = references.rule(state, policy, given.rule)

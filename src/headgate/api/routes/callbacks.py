@@ -13,20 +13,20 @@ from headgate.api import (
     large_bodies,
     replies,
 )
-from headgate.api.calls import Answer, Call, Refusal, Route
+from headgate.api.calls import Answer, Refusal, Request, Route
 from headgate.api.routes import jobs
 from headgate.fleet import records, views
 from headgate.kernel import documents
 from headgate.kernel.problems import Rejected
-from headgate.runtime.commands import View
-from headgate.store.port import Order
+from headgate.runtime.commands import EngineView
+from headgate.store.port import Dispatch
 
 
 class _Document(msgspec.Struct):
     config: dict[str, Any] = {}
 
 
-async def take_callback(call: Call) -> Answer:
+async def take_callback(call: Request) -> Answer:
     """Whoever cannot sign learns nothing: an unknown job and a wrong signature are refused alike.
 
     The signature is of the bytes, and looked at before anything is made of them.
@@ -49,7 +49,7 @@ async def take_callback(call: Call) -> Answer:
     return await replies.submit(call, partial(jobs.take_report, change, job))
 
 
-def _is_signed(call: Call, job: str, secret: str) -> bool:
+def _is_signed(call: Request, job: str, secret: str) -> bool:
     headers = {name.lower(): value for name, value in call.headers.items()}
     return signing.is_valid(
         secret,
@@ -61,7 +61,7 @@ def _is_signed(call: Call, job: str, secret: str) -> bool:
     )
 
 
-async def _secret(call: Call, job: records.Job, order: Order | None) -> str | None:
+async def _secret(call: Request, job: records.Job, order: Dispatch | None) -> str | None:
     """Of the order that was sent; of a job that has ended, what its agent has by now."""
     if order is not None:
         config = msgspec.json.decode(order.document, type=_Document).config
@@ -70,12 +70,12 @@ async def _secret(call: Call, job: records.Job, order: Order | None) -> str | No
     return _secret_in(call, config)
 
 
-def _config_of_agent(name: str, view: View) -> dict[str, Any]:
+def _config_of_agent(name: str, view: EngineView) -> dict[str, Any]:
     agent = view.engine.state.job_agents.get(name)
     return agent.config if agent is not None and agent.type == "http" else {}
 
 
-def _secret_in(call: Call, config: dict[str, Any]) -> str | None:
+def _secret_in(call: Request, config: dict[str, Any]) -> str | None:
     try:
         given = call.service.credentials.find(config.get("secret"), config.get("secretEnv"), field="secret")
     except Rejected:

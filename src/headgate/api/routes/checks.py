@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from headgate.api import replies, views
-from headgate.api.calls import Answer, Call, Route
+from headgate.api.calls import Answer, Request, Route
 from headgate.kernel import rendering
 from headgate.runtime.health import ADVICE, CHECKS, Check, Trouble
 from headgate.store.port import UnavailableError
 
 
-async def get_checks(call: Call) -> Answer:
+async def get_checks(call: Request) -> Answer:
     try:
         await replies.in_thread(call.service.store.ping)
     except UnavailableError as error:
@@ -24,7 +24,7 @@ async def get_checks(call: Call) -> Answer:
     return Answer(200, {"checks": [_shown(call, check, seen) for check in CHECKS]})
 
 
-def _shown(call: Call, check: Check, seen: list[Trouble]) -> dict[str, Any]:
+def _shown(call: Request, check: Check, seen: list[Trouble]) -> dict[str, Any]:
     found = [trouble for trouble in seen if trouble.check == check]
     counts = call.service.health.counts()
     return {

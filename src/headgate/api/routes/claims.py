@@ -18,15 +18,15 @@ from headgate.api import (
     replies,
     rollout_views,
 )
-from headgate.api.calls import Answer, Call, Refusal, Route
+from headgate.api.calls import Answer, Refusal, Request, Route
 from headgate.api.reading import ClientGoneError
 from headgate.api.routes import jobs
 from headgate.fleet import kinds, model, records, views
 from headgate.fleet.changes import JobReported
 from headgate.kernel import documents, instants, rendering
 from headgate.runtime import claims
-from headgate.runtime.commands import ENGINE, Context, Reply
-from headgate.store.port import Order
+from headgate.runtime.commands import ENGINE, CommandContext, Reply
+from headgate.store.port import Dispatch
 
 CLAIMS_EACH = 1_000
 """Of one token in one workspace."""
@@ -36,7 +36,7 @@ LONGEST_NAP_SECONDS = 1.0
 """Orders may come from another process, which tells only by writing."""
 
 
-async def claim_jobs(call: Call) -> Answer:
+async def claim_jobs(call: Request) -> Answer:
     """Whoever hung up while it waited is given nothing."""
     wanted = documents.read(bodies.ClaimInput, call.body if call.body is not None else {})
     agent = await _pull_agent(call)
@@ -58,7 +58,7 @@ async def claim_jobs(call: Call) -> Answer:
     raise ClientGoneError
 
 
-async def _pull_agent(call: Call) -> str:
+async def _pull_agent(call: Request) -> str:
     reference = call.path["agent"]
     found = await replies.ask(
         call, lambda view: finding.required(view.engine.state, kinds.JOB_AGENT, reference)
@@ -74,7 +74,7 @@ async def _pull_agent(call: Call) -> str:
     return found.name
 
 
-async def _claim(call: Call, agent: str, wanted: bodies.ClaimInput) -> list[Order]:
+async def _claim(call: Request, agent: str, wanted: bodies.ClaimInput) -> list[Dispatch]:
     store, now = call.service.store, call.service.clock()
     for workspace, lost in await replies.in_thread(partial(claims.end_lost, store, now)):
         await call.service.desk.submit(workspace, partial(_report_all, [lost]), ENGINE)
@@ -94,7 +94,7 @@ async def _claim(call: Call, agent: str, wanted: bodies.ClaimInput) -> list[Orde
     return await _within_bound(call, orders) if orders else []
 
 
-async def _within_bound(call: Call, orders: list[Order]) -> list[Order]:
+async def _within_bound(call: Request, orders: list[Dispatch]) -> list[Dispatch]:
     """Whoever holds as many as one may is given no more: what they do not work on would wait for them."""
     user, now = call.principal.user, call.service.clock()
     held = await replies.in_thread(claims.held_by, call.service.store, call.workspace, user, now)
@@ -107,12 +107,12 @@ async def _within_bound(call: Call, orders: list[Order]) -> list[Order]:
     return kept
 
 
-async def _give_back(call: Call, orders: list[Order]) -> None:
+async def _give_back(call: Request, orders: list[Dispatch]) -> None:
     for order in orders:
         await replies.in_thread(call.service.store.give_back_order, order)
 
 
-async def _hand_out(call: Call, orders: list[Order]) -> Answer:
+async def _hand_out(call: Request, orders: list[Dispatch]) -> Answer:
     """Whether anybody got them shows with the first heartbeat or report: until then they are queued. What was taken back
     while it was being claimed is not handed out."""
     try:
@@ -123,7 +123,7 @@ async def _hand_out(call: Call, orders: list[Order]) -> Answer:
     return Answer(200, {"jobs": [_handed_out(order) for order in orders if order.job in taken]})
 
 
-async def _note(call: Call, orders: list[Order]) -> frozenset[str]:
+async def _note(call: Request, orders: list[Dispatch]) -> frozenset[str]:
     """The jobs that are handed to the caller with this."""
     if not orders:
         return frozenset()
@@ -131,7 +131,7 @@ async def _note(call: Call, orders: list[Order]) -> frozenset[str]:
     return await call.service.desk.submit(call.workspace, partial(_report_all, reports), call.caller)
 
 
-def _report_all(reports: list[JobReported], context: Context) -> frozenset[str]:
+def _report_all(reports: list[JobReported], context: CommandContext) -> frozenset[str]:
     """The jobs that had not ended, and took the report."""
     taken = set()
     for report in reports:
@@ -142,13 +142,13 @@ def _report_all(reports: list[JobReported], context: Context) -> frozenset[str]:
     return frozenset(taken)
 
 
-def _handed_out(order: Order) -> dict[str, Any]:
+def _handed_out(order: Dispatch) -> dict[str, Any]:
     document: dict[str, Any] = msgspec.json.decode(order.document)
     claim = {"token": order.token, "until": rendering.shown(order.claimed_until or 0)}
     return {"claim": claim, **document}
 
 
-async def heartbeat(call: Call) -> Answer:
+async def heartbeat(call: Request) -> Answer:
     given = documents.read(bodies.HeartbeatInput, call.body)
     order = await _order(call)
     if order is None:
@@ -170,7 +170,7 @@ async def heartbeat(call: Call) -> Answer:
     )
 
 
-async def _is_first_word(call: Call, order: Order) -> bool:
+async def _is_first_word(call: Request, order: Dispatch) -> bool:
     """With the first word of its holder a claim counts; one that was lost, and that nobody took, is taken up again."""
     if claims.is_heard_of(order) and order.claimed_by is not None:
         return False
@@ -182,12 +182,12 @@ async def _is_first_word(call: Call, order: Order) -> bool:
     return True
 
 
-async def _order(call: Call) -> Order | None:
+async def _order(call: Request) -> Dispatch | None:
     order = await replies.in_thread(call.service.store.order, call.workspace, call.path["job"].lower())
     return order if order is None or order.type == claims.PULL else None
 
 
-def _check_claim(call: Call, order: Order, token: int | None) -> None:
+def _check_claim(call: Request, order: Dispatch, token: int | None) -> None:
     if call.principal.agents and order.agent not in call.principal.agents:
         names = ", ".join(sorted(call.principal.agents))
         raise Refusal(403, "Not allowed", f"the job is run by {order.agent}; this token is for {names}")
@@ -206,7 +206,7 @@ def _lost(job: str) -> Refusal:
     return refusals.conflict("The claim is lost", f"job {job} was offered again; stop working on it")
 
 
-async def report(call: Call) -> Answer:
+async def report(call: Request) -> Answer:
     given = documents.read(bodies.ClaimedReportInput, call.body)
     job = await jobs.stored(call)
     jobs.check_agent(call, job)
@@ -226,7 +226,7 @@ async def report(call: Call) -> Answer:
     return answer
 
 
-def _take_from_holder(change: JobReported, stored: records.Job, context: Context) -> Reply:
+def _take_from_holder(change: JobReported, stored: records.Job, context: CommandContext) -> Reply:
     """Whoever says another end than the one that was taken has lost the claim, and is told so."""
     job = context.job(change.job) or stored
     if job.completed_at is not None and change.status in model.JOB_TERMINAL - {job.status}:

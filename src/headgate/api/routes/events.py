@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from headgate.api import filters, pages, replies, views
-from headgate.api.calls import Answer, Call, Parameter, Refusal, Route
+from headgate.api.calls import Answer, Parameter, Refusal, Request, Route
 from headgate.api.filters import Filter
 from headgate.api.lists import LONGEST_SEARCH_SECONDS
 from headgate.kernel import rendering
@@ -34,7 +34,7 @@ def document(event: Event) -> dict[str, Any]:
     return rendering.built(views.EventView, event, data=msgspec.Raw(event.data))
 
 
-async def list_events(call: Call) -> Answer:
+async def list_events(call: Request) -> Answer:
     headers = {name.lower(): value for name, value in call.headers.items()}
     after = _after(call, headers.get(_LAST_EVENT_ID))
     newest = await replies.in_thread(call.service.store.newest_event, call.workspace)
@@ -44,7 +44,7 @@ async def list_events(call: Call) -> Answer:
     return Answer(200, stream=stream, media_type="text/event-stream")
 
 
-def _after(call: Call, last_event_id: str | None) -> int | None:
+def _after(call: Request, last_event_id: str | None) -> int | None:
     """The header is what a reconnecting client knows best."""
     if last_event_id is not None and last_event_id.strip():
         text = last_event_id.strip()
@@ -59,7 +59,7 @@ def _after(call: Call, last_event_id: str | None) -> int | None:
     return None if given is None else int(given)
 
 
-async def _page(call: Call, position: int | None, newest: int) -> Answer:
+async def _page(call: Request, position: int | None, newest: int) -> Answer:
     """`next` is the last event that was looked at, for `after` in the same order."""
     limit = int(call.query.get("limit") or pages.DEFAULT_LIMIT)
     condition = filters.condition(call.query.get("cel"), "event")
@@ -89,11 +89,11 @@ def _take(
     return event.seq
 
 
-def _events_up_from(call: Call, position: int | None, newest: int) -> list[Event]:
+def _events_up_from(call: Request, position: int | None, newest: int) -> list[Event]:
     return call.service.store.events_after(call.workspace, position or 0, MOST_AT_ONCE)
 
 
-def _events_down_from(call: Call, position: int | None, newest: int) -> list[Event]:
+def _events_down_from(call: Request, position: int | None, newest: int) -> list[Event]:
     """Numbers have no gaps, so the last of them are found by counting back."""
     last = newest if position is None else min(newest, position - 1)
     found = call.service.store.events_after(call.workspace, max(0, last - MOST_AT_ONCE), MOST_AT_ONCE)
@@ -104,7 +104,7 @@ def _seen(item: dict[str, Any]) -> dict[str, object]:
     return {**filters.with_times(item), "data": msgspec.json.decode(item["data"])}
 
 
-async def _stream(call: Call, position: int, asked: int | None) -> AsyncIterator[bytes]:
+async def _stream(call: Request, position: int, asked: int | None) -> AsyncIterator[bytes]:
     ends = time.monotonic() + LONGEST_STREAM_SECONDS
     yield f"retry: {RETRY_MILLISECONDS}\n\n".encode()
     if asked is not None and asked > position:
@@ -125,7 +125,7 @@ async def _stream(call: Call, position: int, asked: int | None) -> AsyncIterator
         position = last
 
 
-def _next(call: Call, position: int) -> tuple[int, bytes]:
+def _next(call: Request, position: int) -> tuple[int, bytes]:
     """The last number that was looked at, and what there is to say of those up to it.
 
     The newest number is asked for first: what was numbered up to it and is not found is no longer kept.

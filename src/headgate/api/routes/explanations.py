@@ -7,16 +7,16 @@ from functools import partial
 from typing import Any
 
 from headgate.api import evidence, finding, replies, rollout_views
-from headgate.api.calls import Answer, Call, Parameter, Route
+from headgate.api.calls import Answer, Parameter, Request, Route
 from headgate.api.routes.status import SLICE_SECONDS
 from headgate.api.routes.targets import quietly
 from headgate.fleet import explain, kinds
 from headgate.fleet.explain_deployment import Reasons
 from headgate.kernel import rendering
-from headgate.runtime.commands import View
+from headgate.runtime.commands import EngineView
 
 
-async def explain_deployment(call: Call) -> Answer:
+async def explain_deployment(call: Request) -> Answer:
     reference, environment = call.path["deployment"], call.query.get("environment")
     name, targets = await replies.ask(call, partial(_targets, reference, environment))
     reasons = Reasons()
@@ -26,7 +26,7 @@ async def explain_deployment(call: Call) -> Answer:
     return Answer(200, _document(name, len(targets), reasons))
 
 
-def _targets(reference: str, environment: str | None, view: View) -> tuple[str, list[str]]:
+def _targets(reference: str, environment: str | None, view: EngineView) -> tuple[str, list[str]]:
     state = view.engine.state
     name = finding.name(state, kinds.DEPLOYMENT, reference)
     place = None if environment is None else finding.name(state, kinds.ENVIRONMENT, environment)
@@ -40,7 +40,7 @@ def _targets(reference: str, environment: str | None, view: View) -> tuple[str, 
     return name, sorted(found)
 
 
-def _look(targets: list[str], first: int, reasons: Reasons, view: View) -> int:
+def _look(targets: list[str], first: int, reasons: Reasons, view: EngineView) -> int:
     """Goes on where the last question stopped, for as long as one question may keep the engine from its work."""
     ends = time.monotonic() + SLICE_SECONDS
     state = view.engine.state

@@ -25,7 +25,7 @@ from headgate.api import (
     settling,
     views,
 )
-from headgate.api.calls import Answer, Call, Route
+from headgate.api.calls import Answer, Request, Route
 from headgate.api.deletions import Deletion
 from headgate.api.lists import Listing
 from headgate.api.objects import Parsed
@@ -38,16 +38,16 @@ from headgate.fleet.kinds import Kind
 from headgate.fleet.state import State
 from headgate.kernel import documents, identifiers
 from headgate.kernel.problems import Problem, Rejected, below, renamed
-from headgate.runtime.commands import Context, Reply, View
+from headgate.runtime.commands import CommandContext, EngineView, Reply
 
-Handler = Callable[[Call], Awaitable[Answer]]
+Handler = Callable[[Request], Awaitable[Answer]]
 
 MOST_IN_LIST = 1_000
 FORCED = (kinds.POLICY, kinds.FREEZE, kinds.VARIABLE_SET, kinds.ENVIRONMENT, kinds.DEPLOYMENT)
 """Kinds with a selector that is refused if it leaves nobody, unless it is forced."""
 
 
-async def list_objects(kind: Kind, call: Call) -> Answer:
+async def list_objects(kind: Kind, call: Request) -> Answer:
     async def fetch(page: Page, position: Key | None, count: int) -> Sequence[tuple[Key, Any]]:
         return await replies.ask(call, partial(rows_after, kind, page, position, count))
 
@@ -63,12 +63,12 @@ async def list_objects(kind: Kind, call: Call) -> Answer:
     )
 
 
-def shown(call: Call, thing: Any, document: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+def shown(call: Request, thing: Any, document: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
     """Whoever may not write the secrets of an object does not see them, nor can find them out by a filter."""
     return part_shown(call, type(thing).__name__, document(thing))
 
 
-def part_shown(call: Call, kind: str, written: dict[str, Any]) -> dict[str, Any]:
+def part_shown(call: Request, kind: str, written: dict[str, Any]) -> dict[str, Any]:
     """An object of the kind, or a part of it, such as a rule."""
     if secrecy.sees(call, kind):
         return written
@@ -77,7 +77,7 @@ def part_shown(call: Call, kind: str, written: dict[str, Any]) -> dict[str, Any]
 
 
 def rows_after(
-    kind: Kind, page: Page, position: Key | None, count: int, view: View
+    kind: Kind, page: Page, position: Key | None, count: int, view: EngineView
 ) -> list[tuple[Key, Object]]:
     state = view.engine.state
     table = state.kept(kind)
@@ -92,19 +92,19 @@ def _view_of_resource(resource: model.Resource) -> dict[str, Any]:
     return resource.cel_view()
 
 
-async def get_object(kind: Kind, call: Call) -> Answer:
+async def get_object(kind: Kind, call: Request) -> Answer:
     reference = call.path[kind.parameter]
     found = await replies.ask(call, lambda view: finding.required(view.engine.state, kind, reference))
     return replies.object_answer(shown(call, found, objects.document))
 
 
-async def create_object(kind: Kind, call: Call) -> Answer:
+async def create_object(kind: Kind, call: Request) -> Answer:
     if kind is kinds.POLICY and isinstance(call.body, list):
         return await _create_all(kind, call)
     parsed = await replies.in_thread(objects.parse, kind.name, call.body, call.workspace)
     await selecting.check_body(call, call.body)
 
-    def create(context: Context) -> Reply:
+    def create(context: CommandContext) -> Reply:
         name = parsed.object.name
         if context.engine.state.get(kind, name) is not None:
             raise refusals.exists(kind.singular, name)
@@ -113,13 +113,13 @@ async def create_object(kind: Kind, call: Call) -> Answer:
     return await replies.submit(call, create)
 
 
-async def _create_all(kind: Kind, call: Call) -> Answer:
+async def _create_all(kind: Kind, call: Request) -> Answer:
     """All of a list, or none: policies are often written as one."""
     given = await replies.in_thread(_parse_list, kind, call.body, call.workspace)
     for index, body in enumerate(call.body):
         await selecting.check_body(call, body, f"{documents.item_path('', index)}.")
 
-    def create(context: Context) -> Reply:
+    def create(context: CommandContext) -> Reply:
         problems = [
             Problem(f"[{index}].name", f"there is a {kind.singular} {parsed.object.name!r} already")
             for index, parsed in enumerate(given)
@@ -156,7 +156,7 @@ def _parse_list(kind: Kind, bodies: list[Any], workspace: str) -> list[Parsed]:
     return found
 
 
-async def put_object(kind: Kind, call: Call) -> Answer:
+async def put_object(kind: Kind, call: Request) -> Answer:
     reference = call.path[kind.parameter]
     name = await replies.ask(call, lambda view: _name_to_put(view, kind, reference))
     body = {"name": name, **call.body} if isinstance(call.body, dict) else call.body
@@ -164,7 +164,7 @@ async def put_object(kind: Kind, call: Call) -> Answer:
     _check_name(parsed.object.name, name)
     await selecting.check_body(call, body)
 
-    def replace(context: Context) -> Reply:
+    def replace(context: CommandContext) -> Reply:
         old = context.engine.state.get(kind, name)
         etags.check(call.if_match, None if old is None else objects.encode(old))
         return put(context, kind, parsed, call)
@@ -172,19 +172,19 @@ async def put_object(kind: Kind, call: Call) -> Answer:
     return await replies.submit(call, replace)
 
 
-def _name_to_put(view: View, kind: Kind, reference: str) -> str:
+def _name_to_put(view: EngineView, kind: Kind, reference: str) -> str:
     """A new object is put under its name; an id is made with it."""
     if identifiers.is_uuid(reference):
         return finding.name(view.engine.state, kind, reference)
     return reference
 
 
-async def patch_object(kind: Kind, call: Call) -> Answer:
+async def patch_object(kind: Kind, call: Request) -> Answer:
     reference = call.path[kind.parameter]
     merging.check_patch(call.body)
     await selecting.check_body(call, call.body)
 
-    def patch(context: Context) -> Reply:
+    def patch(context: CommandContext) -> Reply:
         old = finding.required(context.engine.state, kind, reference)
         etags.check(call.if_match, objects.encode(old))
         merged = merging.merged(objects.document(old), call.body)
@@ -195,7 +195,7 @@ async def patch_object(kind: Kind, call: Call) -> Answer:
     return await replies.submit(call, patch)
 
 
-async def delete_object(kind: Kind, call: Call) -> Answer:
+async def delete_object(kind: Kind, call: Request) -> Answer:
     reference = call.path[kind.parameter]
 
     def deletion(state: State) -> Deletion:
@@ -206,7 +206,7 @@ async def delete_object(kind: Kind, call: Call) -> Answer:
         found = await replies.ask(call, lambda view: deletion(view.engine.state))
         return Answer(200, found.document())
 
-    def delete(context: Context) -> Reply:
+    def delete(context: CommandContext) -> Reply:
         old = finding.required(context.engine.state, kind, reference)
         etags.check(call.if_match, objects.encode(old))
         found = deletion(context.engine.state)
@@ -225,7 +225,7 @@ def _check_name(given: str, name: str) -> None:
         raise Rejected([Problem("name", f"is {documents.describe(given)}; the path says {name!r}")])
 
 
-def put(context: Context, kind: Kind, parsed: Parsed, call: Call) -> Reply:
+def put(context: CommandContext, kind: Kind, parsed: Parsed, call: Request) -> Reply:
     """Creates or replaces; what is the same already is left alone, so that nothing looks again for nothing."""
     state = context.engine.state
     old = state.get(kind, parsed.object.name)
@@ -257,7 +257,7 @@ def _routes(kind: Kind) -> tuple[Route, ...]:
     answer = Concerning(kind.model) if kind.model in concerning.SAID_OF else kind.model
     forcing = (concerning.FORCE,) if kind in FORCED else ()
 
-    def handler(function: Callable[[Kind, Call], Awaitable[Answer]]) -> Handler:
+    def handler(function: Callable[[Kind, Request], Awaitable[Answer]]) -> Handler:
         return partial(function, kind)
 
     return (

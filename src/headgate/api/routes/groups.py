@@ -17,7 +17,7 @@ from headgate.api import (
     refusals,
     replies,
 )
-from headgate.api.calls import Answer, Call, Parameter, Route
+from headgate.api.calls import Answer, Parameter, Request, Route
 from headgate.api.lists import Listing
 from headgate.api.pages import Key, Page
 from headgate.api.routes.jobs import HISTORY_STEP
@@ -27,7 +27,7 @@ from headgate.fleet.changes import GroupAction
 from headgate.fleet.state import State
 from headgate.kernel import documents
 from headgate.kernel.problems import Problem, Rejected
-from headgate.runtime.commands import Context, Reply, View
+from headgate.runtime.commands import CommandContext, EngineView, Reply
 from headgate.store.port import Row
 
 Action = Literal["retry", "abort", "release", "skipMember"]
@@ -54,7 +54,7 @@ def tags_of(state: State, groups: Iterable[records.Group]) -> views.Tags:
     return {id_: state.versions[id_].tag for id_ in ids if id_ in state.versions}
 
 
-async def list_groups(call: Call) -> Answer:
+async def list_groups(call: Request) -> Answer:
     given = {name: str(call.query[name]) for name in _FILTERS if call.query.get(name) is not None}
     equal = await replies.ask(call, lambda view: _by_name(view.engine.state, given))
 
@@ -76,7 +76,7 @@ def _by_name(state: State, given: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-async def _documents(call: Call, rows: Sequence[Row]) -> list[tuple[Key, dict[str, Any]]]:
+async def _documents(call: Request, rows: Sequence[Row]) -> list[tuple[Key, dict[str, Any]]]:
     groups = [_from_row(row) for row in rows]
     tags = await replies.ask(call, lambda view: tags_of(view.engine.state, groups))
     return [((row["created_at"], row["id"]), document(group, tags)) for row, group in zip(rows, groups)]
@@ -88,13 +88,13 @@ def _from_row(row: Row) -> records.Group:
     return _DECODER.decode(written)
 
 
-async def get_group(call: Call) -> Answer:
+async def get_group(call: Request) -> Answer:
     group = await _stored(call)
     tags = await replies.ask(call, lambda view: tags_of(view.engine.state, (group,)))
     return replies.object_answer(document(group, tags))
 
 
-async def _stored(call: Call) -> records.Group:
+async def _stored(call: Request) -> records.Group:
     reference = call.path["group"]
     row = await replies.in_thread(call.service.store.group, call.workspace, reference)
     if row is None:
@@ -102,7 +102,7 @@ async def _stored(call: Call) -> records.Group:
     return _from_row(row)
 
 
-async def act(action: Action, call: Call) -> Answer:
+async def act(action: Action, call: Request) -> Answer:
     given = documents.read(bodies.GroupActionInput, call.body if call.body is not None else {})
     reference = call.path["group"].lower()
     is_live = await replies.ask(call, partial(_is_live, reference))
@@ -111,11 +111,11 @@ async def act(action: Action, call: Call) -> Answer:
     return await replies.submit(call, partial(_act, action, reference, given))
 
 
-def _is_live(group: str, view: View) -> bool:
+def _is_live(group: str, view: EngineView) -> bool:
     return group in view.engine.state.groups
 
 
-def _act(action: Action, reference: str, given: bodies.GroupActionInput, context: Context) -> Reply:
+def _act(action: Action, reference: str, given: bodies.GroupActionInput, context: CommandContext) -> Reply:
     state = context.engine.state
     group = state.groups.get(reference)
     if group is None:

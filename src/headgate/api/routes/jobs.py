@@ -20,7 +20,7 @@ from headgate.api import (
     refusals,
     replies,
 )
-from headgate.api.calls import Answer, Call, Parameter, Refusal, Route
+from headgate.api.calls import Answer, Parameter, Refusal, Request, Route
 from headgate.api.lists import Listing
 from headgate.api.pages import Key, Page
 from headgate.api.schemas import Page as PageSchema
@@ -29,8 +29,8 @@ from headgate.fleet.changes import JobReported
 from headgate.fleet.state import State
 from headgate.kernel import documents
 from headgate.runtime import claims
-from headgate.runtime.commands import Context, Reply
-from headgate.store.port import Order, Row
+from headgate.runtime.commands import CommandContext, Reply
+from headgate.store.port import Dispatch, Row
 
 HISTORY_STEP = 500
 _DECODER = msgspec.json.Decoder(records.Job)
@@ -60,12 +60,12 @@ def from_row(row: Row) -> records.Job:
     return _DECODER.decode(written)
 
 
-async def list_jobs(call: Call) -> Answer:
+async def list_jobs(call: Request) -> Answer:
     given = {name: str(call.query[name]) for name in _COLUMNS if call.query.get(name) is not None}
     return await answer_list(call, await _by_name(call, given))
 
 
-async def _by_name(call: Call, given: Mapping[str, str]) -> dict[str, str]:
+async def _by_name(call: Request, given: Mapping[str, str]) -> dict[str, str]:
     return await replies.ask(call, lambda view: _columns(view.engine.state, given))
 
 
@@ -88,7 +88,7 @@ def _columns(state: State, given: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-async def answer_list(call: Call, equal: Mapping[str, str]) -> Answer:
+async def answer_list(call: Request, equal: Mapping[str, str]) -> Answer:
     whole = evidence.sees_answers(call)
 
     async def fetch(page: Page, position: Key | None, count: int) -> Sequence[tuple[Key, Row]]:
@@ -107,11 +107,11 @@ async def answer_list(call: Call, equal: Mapping[str, str]) -> Answer:
     return await lists.answer(call, listing)
 
 
-async def get_job(call: Call) -> Answer:
+async def get_job(call: Request) -> Answer:
     return replies.object_answer(document(await stored(call), whole=evidence.sees_answers(call)))
 
 
-async def stored(call: Call) -> records.Job:
+async def stored(call: Request) -> records.Job:
     """The job of the path, as the store has it. Live ones are newer in the engine, but not by much."""
     reference = call.path["job"]
     row = await replies.in_thread(call.service.store.job, call.workspace, reference)
@@ -120,7 +120,7 @@ async def stored(call: Call) -> records.Job:
     return from_row(row)
 
 
-async def report_job(call: Call) -> Answer:
+async def report_job(call: Request) -> Answer:
     given = documents.read(bodies.ReportInput, call.body)
     job = await stored(call)
     check_agent(call, job)
@@ -129,7 +129,7 @@ async def report_job(call: Call) -> Answer:
     return await replies.submit(call, partial(take_report, change, job))
 
 
-async def _check_nobody_has_it(call: Call, job: records.Job) -> None:
+async def _check_nobody_has_it(call: Request, job: records.Job) -> None:
     """Of a claimed job its holder reports, with the token of the claim; a person who may act on targets decides."""
     if job.completed_at is not None or call.principal.allows("target:act", call.workspace):
         return
@@ -142,7 +142,7 @@ async def _check_nobody_has_it(call: Call, job: records.Job) -> None:
         )
 
 
-def check_agent(call: Call, job: records.Job) -> None:
+def check_agent(call: Request, job: records.Job) -> None:
     if call.principal.agents and job.agent not in call.principal.agents:
         raise Refusal(
             403,
@@ -152,7 +152,7 @@ def check_agent(call: Call, job: records.Job) -> None:
 
 
 def reported(
-    job: records.Job, given: bodies.ReportInput | bodies.ClaimedReportInput, order: Order | None = None
+    job: records.Job, given: bodies.ReportInput | bodies.ClaimedReportInput, order: Dispatch | None = None
 ) -> JobReported:
     """What is said at great length is cut, and taken all the same: the end of a job must not get lost for that. The
     secrets that the order held are taken out."""
@@ -162,7 +162,7 @@ def reported(
     return JobReported(job.id, said.status, said.message, said.external_id, dict(said.links))
 
 
-def take_report(change: JobReported, stored_job: records.Job, context: Context) -> Reply:
+def take_report(change: JobReported, stored_job: records.Job, context: CommandContext) -> Reply:
     """A job that the engine has put away has ended long ago: the report changes nothing."""
     job = context.job(change.job)
     if job is None:

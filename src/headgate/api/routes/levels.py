@@ -6,12 +6,12 @@ from functools import partial
 from typing import Any
 
 from headgate.api import lists, pages
-from headgate.api.calls import Answer, Call, Route
+from headgate.api.calls import Answer, Request, Route
 from headgate.api.schemas import Page as PageSchema
 from headgate.api.views import Json
 
 
-async def list_nothing(variable: str, call: Call) -> Answer:
+async def list_nothing(variable: str, call: Request) -> Answer:
     async def rows() -> list[tuple[str, int, dict[str, Any]]]:
         return []
 

@@ -21,7 +21,7 @@ from headgate.api import (
     views,
 )
 from headgate.api.applying import Manifest
-from headgate.api.calls import Answer, Call, Refusal, Route
+from headgate.api.calls import Answer, Refusal, Request, Route
 from headgate.api.routes import fleet_objects
 from headgate.fleet import kinds, manifests
 from headgate.fleet.changes import Object, Put
@@ -29,7 +29,7 @@ from headgate.fleet.differences import Difference
 from headgate.kernel import documents
 from headgate.kernel.problems import Rejected
 from headgate.runtime import entries
-from headgate.runtime.commands import Context, Reply, View
+from headgate.runtime.commands import CommandContext, EngineView, Reply
 
 MEDIA_TYPES = ("application/json", "application/yaml")
 
@@ -40,7 +40,7 @@ MOST_AT_ONCE = 200
 Given = bodies.ManifestsInput
 
 
-async def apply(call: Call) -> Answer:
+async def apply(call: Request) -> Answer:
     given, parsed = await (_read_aside(call) if large_bodies.is_large(call) else read(call))
     applying.check_permissions(call, parsed)
     for one in parsed:
@@ -52,7 +52,7 @@ async def apply(call: Call) -> Answer:
     return replies.answer(await _apply_in_steps(call, given, parsed))
 
 
-async def read(call: Call) -> tuple[Given, list[Manifest]]:
+async def read(call: Request) -> tuple[Given, list[Manifest]]:
     """What is asked beside the manifests, without them; and the manifests."""
     given = Given(())
     body = await replies.in_thread(large_bodies.decoded, call)
@@ -62,7 +62,7 @@ async def read(call: Call) -> tuple[Given, list[Manifest]]:
     return msgspec.structs.replace(given, manifests=()), parsed
 
 
-async def _read_aside(call: Call) -> tuple[Given, list[Manifest]]:
+async def _read_aside(call: Request) -> tuple[Given, list[Manifest]]:
     given, *parts = [part async for part in large_bodies.parts(call, PARSING)]
     found: list[Manifest] = []
     for part in parts:
@@ -92,19 +92,19 @@ def _from_written(part: bytes) -> list[Manifest]:
     return found
 
 
-async def rehearse(call: Call) -> Answer:
+async def rehearse(call: Request) -> Answer:
     """All of it on a copy, where it is read too."""
     given, parsed = await read(call)
     return Answer(200, msgspec.json.encode(await performing.rehearse(call, parsed, given)))
 
 
-async def _rehearsed(call: Call, given: Given, parsed: list[Manifest]) -> Answer:
+async def _rehearsed(call: Request, given: Given, parsed: list[Manifest]) -> Answer:
     if call.service.aside is None:
         return Answer(200, await performing.rehearse(call, parsed, given))
     return await call.service.aside.answer("plans", REHEARSING, call)
 
 
-async def _apply_in_steps(call: Call, given: Given, parsed: list[Manifest]) -> Reply:
+async def _apply_in_steps(call: Request, given: Given, parsed: list[Manifest]) -> Reply:
     """What would be refused is refused before anything is stored: all of it is tried on a copy first."""
     known = await stepping.known_answer(call)
     if known is not None:
@@ -128,7 +128,7 @@ async def _apply_in_steps(call: Call, given: Given, parsed: list[Manifest]) -> R
     return await stepping.last(call, partial(_prune, call, parsed, given, results))
 
 
-def _check_prune(call: Call, parsed: list[Manifest], given: Given, view: View) -> None:
+def _check_prune(call: Request, parsed: list[Manifest], given: Given, view: EngineView) -> None:
     """Who has to be asked is asked before the first step."""
     state = view.engine.state
     removals = pruning.removals(state, given, [one.object for one in parsed])
@@ -136,7 +136,11 @@ def _check_prune(call: Call, parsed: list[Manifest], given: Given, view: View) -
 
 
 def _prune(
-    call: Call, parsed: list[Manifest], given: Given, results: list[dict[str, Any]], context: Context
+    call: Request,
+    parsed: list[Manifest],
+    given: Given,
+    results: list[dict[str, Any]],
+    context: CommandContext,
 ) -> Reply:
     """The last step of many: what the set no longer has."""
     state = context.engine.state
@@ -146,7 +150,7 @@ def _prune(
     return replies.reply(200, {"results": results + performing.results(state, wanted)["results"]})
 
 
-def _apply(call: Call, parsed: list[Manifest], given: Given, context: Context) -> Reply:
+def _apply(call: Request, parsed: list[Manifest], given: Given, context: CommandContext) -> Reply:
     state = context.engine.state
     applying.check_fields(call, state, parsed)
     applying.check_references(state, parsed)
@@ -156,7 +160,7 @@ def _apply(call: Call, parsed: list[Manifest], given: Given, context: Context) -
     return replies.reply(200, performing.results(state, wanted))
 
 
-async def diff(call: Call) -> Answer:
+async def diff(call: Request) -> Answer:
     given = bodies.DiffInput()
     if call.body is not None:
         given = await replies.in_thread(documents.read, bodies.DiffInput, call.body)
@@ -166,17 +170,17 @@ async def diff(call: Call) -> Answer:
 
 
 def _compare(
-    parsed: list[applying.Manifest], given: bodies.DiffInput, user: str, view: View
+    parsed: list[applying.Manifest], given: bodies.DiffInput, user: str, view: EngineView
 ) -> list[Difference]:
     return performing.wanted(view.engine.state, parsed, given, user).differences()
 
 
-async def export(call: Call) -> Answer:
+async def export(call: Request) -> Answer:
     things = await replies.ask(call, _objects)
     return Answer(200, await replies.in_thread(_described, call, things))
 
 
-def _objects(view: View) -> list[Object]:
+def _objects(view: EngineView) -> list[Object]:
     """They are values: what is done with them later does not disturb the engine."""
     state = view.engine.state
     return [
@@ -184,7 +188,7 @@ def _objects(view: View) -> list[Object]:
     ]
 
 
-def _described(call: Call, things: list[Object]) -> bytes:
+def _described(call: Request, things: list[Object]) -> bytes:
     """To each as they see the objects one by one: secrets are for those who may write them."""
     found = [fleet_objects.shown(call, thing, manifests.describe) for thing in things]
     return msgspec.json.encode({"manifests": found})

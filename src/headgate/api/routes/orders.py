@@ -7,14 +7,14 @@ from functools import partial
 from typing import Any
 
 from headgate.api import bodies, finding, refusals, replies, rollout_views, selecting
-from headgate.api.calls import Answer, Call, Route
+from headgate.api.calls import Answer, Request, Route
 from headgate.api.routes import targets
 from headgate.fleet import changes, kinds, orders
 from headgate.fleet.changes import Order
 from headgate.fleet.orders import Prospect
 from headgate.fleet.state import State
 from headgate.kernel import documents
-from headgate.runtime.commands import Context, Reply, View
+from headgate.runtime.commands import CommandContext, EngineView, Reply
 
 MOST_LISTED = 500
 """Targets that an answer names; `count` and `refusedCount` are of all of them."""
@@ -42,10 +42,10 @@ _SUMMARIES: dict[Order, tuple[str, str]] = {
 }
 
 
-async def act(action: Order, call: Call) -> Answer:
+async def act(action: Order, call: Request) -> Answer:
     to = _wanted(action, call.body)
 
-    def command(context: Context) -> Reply:
+    def command(context: CommandContext) -> Reply:
         state = context.engine.state
         target = finding.target(state, targets.reference(call))
         with refusals.as_conflict(f"The target cannot {_WORDS[action]}"):
@@ -62,7 +62,7 @@ def _wanted(action: Order, body: Any) -> str | None:
     return documents.read(bodies.TargetOrderInput, body if body is not None else {}).to
 
 
-async def act_on_many(action: Order, call: Call) -> Answer:
+async def act_on_many(action: Order, call: Request) -> Answer:
     if action == "adopt":
         adoption = documents.read(bodies.AdoptManyInput, call.body)
         given = bodies.TargetsOrderInput(
@@ -77,12 +77,16 @@ async def act_on_many(action: Order, call: Call) -> Answer:
     return await replies.submit(call, partial(_act_on_many, call, action, given))
 
 
-def _preview(view: View, call: Call, action: Order, given: bodies.TargetsOrderInput) -> dict[str, Any]:
+def _preview(
+    view: EngineView, call: Request, action: Order, given: bodies.TargetsOrderInput
+) -> dict[str, Any]:
     change = _change(view.engine.state, call, action, given)
     return _document(change, orders.prospects(view.engine.state, change), given.dry_run)
 
 
-def _act_on_many(call: Call, action: Order, given: bodies.TargetsOrderInput, context: Context) -> Reply:
+def _act_on_many(
+    call: Request, action: Order, given: bodies.TargetsOrderInput, context: CommandContext
+) -> Reply:
     state = context.engine.state
     change = _change(state, call, action, given)
     found = orders.prospects(state, change)
@@ -96,7 +100,7 @@ def _act_on_many(call: Call, action: Order, given: bodies.TargetsOrderInput, con
 
 
 def _change(
-    state: State, call: Call, action: Order, given: bodies.TargetsOrderInput
+    state: State, call: Request, action: Order, given: bodies.TargetsOrderInput
 ) -> changes.TargetsAction:
     """Names, so that the change reads the same whatever ids were used."""
     deployment = finding.name(state, kinds.DEPLOYMENT, call.path["deployment"])
@@ -127,7 +131,9 @@ def _moved(one: Prospect) -> dict[str, Any]:
     }
 
 
-def _handler(function: Callable[[Order, Call], Awaitable[Answer]], action: Order) -> Callable[[Call], Any]:
+def _handler(
+    function: Callable[[Order, Request], Awaitable[Answer]], action: Order
+) -> Callable[[Request], Any]:
     return partial(function, action)
 
 

@@ -18,14 +18,14 @@ from headgate.api import (
     views,
 )
 from headgate.api.applying import Manifest
-from headgate.api.calls import Answer, Call, Route
+from headgate.api.calls import Answer, Request, Route
 from headgate.fleet import kinds
 from headgate.fleet.changes import Change, Put
 from headgate.fleet.differences import Difference
 from headgate.fleet.state import State
 from headgate.kernel import documents, instants
 from headgate.kernel.problems import Problem, Rejected, below, renamed
-from headgate.runtime.commands import View
+from headgate.runtime.commands import EngineView
 from headgate.simulate import planning
 
 VERSION = "version"
@@ -33,7 +33,7 @@ LONGEST_SECONDS = 20.0
 """Then a plan is cut, and says so: the next one waits for it."""
 
 
-async def plan(call: Call) -> Answer:
+async def plan(call: Request) -> Answer:
     given = await replies.in_thread(
         documents.read, bodies.PlanInput, call.body if call.body is not None else {}
     )
@@ -68,7 +68,7 @@ class _Prepared(msgspec.Struct, frozen=True):
     changes: list[Change]
 
 
-def _prepare(parsed: list[Manifest], given: bodies.PlanInput, user: str, view: View) -> _Prepared:
+def _prepare(parsed: list[Manifest], given: bodies.PlanInput, user: str, view: EngineView) -> _Prepared:
     wanted = performing.wanted(view.engine.state, parsed, given, user)
     if not given.force:
         _check_concerns(view.engine.state, wanted)

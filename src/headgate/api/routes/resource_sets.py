@@ -5,18 +5,18 @@ from __future__ import annotations
 import msgspec
 
 from headgate.api import bodies, large_bodies, replies, sets, stepping, views
-from headgate.api.calls import Answer, Call, Route
+from headgate.api.calls import Answer, Request, Route
 
 PARSING = "parseResourceSet"
 
 
-async def put_set(call: Call) -> Answer:
+async def put_set(call: Request) -> Answer:
     wanted = await _read(call)
     sets.check_permissions(call, wanted)
     return replies.answer(await sets.put(call, wanted))
 
 
-async def _read(call: Call) -> sets.Set:
+async def _read(call: Request) -> sets.Set:
     if not large_bodies.is_large(call):
         return await replies.in_thread(sets.read, large_bodies.decoded(call), call.workspace)
     provider, *parts = [part async for part in large_bodies.parts(call, PARSING)]

@@ -9,20 +9,20 @@ from typing import Any
 import msgspec
 
 from headgate.api import concerning, etags, finding, lists, objects, pages, refusals, replies
-from headgate.api.calls import Answer, Call, Parameter, Route
+from headgate.api.calls import Answer, Parameter, Request, Route
 from headgate.api.routes import fleet_objects
 from headgate.api.schemas import Page as PageSchema
 from headgate.fleet import kinds, model
 from headgate.fleet.state import State
 from headgate.kernel import identifiers
 from headgate.kernel.problems import renamed
-from headgate.runtime.commands import Context, Reply, View
+from headgate.runtime.commands import CommandContext, EngineView, Reply
 
 Documents = list[dict[str, Any]]
 _PLACE = re.compile(r"rules\[\d+\]\.?(.*)", re.DOTALL)
 
 
-async def list_rules(call: Call) -> Answer:
+async def list_rules(call: Request) -> Answer:
     async def rows() -> list[tuple[str, int, dict[str, object]]]:
         policy = await replies.ask(call, lambda view: _viewed(view, call))
         return [(f"{rule.index:06}", 0, _shown(call, rule)) for rule in policy.rules]
@@ -30,19 +30,19 @@ async def list_rules(call: Call) -> Answer:
     return await lists.answer(call, lists.of_rows("rule", rows))
 
 
-async def get_rule(call: Call) -> Answer:
+async def get_rule(call: Request) -> Answer:
     policy = await replies.ask(call, lambda view: _viewed(view, call))
     return replies.object_answer(_shown(call, _rule(policy, call)))
 
 
-def _shown(call: Call, rule: model.Rule) -> dict[str, object]:
+def _shown(call: Request, rule: model.Rule) -> dict[str, object]:
     return fleet_objects.part_shown(call, kinds.POLICY.name, objects.rule_document(rule))
 
 
-async def create_rule(call: Call) -> Answer:
+async def create_rule(call: Request) -> Answer:
     position = call.query.get("position")
 
-    def create(context: Context) -> Reply:
+    def create(context: CommandContext) -> Reply:
         policy = _policy(context.engine.state, call)
         place = len(policy.rules) if position is None else min(int(position), len(policy.rules))
 
@@ -54,8 +54,8 @@ async def create_rule(call: Call) -> Answer:
     return await replies.submit(call, create)
 
 
-async def put_rule(call: Call) -> Answer:
-    def replace(context: Context) -> Reply:
+async def put_rule(call: Request) -> Answer:
+    def replace(context: CommandContext) -> Reply:
         policy, old = _held(context, call)
 
         def exchange(documents: Documents) -> None:
@@ -67,8 +67,8 @@ async def put_rule(call: Call) -> Answer:
     return await replies.submit(call, replace)
 
 
-async def delete_rule(call: Call) -> Answer:
-    def delete(context: Context) -> Reply:
+async def delete_rule(call: Request) -> Answer:
+    def delete(context: CommandContext) -> Reply:
         policy, old = _held(context, call)
 
         def remove(documents: Documents) -> None:
@@ -83,8 +83,8 @@ async def delete_rule(call: Call) -> Answer:
 
 
 def _written(
-    context: Context,
-    call: Call,
+    context: CommandContext,
+    call: Request,
     policy: model.Policy,
     change: Callable[[Documents], None],
     place: int,
@@ -96,14 +96,16 @@ def _written(
     return concerning.reply_with(status, objects.rule_document(kept.rules[place]), concern)
 
 
-def _body(call: Call) -> Any:
+def _body(call: Request) -> Any:
     """Whoever changes what was answered need not take out whom it concerned."""
     if not isinstance(call.body, dict):
         return call.body
     return {key: item for key, item in call.body.items() if key != "concerns"}
 
 
-def _put(context: Context, call: Call, policy: model.Policy, change: Callable[[Documents], None]) -> None:
+def _put(
+    context: CommandContext, call: Request, policy: model.Policy, change: Callable[[Documents], None]
+) -> None:
     """Every other rule keeps its id, whatever its place is now: skips, slots and groups know rules by their ids."""
     document = objects.document(policy)
     change(document["rules"])
@@ -128,7 +130,7 @@ def _with_free_id(policy: model.Policy, body: Any, place: int) -> Any:
     return {"id": identifiers.derive(policy.id, str(number)), **body}
 
 
-def _held(context: Context, call: Call) -> tuple[model.Policy, model.Rule]:
+def _held(context: CommandContext, call: Request) -> tuple[model.Policy, model.Rule]:
     """The rule that the caller has seen, with its policy."""
     policy = _policy(context.engine.state, call)
     old = _rule(policy, call)
@@ -136,17 +138,17 @@ def _held(context: Context, call: Call) -> tuple[model.Policy, model.Rule]:
     return policy, old
 
 
-def _viewed(view: View, call: Call) -> model.Policy:
+def _viewed(view: EngineView, call: Request) -> model.Policy:
     return _policy(view.engine.state, call)
 
 
-def _policy(state: State, call: Call) -> model.Policy:
+def _policy(state: State, call: Request) -> model.Policy:
     found = finding.required(state, kinds.POLICY, call.path["policy"])
     assert isinstance(found, model.Policy)
     return found
 
 
-def _rule(policy: model.Policy, call: Call) -> model.Rule:
+def _rule(policy: model.Policy, call: Request) -> model.Rule:
     reference = call.path["rule"]
     found = policy.rule(reference.lower()) or policy.rule(reference)
     if found is None:

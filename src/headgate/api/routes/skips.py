@@ -15,7 +15,7 @@ from headgate.api import (
     replies,
     rollout_views,
 )
-from headgate.api.calls import Answer, Call, Route
+from headgate.api.calls import Answer, Request, Route
 from headgate.api.routes import targets
 from headgate.api.schemas import Concerning
 from headgate.api.schemas import Page as PageSchema
@@ -24,7 +24,7 @@ from headgate.fleet.changes import DeleteSkip, PutSkip
 from headgate.fleet.state import State
 from headgate.kernel import documents, rendering
 from headgate.kernel.problems import Problem, Rejected
-from headgate.runtime.commands import Context, Reply, View
+from headgate.runtime.commands import CommandContext, EngineView, Reply
 
 
 def document(state: State, skip: model.Skip) -> dict[str, Any]:
@@ -44,8 +44,8 @@ def _label(state: State, skip: model.Skip) -> str | None:
     return next((rule.label for rule in rules if rule.id == skip.rule), None)
 
 
-async def list_skips(call: Call) -> Answer:
-    def all_of_them(view: View) -> list[tuple[str, int, dict[str, Any]]]:
+async def list_skips(call: Request) -> Answer:
+    def all_of_them(view: EngineView) -> list[tuple[str, int, dict[str, Any]]]:
         state = view.engine.state
         return [(skip.id, skip.created_at, document(state, skip)) for skip in state.skips.values()]
 
@@ -55,7 +55,7 @@ async def list_skips(call: Call) -> Answer:
     return await lists.answer(call, lists.of_rows("skip", rows, "-createdAt"))
 
 
-async def get_skip(call: Call) -> Answer:
+async def get_skip(call: Request) -> Answer:
     found = await replies.ask(call, lambda view: _found(view.engine.state, call.path["skip"]))
     return replies.object_answer(found)
 
@@ -67,14 +67,14 @@ def _found(state: State, reference: str) -> dict[str, Any]:
     return document(state, skip)
 
 
-async def create_skip(call: Call) -> Answer:
+async def create_skip(call: Request) -> Answer:
     given = documents.read(bodies.SkipInput, call.body)
     if given.expires_at is not None and given.expires_at <= call.service.clock():
         raise Rejected(
             [Problem("expiresAt", f"is {rendering.shown(given.expires_at)}, which is over already")]
         )
 
-    def create(context: Context) -> Reply:
+    def create(context: CommandContext) -> Reply:
         state = context.engine.state
         change = _change(state, given, call.caller.user)
         with targets.quietly(state):
@@ -114,10 +114,10 @@ def _encoded(state: State, skip: str) -> bytes:
     return replies.reply(200, document(state, state.skips[skip])).body
 
 
-async def delete_skip(call: Call) -> Answer:
+async def delete_skip(call: Request) -> Answer:
     reference = call.path["skip"]
 
-    def delete(context: Context) -> Reply:
+    def delete(context: CommandContext) -> Reply:
         state = context.engine.state
         written = _found(state, reference)
         etags.check(call.if_match, _encoded(state, reference))

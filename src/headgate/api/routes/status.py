@@ -14,14 +14,14 @@ from headgate.api import (
     replies,
     rollout_views,
 )
-from headgate.api.calls import Answer, Call, Parameter, Route
+from headgate.api.calls import Answer, Parameter, Request, Route
 from headgate.api.routes.targets import quietly
 from headgate.fleet import explain, kinds, model, promotion, target_states
 from headgate.fleet.brackets import hooks
 from headgate.fleet.state import State
 from headgate.fleet.units import DeploymentNode, Pair, Target, VersionNode
 from headgate.kernel.instants import Instant
-from headgate.runtime.commands import View
+from headgate.runtime.commands import EngineView
 
 MOST_WAITING_SHOWN = 3
 MOST_STUCK_SHOWN = 10
@@ -52,7 +52,7 @@ class _Cell(msgspec.Struct):
     stuck: list[dict[str, str]] = []
 
 
-async def get_status(call: Call) -> Answer:
+async def get_status(call: Request) -> Answer:
     wants_stuck = call.query.get("stuck") is True
     cells = await replies.ask(
         call, partial(_cells, call.query.get("deployment"), call.query.get("environment"), wants_stuck)
@@ -67,14 +67,16 @@ async def get_status(call: Call) -> Answer:
     return Answer(200, _document(cells, is_at_rest, warnings))
 
 
-def _is_at_rest(view: View) -> bool:
+def _is_at_rest(view: EngineView) -> bool:
     """Nothing happens any more but by somebody from outside."""
     state = view.engine.state
     has_live_job = any(state.targets[name].record.job is not None for name in state.unfinished)
     return not (has_live_job or state.measuring or state.waiting.dirty or view.engine.next_wake() is not None)
 
 
-def _cells(deployment: str | None, environment: str | None, wants_stuck: bool, view: View) -> list[_Cell]:
+def _cells(
+    deployment: str | None, environment: str | None, wants_stuck: bool, view: EngineView
+) -> list[_Cell]:
     state = view.engine.state
     wanted = None if deployment is None else finding.name(state, kinds.DEPLOYMENT, deployment)
     place = None if environment is None else finding.name(state, kinds.ENVIRONMENT, environment)
@@ -98,7 +100,7 @@ def _cell(deployment: DeploymentNode, pair: Pair, wants_stuck: bool) -> _Cell:
     )
 
 
-def _look(cells: list[_Cell], first: int, view: View) -> int:
+def _look(cells: list[_Cell], first: int, view: EngineView) -> int:
     """Goes on where the last question stopped; gives the first cell that is not finished."""
     ends = time.monotonic() + SLICE_SECONDS
     with quietly(view.engine.state):
@@ -108,7 +110,7 @@ def _look(cells: list[_Cell], first: int, view: View) -> int:
     return len(cells)
 
 
-def _finish(cell: _Cell, view: View, ends: float) -> bool:
+def _finish(cell: _Cell, view: EngineView, ends: float) -> bool:
     state = view.engine.state
     for name in cell.names[cell.done :]:
         target = state.targets.get(name)

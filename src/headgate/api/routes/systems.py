@@ -17,18 +17,18 @@ from headgate.api import (
     replies,
     views,
 )
-from headgate.api.calls import Answer, Call, Route
+from headgate.api.calls import Answer, Request, Route
 from headgate.api.schemas import Page as PageSchema
 from headgate.fleet import model
 from headgate.kernel import documents, identifiers, instants, rendering
 from headgate.kernel.problems import Problem, Rejected
-from headgate.runtime.commands import Reply, View
+from headgate.runtime.commands import EngineView, Reply
 from headgate.store.port import AuditEntry, Transaction
 
 KIND = "System"
 
 
-def _named(view: View) -> dict[str, list[str]]:
+def _named(view: EngineView) -> dict[str, list[str]]:
     """Systems in use, each with what uses it."""
     state = view.engine.state
     found: dict[str, list[str]] = {}
@@ -52,7 +52,7 @@ def _undescribed(workspace: str, name: str) -> dict[str, Any]:
     }
 
 
-async def _systems(call: Call) -> dict[str, dict[str, Any]]:
+async def _systems(call: Request) -> dict[str, dict[str, Any]]:
     described = await replies.in_thread(call.service.store.documents, call.workspace, KIND)
     return _all_of_them(call.workspace, described, await replies.ask(call, _named))
 
@@ -66,7 +66,7 @@ def _all_of_them(
     return found
 
 
-async def list_systems(call: Call) -> Answer:
+async def list_systems(call: Request) -> Answer:
     async def rows() -> list[tuple[str, int, dict[str, Any]]]:
         found = await _systems(call)
         return [(name, _created_at(system), system) for name, system in found.items()]
@@ -84,7 +84,7 @@ def _find(found: dict[str, dict[str, Any]], reference: str) -> dict[str, Any] | 
     return found.get(reference) or next(by_id, None)
 
 
-async def get_system(call: Call) -> Answer:
+async def get_system(call: Request) -> Answer:
     systems = await _systems(call)
     found = _find(systems, call.path["system"])
     if found is None:
@@ -92,7 +92,7 @@ async def get_system(call: Call) -> Answer:
     return replies.object_answer(found)
 
 
-async def put_system(call: Call) -> Answer:
+async def put_system(call: Request) -> Answer:
     given = documents.read(bodies.SystemInput, call.body)
     named = await replies.ask(call, _named)
 
@@ -115,7 +115,7 @@ def _check_name(given: bodies.SystemInput, name: str) -> None:
 
 
 def _put(
-    call: Call, given: bodies.SystemInput, old: dict[str, Any] | None, transaction: Transaction
+    call: Request, given: bodies.SystemInput, old: dict[str, Any] | None, transaction: Transaction
 ) -> tuple[Reply, AuditEntry]:
     name = old["name"] if old is not None else call.path["system"]
     now = rendering.shown(call.service.clock())
@@ -134,7 +134,7 @@ def _put(
     return replies.object_reply(200 if is_described else 201, body), entry
 
 
-async def delete_system(call: Call) -> Answer:
+async def delete_system(call: Request) -> Answer:
     used = await replies.ask(call, _named)
 
     def act(transaction: Transaction) -> tuple[Reply, AuditEntry]:

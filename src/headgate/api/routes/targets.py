@@ -17,7 +17,7 @@ from headgate.api import (
     replies,
     rollout_views,
 )
-from headgate.api.calls import Answer, Call, Parameter, Route
+from headgate.api.calls import Answer, Parameter, Request, Route
 from headgate.api.lists import Listing
 from headgate.api.pages import Key, Page
 from headgate.api.routes import jobs
@@ -27,7 +27,7 @@ from headgate.fleet.state import State
 from headgate.fleet.units import Target
 from headgate.kernel import rendering
 from headgate.kernel.instants import Instant
-from headgate.runtime.commands import View
+from headgate.runtime.commands import EngineView
 
 JUDGED_STEP = 300
 """Targets whose state is found out in one go: each takes some time in the engine's thread."""
@@ -62,7 +62,7 @@ def document(state: State, target: Target, now: Instant) -> dict[str, Any]:
     }
 
 
-def _with_reason(view: View, row: dict[str, Any], is_asked: bool) -> dict[str, Any]:
+def _with_reason(view: EngineView, row: dict[str, Any], is_asked: bool) -> dict[str, Any]:
     """What is up to date has no reason, and nothing next: most are, and need not be explained."""
     if not is_asked:
         return {**row, "desired": None, "message": None, "nextEvaluationTime": None}
@@ -73,7 +73,7 @@ def _with_reason(view: View, row: dict[str, Any], is_asked: bool) -> dict[str, A
     return {**row, "desired": found.desired, "message": found.message, "nextEvaluationTime": at}
 
 
-async def list_targets(call: Call) -> Answer:
+async def list_targets(call: Request) -> Answer:
     wanted = {name: str(call.query[name]) for name in _FILTERED if call.query.get(name) is not None}
     state_wanted = call.query.get("state")
 
@@ -98,7 +98,7 @@ def _rows(
     page: Page,
     position: Key | None,
     count: int,
-    view: View,
+    view: EngineView,
 ) -> list[Row]:
     state = view.engine.state
     names = {name: finding.name_or_same(state, _FILTERED[name], value) for name, value in wanted.items()}
@@ -145,17 +145,17 @@ _FILTERED = {
 }
 
 
-def reference(call: Call) -> str:
+def reference(call: Request) -> str:
     if "target" in call.path:
         return call.path["target"]
     return "/".join(call.path[name] for name in _FILTERED)
 
 
-async def get_target(call: Call) -> Answer:
+async def get_target(call: Request) -> Answer:
     return replies.object_answer(await replies.ask(call, lambda view: _detail(view, reference(call))))
 
 
-def _detail(view: View, reference: str) -> dict[str, Any]:
+def _detail(view: EngineView, reference: str) -> dict[str, Any]:
     state = view.engine.state
     target = finding.target(state, reference)
     explanation = view.engine.explain(target.name, view.now)
@@ -171,12 +171,12 @@ def _detail(view: View, reference: str) -> dict[str, Any]:
     }
 
 
-async def explain_target(call: Call) -> Answer:
+async def explain_target(call: Request) -> Answer:
     whole = evidence.sees_answers(call)
     return Answer(200, await replies.ask(call, lambda view: _explained(view, reference(call), whole)))
 
 
-def _explained(view: View, reference: str, whole: bool) -> dict[str, Any]:
+def _explained(view: EngineView, reference: str, whole: bool) -> dict[str, Any]:
     target = finding.target(view.engine.state, reference)
     found = evidence.explained(view.engine.explain(target.name, view.now), whole=whole)
     if view.warning is not None:
@@ -184,7 +184,7 @@ def _explained(view: View, reference: str, whole: bool) -> dict[str, Any]:
     return found
 
 
-async def list_jobs_of_target(call: Call) -> Answer:
+async def list_jobs_of_target(call: Request) -> Answer:
     target = await replies.ask(call, lambda view: finding.target(view.engine.state, reference(call)))
     names = (target.deployment.name, target.environment.name, target.resource.name)
     return await jobs.answer_list(call, dict(zip(_FILTERED, names)))

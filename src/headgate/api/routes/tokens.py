@@ -20,7 +20,7 @@ from headgate.api import (
     tokens,
     views,
 )
-from headgate.api.calls import Answer, Call, Refusal, Route
+from headgate.api.calls import Answer, Refusal, Request, Route
 from headgate.api.schemas import Page as PageSchema
 from headgate.kernel import documents, rendering
 from headgate.kernel.problems import Problem, Rejected
@@ -34,13 +34,13 @@ def document(token: Token) -> dict[str, Any]:
     return rendering.built(views.TokenView, token)
 
 
-def _visible(call: Call, tokens: Iterable[Token]) -> list[Token]:
+def _visible(call: Request, tokens: Iterable[Token]) -> list[Token]:
     """Those of the workspace; those that are good everywhere for who manages all workspaces."""
     workspaces = {call.workspace, None} if call.principal.allows("token:write", "*") else {call.workspace}
     return [token for token in tokens if token.workspace in workspaces]
 
 
-async def list_tokens(call: Call) -> Answer:
+async def list_tokens(call: Request) -> Answer:
     async def rows() -> list[tuple[str, int, dict[str, Any]]]:
         found = _visible(call, await replies.in_thread(call.service.store.tokens, None))
         return [(f"{token.name}\n{token.id}", token.created_at, document(token)) for token in found]
@@ -48,7 +48,7 @@ async def list_tokens(call: Call) -> Answer:
     return await lists.answer(call, lists.of_rows("token", rows))
 
 
-async def create_token(call: Call) -> Answer:
+async def create_token(call: Request) -> Answer:
     given = documents.read(bodies.TokenInput, call.body)
     _check(call, given)
     _check_giving(call, given)
@@ -70,7 +70,7 @@ async def create_token(call: Call) -> Answer:
     )
 
 
-def _check(call: Call, given: bodies.TokenInput) -> None:
+def _check(call: Request, given: bodies.TokenInput) -> None:
     problems = [
         Problem(
             documents.item_path("permissions", index),
@@ -92,7 +92,7 @@ def _check(call: Call, given: bodies.TokenInput) -> None:
         raise Rejected(problems)
 
 
-def _check_giving(call: Call, given: bodies.TokenInput) -> None:
+def _check_giving(call: Request, given: bodies.TokenInput) -> None:
     where = "*" if given.all_workspaces else call.workspace
     wanted = permissions.granted(given.role, given.permissions)
     missing = sorted(one for one in wanted if not call.principal.allows(one, where))
@@ -110,7 +110,7 @@ def _check_giving(call: Call, given: bodies.TokenInput) -> None:
         )
 
 
-def _check_lifetime(call: Call, given: bodies.TokenInput) -> None:
+def _check_lifetime(call: Request, given: bodies.TokenInput) -> None:
     """Otherwise a token that ends would make itself another one in time, for ever."""
     ends = call.principal.expires_at
     if ends is not None and (given.expires_at is None or given.expires_at > ends):
@@ -122,7 +122,7 @@ def _check_lifetime(call: Call, given: bodies.TokenInput) -> None:
         )
 
 
-def _store(token: Token, reply: Reply, call: Call, transaction: Transaction) -> tuple[Reply, AuditEntry]:
+def _store(token: Token, reply: Reply, call: Request, transaction: Transaction) -> tuple[Reply, AuditEntry]:
     named = tokens.sounds_like(token.name)
     if any(tokens.sounds_like(one.name) == named and _meet(one, token) for one in transaction.tokens()):
         raise refusals.conflict(
@@ -138,13 +138,13 @@ def _meet(one: Token, other: Token) -> bool:
     return one.workspace is None or other.workspace is None or one.workspace == other.workspace
 
 
-async def delete_token(call: Call) -> Answer:
+async def delete_token(call: Request) -> Answer:
     reply = await replies.in_thread(recording.once, call, call.workspace, partial(_remove, call))
     call.service.tokens_changed()
     return replies.answer(reply)
 
 
-def _keep_the_last_master(call: Call, everybody: Iterable[Token], token: Token) -> None:
+def _keep_the_last_master(call: Request, everybody: Iterable[Token], token: Token) -> None:
     """Without one nobody could make another."""
     now = call.service.clock()
     masters = [one.id for one in everybody if _is_master(one) and not tokens.has_expired(one, now)]
@@ -159,7 +159,7 @@ def _is_master(token: Token) -> bool:
     return token.workspace is None and "token:write" in permissions.granted(token.role, token.permissions)
 
 
-def _remove(call: Call, transaction: Transaction) -> tuple[Reply, AuditEntry]:
+def _remove(call: Request, transaction: Transaction) -> tuple[Reply, AuditEntry]:
     reference = call.path["token"]
     visible = _visible(call, transaction.tokens())
     by_id = [token for token in visible if token.id == reference.lower()]
@@ -175,7 +175,7 @@ def _remove(call: Call, transaction: Transaction) -> tuple[Reply, AuditEntry]:
     return replies.NOTHING, recording.entry(call, "deleted", KIND, token.name, before)
 
 
-async def who_am_i(call: Call) -> Answer:
+async def who_am_i(call: Request) -> Answer:
     grants = {workspace: sorted(granted) for workspace, granted in sorted(call.principal.grants.items())}
     return Answer(200, {"user": call.principal.user, "workspaces": grants})
 

@@ -11,16 +11,16 @@ from headgate.api import (
     replies,
     views,
 )
-from headgate.api.calls import Answer, Call, Route
+from headgate.api.calls import Answer, Request, Route
 from headgate.fleet import kinds, model
 from headgate.fleet.changes import SetVariable
 from headgate.fleet.kinds import Kind
 from headgate.kernel import documents
 from headgate.kernel.problems import Problem, Rejected
-from headgate.runtime.commands import Context, Reply
+from headgate.runtime.commands import CommandContext, Reply
 
 
-async def put_variable(kind: Kind, call: Call) -> Answer:
+async def put_variable(kind: Kind, call: Request) -> Answer:
     key = call.path["key"]
     given = documents.read(bodies.VariableInput, call.body)
     flaw = model.name_flaw(key)
@@ -29,7 +29,7 @@ async def put_variable(kind: Kind, call: Call) -> Answer:
     if given.value is None:
         raise Rejected([Problem("value", "must not be null; DELETE takes a variable away")])
 
-    def put(context: Context) -> Reply:
+    def put(context: CommandContext) -> Reply:
         name = finding.name(context.engine.state, kind, call.path[kind.parameter])
         context.apply(_change(kind, name, key, given.value))
         return replies.reply(200, {"key": key, "value": given.value})
@@ -37,10 +37,10 @@ async def put_variable(kind: Kind, call: Call) -> Answer:
     return await replies.submit(call, put)
 
 
-async def delete_variable(kind: Kind, call: Call) -> Answer:
+async def delete_variable(kind: Kind, call: Request) -> Answer:
     key = call.path["key"]
 
-    def delete(context: Context) -> Reply:
+    def delete(context: CommandContext) -> Reply:
         owner = finding.required(context.engine.state, kind, call.path[kind.parameter])
         assert isinstance(owner, model.Resource | model.Deployment)
         if key not in owner.variables:

@@ -25,7 +25,7 @@ from headgate.api import (
     selecting,
     views,
 )
-from headgate.api.calls import Answer, Call, Route
+from headgate.api.calls import Answer, Request, Route
 from headgate.api.lists import Listing
 from headgate.api.objects import Parsed
 from headgate.api.pages import Key, Page
@@ -37,24 +37,24 @@ from headgate.fleet.state import State
 from headgate.fleet.units import VersionNode
 from headgate.kernel import documents
 from headgate.kernel.problems import Problem, Rejected
-from headgate.runtime.commands import Context, Reply, View
+from headgate.runtime.commands import CommandContext, EngineView, Reply
 
 NEWEST_FIRST = "-createdAt"
 Find = Callable[[State], VersionNode]
 
 
-async def list_versions(call: Call) -> Answer:
+async def list_versions(call: Request) -> Answer:
     return await _list(call, _all_after)
 
 
-async def list_versions_of_deployment(call: Call) -> Answer:
+async def list_versions_of_deployment(call: Request) -> Answer:
     return await _list(call, partial(_after_of_deployment, call.path["deployment"]))
 
 
 Rows = list[tuple[Key, model.Version]]
 
 
-async def _list(call: Call, after: Callable[[Page, Key | None, int, View], Rows]) -> Answer:
+async def _list(call: Request, after: Callable[[Page, Key | None, int, EngineView], Rows]) -> Answer:
     async def fetch(page: Page, position: Key | None, count: int) -> Sequence[tuple[Key, model.Version]]:
         return await replies.ask(call, partial(after, page, position, count))
 
@@ -68,7 +68,7 @@ async def _list(call: Call, after: Callable[[Page, Key | None, int, View], Rows]
     return await lists.answer(call, listing)
 
 
-def _all_after(page: Page, position: Key | None, count: int, view: View) -> Rows:
+def _all_after(page: Page, position: Key | None, count: int, view: EngineView) -> Rows:
     """Ids are what is unique about versions of all deployments."""
     table = view.engine.state.versions
     if page.field == "name":
@@ -80,7 +80,9 @@ def _all_after(page: Page, position: Key | None, count: int, view: View) -> Rows
     return [(key, table[key[-1]].object) for key in orderings.after(keys, page, position, count)]
 
 
-def _after_of_deployment(deployment: str, page: Page, position: Key | None, count: int, view: View) -> Rows:
+def _after_of_deployment(
+    deployment: str, page: Page, position: Key | None, count: int, view: EngineView
+) -> Rows:
     state = view.engine.state
     node = state.deployments[finding.name(state, kinds.DEPLOYMENT, deployment)]
     by_key = {page.key(_sort_name(page, one), one.object.created_at): one.object for one in node.versions}
@@ -92,20 +94,20 @@ def _sort_name(page: Page, node: VersionNode) -> str:
     return f"{node.object.name}\n{node.id}" if page.field == "name" else node.id
 
 
-def _by_reference(call: Call) -> Find:
+def _by_reference(call: Request) -> Find:
     return lambda state: finding.version(state, call.path["version"])
 
 
-def _by_tag(call: Call) -> Find:
+def _by_tag(call: Request) -> Find:
     return lambda state: finding.version_of(state, call.path["deployment"], call.path["version"])
 
 
-async def get_version(find: Callable[[Call], Find], call: Call) -> Answer:
+async def get_version(find: Callable[[Request], Find], call: Request) -> Answer:
     version = await replies.ask(call, lambda view: find(call)(view.engine.state).object)
     return replies.object_answer(fleet_objects.shown(call, version, objects.document))
 
 
-async def create_version(call: Call) -> Answer:
+async def create_version(call: Request) -> Answer:
     reference = call.path["deployment"]
     deployment = await replies.ask(
         call, lambda view: finding.name(view.engine.state, kinds.DEPLOYMENT, reference)
@@ -126,7 +128,7 @@ def _naming(body: object, reference: str, deployment: str) -> object:
     return body
 
 
-def _publish(parsed: Parsed, force: bool, context: Context) -> Reply:
+def _publish(parsed: Parsed, force: bool, context: CommandContext) -> Reply:
     version = parsed.object
     assert isinstance(version, model.Version)
     state = context.engine.state
@@ -146,11 +148,11 @@ def _publish(parsed: Parsed, force: bool, context: Context) -> Reply:
     return concerning.reply(state, 201, state.versions[version.id].object)
 
 
-async def patch_version(find: Callable[[Call], Find], call: Call) -> Answer:
+async def patch_version(find: Callable[[Request], Find], call: Request) -> Answer:
     merging.check_patch(call.body)
     await selecting.check_body(call, call.body)
 
-    def patch(context: Context) -> Reply:
+    def patch(context: CommandContext) -> Reply:
         state = context.engine.state
         old = find(call)(state).object
         etags.check(call.if_match, objects.encode(old))
@@ -165,7 +167,9 @@ async def patch_version(find: Callable[[Call], Find], call: Call) -> Answer:
     return await replies.submit(call, patch)
 
 
-def _change(call: Call, context: Context, old: model.Version, parsed: Parsed, *, only_status: bool) -> None:
+def _change(
+    call: Request, context: CommandContext, old: model.Version, parsed: Parsed, *, only_status: bool
+) -> None:
     new = parsed.object
     assert isinstance(new, model.Version)
     problems = [
@@ -193,10 +197,10 @@ def _change(call: Call, context: Context, old: model.Version, parsed: Parsed, *,
             context.apply(changes.Put(new))
 
 
-async def reject_version(find: Callable[[Call], Find], call: Call) -> Answer:
+async def reject_version(find: Callable[[Request], Find], call: Request) -> Answer:
     given = documents.read(bodies.RejectInput, call.body)
 
-    def reject(context: Context) -> Reply:
+    def reject(context: CommandContext) -> Reply:
         state = context.engine.state
         old = find(call)(state).object
         user = context.caller.user
@@ -206,8 +210,8 @@ async def reject_version(find: Callable[[Call], Find], call: Call) -> Answer:
     return await replies.submit(call, reject)
 
 
-async def delete_version(find: Callable[[Call], Find], call: Call) -> Answer:
-    def deletion(view: View) -> deletions.Deletion:
+async def delete_version(find: Callable[[Request], Find], call: Request) -> Answer:
+    def deletion(view: EngineView) -> deletions.Deletion:
         old = find(call)(view.engine.state).object
         deletions.check_permission(call, view.engine.state, kinds.VERSION, old)
         return deletions.of(view.engine.state, kinds.VERSION, old, f"{old.deployment}/{old.tag}")
@@ -215,7 +219,7 @@ async def delete_version(find: Callable[[Call], Find], call: Call) -> Answer:
     if call.query.get("dryRun"):
         return Answer(200, (await replies.ask(call, deletion)).document())
 
-    def delete(context: Context) -> Reply:
+    def delete(context: CommandContext) -> Reply:
         old = find(call)(context.engine.state).object
         deletions.check_permission(call, context.engine.state, kinds.VERSION, old)
         etags.check(call.if_match, objects.encode(old))
@@ -231,7 +235,7 @@ _TAG = "versions"
 _ASKED_BY_FIELD = "targetSelector needs the permission version:scope too, jobAgentConfig needs job:config, createdAt and an id of one's own version:import."
 
 
-def _routes_for_one(path: str, suffix: str, find: Callable[[Call], Find]) -> tuple[Route, ...]:
+def _routes_for_one(path: str, suffix: str, find: Callable[[Request], Find]) -> tuple[Route, ...]:
     return (
         Route(
             "GET", path, f"getVersion{suffix}", "Get a version",

@@ -16,12 +16,12 @@ from headgate.api import (
     replies,
     views,
 )
-from headgate.api.calls import Answer, Call, Route
+from headgate.api.calls import Answer, Request, Route
 from headgate.api.schemas import Page as PageSchema
 from headgate.kernel import documents, rendering
 from headgate.kernel.problems import Problem, Rejected
 from headgate.runtime import retention
-from headgate.runtime.commands import Context, Reply
+from headgate.runtime.commands import CommandContext, Reply
 from headgate.runtime.retention import Retention
 from headgate.store.port import AuditEntry, Transaction, Workspace
 
@@ -32,19 +32,19 @@ def document(workspace: Workspace) -> dict[str, Any]:
     return rendering.built(views.WorkspaceView, workspace)
 
 
-async def _seen(call: Call) -> list[Workspace]:
+async def _seen(call: Request) -> list[Workspace]:
     found = await replies.in_thread(call.service.store.workspaces)
     return [one for one in found if call.principal.sees(one.name)]
 
 
-async def list_workspaces(call: Call) -> Answer:
+async def list_workspaces(call: Request) -> Answer:
     async def rows() -> list[tuple[str, int, dict[str, Any]]]:
         return [(one.name, one.created_at, document(one)) for one in await _seen(call)]
 
     return await lists.answer(call, lists.of_rows("workspace", rows))
 
 
-async def _find(call: Call) -> Workspace:
+async def _find(call: Request) -> Workspace:
     reference = call.path["workspace"]
     seen = await _seen(call)
     by_name = {one.name: one for one in seen}
@@ -55,18 +55,18 @@ async def _find(call: Call) -> Workspace:
     return found
 
 
-async def get_workspace(call: Call) -> Answer:
+async def get_workspace(call: Request) -> Answer:
     return replies.object_answer(document(await _find(call)))
 
 
-async def create_workspace(call: Call) -> Answer:
+async def create_workspace(call: Request) -> Answer:
     given = documents.read(bodies.WorkspaceInput, call.body)
     if given.name == _EVERYWHERE:
         raise Rejected([Problem("name", "is '*', which stands for all workspaces; choose another name")])
     return replies.answer(await replies.in_thread(_create, call, given))
 
 
-def _create(call: Call, given: bodies.WorkspaceInput) -> Reply:
+def _create(call: Request, given: bodies.WorkspaceInput) -> Reply:
     store = call.service.store
     workspace = Workspace(str(uuid.uuid4()), given.name, given.description, call.service.clock())
     with store.begin_with(workspace) as (transaction, is_new):
@@ -85,7 +85,7 @@ def _create(call: Call, given: bodies.WorkspaceInput) -> Reply:
     return reply
 
 
-async def delete_workspace(call: Call) -> Answer:
+async def delete_workspace(call: Request) -> Answer:
     """Its audit log goes with it."""
     workspace = await _find(call)
     if (await replies.in_thread(retention.of, call.service.store, workspace.name)).legal_hold:
@@ -99,20 +99,20 @@ async def delete_workspace(call: Call) -> Answer:
     return Answer(204)
 
 
-async def get_retention(call: Call) -> Answer:
+async def get_retention(call: Request) -> Answer:
     workspace = await _find(call)
     return replies.object_answer(
         msgspec.json.encode(await replies.in_thread(retention.of, call.service.store, workspace.name))
     )
 
 
-async def put_retention(call: Call) -> Answer:
+async def put_retention(call: Request) -> Answer:
     workspace = await _find(call)
     given = documents.read(Retention, call.body)
     return replies.answer(await replies.in_thread(_put_retention, call, workspace.name, given))
 
 
-def _put_retention(call: Call, workspace: str, given: Retention) -> Reply:
+def _put_retention(call: Request, workspace: str, given: Retention) -> Reply:
     body = msgspec.json.encode(given)
 
     def act(transaction: Transaction) -> tuple[Reply, AuditEntry]:
@@ -124,7 +124,7 @@ def _put_retention(call: Call, workspace: str, given: Retention) -> Reply:
     return recording.once(call, workspace, act)
 
 
-async def repair_clock(call: Call) -> Answer:
+async def repair_clock(call: Request) -> Answer:
     workspace = await _find(call)
     reply = await call.service.desk.submit_once(
         workspace.name, _take_time_back, call.caller, call.idempotency, alone=True
@@ -132,7 +132,7 @@ async def repair_clock(call: Call) -> Answer:
     return replies.answer(reply)
 
 
-def _take_time_back(context: Context) -> Reply:
+def _take_time_back(context: CommandContext) -> Reply:
     was, now = context.take_time_back()
     return replies.reply(200, {"was": rendering.shown(was), "now": rendering.shown(now)})
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from headgate import cel
-from headgate.cluster.port import Change, Conflict
+from headgate.cluster.port import Conflict, ObjectChange
 from headgate.cluster.simulated import matching, object_documents
 from headgate.cluster.simulated.agenda import Agenda, Timer
 from headgate.cluster.simulated.pods import PodSeen
@@ -65,7 +65,7 @@ class Statuses:
         """(when, object, what went wrong) of every `${}` that could not be evaluated."""
         store.listen(self._changed)
 
-    def _changed(self, change: Change) -> None:
+    def _changed(self, change: ObjectChange) -> None:
         item = change.object
         if item.kind == "Pod":
             return

@@ -7,7 +7,7 @@ from typing import Generic, Protocol, TypeVar
 from headgate.cluster import port
 from headgate.cluster.cache import ObjectCache
 from headgate.cluster.controller import Controller, PlanT
-from headgate.cluster.port import Change, Conflict
+from headgate.cluster.port import Conflict, ObjectChange
 from headgate.cluster.runner import Runner
 from headgate.cluster.simulated.agenda import Agenda
 from headgate.cluster.simulated.store import ObjectStore
@@ -75,7 +75,7 @@ class ControllerDriver(Generic[PlanT]):
         """When each request wants to be looked at again by itself."""
         return self.runner.queue.requeues
 
-    def _changed(self, change: Change) -> None:
+    def _changed(self, change: ObjectChange) -> None:
         if not self._controller.watches(change.object):
             return
         if self._lag and change.by != self._controller.name:
@@ -85,7 +85,7 @@ class ControllerDriver(Generic[PlanT]):
         else:
             self.runner.observe(change)
 
-    def _deliver(self, change: Change, life: int) -> None:
+    def _deliver(self, change: ObjectChange, life: int) -> None:
         if life == self._life:
             self.runner.observe(change)
 

@@ -1,6 +1,6 @@
 """Garbage collection: what every owner has left goes some time after them."""
 
-from headgate.cluster.port import Change, Conflict
+from headgate.cluster.port import Conflict, ObjectChange
 from headgate.cluster.simulated.agenda import Agenda
 from headgate.cluster.simulated.store import ObjectStore
 from headgate.kernel.instants import Instant
@@ -14,7 +14,7 @@ class Collector:
         self._delay = delay
         store.listen(self._changed)
 
-    def _changed(self, change: Change) -> None:
+    def _changed(self, change: ObjectChange) -> None:
         if change.kind == "deleted":
             for key in self._store.dependents(change.object.uid):
                 self._look_later(key, change.at)

@@ -3,7 +3,7 @@ those that it cannot keep."""
 
 import msgspec
 
-from headgate.cluster.port import Change
+from headgate.cluster.port import ObjectChange
 from headgate.cluster.simulated.agenda import Agenda, Timer
 from headgate.cluster.simulated.behaviors import Behaviors
 from headgate.cluster.simulated.pods import Pods, PodSeen
@@ -47,7 +47,7 @@ class Kubelet:
         running = self._running.get(pod.uid)
         return running.behavior if running is not None else self._behaviors.of_pod(pod)
 
-    def _changed(self, change: Change) -> None:
+    def _changed(self, change: ObjectChange) -> None:
         item = change.object
         if item.kind != "Pod":
             return

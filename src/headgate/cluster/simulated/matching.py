@@ -6,7 +6,7 @@ from typing import Any
 from headgate import cel
 from headgate.kernel.problems import Problem, Rejected
 
-MATCH = cel.Environment({"pod": cel.DYN, "object": cel.DYN, "revision": cel.INT})
+MATCH = cel.CelEnvironment({"pod": cel.DYN, "object": cel.DYN, "revision": cel.INT})
 
 
 def pod_selector(text: str, path: str) -> cel.Selector:

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from headgate.cluster.port import Change
+from headgate.cluster.port import ObjectChange
 from headgate.cluster.simulated.store import ObjectStore
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
@@ -86,7 +86,7 @@ class Pods:
     def __getitem__(self, uid: str) -> PodSeen:
         return self.live[uid]
 
-    def _changed(self, change: Change) -> None:
+    def _changed(self, change: ObjectChange) -> None:
         item = change.object
         if item.kind != "Pod":
             return

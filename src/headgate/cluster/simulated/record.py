@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from headgate.cluster.port import Change
+from headgate.cluster.port import ObjectChange
 from headgate.cluster.simulated.behaviors import Statuses, revision_of
 from headgate.cluster.simulated.store import ObjectStore
 from headgate.kernel import instants
@@ -60,14 +60,14 @@ class ClusterRecord:
         self.conditions: list[ConditionSeen] = []
         store.listen(self._changed)
 
-    def _changed(self, change: Change) -> None:
+    def _changed(self, change: ObjectChange) -> None:
         item = change.object
         if item.kind != "Pod" or NODE_LABEL in item.labels:
             self._note_write(change)
         if change.old is None or change.old.status is not item.status:
             self._note_conditions(change)
 
-    def _note_write(self, change: Change) -> None:
+    def _note_write(self, change: ObjectChange) -> None:
         item = change.object
         if change.kind == "added":
             self._entries[item.uid] = RecordEntry(
@@ -92,7 +92,7 @@ class ClusterRecord:
         """For objects whose readiness somebody else judges; it then counts instead of the status being set."""
         self._entries[uid].ready_at.append(at)
 
-    def _note_conditions(self, change: Change) -> None:
+    def _note_conditions(self, change: ObjectChange) -> None:
         item = change.object
         before = _conditions(change.old.status) if change.old is not None else {}
         for name, condition in _conditions(item.status).items():
@@ -129,7 +129,7 @@ class ClusterRecord:
         }
 
 
-def _became_ready(change: Change) -> bool:
+def _became_ready(change: ObjectChange) -> bool:
     return bool(change.object.status.get("ready")) and not (change.old and change.old.status.get("ready"))
 
 

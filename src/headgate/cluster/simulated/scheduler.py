@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from headgate.cluster.port import Change
+from headgate.cluster.port import ObjectChange
 from headgate.cluster.simulated.agenda import Agenda
 from headgate.cluster.simulated.behaviors import Behaviors
 from headgate.cluster.simulated.nodes import Nodes
@@ -92,7 +92,7 @@ class Scheduler:
             self._passes.add(at)
             self._agenda.add(at, self._pass)
 
-    def _changed(self, change: Change) -> None:
+    def _changed(self, change: ObjectChange) -> None:
         item = change.object
         if item.kind == "Pod":
             self._pod_changed(change)
@@ -101,7 +101,7 @@ class Scheduler:
             if change.kind == "added" and self._bound_in_gang.get(item.key):
                 self._agenda.add(change.at + self._delay, lambda now: self._note_minimum(item.key, item, now))
 
-    def _pod_changed(self, change: Change) -> None:
+    def _pod_changed(self, change: ObjectChange) -> None:
         item = change.object
         node = item.spec.get("nodeName")
         was_over = change.old is not None and _is_over(change.old)

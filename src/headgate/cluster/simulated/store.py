@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from headgate.cluster.port import Change, Conflict, Listener
+from headgate.cluster.port import Conflict, Listener, ObjectChange
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Key, Object
@@ -61,7 +61,7 @@ class ObjectStore:
         self._live_uids.add(uid)
         for owner in created.owners:
             self._dependents.setdefault(owner.uid, {})[key] = None
-        self._tell(Change("added", created, None, now, by))
+        self._tell(ObjectChange("added", created, None, now, by))
         return created
 
     def update(self, item: Object, now: Instant, by: str) -> Object:
@@ -124,7 +124,7 @@ class ObjectStore:
         if new.deleted_at is not None and old.finalizers and not new.finalizers and new.kind != "Pod":
             self._remove(new, now, by)
         else:
-            self._tell(Change("modified", new, old, now, by))
+            self._tell(ObjectChange("modified", new, old, now, by))
         return new
 
     def _remove(self, old: Object, now: Instant, by: str) -> None:
@@ -141,9 +141,9 @@ class ObjectStore:
             resource_version=self._version,
             deleted_at=old.deleted_at if old.deleted_at is not None else now,
         )
-        self._tell(Change("deleted", last, old, now, by))
+        self._tell(ObjectChange("deleted", last, old, now, by))
 
-    def _tell(self, change: Change) -> None:
+    def _tell(self, change: ObjectChange) -> None:
         for listener in self._listeners:
             listener(change)
 

@@ -1,14 +1,14 @@
-"""The collection window of a place: what is new, when the window opens, and when it closes."""
+"""The collection window of a site: what is new, when the window opens, and when it closes."""
 
 from __future__ import annotations
 
 from headgate.fleet import candidates, gates, variables
+from headgate.fleet.blockers import Hindrance
 from headgate.fleet.brackets import hooks, shape
-from headgate.fleet.hindrances import Hindrance
 from headgate.fleet.records import Group
-from headgate.fleet.state import Judged, State
+from headgate.fleet.state import GateResult, State
 from headgate.fleet.targets import has_failed
-from headgate.fleet.units import Place, Target, VersionNode
+from headgate.fleet.units import Site, Target, VersionNode
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 
@@ -16,38 +16,40 @@ Fresh = dict[str, list[VersionNode]]
 """New versions of members that are not hooks, newest first, by deployment."""
 
 
-def fresh_versions(state: State, place: Place, now: Instant) -> Fresh:
+def fresh_versions(state: State, site: Site, now: Instant) -> Fresh:
     found: Fresh = {}
-    for name in shape.of_place(place).others:
-        target = place.members[name]
-        if target.deployment.versions and place.is_home_of(target) and not is_about_to_go_back(place, name):
-            versions = _new_for(state, place, target, now)
+    for name in shape.of_site(site).others:
+        target = site.members[name]
+        if target.deployment.versions and site.is_home_of(target) and not is_about_to_go_back(site, name):
+            versions = _new_for(state, site, target, now)
             if versions:
                 found[name] = versions
     return found
 
 
-def is_about_to_go_back(place: Place, deployment: str) -> bool:
+def is_about_to_go_back(site: Site, deployment: str) -> bool:
     """Somebody has ordered it, and the cycle for that has not started: what repairs goes before what is new."""
-    member = place.waiting.member(deployment) if place.waiting is not None else None
+    member = site.waiting.member(deployment) if site.waiting is not None else None
     return member is not None and member.kind == "rollback" and member.state == "waiting"
 
 
-def _new_for(state: State, place: Place, target: Target, now: Instant) -> list[VersionNode]:
+def _new_for(state: State, site: Site, target: Target, now: Instant) -> list[VersionNode]:
     """What may be locked and is newer than what any group here has locked.
 
     When what runs was rejected, the newest remaining version is new again: that is the way back. When what was locked last
     was rejected, what is left below it is new too, unless a group gave it up.
     """
-    floor = state.version(place.record.floors.get(target.deployment.name))
+    watermark = state.version(site.record.watermarks.get(target.deployment.name))
     lockable = lockable_versions(state, target, now)
     deployed = candidates.deployed_version(state, target)
-    if floor is not None and floor.object.status == "rejected":
-        floor = None
+    if watermark is not None and watermark.object.status == "rejected":
+        watermark = None
         lockable = [version for version in lockable if version.id not in target.record.given_up]
     if deployed is not None and deployed.object.goes_back:
-        return [version for version in lockable if _is_new_way_back(place, target, deployed, version, floor)]
-    return [version for version in lockable if floor is None or version.order > floor.order]
+        return [
+            version for version in lockable if _is_new_way_back(site, target, deployed, version, watermark)
+        ]
+    return [version for version in lockable if watermark is None or version.order > watermark.order]
 
 
 def lockable_versions(state: State, target: Target, now: Instant) -> list[VersionNode]:
@@ -74,78 +76,78 @@ def lockable_versions(state: State, target: Target, now: Instant) -> list[Versio
 def is_barred(state: State, target: Target, version: VersionNode) -> bool:
     """It failed for good here, or was put back: only an operator's retry lets it be tried again."""
     record = target.record
-    if version.id in record.spent:
+    if version.id in record.rolled_back:
         return True
     return version.id in record.failures and has_failed(target, version, variables.resolve(state, target))
 
 
 def _is_new_way_back(
-    place: Place, target: Target, deployed: VersionNode, version: VersionNode, floor: VersionNode | None
+    site: Site, target: Target, deployed: VersionNode, version: VersionNode, watermark: VersionNode | None
 ) -> bool:
     """Taken once: what was locked as the way back is not new again, whatever becomes of it."""
-    if place.record.backs.get(target.deployment.name) == (deployed.id, version.id):
+    if site.record.backs.get(target.deployment.name) == (deployed.id, version.id):
         return False
-    return version.order < deployed.order or floor is None or version.order > floor.order
+    return version.order < deployed.order or watermark is None or version.order > watermark.order
 
 
-def opening(state: State, place: Place, fresh: Fresh, now: Instant, hindrance: Hindrance) -> Instant | None:
+def opening(state: State, site: Site, fresh: Fresh, now: Instant, blockers: Hindrance) -> Instant | None:
     """The publication of the first new version; with `windowTrigger: eligible`, when one first passed its gates."""
-    if place.rule.spec.window_trigger == "published":
+    if site.rule.spec.window_trigger == "published":
         return min(version.published_at for versions in fresh.values() for version in versions)
     moments = []
     for name, versions in fresh.items():
         for version in versions:
-            at = eligible_since(state, place.members[name], version, now, hindrance)
+            at = eligible_since(state, site.members[name], version, now, blockers)
             if at is not None:
                 moments.append(at)
     return min(moments, default=None)
 
 
 def eligible_since(
-    state: State, target: Target, version: VersionNode, now: Instant, hindrance: Hindrance
+    state: State, target: Target, version: VersionNode, now: Instant, blockers: Hindrance
 ) -> Instant | None:
     """When the last of the version's gates was satisfied; None while one is not."""
-    passed: list[Judged] = []
+    passed: list[GateResult] = []
     for judged in gates.of_version(state, target, version, now):
         if not judged.is_allowed:
-            hindrance.stop_at(judged, passed)
+            blockers.stop_at(judged, passed)
             return None
         passed.append(judged)
     return max((version.published_at, *(one.verdict.satisfied_at or 0 for one in passed)))
 
 
 def open_group(
-    state: State, place: Place, opened_at: Instant, now: Instant, *, without_window: bool = False
+    state: State, site: Site, opened_at: Instant, now: Instant, *, without_window: bool = False
 ) -> Group:
-    spec = place.rule.spec
+    spec = site.rule.spec
     is_immediate = without_window or spec.readiness_mode == "immediate"
     window = 0 if is_immediate else instants.seconds(spec.readiness_window_seconds or 0)
     group = Group(
-        id=state.new_id("group", place.order, now),
-        policy=place.rule.policy.name,
-        rule=place.rule.id,
-        environment=place.environment.name,
-        resource=place.resource.name,
+        id=state.new_id("group", site.order, now),
+        policy=site.rule.policy.name,
+        rule=site.rule.id,
+        environment=site.environment.name,
+        resource=site.resource.name,
         status="collecting",
         collection_started_at=opened_at,
         collection_ends_at=opened_at + window,
         created_at=now,
         without_window=without_window,
-        hooks=hooks.of_open_group(place),
+        hooks=hooks.of_open_group(site),
     )
     state.groups[group.id] = group
-    place.collecting = group
+    site.collecting = group
     state.group_changed(group, "collecting", now)
     return group
 
 
-def close_time(place: Place, group: Group, fresh: Fresh) -> Instant:
-    """When the window closes, as far as is known now; it may lie in the past for a place that joined late."""
-    spec = place.rule.spec
+def close_time(site: Site, group: Group, fresh: Fresh) -> Instant:
+    """When the window closes, as far as is known now; it may lie in the past for a site that joined late."""
+    spec = site.rule.spec
     ends_at = group.collection_ends_at
     if spec.readiness_mode != "wait_for_all" and spec.unchanged_member_strategy != "require_all":
         return ends_at
-    everyone_at = _everyone_has_one_at(place, fresh)
+    everyone_at = _everyone_has_one_at(site, fresh)
     if spec.readiness_mode == "wait_for_all" and everyone_at is not None:
         return min(max(everyone_at, group.collection_started_at), ends_at)
     if spec.unchanged_member_strategy == "require_all":
@@ -157,13 +159,13 @@ def close_time(place: Place, group: Group, fresh: Fresh) -> Instant:
     return ends_at
 
 
-def _everyone_has_one_at(place: Place, fresh: Fresh) -> Instant | None:
+def _everyone_has_one_at(site: Site, fresh: Fresh) -> Instant | None:
     """When the last member that is not a hook got its first new version; None while one has none."""
-    if not fresh or without_new_version(place, fresh):
+    if not fresh or without_new_version(site, fresh):
         return None
     return max(versions[-1].published_at for versions in fresh.values())
 
 
-def without_new_version(place: Place, fresh: Fresh) -> list[str]:
+def without_new_version(site: Site, fresh: Fresh) -> list[str]:
     """Members that are not hooks and have nothing new."""
-    return [name for name in shape.of_place(place).others if name not in fresh]
+    return [name for name in shape.of_site(site).others if name not in fresh]

@@ -5,44 +5,44 @@ from __future__ import annotations
 from typing import Literal
 
 from headgate.fleet import catalog, gates, holds, wakes
+from headgate.fleet.blockers import Hindrance
 from headgate.fleet.brackets import giving_up, ordering, running
-from headgate.fleet.hindrances import Hindrance
 from headgate.fleet.records import MEMBER_SETTLED, Group, GroupStatus, Member
 from headgate.fleet.state import State
-from headgate.fleet.units import Place
+from headgate.fleet.units import Site
 from headgate.kernel.instants import Instant
 
 
-def finish(state: State, place: Place, group: Group, now: Instant, hindrance: Hindrance) -> None:
+def finish(state: State, site: Site, group: Group, now: Instant, blockers: Hindrance) -> None:
     """Waits for what still runs, runs the post-hooks if they are to run, and ends the group as ordered."""
     if any(member.state in ("running", "rollingBack") for member in group.members):
         return
     left = [m for m in group.members if m.role == "postHook" and m.state in ("waiting", "retrying")]
     for member in left:
-        one = gates.frozen(state, place.members[member.deployment], now)
+        one = gates.frozen(state, site.members[member.deployment], now)
         if not group.run_post_hooks:
             running.settle(member, "dropped", now)
-        elif member.state == "retrying" and not running.is_due(member, now, hindrance):
+        elif member.state == "retrying" and not running.is_due(member, now, blockers):
             continue
         elif not one.is_allowed:
-            hindrance.add(one)
-        elif _earlier_post_hooks_done(state, place, group, member):
-            running.run(state, place, group, member, now, (one,))
+            blockers.add(one)
+        elif _earlier_post_hooks_done(state, site, group, member):
+            running.run(state, site, group, member, now, (one,))
     if all(m.state not in ("waiting", "retrying", "running") for m in group.members if m.role == "postHook"):
-        end(state, place, group, group.outcome or "completed", now)
+        end(state, site, group, group.outcome or "completed", now)
 
 
-def _earlier_post_hooks_done(state: State, place: Place, group: Group, member: Member) -> bool:
+def _earlier_post_hooks_done(state: State, site: Site, group: Group, member: Member) -> bool:
     """Dependencies of post-hooks are waived here, but for those among themselves."""
     names = [m.deployment for m in group.members if m.role == "postHook"]
-    after = ordering.downstream_first(state, place, group, names)
+    after = ordering.downstream_first(state, site, group, names)
     before = [name for name, later in after.items() if member.deployment in later]
     return all((other := group.member(name)) is None or other.state in MEMBER_SETTLED for name in before)
 
 
 def finish_with(
     state: State,
-    place: Place,
+    site: Site,
     group: Group,
     outcome: Literal["aborted", "rolledBack"],
     now: Instant,
@@ -56,12 +56,12 @@ def finish_with(
     group.run_post_hooks = post_hooks
     for member in group.members:
         if running.goes_back_again(state, member):
-            running.failed_to_go_back(state, place, group, member, now)
+            running.failed_to_go_back(state, site, group, member, now)
         elif member.role != "postHook" and member.state in ("waiting", "retrying"):
-            giving_up.note(state, place, group, member, outcome, group.reason, now)
+            giving_up.note(state, site, group, member, outcome, group.reason, now)
             running.settle(member, "dropped", now)
         elif member.next_version is not None:
-            giving_up.note_next(state, place, group, member, outcome, group.reason, now)
+            giving_up.note_next(state, site, group, member, outcome, group.reason, now)
         elif member.role == "postHook" and member.state == "failed" and post_hooks:
             member.state = "waiting"
 
@@ -70,21 +70,21 @@ def has_lost_members(group: Group) -> bool:
     return any(member.left_at is not None for member in group.members)
 
 
-def end(state: State, place: Place, group: Group, status: GroupStatus, now: Instant) -> None:
+def end(state: State, site: Site, group: Group, status: GroupStatus, now: Instant) -> None:
     """A group that members left before they were done is never complete."""
     if has_lost_members(group):
         status = "aborted"
     group.completed_at = now
-    place.executing = None
-    place.resource.upstreams.clear()
-    state.sites.pop(place.site, None)
+    site.executing = None
+    site.resource.upstreams.clear()
+    state.executing_at.pop(site.location, None)
     state.groups.pop(group.id, None)
     state.group_changed(group, status, now)
     holds.give_back(state, group)
     _forget_jobs(state, group)
-    catalog.release_members(state, place)
-    state.waiting.touch(place)
-    state.waiting.happened(wakes.site(*place.site))
+    catalog.release_members(state, site)
+    state.waiting.touch(site)
+    state.waiting.happened(wakes.location(*site.location))
 
 
 def _forget_jobs(state: State, group: Group) -> None:

@@ -11,33 +11,31 @@ from typing import Literal
 from headgate.fleet import candidates
 from headgate.fleet.records import GivenUp, Group, Member
 from headgate.fleet.state import State
-from headgate.fleet.units import Place
+from headgate.fleet.units import Site
 from headgate.kernel.instants import Instant
 
 How = Literal["aborted", "skipped", "rolledBack", "left"]
 
 
-def note(
-    state: State, place: Place, group: Group, member: Member, how: How, reason: str, now: Instant
-) -> None:
+def note(state: State, site: Site, group: Group, member: Member, how: How, reason: str, now: Instant) -> None:
     """What the member had locked and will not run: its version, and the one that was to follow it."""
     if member.role == "member" and member.kind == "deploy" and member.version is not None:
-        note_version(state, place, group, member.deployment, member.version, how, reason, now)
-    note_next(state, place, group, member, how, reason, now)
+        note_version(state, site, group, member.deployment, member.version, how, reason, now)
+    note_next(state, site, group, member, how, reason, now)
 
 
 def note_next(
-    state: State, place: Place, group: Group, member: Member, how: How, reason: str, now: Instant
+    state: State, site: Site, group: Group, member: Member, how: How, reason: str, now: Instant
 ) -> None:
     """Of a member that runs, only the version that was to follow is given up."""
     if member.next_version is not None:
-        note_version(state, place, group, member.deployment, member.next_version, how, reason, now)
+        note_version(state, site, group, member.deployment, member.next_version, how, reason, now)
     member.next_version = member.next_locked_at = None
 
 
 def note_version(
     state: State,
-    place: Place,
+    site: Site,
     group: Group,
     deployment: str,
     version_id: str,
@@ -46,7 +44,7 @@ def note_version(
     now: Instant,
 ) -> None:
     """Only what is newer than what runs is missed: anything else is where it should be."""
-    target = place.members.get(deployment)
+    target = site.members.get(deployment)
     version = state.version(version_id)
     if target is None or version is None:
         return
@@ -57,8 +55,8 @@ def note_version(
     state.target_changed(target)
 
 
-def taken_up(state: State, place: Place, deployment: str, version_id: str) -> None:
+def taken_up(state: State, site: Site, deployment: str, version_id: str) -> None:
     """It is locked again."""
-    target = place.members[deployment]
+    target = site.members[deployment]
     if target.record.given_up.pop(version_id, None) is not None:
         state.target_changed(target)

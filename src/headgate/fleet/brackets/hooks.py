@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from headgate.fleet.brackets import shape
 from headgate.fleet.records import LostHooks, MemberRole
 from headgate.fleet.state import State, Warning
-from headgate.fleet.units import BoundRule, Bracket, Place
+from headgate.fleet.units import BoundRule, Bracket, Site
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 
@@ -40,8 +40,8 @@ def _look_again(state: State, bracket: Bracket, rule: BoundRule) -> None:
     seen: shape.Form | None = bracket.seen
     bracket.seen = form = shape.form_of(bracket, rule)
     if seen is None or not shape.is_alike(form, seen):
-        for place in state.places_by_rule.get(rule.id, ()):
-            state.waiting.touch(place)
+        for site in state.sites_by_rule.get(rule.id, ()):
+            state.waiting.touch(site)
 
 
 def restore(state: State) -> None:
@@ -50,8 +50,8 @@ def restore(state: State) -> None:
     for rule in _brackets(state):
         bracket = state.bracket_of(rule.id)
         bracket.held = _inferred(bracket, rule)
-        places = state.places_by_rule.get(rule.id, ())
-        bracket.lost = next((p.record.lost_hooks for p in places if p.record.lost_hooks is not None), None)
+        sites = state.sites_by_rule.get(rule.id, ())
+        bracket.lost = next((p.record.lost_hooks for p in sites if p.record.lost_hooks is not None), None)
 
 
 def _brackets(state: State) -> Iterator[BoundRule]:
@@ -86,9 +86,9 @@ def _lost(
 def _note(state: State, rule_id: str, bracket: Bracket, lost: LostHooks | None) -> None:
     """Every place of the bracket remembers it: it is there that somebody may miss a hook."""
     bracket.lost = lost
-    for place in state.places_by_rule.get(rule_id, ()):
-        place.record.lost_hooks = lost
-        state.journal.changed("place", *place.key)
+    for site in state.sites_by_rule.get(rule_id, ()):
+        site.record.lost_hooks = lost
+        state.journal.changed("place", *site.key)
 
 
 def warning_of(state: State, rule: BoundRule) -> str | None:
@@ -112,8 +112,8 @@ def _sentence(rule: BoundRule, lost: LostHooks) -> str:
     )
 
 
-def of_open_group(place: Place) -> dict[str, MemberRole]:
+def of_open_group(site: Site) -> dict[str, MemberRole]:
     """What a group keeps from the moment it opens, if an inference ends while it is open."""
-    if not shape.is_inferred(place.rule):
+    if not shape.is_inferred(site.rule):
         return {}
-    return {name: role for name, role in shape.of_place(place).roles.items() if role != "member"}
+    return {name: role for name, role in shape.of_site(site).roles.items() if role != "member"}

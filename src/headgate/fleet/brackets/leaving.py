@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from headgate.fleet import placing
+from headgate.fleet import membership
 from headgate.fleet.brackets import finishing, running
 from headgate.fleet.records import MEMBER_SETTLED, Group
 from headgate.fleet.state import State
-from headgate.fleet.units import Place
+from headgate.fleet.units import Site
 from headgate.kernel.instants import Instant
 
 
-def target_left(state: State, place: Place, deployment: str, now: Instant) -> None:
+def target_left(state: State, site: Site, deployment: str, now: Instant) -> None:
     """Also while it ran or was verified: its job is cancelled, and nothing of it is waited for.
 
     Without what a pre-hook was to prepare nothing else runs: then the group only ends. One that has done its work, and
     was only verified, has prepared the resource.
     """
-    group = place.executing
+    group = site.executing
     member = group.member(deployment) if group is not None else None
     if group is None or member is None or member.left:
         return
     member.left = True
     state.journal.changed("group", group.id)
-    state.waiting.touch(place)
+    state.waiting.touch(site)
     if member.state in MEMBER_SETTLED:
         return
-    running.settle(member, "succeeded" if placing.has_prepared(state, member) else "dropped", now)
+    running.settle(member, "succeeded" if membership.has_prepared(state, member) else "dropped", now)
     member.left_at = now
     member.next_version = member.next_locked_at = member.retry_at = None
     member.note = f"{deployment} is no longer a release target on {group.resource}"
@@ -35,7 +35,7 @@ def target_left(state: State, place: Place, deployment: str, now: Instant) -> No
         group.stuck = False
         state.group_changed(group, "executing", now)
     if member.role == "preHook" and group.phase == "forward":
-        break_off(state, place, group, now)
+        break_off(state, site, group, now)
 
 
 def is_broken_off(group: Group) -> bool:
@@ -45,5 +45,5 @@ def is_broken_off(group: Group) -> bool:
     )
 
 
-def break_off(state: State, place: Place, group: Group, now: Instant) -> None:
-    finishing.finish_with(state, place, group, "aborted", now, post_hooks=placing.is_prepared(state, group))
+def break_off(state: State, site: Site, group: Group, now: Instant) -> None:
+    finishing.finish_with(state, site, group, "aborted", now, post_hooks=membership.is_prepared(state, group))

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from headgate.fleet import holds, wakes
+from headgate.fleet.blockers import Hindrance
 from headgate.fleet.brackets import locking, readiness
-from headgate.fleet.hindrances import Hindrance
 from headgate.fleet.records import Group, Member
 from headgate.fleet.state import State
-from headgate.fleet.units import Place
+from headgate.fleet.units import Site
 from headgate.kernel.instants import Instant
 
 
-def try_to_join(state: State, place: Place, group: Group, now: Instant, hindrance: Hindrance) -> bool:
+def try_to_join(state: State, site: Site, group: Group, now: Instant, blockers: Hindrance) -> bool:
     """Its rollout position is waived; windows, gates and budgets are not. A freeze holds jobs, not the joining."""
-    host = place.executing
-    spec = place.rule.spec
+    host = site.executing
+    spec = site.rule.spec
     if host is None or spec.overlap_strategy != "merge" or not spec.prepared_state_persists:
         return False
     if (
@@ -23,30 +23,30 @@ def try_to_join(state: State, place: Place, group: Group, now: Instant, hindranc
         or _waits_for_a_bad_one(state, host, group)
     ):
         return False
-    for one in readiness.moment_verdicts(state, group, readiness.runners(state, place, group), now):
+    for one in readiness.moment_verdicts(state, group, readiness.runners(state, site, group), now):
         if not one.is_allowed and one.kind != "freeze":
-            hindrance.add(one)
+            blockers.add(one)
             return False
-    if not host.slot_released and not _takes_slots(state, place, host, group, now, hindrance):
+    if not host.slot_released and not _takes_slots(state, site, host, group, now, blockers):
         return False
     for member in group.members:
         is_redeploy_of_unchanged = member.kind == "redeploy" and not group.without_window
         if member.role == "member" and member.state == "waiting" and not is_redeploy_of_unchanged:
-            _join(state, place, host, member)
-    place.waiting = None
+            _join(state, site, host, member)
+    site.waiting = None
     locking.end_unstarted(state, group, "merged", f"joined {host.id}", now, merged_into=host.id)
     state.journal.changed("group", host.id)
-    state.waiting.touch(place)
+    state.waiting.touch(site)
     return True
 
 
 def _takes_slots(
-    state: State, place: Place, host: Group, group: Group, now: Instant, hindrance: Hindrance
+    state: State, site: Site, host: Group, group: Group, now: Instant, blockers: Hindrance
 ) -> bool:
     """Of the rules that cover what joins. A host that has lost its slot takes all of them anew when it goes on."""
-    tables = readiness.tables_of(state, place, group)
-    missing = holds.lacking(state, tables, place.resource.name, readiness.runners(state, place, group), now)
-    hindrance.wakes.extend(wakes.slots(table.rule.id) for table in missing)
+    tables = readiness.tables_of(state, site, group)
+    missing = holds.lacking(state, tables, site.resource.name, readiness.runners(state, site, group), now)
+    blockers.wakes.extend(wakes.slots(table.rule.id) for table in missing)
     if not missing:
         holds.take_for_group(state, tables, host, now)
     return not missing
@@ -89,12 +89,12 @@ def _waits_for_a_bad_one(state: State, host: Group, group: Group) -> bool:
     return False
 
 
-def _join(state: State, place: Place, host: Group, newcomer: Member) -> None:
+def _join(state: State, site: Site, host: Group, newcomer: Member) -> None:
     """A lock that has not started is replaced, one that runs is followed, one that is done runs anew."""
     member = host.member(newcomer.deployment)
     if member is None:
         member = Member(newcomer.deployment, "member")
-        target = place.members.get(newcomer.deployment)
+        target = site.members.get(newcomer.deployment)
         member.previous = target.record.proven if target is not None else None
         host.members.append(member)
     member.left = False

@@ -1,4 +1,4 @@
-"""What people order for the unfinished group of a place: retry, skip a member, abort, release its slot."""
+"""What people order for the unfinished group of a site: retry, skip a member, abort, release its slot."""
 
 from __future__ import annotations
 
@@ -6,54 +6,54 @@ from headgate.fleet.brackets import collecting, cycle, finishing, giving_up, loc
 from headgate.fleet.changes import GroupAction
 from headgate.fleet.records import Group, Member
 from headgate.fleet.state import State
-from headgate.fleet.units import Place
+from headgate.fleet.units import Site
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem, Rejected
 
 
 def act(state: State, change: GroupAction, now: Instant) -> None:
-    place, group = _found(state, change)
+    site, group = _found(state, change)
     match change.action:
         case "retry":
-            _retry(state, place, group, change)
+            _retry(state, site, group, change)
         case "skipMember":
-            _skip_member(state, place, group, change, now)
+            _skip_member(state, site, group, change, now)
         case "abort":
-            _abort(state, place, group, change, now)
+            _abort(state, site, group, change, now)
         case "release":
             if group.started_at is None:
                 raise _refused("action", "release is for a group that has started; this one holds no slot")
-            cycle.release_slot(state, place, group)
+            cycle.release_slot(state, site, group)
     if group.status == "failed" and change.action in ("retry", "skipMember", "abort"):
         _resume(state, group, now)
     state.journal.changed("group", group.id)
-    state.waiting.touch(place)
+    state.waiting.touch(site)
 
 
-def _found(state: State, change: GroupAction) -> tuple[Place, Group]:
-    """By id, or the group of the place that is furthest on its way."""
-    found: list[tuple[Place, Group]] = []
-    for place in state.places.values():
+def _found(state: State, change: GroupAction) -> tuple[Site, Group]:
+    """By id, or the group of the site that is furthest on its way."""
+    found: list[tuple[Site, Group]] = []
+    for site in state.sites.values():
         if change.group is None and (
-            place.resource.name != change.resource
-            or (change.environment is not None and place.environment.name != change.environment)
+            site.resource.name != change.resource
+            or (change.environment is not None and site.environment.name != change.environment)
         ):
             continue
-        for group in place.groups():
+        for group in site.groups():
             if change.group in (None, group.id):
-                found.append((place, group))
+                found.append((site, group))
                 break
     if not found:
         where = (
             change.group or f"{change.resource or 'no resource'} in {change.environment or 'any environment'}"
         )
         raise _refused("group", f"there is no unfinished group of {where}")
-    if len({place.key for place, _ in found}) > 1:
+    if len({site.key for site, _ in found}) > 1:
         raise _refused("environment", "several groups match; name the environment or the group")
     return found[0]
 
 
-def _retry(state: State, place: Place, group: Group, change: GroupAction) -> None:
+def _retry(state: State, site: Site, group: Group, change: GroupAction) -> None:
     failed = [
         m
         for m in group.members
@@ -63,7 +63,7 @@ def _retry(state: State, place: Place, group: Group, change: GroupAction) -> Non
     ]
     if not failed:
         raise _refused("action", "retry is for a group with a failed member; this one has none")
-    flaws = {member.deployment: why_not_again(state, place, member) for member in failed}
+    flaws = {member.deployment: why_not_again(state, site, member) for member in failed}
     able = [member for member in failed if flaws[member.deployment] is None]
     if not able:
         raise _refused("action", "; ".join(flaw for flaw in flaws.values() if flaw is not None))
@@ -73,10 +73,10 @@ def _retry(state: State, place: Place, group: Group, change: GroupAction) -> Non
         member.attempts = member.attempts[-1:]
 
 
-def why_not_again(state: State, place: Place, member: Member) -> str | None:
+def why_not_again(state: State, site: Site, member: Member) -> str | None:
     """Why the group does not try the member again, and what can be done instead: what was withdrawn starts no more, and to
     go on over its failure is a decision of its own. A hook takes another version."""
-    target = place.members.get(member.deployment)
+    target = site.members.get(member.deployment)
     why = locking.withdrawn(state, target, member) if target is not None else None
     if why is None or member.role != "member":
         return None
@@ -86,7 +86,7 @@ def why_not_again(state: State, place: Place, member: Member) -> str | None:
     )
 
 
-def _skip_member(state: State, place: Place, group: Group, change: GroupAction, now: Instant) -> None:
+def _skip_member(state: State, site: Site, group: Group, change: GroupAction, now: Instant) -> None:
     member = group.member(change.member or "")
     if member is None:
         names = ", ".join(sorted(m.deployment for m in group.members)) or "none before the window closes"
@@ -94,9 +94,9 @@ def _skip_member(state: State, place: Place, group: Group, change: GroupAction, 
     if member.state in ("running", "rollingBack"):
         raise _refused("member", f"{member.deployment} is running; wait for its job to end")
     if running.goes_back_again(state, member):
-        running.failed_to_go_back(state, place, group, member, now)
+        running.failed_to_go_back(state, site, group, member, now)
     elif member.state in ("waiting", "retrying"):
-        giving_up.note(state, place, group, member, "skipped", _by("skipped", change), now)
+        giving_up.note(state, site, group, member, "skipped", _by("skipped", change), now)
     running.settle(member, "skipped", now)
     member.next_version = None
 
@@ -105,29 +105,29 @@ def _by(what: str, change: GroupAction) -> str:
     return f"{what} by {change.user or 'an operator'}"
 
 
-def _abort(state: State, place: Place, group: Group, change: GroupAction, now: Instant) -> None:
+def _abort(state: State, site: Site, group: Group, change: GroupAction, now: Instant) -> None:
     group.reason = _by("aborted", change)
     if group.started_at is not None:
-        finishing.finish_with(state, place, group, "aborted", now, post_hooks=change.post_hooks)
+        finishing.finish_with(state, site, group, "aborted", now, post_hooks=change.post_hooks)
         return
     for member in group.members:
-        giving_up.note(state, place, group, member, "aborted", group.reason, now)
+        giving_up.note(state, site, group, member, "aborted", group.reason, now)
         if member.role == "member" and member.version is not None:
-            place.record.floors.setdefault(member.deployment, member.version)
-    state.journal.changed("place", *place.key)
-    if place.waiting is group:
-        place.waiting = None
-    if place.collecting is group:
-        _give_up_collecting(state, place, group, now)
-        place.collecting = None
+            site.record.watermarks.setdefault(member.deployment, member.version)
+    state.journal.changed("place", *site.key)
+    if site.waiting is group:
+        site.waiting = None
+    if site.collecting is group:
+        _give_up_collecting(state, site, group, now)
+        site.collecting = None
     locking.end_unstarted(state, group, "aborted", group.reason, now)
 
 
-def _give_up_collecting(state: State, place: Place, group: Group, now: Instant) -> None:
+def _give_up_collecting(state: State, site: Site, group: Group, now: Instant) -> None:
     """What was collected opens no window again: only newer versions open the next one."""
-    for name, versions in collecting.fresh_versions(state, place, now).items():
-        place.record.floors[name] = versions[0].id
-        giving_up.note_version(state, place, group, name, versions[0].id, "aborted", group.reason, now)
+    for name, versions in collecting.fresh_versions(state, site, now).items():
+        site.record.watermarks[name] = versions[0].id
+        giving_up.note_version(state, site, group, name, versions[0].id, "aborted", group.reason, now)
 
 
 def _resume(state: State, group: Group, now: Instant) -> None:

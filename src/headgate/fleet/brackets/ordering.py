@@ -9,8 +9,8 @@ from headgate.fleet.brackets import shape
 from headgate.fleet.records import Group, Member
 from headgate.fleet.rules import deployment_dependency
 from headgate.fleet.rules.deployment_dependency import Upstream
-from headgate.fleet.state import Judged, State
-from headgate.fleet.units import Place, Target, VersionNode
+from headgate.fleet.state import GateResult, State
+from headgate.fleet.units import Site, Target, VersionNode
 from headgate.kernel import decisions, instants
 from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
@@ -18,10 +18,10 @@ from headgate.kernel.instants import Instant
 NO_OP = frozenset({"unchanged", "dropped", "skipped", "rolledBack"})
 
 
-def verdicts_of(state: State, place: Place, group: Group, member: Member, now: Instant) -> Iterator[Judged]:
+def verdicts_of(state: State, site: Site, group: Group, member: Member, now: Instant) -> Iterator[GateResult]:
     """A hook's place is given by its role, whatever the rules say; other members follow the rules."""
-    target = place.members[member.deployment]
-    around = _hooks_verdict(state, place, group, member)
+    target = site.members[member.deployment]
+    around = _hooks_verdict(state, site, group, member)
     if around is not None:
         yield around
     for rule in target.rules.of("deploymentDependency"):
@@ -30,37 +30,37 @@ def verdicts_of(state: State, place: Place, group: Group, member: Member, now: I
             yield skip
             continue
         matched = dependencies.upstream_targets(rule, target)
-        inside = [other for other in matched if _inside(place, group, other) is not None]
+        inside = [other for other in matched if _inside(site, group, other) is not None]
         upstreams = [
-            _upstream(state, place, group, other)
+            _upstream(state, site, group, other)
             for other in inside
-            if _may_precede(group, member, place, other)
+            if _may_precede(group, member, site, other)
         ]
         if upstreams:
             verdict = deployment_dependency.judge(rule.spec, upstreams)
-        elif matched or rule.is_upstream(target) or shape.covers_upstream(place, rule):
+        elif matched or rule.is_upstream(target) or shape.covers_upstream(site, rule):
             continue
         else:
             verdict = deployment_dependency.matches_nothing(rule.spec, "of this bracket")
-        yield Judged(rule, rule.kind, verdict, (wakes.resource(target.resource.name),))
+        yield GateResult(rule, rule.kind, verdict, (wakes.resource(target.resource.name),))
 
 
 def verdicts_outside(
-    state: State, place: Place, group: Group, target: Target, version: VersionNode, now: Instant
-) -> Iterator[Judged]:
+    state: State, site: Site, group: Group, target: Target, version: VersionNode, now: Instant
+) -> Iterator[GateResult]:
     """Upstreams that are not in the group: judged before it starts, never inside it."""
     for rule in target.rules.of("deploymentDependency"):
         outside = [
             dependencies.newest_release(state, other)
             for other in dependencies.upstream_targets(rule, target)
-            if _inside(place, group, other) is None
+            if _inside(site, group, other) is None
         ]
         if outside:
             skip = gates.skipped(state, rule, version, target, now)
             yield (
                 skip
                 if skip is not None
-                else Judged(
+                else GateResult(
                     rule,
                     rule.kind,
                     deployment_dependency.judge(rule.spec, outside),
@@ -69,7 +69,7 @@ def verdicts_outside(
             )
 
 
-def _hooks_verdict(state: State, place: Place, group: Group, member: Member) -> Judged | None:
+def _hooks_verdict(state: State, site: Site, group: Group, member: Member) -> GateResult | None:
     if member.role == "preHook":
         return None
     ahead = [
@@ -80,9 +80,7 @@ def _hooks_verdict(state: State, place: Place, group: Group, member: Member) -> 
     ]
     if not ahead:
         return None
-    missing = [
-        _said(state, place, group, other) for other in ahead if not is_done(state, place, group, other)
-    ]
+    missing = [_said(state, site, group, other) for other in ahead if not is_done(state, site, group, other)]
     what = "pre-hooks" if member.role == "member" else "all other members"
     if missing:
         verdict = decisions.pending(
@@ -90,16 +88,16 @@ def _hooks_verdict(state: State, place: Place, group: Group, member: Member) -> 
         )
     else:
         verdict = decisions.allowed(f"{what} of this group are done")
-    return Judged(place.rule, "deploymentBracket", verdict, (wakes.resource(place.resource.name),))
+    return GateResult(site.rule, "deploymentBracket", verdict, (wakes.resource(site.resource.name),))
 
 
-def _inside(place: Place, group: Group, other: Target) -> Member | None:
-    return group.member(other.deployment.name) if other.place is place else None
+def _inside(site: Site, group: Group, other: Target) -> Member | None:
+    return group.member(other.deployment.name) if other.site is site else None
 
 
-def _may_precede(group: Group, member: Member, place: Place, other: Target) -> bool:
+def _may_precede(group: Group, member: Member, site: Site, other: Target) -> bool:
     """Rules that would put a hook on the wrong side of the others are overruled by its role."""
-    upstream = _inside(place, group, other)
+    upstream = _inside(site, group, other)
     if upstream is None:
         return False
     if member.role == "preHook":
@@ -107,36 +105,36 @@ def _may_precede(group: Group, member: Member, place: Place, other: Target) -> b
     return not (upstream.role == "postHook" and member.role != "postHook")
 
 
-def _upstream(state: State, place: Place, group: Group, other: Target) -> Upstream:
-    member = _inside(place, group, other)
+def _upstream(state: State, site: Site, group: Group, other: Target) -> Upstream:
+    member = _inside(site, group, other)
     assert member is not None
-    if is_done(state, place, group, member):
+    if is_done(state, site, group, member):
         return Upstream(member.deployment, True, "succeeded in this group", member.settled_at)
     return Upstream(member.deployment, False, status_of(state, member))
 
 
 def is_done(
-    state: State, place: Place, group: Group, member: Member, trail: frozenset[str] = frozenset()
+    state: State, site: Site, group: Group, member: Member, trail: frozenset[str] = frozenset()
 ) -> bool:
     """Succeeded in this group with the group's version; a no-op is done as soon as its own upstreams are."""
     if member.state == "succeeded":
         return True
     if member.state not in NO_OP or member.deployment in trail:
         return False
-    target = place.members.get(member.deployment)
+    target = site.members.get(member.deployment)
     if target is None or member.role != "member":
         return True
     trail = trail | {member.deployment}
     for other in group.members:
-        if other.role == "preHook" and not is_done(state, place, group, other, trail):
+        if other.role == "preHook" and not is_done(state, site, group, other, trail):
             return False
     for rule in target.rules.of("deploymentDependency"):
         for upstream in dependencies.upstream_targets(rule, target):
-            inside = _inside(place, group, upstream)
+            inside = _inside(site, group, upstream)
             if (
                 inside is not None
                 and inside.role == "member"
-                and not is_done(state, place, group, inside, trail)
+                and not is_done(state, site, group, inside, trail)
             ):
                 return False
     return True
@@ -155,19 +153,19 @@ def status_of(state: State, member: Member) -> str:
     return "not started" if member.state == "waiting" else member.state
 
 
-def _said(state: State, place: Place, group: Group, member: Member) -> str:
+def _said(state: State, site: Site, group: Group, member: Member) -> str:
     return f"{member.deployment} ({status_of(state, member)})"
 
 
-def downstream_first(state: State, place: Place, group: Group, names: list[str]) -> dict[str, set[str]]:
+def downstream_first(state: State, site: Site, group: Group, names: list[str]) -> dict[str, set[str]]:
     """For each of the members, those of the others that depend on it: they are put back before it."""
     after: dict[str, set[str]] = {name: set() for name in names}
     for name in names:
-        target = place.members.get(name)
+        target = site.members.get(name)
         if target is None:
             continue
         for rule in target.rules.of("deploymentDependency"):
             for upstream in dependencies.upstream_targets(rule, target):
-                if upstream.place is place and upstream.deployment.name in after:
+                if upstream.site is site and upstream.deployment.name in after:
                     after[upstream.deployment.name].add(name)
     return after

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 import msgspec
 
 from headgate.fleet import gates, holds, rollouts, wakes
+from headgate.fleet.blockers import Hindrance
 from headgate.fleet.brackets import ordering
-from headgate.fleet.hindrances import Hindrance
 from headgate.fleet.records import Group, Member
 from headgate.fleet.rules import gradual_rollout
 from headgate.fleet.slots import SlotTable
-from headgate.fleet.state import Judged, State
+from headgate.fleet.state import GateResult, State
 from headgate.fleet.targets import turn_wakes, windows_for
-from headgate.fleet.units import NEW, REPAIR, BoundRule, Place, StartKey, Target, VersionNode
+from headgate.fleet.units import NEW, REPAIR, BoundRule, Site, StartKey, Target, VersionNode
 from headgate.kernel import decisions, instants
 from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
@@ -26,73 +26,71 @@ class GroupStart(msgspec.Struct, frozen=True):
     """A group that may start, or go on after its slot was released, as soon as it has its slots."""
 
     group: Group
-    judged: tuple[Judged, ...]
+    judged: tuple[GateResult, ...]
     key: StartKey
 
 
-def runners(state: State, place: Place, group: Group) -> list[Runner]:
+def runners(state: State, site: Site, group: Group) -> list[Runner]:
     """Members that are going to run, with their locked versions."""
     found = []
     for member in group.members:
         version = state.version(member.version)
-        target = place.members.get(member.deployment)
+        target = site.members.get(member.deployment)
         if member.state in ("waiting", "retrying", "running") and version is not None and target is not None:
             found.append((target, version))
     return found
 
 
-def start_of(
-    state: State, place: Place, group: Group, now: Instant, hindrance: Hindrance
-) -> GroupStart | None:
-    judged: list[Judged] = []
-    for one in verdicts_of(state, place, group, now):
+def start_of(state: State, site: Site, group: Group, now: Instant, blockers: Hindrance) -> GroupStart | None:
+    judged: list[GateResult] = []
+    for one in verdicts_of(state, site, group, now):
         if not one.is_allowed:
-            hindrance.add(one)
+            blockers.add(one)
             return None
         judged.append(one)
-    if not _someone_can_begin(state, place, group, now, hindrance):
+    if not _someone_can_begin(state, site, group, now, blockers):
         return None
-    return GroupStart(group, tuple(judged), start_key(state, place, group))
+    return GroupStart(group, tuple(judged), start_key(state, site, group))
 
 
-def _someone_can_begin(state: State, place: Place, group: Group, now: Instant, hindrance: Hindrance) -> bool:
+def _someone_can_begin(state: State, site: Site, group: Group, now: Instant, blockers: Hindrance) -> bool:
     """A group starts with its first job: if every member waits for another, it does not take its slots."""
-    held_back: list[Judged] = []
-    for member in _to_run(place, group):
-        refused = [o for o in ordering.verdicts_of(state, place, group, member, now) if not o.is_allowed]
+    held_back: list[GateResult] = []
+    for member in _to_run(site, group):
+        refused = [o for o in ordering.verdicts_of(state, site, group, member, now) if not o.is_allowed]
         if not refused:
             return True
         held_back += refused
     for one in held_back:
-        hindrance.add(one)
+        blockers.add(one)
     return False
 
 
-def _to_run(place: Place, group: Group) -> list[Member]:
+def _to_run(site: Site, group: Group) -> list[Member]:
     """Without those whose target has left since the group was looked at last: whoever asks now may come first."""
     return [
         member
         for member in group.members
-        if member.state == "waiting" and member.version is not None and member.deployment in place.members
+        if member.state == "waiting" and member.version is not None and member.deployment in site.members
     ]
 
 
-def verdicts_of(state: State, place: Place, group: Group, now: Instant) -> Iterator[Judged]:
+def verdicts_of(state: State, site: Site, group: Group, now: Instant) -> Iterator[GateResult]:
     """Every gate of the start but the slots: each member that will run is asked for itself."""
-    running = runners(state, place, group)
-    yield from _own_jobs(state, place, group)
-    yield from _denied_members(state, place, group, now)
+    running = runners(state, site, group)
+    yield from _own_jobs(state, site, group)
+    yield from _denied_members(state, site, group, now)
     if not group.without_window:
-        yield from rollout_verdicts(state, place, group, running, now)
+        yield from rollout_verdicts(state, site, group, running, now)
     yield from moment_verdicts(state, group, running, now)
     for target, version in running:
-        yield from ordering.verdicts_outside(state, place, group, target, version, now)
+        yield from ordering.verdicts_outside(state, site, group, target, version, now)
 
 
-def _own_jobs(state: State, place: Place, group: Group) -> Iterator[Judged]:
+def _own_jobs(state: State, site: Site, group: Group) -> Iterator[GateResult]:
     """Jobs from before the bracket, or of other cycles: nothing is prepared beside them."""
     for member in group.members:
-        target = place.members.get(member.deployment)
+        target = site.members.get(member.deployment)
         job = state.jobs.get(target.record.job or "") if target is not None else None
         if job is not None and job.group != group.id:
             since = instants.show_clock(job.started_at or job.created_at)
@@ -100,19 +98,19 @@ def _own_jobs(state: State, place: Place, group: Group) -> Iterator[Judged]:
                 Reason.AWAITING_CYCLE,
                 f"waits for {job.deployment} {job.tag}, whose own job is {job.status} since {since}",
             )
-            yield Judged(place.rule, "deploymentBracket", verdict, (wakes.resource(place.resource.name),))
+            yield GateResult(site.rule, "deploymentBracket", verdict, (wakes.resource(site.resource.name),))
 
 
-def _denied_members(state: State, place: Place, group: Group, now: Instant) -> Iterator[Judged]:
+def _denied_members(state: State, site: Site, group: Group, now: Instant) -> Iterator[GateResult]:
     """Nothing is prepared that cannot be finished: what denies one member keeps all of them."""
-    for member in _to_run(place, group):
-        for one in ordering.verdicts_of(state, place, group, member, now):
+    for member in _to_run(site, group):
+        for one in ordering.verdicts_of(state, site, group, member, now):
             if one.verdict.outcome == "denied":
                 said = f"nothing is prepared as long as {member.deployment} is denied: {one.verdict.message}"
-                yield Judged(one.rule, one.kind, decisions.denied(Reason.REJECTED, said), one.wakes)
+                yield GateResult(one.rule, one.kind, decisions.denied(Reason.REJECTED, said), one.wakes)
 
 
-def moment_verdicts(state: State, group: Group, running: list[Runner], now: Instant) -> Iterator[Judged]:
+def moment_verdicts(state: State, group: Group, running: list[Runner], now: Instant) -> Iterator[GateResult]:
     """Every member that will run must pass; what several are told alike is said once.
 
     Gates are not asked about hooks: a hook changes with its next cycle, whatever the rollout is about.
@@ -129,8 +127,8 @@ def moment_verdicts(state: State, group: Group, running: list[Runner], now: Inst
 
 
 def rollout_verdicts(
-    state: State, place: Place, group: Group, running: list[Runner], now: Instant
-) -> Iterator[Judged]:
+    state: State, site: Site, group: Group, running: list[Runner], now: Instant
+) -> Iterator[GateResult]:
     """One position for the whole resource by rules of the bracket's policy, each member's own by the others."""
     clock = group.clock_start
     if clock is not None and any(target.rules.of("gradualRollout") for target, _ in running):
@@ -138,7 +136,7 @@ def rollout_verdicts(
     asked: set[str] = set()
     for target, version in running:
         for rule in target.rules.of("gradualRollout"):
-            shared = rollouts.is_shared_by_bracket(rule, place)
+            shared = rollouts.is_shared_by_bracket(rule, site)
             if not shared and _is_hook(group, target):
                 continue
             skip = gates.skipped(state, rule, version, target, now)
@@ -152,16 +150,16 @@ def rollout_verdicts(
             if stopped is not None:
                 yield stopped
             position, total = (
-                place_position(state, place, group, rule.spec.group_by)
+                site_position(state, site, group, rule.spec.group_by)
                 if shared
                 else rollouts.position_of_target(state, target, version, rule.spec.group_by)
             )
             concerned = _locked(state, group) if shared else [version]
-            behind = rollouts.place_behind(state, place, concerned, rule)
+            behind = rollouts.site_behind(state, site, concerned, rule)
             verdict = gradual_rollout.judge(rule.spec, position, total, clock, now, None, behind)
             members = [target for target, _ in running]
             reasons = (*turn_wakes(*members), *rollouts.success_wakes(rule, *members))
-            yield Judged(rule, rule.kind, verdict, reasons)
+            yield GateResult(rule, rule.kind, verdict, reasons)
 
 
 def _is_hook(group: Group, target: Target) -> bool:
@@ -177,8 +175,8 @@ def _windows(state: State, running: list[Runner], now: Instant) -> tuple[BoundRu
     return tuple(found.values())
 
 
-def place_position(state: State, place: Place, group: Group, group_by: str | None = None) -> tuple[int, int]:
-    return rollouts.position_of_place(state, place, _locked(state, group), group_by)
+def site_position(state: State, site: Site, group: Group, group_by: str | None = None) -> tuple[int, int]:
+    return rollouts.position_of_site(state, site, _locked(state, group), group_by)
 
 
 def _locked(state: State, group: Group) -> list[VersionNode]:
@@ -192,39 +190,39 @@ def _locked(state: State, group: Group) -> list[VersionNode]:
     ]
 
 
-def is_repair(place: Place, group: Group) -> bool:
+def is_repair(site: Site, group: Group) -> bool:
     """A cycle that goes on after its slot was released, or that goes back or deploys again: as ordered, or because what
     runs was rejected."""
     if group.started_at is not None:
         return True
-    ways_back = {to for _, to in place.record.backs.values()}
+    ways_back = {to for _, to in site.record.backs.values()}
     return any(
         (member.kind in ("rollback", "redeploy") and group.without_window) or member.version in ways_back
         for member in group.members
     )
 
 
-def start_key(state: State, place: Place, group: Group) -> StartKey:
+def start_key(state: State, site: Site, group: Group) -> StartKey:
     position = 0
     if not group.without_window and any(
         rule.kind == "gradualRollout"
-        for target in place.members.values()
+        for target in site.members.values()
         for rule in target.rules.of("gradualRollout")
     ):
-        position, _ = place_position(state, place, group)
-    rank = REPAIR if is_repair(place, group) else NEW
-    return (rank, position, group.ready_at or group.created_at, place.resource.name, place.order)
+        position, _ = site_position(state, site, group)
+    rank = REPAIR if is_repair(site, group) else NEW
+    return (rank, position, group.ready_at or group.created_at, site.resource.name, site.order)
 
 
-def active_targets(place: Place, group: Group) -> list[Target]:
+def active_targets(site: Site, group: Group) -> list[Target]:
     """Members that run in this group, hooks included."""
     return [
-        place.members[member.deployment]
+        site.members[member.deployment]
         for member in group.members
-        if member.state not in ("unchanged", "dropped") and member.deployment in place.members
+        if member.state not in ("unchanged", "dropped") and member.deployment in site.members
     ]
 
 
-def tables_of(state: State, place: Place, group: Group) -> list[SlotTable]:
+def tables_of(state: State, site: Site, group: Group) -> list[SlotTable]:
     """Every rule that covers the resource for any member of the group."""
-    return holds.tables_for(state, active_targets(place, group))
+    return holds.tables_for(state, active_targets(site, group))

@@ -3,35 +3,35 @@
 from __future__ import annotations
 
 from headgate.fleet import jobs, rejecting, variables
-from headgate.fleet.hindrances import Hindrance
+from headgate.fleet.blockers import Hindrance
 from headgate.fleet.records import Group, Job, Member, MemberState, TargetRecord
-from headgate.fleet.state import Judged, State
-from headgate.fleet.units import Place, Target, VersionNode
+from headgate.fleet.state import GateResult, State
+from headgate.fleet.units import Site, Target, VersionNode
 from headgate.kernel.instants import Instant
 
 
-def is_due(member: Member, now: Instant, hindrance: Hindrance) -> bool:
+def is_due(member: Member, now: Instant, blockers: Hindrance) -> bool:
     if member.state != "retrying" or member.retry_at is None:
         return False
     if member.retry_at > now:
-        hindrance.look_again(member.retry_at)
+        blockers.requeue(member.retry_at)
         return False
     return True
 
 
 def run(
     state: State,
-    place: Place,
+    site: Site,
     group: Group,
     member: Member,
     now: Instant,
-    judged: tuple[Judged, ...],
+    judged: tuple[GateResult, ...],
     *,
     version_id: str | None = None,
     rolling_back: bool = False,
 ) -> Job | None:
     """The job; None if the version is gone or the target is busy."""
-    target = place.members[member.deployment]
+    target = site.members[member.deployment]
     version = state.version(version_id or member.version)
     if version is None or target.record.job is not None:
         return None
@@ -72,11 +72,11 @@ def goes_back_again(state: State, member: Member) -> bool:
     return member.state == "retrying" and went_back(state, member)
 
 
-def failed_to_go_back(state: State, place: Place, group: Group, member: Member, now: Instant) -> None:
+def failed_to_go_back(state: State, site: Site, group: Group, member: Member, now: Instant) -> None:
     """The target has failed with the last attempt of its rollback, also when the group is over."""
     settle(member, "failed", now)
     state.journal.changed("group", group.id)
-    target = place.members.get(member.deployment)
+    target = site.members.get(member.deployment)
     if target is not None:
         jobs.given_up(state, target, state.jobs[member.attempts[-1]], now)
         state.target_changed(target)

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from headgate.fleet.records import MemberRole
-from headgate.fleet.units import Bindings, BoundRule, Bracket, Place, PolicyNode, Target
+from headgate.fleet.units import Bindings, BoundRule, Bracket, PolicyNode, Site, Target
 
 FEWEST_NAMED = 3
 """With two, each would be what all the others depend on or wait for."""
@@ -28,7 +28,7 @@ class Shape(msgspec.Struct, frozen=True):
 
 
 class Form(msgspec.Struct, frozen=True):
-    """What all places of a bracket rule share, until the rule or the deployments it covers change."""
+    """What all sites of a bracket rule share, until the rule or the deployments it covers change."""
 
     rule: BoundRule
     covered: tuple[str, ...]
@@ -41,14 +41,14 @@ class Form(msgspec.Struct, frozen=True):
     """Whether an expression matches any deployment of the bracket, as far as it was asked."""
 
 
-def of_place(place: Place) -> Shape:
+def of_site(site: Site) -> Shape:
     """Kept until its members or the bracket's form change. As long as a group is open here, it keeps its hooks."""
-    form = form_of(place.bracket, place.rule)
-    if place.plan is None or place.plan[0] is not form:
-        place.plan = (form, _shape(place, form))
-    shape: Shape = place.plan[1]
-    kept = next((group.hooks for group in place.groups() if group.hooks), None)
-    if kept is None or not is_inferred(place.rule):
+    form = form_of(site.bracket, site.rule)
+    if site.plan is None or site.plan[0] is not form:
+        site.plan = (form, _shape(site, form))
+    shape: Shape = site.plan[1]
+    kept = next((group.hooks for group in site.groups() if group.hooks), None)
+    if kept is None or not is_inferred(site.rule):
         return shape
     return _with_kept_hooks(shape, kept)
 
@@ -110,24 +110,24 @@ def _reads_only_the_deployment(rule: BoundRule) -> bool:
     return all(rule.selector(text).roots <= {"deployment"} for text in texts if text is not None)
 
 
-def covers_upstream(place: Place, rule: BoundRule) -> bool:
+def covers_upstream(site: Site, rule: BoundRule) -> bool:
     """Whether `dependsOn` names any deployment of the whole bracket, on this resource or not."""
-    form = form_of(place.bracket, place.rule)
+    form = form_of(site.bracket, site.rule)
     text = rule.spec.depends_on
     found = form.matched.get(text)
     if found is None:
         selector = rule.selector(text)
-        found = any(selector.matches(_bindings(place, name)) for name in form.covered)
+        found = any(selector.matches(_bindings(site, name)) for name in form.covered)
         if selector.roots <= {"deployment"}:
             form.matched[text] = found
     return found
 
 
-def _bindings(place: Place, deployment: str) -> Bindings:
+def _bindings(site: Site, deployment: str) -> Bindings:
     return {
-        "resource": place.resource.view,
-        "environment": place.environment.view,
-        "deployment": place.bracket.deployments[deployment].view,
+        "resource": site.resource.view,
+        "environment": site.environment.view,
+        "deployment": site.bracket.deployments[deployment].view,
     }
 
 
@@ -140,21 +140,21 @@ def _formed(roles: dict[str, MemberRole], how: str) -> Shape:
     )
 
 
-def _shape(place: Place, form: Form) -> Shape:
-    spec = place.rule.spec
-    names = sorted(place.members)
-    if is_inferred(place.rule):
+def _shape(site: Site, form: Form) -> Shape:
+    spec = site.rule.spec
+    names = sorted(site.members)
+    if is_inferred(site.rule):
         inferred = form.inferred
         if inferred is None:
-            inferred = _inferred(form.order, {name: _bindings(place, name) for name in form.covered})
+            inferred = _inferred(form.order, {name: _bindings(site, name) for name in form.covered})
         roles = {name: inferred.get(name, "member") for name in names}
         return _formed(roles, "inferred from the policy's dependency rules over the whole bracket")
     roles = {}
     for name in names:
-        target = place.members[name]
-        if _selected(place.rule, spec.pre_hook_selector, target):
+        target = site.members[name]
+        if _selected(site.rule, spec.pre_hook_selector, target):
             roles[name] = "preHook"
-        elif _selected(place.rule, spec.post_hook_selector, target):
+        elif _selected(site.rule, spec.post_hook_selector, target):
             roles[name] = "postHook"
         else:
             roles[name] = "member"

@@ -6,17 +6,17 @@ from headgate.fleet import withdrawing
 from headgate.fleet.brackets import cycle, running
 from headgate.fleet.records import Group, Job
 from headgate.fleet.state import State
-from headgate.fleet.units import Place, Target
+from headgate.fleet.units import Site, Target
 from headgate.kernel.instants import Instant
 
 
-def take_back(state: State, place: Place, now: Instant) -> None:
-    for target in list(place.members.values()):
+def take_back(state: State, site: Site, now: Instant) -> None:
+    for target in list(site.members.values()):
         job = withdrawing.take_back(state, target, now)
         if job is not None and job.started_at is not None:
             cycle.job_ended(state, job, now)
-        elif job is not None and place.executing is not None:
-            _as_before_its_job(state, target, place.executing, job)
+        elif job is not None and site.executing is not None:
+            _as_before_its_job(state, target, site.executing, job)
 
 
 def _as_before_its_job(state: State, target: Target, group: Group, job: Job) -> None:
@@ -29,7 +29,7 @@ def _as_before_its_job(state: State, target: Target, group: Group, job: Job) -> 
     if running.went_back(state, member):
         member.state = "retrying"
     elif member.state == "rollingBack":
-        member.state = "failed" if member.version in target.record.spent else "succeeded"
+        member.state = "failed" if member.version in target.record.rolled_back else "succeeded"
     else:
         member.ran = bool(member.attempts)
         member.state = "waiting"

@@ -7,10 +7,10 @@ from headgate.cluster.port import ClusterPort
 from headgate.graph import definition, labels, names, nodes
 from headgate.graph.compile import compile_definition
 from headgate.graph.compiled import CompiledGraph, CompiledNode
-from headgate.graph.instances import Look
-from headgate.graph.items import Item
-from headgate.graph.nodes import NodeState, Unit
-from headgate.graph.rollouts import Rollout, RolloutMember
+from headgate.graph.instances import InstancePass
+from headgate.graph.items import GraphItem
+from headgate.graph.nodes import NodeState, NodeUnit
+from headgate.graph.rollouts import DefinitionRollout, RolloutMember
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Key
 from headgate.promises.books.graph_items import Plain, before_plan, is_open, member_before
@@ -27,8 +27,8 @@ class Gates:
         self._compiled: tuple[tuple[str, int], CompiledGraph] | None = None
 
     def of_units(
-        self, look: Look, state: NodeState, asked: Callable[[Unit], bool], now: Instant
-    ) -> Iterator[tuple[Unit, str]]:
+        self, look: InstancePass, state: NodeState, asked: Callable[[NodeUnit], bool], now: Instant
+    ) -> Iterator[tuple[NodeUnit, str]]:
         """The units that are asked about, each with the gate that is shut for it, or ''.
 
         Whoever was let go in the plan is counted among those under way by everyone after it.
@@ -42,7 +42,7 @@ class Gates:
                 _let_go(item)
 
     def of_members(
-        self, rollout: Rollout, asked: Callable[[RolloutMember], bool], now: Instant
+        self, rollout: DefinitionRollout, asked: Callable[[RolloutMember], bool], now: Instant
     ) -> Iterator[tuple[RolloutMember, bool]]:
         """The instances that are asked about, each with whether its gates are open."""
         if rollout.served is None:
@@ -78,7 +78,13 @@ class Gates:
         return members
 
     def _shut(
-        self, look: Look, state: NodeState, newest: CompiledNode, members: Plain, item: Item, now: Instant
+        self,
+        look: InstancePass,
+        state: NodeState,
+        newest: CompiledNode,
+        members: Plain,
+        item: GraphItem,
+        now: Instant,
     ) -> str:
         gates = newest.propagate_when
         if gates is None:
@@ -86,7 +92,7 @@ class Gates:
         bindings = self._bindings(look, state, members, item, now)
         return next((gate.text for gate in gates if not is_open(gate, bindings, now)), "")
 
-    def _newest(self, look: Look, state: NodeState) -> CompiledNode:
+    def _newest(self, look: InstancePass, state: NodeState) -> CompiledNode:
         """The node as the definition has it now, which is where its gates and readyWhen are read from."""
         top = self._cluster.get(Key("kro.run", definition.KIND, "", look.graph.name))
         if top is None:
@@ -97,7 +103,7 @@ class Gates:
         return next((node for node in self._compiled[1].nodes if node.id == state.id), state.node)
 
     def _bindings(
-        self, look: Look, state: NodeState, members: Plain, item: Item, now: Instant
+        self, look: InstancePass, state: NodeState, members: Plain, item: GraphItem, now: Instant
     ) -> dict[str, object]:
         bindings: dict[str, object] = {names.SIGNALS: self._signals(now)}
         for other in look.states:
@@ -114,6 +120,6 @@ class Gates:
         return bindings
 
 
-def _let_go(item: Item) -> None:
+def _let_go(item: GraphItem) -> None:
     item.is_current = item.is_changed = True
     item.set_ready(False)

@@ -7,8 +7,8 @@ from typing import Any
 from headgate import cel
 from headgate.graph import labels, names, nodes, revisions
 from headgate.graph.compiled import CompiledNode
-from headgate.graph.items import Item
-from headgate.graph.nodes import Unit
+from headgate.graph.items import GraphItem
+from headgate.graph.nodes import NodeUnit
 from headgate.graph.rollouts import RolloutMember, is_instance_ready
 from headgate.kernel import instants, waves
 from headgate.kernel.instants import Instant
@@ -22,10 +22,10 @@ def is_open(gate: Any, bindings: dict[str, object], now: Instant) -> bool:
         return False
 
 
-class Plain(list[Item]):
+class Plain(list[GraphItem]):
     """Items as they were before the plan, counted the slow way; `older` are changes of an earlier propagation."""
 
-    def __init__(self, items: Iterable[Item], older: Iterable[Item] = ()) -> None:
+    def __init__(self, items: Iterable[GraphItem], older: Iterable[GraphItem] = ()) -> None:
         super().__init__(items)
         self.older = tuple(older)
 
@@ -36,19 +36,19 @@ class Plain(list[Item]):
         own = sum(item.is_current and item.is_changed and not item.is_ready() for item in self)
         return own + sum(not item.is_ready() for item in self.older)
 
-    def rank_among_not_updated(self, item: Item) -> int:
+    def rank_among_not_updated(self, item: GraphItem) -> int:
         return sum(not other.is_current for other in self[: item.index])
 
-    def index_of(self, item: Item) -> int:
+    def index_of(self, item: GraphItem) -> int:
         return item.index
 
-    def may_go(self, item: Item) -> bool:
+    def may_go(self, item: GraphItem) -> bool:
         landed = self.landed_count()
         limit = waves.exponential_limit(landed)
         return waves.may_go(self.rank_among_not_updated(item), landed, self.in_flight_count(), limit)
 
 
-def before_plan(units: list[Unit], newest: CompiledNode) -> Plain:
+def before_plan(units: list[NodeUnit], newest: CompiledNode) -> Plain:
     items = [_before(unit, newest) for unit in units]
     older = [
         item
@@ -61,12 +61,12 @@ def before_plan(units: list[Unit], newest: CompiledNode) -> Plain:
     return Plain(items, older)
 
 
-def _before(unit: Unit, newest: CompiledNode) -> Item:
+def _before(unit: NodeUnit, newest: CompiledNode) -> GraphItem:
     """An item that is let go in the plan was, until then, as ready as its object showed it to be."""
     was = unit.item
     is_new = unit.is_granted_now
     own_names = nodes.names_of_item(newest)
-    return Item(
+    return GraphItem(
         was.object,
         was.is_current and not is_new,
         (lambda own: nodes.readiness(own.object, newest.ready_when, own_names, nodes.ReadyMemory(), own))
@@ -79,13 +79,13 @@ def _before(unit: Unit, newest: CompiledNode) -> Item:
     )
 
 
-def member_before(member: RolloutMember, newest: int, index: int) -> Item:
+def member_before(member: RolloutMember, newest: int, index: int) -> GraphItem:
     """As its annotations and its status said before the plan; one that starts is no part of the line."""
     found = member.instance.annotations
     had = found.get(labels.GRAPH_REVISION)
     is_current = had is None or (member.is_updated and not member.is_granted_now)
     is_moved = had == str(newest) and found.get(labels.STARTED_ON) != had
-    return Item(
+    return GraphItem(
         member.instance,
         is_current,
         had is not None and is_instance_ready(member.instance),

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from headgate.cluster.port import Change
+from headgate.cluster.port import ObjectChange
 from headgate.graph import labels
 from headgate.graph.controller import GraphController
 from headgate.kernel.instants import Instant
@@ -33,7 +33,7 @@ class GraphWrites:
         self._known: dict[Key, _Written] = {}
         """Of each object, gone or not."""
 
-    def read(self, change: Change) -> Iterator[GraphWrite]:
+    def read(self, change: ObjectChange) -> Iterator[GraphWrite]:
         item = change.object
         if change.by != GraphController.name or labels.NODE_ID not in item.labels or change.kind == "deleted":
             return

@@ -11,7 +11,7 @@ import msgspec
 
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
-from headgate.kernel.objects import Action, Create, Delete, Key, Object
+from headgate.kernel.objects import Action, Create, DeleteObject, Key, Object
 from headgate.promises.books.tally import Place, PodTally
 from headgate.workload import labels, model
 from headgate.workload.model import ComponentStrategy, PodCliqueSet
@@ -205,7 +205,7 @@ def before(pcs: PodCliqueSet, actions: Sequence[Action], tally: PodTally, seen: 
     torn_down: set[int] = set()
     for action in actions:
         item = action.object if isinstance(action, Create) else None
-        if isinstance(action, Delete):
+        if isinstance(action, DeleteObject):
             item = seen.get(action.key)
             if item is not None and _is_whole_component(item):
                 torn_down.add(int(item.labels[labels.PCS_REPLICA_INDEX]))

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from headgate.cluster.simulated.store import ObjectStore
 from headgate.graph import explain_tree, labels
 from headgate.graph.controller import GraphPlan, is_definition
-from headgate.graph.instances import Look
-from headgate.graph.nodes import Unit
+from headgate.graph.instances import InstancePass
+from headgate.graph.nodes import NodeUnit
 from headgate.graph.propagate import DefinitionPlan, InstancePlan
-from headgate.graph.rollouts import Rollout
+from headgate.graph.rollouts import DefinitionRollout
 from headgate.kernel.objects import Key
 from headgate.promises.base import Unfinished
 
@@ -26,9 +26,11 @@ def unfinished(plans: Mapping[Key, GraphPlan], store: ObjectStore) -> list[Unfin
     return found
 
 
-def left_waiting(plans: Mapping[Key, GraphPlan], store: ObjectStore) -> list[Look | Rollout]:
+def left_waiting(
+    plans: Mapping[Key, GraphPlan], store: ObjectStore
+) -> list[InstancePass | DefinitionRollout]:
     """The last plans of what may not be done."""
-    found: list[Look | Rollout] = []
+    found: list[InstancePass | DefinitionRollout] = []
     for _, plan in sorted(plans.items(), key=lambda entry: _sort_key(entry[0])):
         if isinstance(plan, DefinitionPlan):
             found.append(plan.rollout)
@@ -48,7 +50,7 @@ def _is_done(plan: InstancePlan) -> bool:
     return standing.is_ready and standing.is_propagated and not _has_leftovers(plan.look)
 
 
-def _has_leftovers(look: Look) -> bool:
+def _has_leftovers(look: InstancePass) -> bool:
     """Objects that are not wanted any more and not gone yet."""
     return any(unit.object is not None for state in (*look.states, *look.leftovers) for unit in state.extras)
 
@@ -71,7 +73,7 @@ def _instance(plan: InstancePlan) -> Unfinished:
     return Unfinished(plan.instance.name, state_of(plan), reasons, is_held, waits)
 
 
-def _is_unwritten(unit: Unit) -> bool:
+def _is_unwritten(unit: NodeUnit) -> bool:
     """Granted, in nobody's way, and not there as it was granted: that is the planner's own work, not another's."""
     if unit.grant is None or unit.wanted is None or unit.problem:
         return False

@@ -13,7 +13,7 @@ from headgate.cluster.simulated.settings import Cluster
 from headgate.fleet import manifests, model
 from headgate.graph import explain_tree, labels
 from headgate.graph.controller import GraphController, GraphPlan, request_for
-from headgate.graph.memory import Memory
+from headgate.graph.planner_cache import PlannerCache
 from headgate.graph.propagate import InstancePlan
 from headgate.kernel.explanations import ExplanationTree
 from headgate.kernel.instants import Instant
@@ -171,7 +171,7 @@ class GraphPart:
         self.driver.crash()
 
     def _compare_with_a_fresh_one(self, now: Instant) -> None:
-        fresh = Memory()
+        fresh = PlannerCache()
         for request in list(self.driver.runner.plans):
             before = _encoded(self._controller.plan_of(request, now, self._controller.memory))
             after = _encoded(self._controller.plan_of(request, now, fresh))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from headgate.cluster.port import Change
+from headgate.cluster.port import ObjectChange
 from headgate.cluster.simulated.store import ObjectStore
 from headgate.graph import labels
 from headgate.graph.controller import GraphController, GraphPlan
@@ -26,7 +26,7 @@ class GraphRows:
         self._lives: dict[str, _Life] = {}
         store.listen(self._changed)
 
-    def _changed(self, change: Change) -> None:
+    def _changed(self, change: ObjectChange) -> None:
         item = change.object
         node = item.labels.get(labels.NODE_ID)
         if node is None:

@@ -31,7 +31,7 @@ def shown(namespace: str, name: str) -> str:
     return name if namespace == defaults.NAMESPACE else f"{namespace}/{name}"
 
 
-class Ending:
+class OperationEnding:
     """Judges what is not done when the run ends."""
 
     def __init__(self, workloads: Workloads, pods: Pods, scheduler: Scheduler, kubelet: Kubelet) -> None:

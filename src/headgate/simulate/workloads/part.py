@@ -67,7 +67,7 @@ class ClusterPart:
         Collector(self.store, self.agenda, cluster.collect.microseconds)
         self._statuses = Statuses(self.store, self.agenda, behaviors)
         self.record = ClusterRecord(self.store, self._statuses)
-        self._ending = operations.Ending(self.workloads, self.pods, self.scheduler, self.kubelet)
+        self._ending = operations.OperationEnding(self.workloads, self.pods, self.scheduler, self.kubelet)
         self._unfinished: list[Unfinished] = []
         self._has_lag = cluster.lag.microseconds > 0
         self.driver: ControllerDriver[Planned] = ControllerDriver(

@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 from headgate.cluster.cache import ObjectCache
-from headgate.cluster.port import Change
+from headgate.cluster.port import ObjectChange
 from headgate.cluster.simulated.pods import Pods, PodSeen
 from headgate.cluster.simulated.store import ObjectStore
 from headgate.kernel.instants import Instant
-from headgate.kernel.objects import Action, Delete, Key, Object
+from headgate.kernel.objects import Action, DeleteObject, Key, Object
 from headgate.promises.books import unavailability
 from headgate.promises.books.tally import PodTally
 from headgate.promises.watch import WorkloadWatch
@@ -88,7 +88,7 @@ class Workloads:
         self.ledger = unavailability.BudgetLedger()
         store.listen(self._changed)
 
-    def _changed(self, change: Change) -> None:
+    def _changed(self, change: ObjectChange) -> None:
         self._versions_count += 1
         self.truth.changed(change.old, None if change.kind == "deleted" else change.object)
         if change.kind == "added" and change.object.kind == "Pod":
@@ -247,7 +247,7 @@ class Workloads:
 def _deleted_objects(actions: Sequence[Action], get: Callable[[Key], Object | None]) -> dict[Key, Object]:
     found: dict[Key, Object] = {}
     for action in actions:
-        if isinstance(action, Delete):
+        if isinstance(action, DeleteObject):
             item = get(action.key)
             if item is not None and item.uid == action.uid:
                 found[action.key] = item

@@ -9,18 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from headgate.graph import contents, revisions
-from headgate.graph.nodes import Unit
-from headgate.graph.revisions import Grant, Inputs, Revision
-from headgate.kernel.objects import Action, Create, Delete, Object, UpdateStatus
+from headgate.graph.nodes import NodeUnit
+from headgate.graph.revisions import GrantedChange, Inputs, InstanceRevision
+from headgate.kernel.objects import Action, Create, DeleteObject, Object, UpdateStatus
 
 
-class Ledger:
+class RevisionLedger:
     def __init__(self, items: Iterable[Object]) -> None:
         self._objects = {item.uid: item for item in items}
         self._highest_number = revisions.highest_number(self._objects.values())
         found = (revisions.from_object(item) for item in self._objects.values())
         self.revisions = {revision.number: revision for revision in found if revision is not None}
-        self.granted: dict[str, dict[str, tuple[int, Grant]]] = {}
+        self.granted: dict[str, dict[str, tuple[int, GrantedChange]]] = {}
         """By node and object."""
         self._holders: dict[str, str] | None = None
         self._outlived: list[tuple[int, str, str]] = []
@@ -33,7 +33,7 @@ class Ledger:
                         self._outlived.append((own[text][0], node, text))
                     own[text] = (number, grant)
 
-    def open(self, inputs: Inputs, order: tuple[str, ...]) -> Revision:
+    def open(self, inputs: Inputs, order: tuple[str, ...]) -> InstanceRevision:
         """The newest revision: the last one if nothing has changed since, or a new one."""
         inputs_hash = inputs.hash()
         last = self.revisions.get(max(self.revisions, default=0))
@@ -41,7 +41,7 @@ class Ledger:
             self.newest = last
         else:
             number = self._highest_number + 1
-            self.newest = Revision(number, inputs, inputs_hash, order, {}, is_changed=True)
+            self.newest = InstanceRevision(number, inputs, inputs_hash, order, {}, is_changed=True)
             self.revisions[number] = self.newest
         return self.newest
 
@@ -68,7 +68,12 @@ class Ledger:
         return max((number for number, _ in self.granted.get(node, {}).values()), default=0)
 
     def grant(
-        self, node: str, unit: Unit, revision: Revision, grant: Grant, content: contents.Content | None
+        self,
+        node: str,
+        unit: NodeUnit,
+        revision: InstanceRevision,
+        grant: GrantedChange,
+        content: contents.Content | None,
     ) -> None:
         """An object that another node was granted changes hands with it."""
         revision.grant(node, unit.text, grant, content)
@@ -79,7 +84,7 @@ class Ledger:
         self.granted.setdefault(node, {})[unit.text] = (revision.number, grant)
         unit.number, unit.grant, unit.origin = revision.number, grant, node
 
-    def forget(self, node: str, unit: Unit) -> None:
+    def forget(self, node: str, unit: NodeUnit) -> None:
         self.revisions[unit.number].forget(node, unit.text)
 
     def grants(self, instance: Object, definition: str) -> list[Action]:
@@ -104,13 +109,13 @@ class Ledger:
                 actions.extend(self._updated(revision))
         return [*actions, *self._let_go()]
 
-    def _updated(self, revision: Revision) -> Iterator[Action]:
+    def _updated(self, revision: InstanceRevision) -> Iterator[Action]:
         item = self._objects[revision.uid]
         status = revision.status()
         if item.status != status:
             yield UpdateStatus(item.key, revision.uid, status)
 
-    def granted_by_hash(self, text: str, content_hash: str) -> tuple[Revision, str] | None:
+    def granted_by_hash(self, text: str, content_hash: str) -> tuple[InstanceRevision, str] | None:
         """The newest revision that granted the object this content, and to which node."""
         for number in sorted(self.revisions, reverse=True):
             for node, record in self.revisions[number].nodes.items():
@@ -126,5 +131,5 @@ class Ledger:
             number = int(item.spec.get("number", 0))
             revision = self.revisions.get(number)
             if number != self.newest.number and (revision is None or not revision.is_in_use):
-                gone.append(Delete(item.key, uid, "nothing is at this revision any more"))
+                gone.append(DeleteObject(item.key, uid, "nothing is at this revision any more"))
         return gone

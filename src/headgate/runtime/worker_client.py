@@ -16,7 +16,7 @@ _LONGEST_NAP = 0.5
 """Other processes are not heard of here; whoever waits looks again after this."""
 
 
-class Desk:
+class WorkerClient:
     def __init__(self, worker: Worker) -> None:
         self._worker = worker
         self._lock = threading.Lock()

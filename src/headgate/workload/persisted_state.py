@@ -14,7 +14,7 @@ from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 
 
-class Record(msgspec.Struct):
+class ReplicaRecord(msgspec.Struct):
     """One replica of the set."""
 
     revision: str
@@ -24,7 +24,7 @@ class Record(msgspec.Struct):
     """Replicas that an autoscaler set and that are not the template's, by the name of the clique or group there."""
 
 
-class Progress(msgspec.Struct):
+class UpdateProgress(msgspec.Struct):
     """One update of the set, from a change of template or strategy to the last new and available replica."""
 
     revision: str
@@ -44,9 +44,9 @@ class RolledBack(msgspec.Struct, frozen=True):
     at: Instant
 
 
-class Memory(msgspec.Struct):
-    records: dict[int, Record] = {}
-    progress: Progress | None = None
+class PersistedState(msgspec.Struct):
+    records: dict[int, ReplicaRecord] = {}
+    progress: UpdateProgress | None = None
     done_revision: str | None = None
     """The last revision that every replica had and was available at."""
     rolled_back: RolledBack | None = None
@@ -55,10 +55,10 @@ class Memory(msgspec.Struct):
     """The order to abort that a later template has overtaken."""
 
 
-def read(status: Mapping[str, Any]) -> Memory:
+def read(status: Mapping[str, Any]) -> PersistedState:
     """A status that somebody emptied or damaged reads as far as it makes sense: the objects say the rest."""
     back = status.get("rolledBack")
-    return Memory(
+    return PersistedState(
         records={
             item["replicaIndex"]: _record(item)
             for item in _listed(status.get("replicaRevisions"))
@@ -72,17 +72,19 @@ def read(status: Mapping[str, Any]) -> Memory:
     )
 
 
-def _record(item: Mapping[str, Any]) -> Record:
-    return Record(item["revision"], bool(item.get("tearingDown")), dict(item.get("liveReplicas") or {}))
+def _record(item: Mapping[str, Any]) -> ReplicaRecord:
+    return ReplicaRecord(
+        item["revision"], bool(item.get("tearingDown")), dict(item.get("liveReplicas") or {})
+    )
 
 
-def _progress(value: Any) -> Progress | None:
+def _progress(value: Any) -> UpdateProgress | None:
     if not isinstance(value, Mapping) or "updateStartedAt" not in value:
         return None
     started_at = instants.parse(value["updateStartedAt"])
     ended = value.get("updateEndedAt")
     last = value.get("lastProgressAt")
-    return Progress(
+    return UpdateProgress(
         revision=value.get("revision", ""),
         started_at=started_at,
         ended_at=instants.parse(ended) if ended else None,
@@ -102,11 +104,11 @@ def _listed(value: Any) -> list[Mapping[str, Any]]:
     return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
 
 
-def write_records(records: Mapping[int, Record]) -> list[dict[str, Any]]:
+def write_records(records: Mapping[int, ReplicaRecord]) -> list[dict[str, Any]]:
     return [_record_document(index, record) for index, record in sorted(records.items())]
 
 
-def _record_document(index: int, record: Record) -> dict[str, Any]:
+def _record_document(index: int, record: ReplicaRecord) -> dict[str, Any]:
     document: dict[str, Any] = {"replicaIndex": index, "revision": record.revision}
     if record.is_torn_down:
         document["tearingDown"] = True
@@ -115,7 +117,7 @@ def _record_document(index: int, record: Record) -> dict[str, Any]:
     return document
 
 
-def write_progress(progress: Progress, updated_replicas: int) -> dict[str, Any]:
+def write_progress(progress: UpdateProgress, updated_replicas: int) -> dict[str, Any]:
     document: dict[str, Any] = {
         "revision": progress.revision,
         "updateStartedAt": instants.show(progress.started_at),

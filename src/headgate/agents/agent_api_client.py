@@ -22,7 +22,7 @@ class RefusedByServerError(Exception):
         self.status = status
 
 
-class Desk:
+class AgentApiClient:
     """Claims, heartbeats and reports of one agent; TryLaterError where the same call may succeed later."""
 
     def __init__(self, url: str, token: str, agent: str, workspace: str | None, web: Web) -> None:

@@ -40,7 +40,7 @@ _BATCH_SECONDS = 0.05
 """How long commands of one workspace are applied before the others have their turn; one is always applied to its end."""
 
 
-class Outcome(msgspec.Struct):
+class AfterCommit(msgspec.Struct):
     """What is to be done after a commit."""
 
     has_written: bool = False
@@ -59,7 +59,7 @@ class Outcome(msgspec.Struct):
     """Commands for which there was no time: the others have their turn first."""
 
 
-class Keeper:
+class WorkspaceEngine:
     def __init__(
         self,
         store: Store,
@@ -259,7 +259,7 @@ class Keeper:
             self._recorder.is_muted = False
         self._must_decide = True
 
-    def serve(self, items: Sequence[WorkItem]) -> Outcome | None:
+    def serve(self, items: Sequence[WorkItem]) -> AfterCommit | None:
         """One batch, after which every item is settled but those that are `left`; or None, if one of several cannot be
         written and nobody knows which: then nothing was, and each has to be tried by itself."""
         waiting = list(items)
@@ -300,13 +300,13 @@ class Keeper:
                 return outcome
         return self._failed(waiting, UnavailableError("the workspace could not be written; try again"))
 
-    def _failed(self, items: Sequence[WorkItem], error: BaseException) -> Outcome:
+    def _failed(self, items: Sequence[WorkItem], error: BaseException) -> AfterCommit:
         self.rests_until = time.monotonic() + _REST_SECONDS
         for item in items:
             item.fail(error)
-        return Outcome()
+        return AfterCommit()
 
-    def _commit(self, items: Sequence[WorkItem]) -> Outcome:
+    def _commit(self, items: Sequence[WorkItem]) -> AfterCommit:
         """What others wrote is taken in before the workspace is locked, so that little is left to do meanwhile."""
         if self.lease is None:
             self._catch_up()
@@ -322,7 +322,7 @@ class Keeper:
         self._traces |= batch.traces
         if self.lease is not None and batch.refusal is None:
             self._must_decide = self.needs_recheck = False
-        return Outcome(
+        return AfterCommit(
             has_written=batch.has_written,
             measurements=[
                 (due, bindings)

@@ -9,7 +9,7 @@ from headgate.graph import labels, revisions
 from headgate.kernel.objects import Key, Object
 
 
-class Scene(Protocol):
+class ClusterView(Protocol):
     def get(self, key: Key) -> Object | None: ...
 
     def of_kind(self, group: str, kind: str) -> Iterable[Object]: ...
@@ -48,7 +48,7 @@ def is_revision(item: Object) -> bool:
 
 
 def selected(
-    scene: Scene, group: str, kind: str, namespace: str, selector: Mapping[str, object]
+    scene: ClusterView, group: str, kind: str, namespace: str, selector: Mapping[str, object]
 ) -> list[Object]:
     """By label selector, in order of namespace and name; an empty namespace means all of them."""
     found = [

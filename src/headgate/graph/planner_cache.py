@@ -13,11 +13,11 @@ from headgate.kernel.problems import Rejected
 MOST_KEPT = 50_000
 
 
-class Memory:
+class PlannerCache:
     """`compiled` may be handed on from an earlier memory: a graph follows from its text alone."""
 
     def __init__(self, compiled: dict[str, CompiledGraph | Rejected] | None = None) -> None:
-        self.gates = judging.Memory()
+        self.gates = judging.GateCache()
         self.ready = nodes.ReadyMemory()
         self.compiled: dict[str, CompiledGraph | Rejected] = {} if compiled is None else compiled
         self._paths: dict[str, desired.Paths] = {}
