@@ -7,9 +7,9 @@ import tracemalloc
 from collections.abc import Iterator
 
 from bench import fleets
-from headgate.fleet import changes
-from headgate.fleet.engine import Engine
-from headgate.fleet.records import Job
+from headgate.fleet.engine.engine import Engine
+from headgate.fleet.model import changes
+from headgate.fleet.model.records import Job
 from headgate.kernel import instants
 
 DEPLOYMENTS = 20

@@ -1,7 +1,9 @@
 """Fleets of any size under the node-lifecycle policy: hooks, an ordered bracket, a limit and a gradual rollout."""
 
-from headgate.fleet import changes, manifests, model
-from headgate.fleet.engine import Engine
+from headgate.fleet.engine import manifests
+from headgate.fleet.engine.engine import Engine
+from headgate.fleet.model import changes
+from headgate.fleet.model import objects as model
 from headgate.kernel import identifiers, instants
 
 START = instants.parse("2026-03-01T09:00:00Z")

@@ -6,8 +6,8 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from headgate.graph import expressions, validate
-from headgate.graph.compile import compile_definition
+from headgate.graph.compile import expressions, validate
+from headgate.graph.compile.compiler import compile_definition
 
 ROUNDS = 5
 RESOURCES = 50

@@ -10,10 +10,10 @@ import msgspec
 from headgate.cluster.simulated.agenda import Agenda
 from headgate.cluster.simulated.driver import ControllerDriver, UnobservedCluster
 from headgate.cluster.simulated.store import ObjectStore
-from headgate.graph import propagate
-from headgate.graph.cluster_view import Listed
 from headgate.graph.controller import GraphController, GraphPlan
-from headgate.graph.planner_cache import PlannerCache
+from headgate.graph.reconcile import propagate
+from headgate.graph.reconcile.cluster_view import Listed
+from headgate.graph.reconcile.planner_cache import PlannerCache
 from headgate.kernel import instants
 from headgate.kernel.identifiers import NamedIds
 from headgate.kernel.objects import Object

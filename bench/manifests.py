@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from headgate.fleet import manifests, model
+from headgate.fleet.engine import manifests
+from headgate.fleet.model import objects as model
 from headgate.kernel import instants
 from headgate.kernel.identifiers import NamedIds
 

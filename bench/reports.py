@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from unittest import mock
 
 from bench import servers, service
-from headgate.fleet import changes
+from headgate.fleet.model import changes
 from headgate.store import joining, postgres
 
 TARGETS = 2_000

@@ -5,8 +5,9 @@ import time
 from collections.abc import Iterator
 
 from bench import fleets
-from headgate.fleet import changes, manifests
-from headgate.fleet.engine import Engine
+from headgate.fleet.engine import manifests
+from headgate.fleet.engine.engine import Engine
+from headgate.fleet.model import changes
 from headgate.kernel import instants
 
 TARGETS = 4_000

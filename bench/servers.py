@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from headgate.fleet import changes, manifests
+from headgate.fleet.engine import manifests
+from headgate.fleet.model import changes
 
 
 @contextlib.contextmanager

@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench import servers
-from headgate.fleet import changes, manifests
+from headgate.fleet.engine import manifests
+from headgate.fleet.model import changes
 from headgate.kernel.identifiers import NamedIds
 from headgate.runtime.commands import Caller, CommandContext
 from headgate.runtime.replica import Replica

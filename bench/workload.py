@@ -12,7 +12,9 @@ from headgate.kernel.identifiers import NamedIds
 from headgate.kernel.objects import Create, DeleteObject, Key, Object, Update, UpdateStatus
 from headgate.simulate import run as simulation
 from headgate.simulate import scenario
-from headgate.workload import children, manifests, plan
+from headgate.workload.expand import manifests
+from headgate.workload.plan import children
+from headgate.workload.plan import planner as plan
 
 START = instants.parse("2026-03-02T09:00:00Z")
 IDS = NamedIds()

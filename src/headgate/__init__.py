@@ -8,10 +8,10 @@ TYPE_CHECKING = False
 """As `typing` has it, which takes longer to import than all of this package."""
 
 if TYPE_CHECKING:
-    from headgate.fleet.changes import Change, Delete, JobReported, Put, Vote
-    from headgate.fleet.engine import Decisions, Engine
-    from headgate.fleet.manifests import read_objects
-    from headgate.fleet.model import (
+    from headgate.fleet.engine.engine import Decisions, Engine
+    from headgate.fleet.engine.manifests import read_objects
+    from headgate.fleet.model.changes import Change, Delete, JobReported, Put, Vote
+    from headgate.fleet.model.objects import (
         Deployment,
         Environment,
         Freeze,
@@ -63,31 +63,31 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Change": "headgate.fleet.changes:Change",
-    "Decisions": "headgate.fleet.engine:Decisions",
-    "Delete": "headgate.fleet.changes:Delete",
-    "Deployment": "headgate.fleet.model:Deployment",
-    "Engine": "headgate.fleet.engine:Engine",
-    "Environment": "headgate.fleet.model:Environment",
-    "Freeze": "headgate.fleet.model:Freeze",
-    "JobAgent": "headgate.fleet.model:JobAgent",
-    "JobReported": "headgate.fleet.changes:JobReported",
+    "Change": "headgate.fleet.model.changes:Change",
+    "Decisions": "headgate.fleet.engine.engine:Decisions",
+    "Delete": "headgate.fleet.model.changes:Delete",
+    "Deployment": "headgate.fleet.model.objects:Deployment",
+    "Engine": "headgate.fleet.engine.engine:Engine",
+    "Environment": "headgate.fleet.model.objects:Environment",
+    "Freeze": "headgate.fleet.model.objects:Freeze",
+    "JobAgent": "headgate.fleet.model.objects:JobAgent",
+    "JobReported": "headgate.fleet.model.changes:JobReported",
     "NamedIds": "headgate.kernel.identifiers:NamedIds",
-    "Policy": "headgate.fleet.model:Policy",
+    "Policy": "headgate.fleet.model.objects:Policy",
     "Problem": "headgate.kernel.problems:Problem",
-    "Put": "headgate.fleet.changes:Put",
+    "Put": "headgate.fleet.model.changes:Put",
     "Rejected": "headgate.kernel.problems:Rejected",
-    "Resource": "headgate.fleet.model:Resource",
+    "Resource": "headgate.fleet.model.objects:Resource",
     "Result": "headgate.simulate.result:Result",
-    "Rule": "headgate.fleet.model:Rule",
+    "Rule": "headgate.fleet.model.objects:Rule",
     "Scenario": "headgate.simulate.scenario:Scenario",
-    "Signal": "headgate.fleet.model:Signal",
-    "VariableSet": "headgate.fleet.model:VariableSet",
-    "Version": "headgate.fleet.model:Version",
-    "Vote": "headgate.fleet.changes:Vote",
+    "Signal": "headgate.fleet.model.objects:Signal",
+    "VariableSet": "headgate.fleet.model.objects:VariableSet",
+    "Version": "headgate.fleet.model.objects:Version",
+    "Vote": "headgate.fleet.model.changes:Vote",
     "explain": "headgate.simulate.library:explain",
     "instants": "headgate.kernel.instants",
-    "read_objects": "headgate.fleet.manifests:read_objects",
+    "read_objects": "headgate.fleet.engine.manifests:read_objects",
     "read_scenario": "headgate.simulate.library:read_scenario",
     "simulate": "headgate.simulate",
     "validate": "headgate.validation:validate",

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from headgate.fleet import manifest_checks, manifests
-from headgate.fleet.manifests import TextDocument
+from headgate.fleet.engine import manifest_checks, manifests
+from headgate.fleet.engine.manifests import TextDocument
 from headgate.kernel.problems import Problem, Rejected
 from headgate.simulate import scenario
 
@@ -103,8 +103,8 @@ class _Judgement:
         """PodCliqueSets are judged as the API judges them, each beside those before it."""
         if not documents:
             return
-        from headgate.workload import manifests as objects
-        from headgate.workload import validate
+        from headgate.workload.checks import validate
+        from headgate.workload.expand import manifests as objects
 
         before: list[Object] = []
         for document in documents:
@@ -122,7 +122,7 @@ class _Judgement:
 
     def _add_graphs(self, documents: Sequence[TextDocument]) -> None:
         """Definitions are compiled, and instances of those beside them are checked against their schemas."""
-        from headgate.graph import validate
+        from headgate.graph.compile import validate
 
         maps = [document for document in documents if isinstance(document.value, dict)]
         by_place = {validate.place(document.value): document for document in maps}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from headgate.agents.exec import ExecAgent
 from headgate.agents.runner import AgentRunner
-from headgate.fleet.changes import JobReported
+from headgate.fleet.model.changes import JobReported
 from headgate.store import open_store
 
 

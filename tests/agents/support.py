@@ -14,7 +14,7 @@ from aiohttp import web
 
 from headgate.agents.backoff import Backoff
 from headgate.agents.port import Assignment, OrderDocument, State
-from headgate.fleet.changes import JobReported
+from headgate.fleet.model.changes import JobReported
 from headgate.kernel import instants
 from headgate.store import Dispatch, Store, Workspace, open_store
 from headgate.store.schema import TABLES

@@ -9,7 +9,8 @@ from headgate.agents.argocd import ArgocdConfig
 from headgate.agents.exec import ExecConfig
 from headgate.agents.github import GithubConfig
 from headgate.agents.http import HttpConfig
-from headgate.fleet import agent_fields, manifest_checks, manifests
+from headgate.fleet.engine import manifest_checks, manifests
+from headgate.fleet.model import agent_fields
 
 CONFIGS: dict[str, type[msgspec.Struct]] = {
     "exec": ExecConfig,

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from yarl import URL
 
-from headgate.fleet import agent_configs, careful_texts
+from headgate.fleet.model import agent_configs, careful_texts
 from headgate.kernel.problems import Problem, Rejected
 
 HOSTILE = [

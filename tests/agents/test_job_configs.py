@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from headgate.fleet import job_configs
+from headgate.fleet.model import job_configs
 from headgate.kernel.problems import Problem, Rejected
 
 BINDINGS = {

@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 
 from headgate.api.calls import Parameter
 from headgate.api.schemas import Page
-from headgate.fleet import model
+from headgate.fleet.model import objects as model
 
 from .machinery import app_of, route, send
 

@@ -1,7 +1,7 @@
 from typing import cast
 
 from headgate.api.metrics import Metrics
-from headgate.fleet.records import Job
+from headgate.fleet.model.records import Job
 from headgate.kernel.decisions import Reason
 from headgate.runtime.worker import wall_clock
 from headgate.runtime.workspace_engine import AfterCommit, WorkspaceEngine

@@ -8,7 +8,8 @@ from headgate.api import openapi
 from headgate.api.calls import Parameter, Route
 from headgate.api.routes import ALL
 from headgate.api.schemas import Page, Patch
-from headgate.fleet import kinds, model
+from headgate.fleet.model import kinds
+from headgate.fleet.model import objects as model
 
 from .machinery import app_of, route, send
 

@@ -9,7 +9,9 @@ import pytest
 
 from headgate.api import objects, schema_words
 from headgate.api.schemas import Components, Page, Patch
-from headgate.fleet import expressions, kinds, model, rules
+from headgate.fleet import rules
+from headgate.fleet.model import expressions, kinds
+from headgate.fleet.model import objects as model
 from headgate.kernel import documents
 from headgate.kernel.documents import Moment
 from headgate.kernel.problems import Problem, Rejected

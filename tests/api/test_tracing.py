@@ -8,7 +8,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from headgate.api import tracing
 from headgate.api.calls import Answer, Request
-from headgate.fleet.records import Job
+from headgate.fleet.model.records import Job
 
 from .machinery import NOW, app_of, route, send
 

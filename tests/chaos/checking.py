@@ -9,8 +9,9 @@ import msgspec
 
 from chaos import rollout
 from chaos.notebook import Note, Notebook
-from headgate.fleet import model, records
-from headgate.fleet.engine import Engine
+from headgate.fleet.engine.engine import Engine
+from headgate.fleet.model import objects as model
+from headgate.fleet.model import records
 from headgate.kernel import instants
 from headgate.kernel.identifiers import NamedIds
 from headgate.kernel.problems import Rejected

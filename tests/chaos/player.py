@@ -20,7 +20,7 @@ import msgspec
 
 from chaos import rollout
 from chaos.notebook import Notebook, now
-from headgate.fleet.changes import JobReported
+from headgate.fleet.model.changes import JobReported
 from headgate.runtime import holders
 from headgate.runtime.commands import ENGINE, Caller, CommandContext, Idempotency, Reply
 from headgate.runtime.worker import Worker, WorkerSettings

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from headgate.fleet import changes, manifests
+from headgate.fleet.engine import manifests
+from headgate.fleet.model import changes
 from headgate.runtime.commands import CommandContext
 from headgate.store import Workspace
 

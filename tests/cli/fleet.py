@@ -2,7 +2,7 @@
 
 from typing import Any, get_args
 
-from headgate.fleet import model
+from headgate.fleet.model import objects as model
 
 CREATED = "2026-03-01T09:00:00Z"
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from headgate.cli import kinds
-from headgate.fleet import manifests
+from headgate.fleet.engine import manifests
 from headgate.kernel import identifiers
 
 from . import fleet, golden

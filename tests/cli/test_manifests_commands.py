@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from headgate.fleet import manifests
+from headgate.fleet.engine import manifests
 from headgate.simulate.run import simulate
 from headgate.simulate.scenario import read
 

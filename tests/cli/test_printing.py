@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headgate.cli import cells, colours, pairs, tables, yaml_text
-from headgate.fleet import manifests
+from headgate.fleet.engine import manifests
 from headgate.kernel import instants
 
 from .conftest import NOW

@@ -12,7 +12,10 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import msgspec
 
 from headgate.cluster.simulated import settings
-from headgate.fleet import expressions, kinds, manifest_objects, model, rules
+from headgate.fleet import rules
+from headgate.fleet.engine import manifest_objects
+from headgate.fleet.model import expressions, kinds
+from headgate.fleet.model import objects as model
 from headgate.fleet.rules import verification
 from headgate.kernel import documents
 from headgate.kernel.quantities import Quantity

@@ -14,7 +14,8 @@ import pytest
 import yaml
 
 import headgate
-from headgate.fleet import manifests, rules
+from headgate.fleet import rules
+from headgate.fleet.engine import manifests
 from headgate.kernel.problems import Problem
 from headgate.simulate import scenario
 from headgate.simulate.result import Result

@@ -8,8 +8,9 @@ import click
 import pytest
 
 from headgate.cli import main
-from headgate.fleet import records, rules
-from headgate.fleet.model import TargetState
+from headgate.fleet import rules
+from headgate.fleet.model import records
+from headgate.fleet.model.objects import TargetState
 from headgate.promises import ALL as PROMISES
 from headgate.simulate import steps
 from headgate.simulate.result import Result

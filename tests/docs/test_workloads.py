@@ -12,7 +12,8 @@ import pytest
 from headgate.simulate import scenario, steps
 from headgate.simulate.result import Result
 from headgate.simulate.run import simulate
-from headgate.workload import child_status, conditions, explain, model, set_status, stuck
+from headgate.workload import model
+from headgate.workload.plan import child_status, conditions, explain, set_status, stuck
 
 from . import pages
 from .test_examples import SCENARIOS, played

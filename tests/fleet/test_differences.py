@@ -4,9 +4,10 @@ from typing import Any
 
 import msgspec
 
-from headgate.fleet import changes, manifests
-from headgate.fleet.differences import FieldDifference, compare
-from headgate.fleet.engine import Engine
+from headgate.fleet.engine import manifests
+from headgate.fleet.engine.differences import FieldDifference, compare
+from headgate.fleet.engine.engine import Engine
+from headgate.fleet.model import changes
 from headgate.kernel import identifiers, instants
 
 EARLIER = instants.parse("2026-03-01T09:00:00Z")

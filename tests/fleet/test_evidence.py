@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from headgate.fleet import evidence
+from headgate.fleet.state import evidence
 from simulate.small import fleet, manifest, play, publish
 
 

@@ -6,9 +6,10 @@ import pytest
 
 from headgate.api import permissions, routes
 from headgate.cli import kinds as listed
-from headgate.fleet import changes, kinds, manifests
-from headgate.fleet.engine import Engine
-from headgate.fleet.kinds import Kind
+from headgate.fleet.engine import manifests
+from headgate.fleet.engine.engine import Engine
+from headgate.fleet.model import changes, kinds
+from headgate.fleet.model.kinds import Kind
 from headgate.kernel import identifiers
 from headgate.store import rows
 from headgate.store.schema import OBJECT_TABLES

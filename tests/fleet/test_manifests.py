@@ -11,7 +11,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headgate.fleet import manifests, model, rules
+from headgate.fleet import rules
+from headgate.fleet.engine import manifests
+from headgate.fleet.model import objects as model
 from headgate.fleet.rules import deployment_bracket
 from headgate.kernel import identifiers, instants
 from headgate.kernel.problems import Problem, Rejected

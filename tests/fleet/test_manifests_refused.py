@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from headgate.fleet import manifests
+from headgate.fleet.engine import manifests
 from headgate.kernel import identifiers
 from headgate.kernel.problems import Rejected
 

@@ -1,8 +1,9 @@
 """Environments in the order in which versions pass through them."""
 
-from headgate.fleet import manifests, promotion
-from headgate.fleet.changes import Put
-from headgate.fleet.engine import Engine
+from headgate.fleet.engine import manifests
+from headgate.fleet.engine.engine import Engine
+from headgate.fleet.model.changes import Put
+from headgate.fleet.state import promotion
 from headgate.kernel import identifiers
 
 

@@ -9,8 +9,8 @@ from dateutil import rrule as reference
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from headgate.fleet import recurrence
-from headgate.fleet.recurrence import Recurrence
+from headgate.fleet.rules import recurrence
+from headgate.fleet.rules.recurrence import Recurrence
 from headgate.kernel import instants
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headgate.fleet.scrubbing import Scrubber, secrets_of_config, secrets_of_provider
+from headgate.fleet.model.scrubbing import Scrubber, secrets_of_config, secrets_of_provider
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,12 @@ from unittest import mock
 
 import pytest
 
-from headgate.fleet import changes, manifests, model, turns
-from headgate.fleet.engine import Engine
-from headgate.fleet.units import Target
+from headgate.fleet.engine import manifests
+from headgate.fleet.engine.engine import Engine
+from headgate.fleet.gates import turns
+from headgate.fleet.model import changes
+from headgate.fleet.model import objects as model
+from headgate.fleet.state.units import Target
 from headgate.kernel import identifiers, instants
 
 START = instants.parse("2026-03-01T09:00:00Z")

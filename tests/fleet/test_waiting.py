@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from headgate.fleet.units import Unit
+from headgate.fleet.state.units import Unit
 from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
 from headgate.simulate import scenario

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from headgate import fleet
-from headgate.fleet import wakes
+from headgate.fleet.state import wakes
 
 FOLDER = Path(inspect.getfile(fleet)).parent
 NAMES = sorted(

@@ -6,7 +6,7 @@ from headgate.cluster.simulated.agenda import Agenda
 from headgate.cluster.simulated.driver import ControllerDriver, UnobservedCluster
 from headgate.cluster.simulated.store import ObjectStore, replace
 from headgate.graph.controller import GraphController, GraphPlan
-from headgate.graph.propagate import InstancePlan
+from headgate.graph.reconcile.propagate import InstancePlan
 from headgate.kernel import instants
 from headgate.kernel.identifiers import NamedIds
 from headgate.kernel.objects import Key, Object

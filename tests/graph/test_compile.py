@@ -2,8 +2,8 @@
 
 import pytest
 
-from headgate.graph import validate
-from headgate.graph.compile import CompiledGraph
+from headgate.graph.compile import validate
+from headgate.graph.compile.compiler import CompiledGraph
 
 from .written import compiled, config_map, document, only_problem, problems_of
 

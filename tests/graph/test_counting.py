@@ -2,8 +2,9 @@
 
 import pytest
 
-from headgate.graph import counting, expressions
-from headgate.graph.items import GraphItem, GraphItems
+from headgate.graph.compile import expressions
+from headgate.graph.reconcile import counting
+from headgate.graph.reconcile.items import GraphItem, GraphItems
 
 NAMES = frozenset(("worker", "each"))
 

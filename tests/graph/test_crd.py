@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from headgate.graph import names
+from headgate.graph.compile import names
 
 from .written import compiled, config_map
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headgate.graph import dag
+from headgate.graph.compile import dag
 
 
 def ordered(text: str) -> str:

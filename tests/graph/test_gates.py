@@ -4,7 +4,7 @@ import pytest
 
 from headgate import cel
 from headgate.cel import waves
-from headgate.graph.expressions import GateExpression, compile_in, gate
+from headgate.graph.compile.expressions import GateExpression, compile_in, gate
 from headgate.kernel import instants
 
 NAMES = ("pod", "pods", "schema", "now", "signals")

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from headgate.graph.compile import InstanceSchema
+from headgate.graph.compile.compiler import InstanceSchema
 from headgate.kernel.problems import Rejected
 
 from .written import compiled

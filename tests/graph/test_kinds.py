@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from headgate.graph import kinds
+from headgate.graph.compile import kinds
 
 
 def at(kind: kinds.ObjectKind, path: str) -> Any:

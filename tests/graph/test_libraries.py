@@ -3,7 +3,7 @@
 import pytest
 
 from headgate import cel
-from headgate.graph.expressions import compile_in
+from headgate.graph.compile.expressions import compile_in
 
 
 def value(text: str, **bindings: object) -> object:

@@ -1,9 +1,9 @@
 """What a plan says: its actions in their order, its conditions, its next look."""
 
 from headgate.cluster.simulated.store import replace
-from headgate.graph import propagate
-from headgate.graph.cluster_view import Listed
-from headgate.graph.planner_cache import PlannerCache
+from headgate.graph.reconcile import propagate
+from headgate.graph.reconcile.cluster_view import Listed
+from headgate.graph.reconcile.planner_cache import PlannerCache
 from headgate.kernel import instants
 from headgate.kernel.objects import Create, Key, Update, UpdateStatus
 

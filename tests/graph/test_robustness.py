@@ -8,7 +8,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from headgate.graph import validate
+from headgate.graph.compile import validate
 
 RIGHT = yaml.safe_load(
     """

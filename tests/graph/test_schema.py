@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from headgate.graph import markers, schema
+from headgate.graph.compile import markers, schema
 from headgate.kernel.problems import Rejected
 
 

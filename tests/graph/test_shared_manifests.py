@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 import yaml
 
-from headgate.graph import validate
-from headgate.graph.compile import CompiledGraph, compile_definition
+from headgate.graph.compile import validate
+from headgate.graph.compile.compiler import CompiledGraph, compile_definition
 
 FOLDER = Path(__file__).resolve().parents[3] / "shared" / "data" / "manifests" / "kro"
 

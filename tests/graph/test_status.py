@@ -3,7 +3,7 @@
 import pytest
 
 from headgate import cel
-from headgate.graph.compile import CompiledGraph
+from headgate.graph.compile.compiler import CompiledGraph
 
 from .written import compiled, config_map, only_problem, problems_of
 

@@ -6,9 +6,9 @@ import pytest
 
 from headgate import cel
 from headgate.cel import interpolation
-from headgate.graph import templates
-from headgate.graph.expressions import compile_in
-from headgate.graph.templates import CompiledTemplate
+from headgate.graph.compile import templates
+from headgate.graph.compile.expressions import compile_in
+from headgate.graph.compile.templates import CompiledTemplate
 
 NAMES = ("schema", "a", "b")
 

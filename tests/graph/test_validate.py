@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from headgate.graph import validate
+from headgate.graph.compile import validate
 
 from .written import config_map, document
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from headgate.graph.compile import compile_definition
+from headgate.graph.compile.compiler import compile_definition
 from headgate.kernel.problems import Rejected
 
 from .planned import Bench, definition

@@ -4,8 +4,8 @@ from typing import Any
 
 import yaml
 
-from headgate.graph import validate
-from headgate.graph.compile import CompiledGraph, compile_definition
+from headgate.graph.compile import validate
+from headgate.graph.compile.compiler import CompiledGraph, compile_definition
 from headgate.kernel.problems import Problem, Rejected
 
 

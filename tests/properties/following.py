@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
-from headgate.fleet.changes import Change
-from headgate.fleet.engine import Decisions, Engine
+from headgate.fleet.engine.engine import Decisions, Engine
+from headgate.fleet.model.changes import Change
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Rejected

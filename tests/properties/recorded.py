@@ -6,7 +6,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from headgate.fleet import expressions
+from headgate.fleet.model import expressions
 from headgate.simulate.result import Result
 
 from .objects import Document

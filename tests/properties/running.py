@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from headgate.fleet import snapshot
-from headgate.fleet.engine import Decisions, Engine
+from headgate.fleet.engine import snapshot
+from headgate.fleet.engine.engine import Decisions, Engine
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
 from headgate.promises.watch import FleetWatch

@@ -7,7 +7,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headgate.fleet.engine import Engine
+from headgate.fleet.engine.engine import Engine
 from headgate.simulate.result import Result
 
 from . import fleets, running

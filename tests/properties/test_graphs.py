@@ -5,7 +5,7 @@ from typing import Any
 
 from hypothesis import given
 
-from headgate.graph import labels
+from headgate.graph.reconcile import labels
 from headgate.simulate import run, scenario
 from headgate.simulate.graphs.part import GraphPart
 from headgate.simulate.result import Result

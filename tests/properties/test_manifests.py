@@ -5,7 +5,7 @@ from typing import Any
 import yaml
 from hypothesis import given
 
-from headgate.fleet import manifests
+from headgate.fleet.engine import manifests
 from headgate.kernel import instants
 from headgate.kernel.identifiers import NamedIds
 from headgate.simulate import scenario, scenario_writer

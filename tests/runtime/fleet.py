@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from headgate.fleet import changes, manifests
-from headgate.fleet.changes import Change, Delete, Put
+from headgate.fleet.engine import manifests
+from headgate.fleet.model import changes
+from headgate.fleet.model.changes import Change, Delete, Put
 from headgate.kernel import instants
 from headgate.kernel.identifiers import NamedIds
 

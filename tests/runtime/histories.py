@@ -6,8 +6,8 @@ import heapq
 import random
 from typing import Any
 
-from headgate.fleet.changes import Change, JobReported, Measured, Put
-from headgate.fleet.model import JOB_TERMINAL
+from headgate.fleet.model.changes import Change, JobReported, Measured, Put
+from headgate.fleet.model.objects import JOB_TERMINAL
 from headgate.kernel import instants
 from headgate.kernel.identifiers import NamedIds
 from headgate.kernel.problems import Rejected

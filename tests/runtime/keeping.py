@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from headgate.fleet.changes import Change
-from headgate.fleet.engine import Engine
+from headgate.fleet.engine.engine import Engine
+from headgate.fleet.model.changes import Change
 from headgate.kernel.identifiers import NamedIds
 from headgate.runtime.items import WorkItem
 from headgate.runtime.replica import Replica

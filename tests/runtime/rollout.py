@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from headgate.fleet.changes import Change, JobReported
+from headgate.fleet.model.changes import Change, JobReported
 from headgate.runtime.worker import Worker, WorkerSettings, wall_clock
 from headgate.store import Store, UnavailableError
 

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from headgate.fleet.changes import Change, JobReported
-from headgate.fleet.model import JOB_LIVE
+from headgate.fleet.model.changes import Change, JobReported
+from headgate.fleet.model.objects import JOB_LIVE
 from headgate.kernel import identifiers, instants
 from headgate.runtime.commands import Caller, CommandContext, EngineView, Question
 from headgate.runtime.worker import Worker, WorkerSettings

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from headgate.fleet import changes
-from headgate.fleet.changes import (
+from headgate.fleet.model import changes
+from headgate.fleet.model.changes import (
     DeleteSkip,
     GroupAction,
     PutSkip,

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from headgate.fleet.changes import Delete, JobReported
+from headgate.fleet.model.changes import Delete, JobReported
 from headgate.kernel import instants
 from headgate.kernel.problems import Rejected
 from headgate.runtime.clocks import ClockError, ClockWatch

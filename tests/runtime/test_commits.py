@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from headgate.fleet.changes import PutSkip
-from headgate.fleet.engine import Engine
+from headgate.fleet.engine.engine import Engine
+from headgate.fleet.model.changes import PutSkip
 from headgate.kernel.problems import Rejected
 from headgate.runtime.commands import CommandContext
 from headgate.store import Store, Transaction, UnavailableError

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headgate.fleet.changes import JobReported
+from headgate.fleet.model.changes import JobReported
 from headgate.kernel import identifiers
 from headgate.runtime.health import Health
 from headgate.runtime.workspace_engine import WorkspaceEngine

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from headgate.fleet.changes import Change
+from headgate.fleet.model.changes import Change
 from headgate.kernel.problems import Rejected
 from headgate.runtime.commands import CommandContext, Idempotency, KeyReusedError, Reply
 from headgate.store import Store, UnavailableError

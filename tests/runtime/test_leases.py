@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from headgate.fleet.changes import JobReported
+from headgate.fleet.model.changes import JobReported
 from headgate.runtime.worker import Worker, WorkerSettings
 from headgate.store import Store
 

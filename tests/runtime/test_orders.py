@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from headgate.fleet.changes import Change, Put
+from headgate.fleet.model.changes import Change, Put
 from headgate.kernel import instants
 
 from .fleet import ONE_NODE, agent, delete, deployment, policy, resource, thing, version

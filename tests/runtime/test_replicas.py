@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headgate.fleet.changes import JobReported, SetVersionStatus
+from headgate.fleet.model.changes import JobReported, SetVersionStatus
 from headgate.store import Store, open_store
 from properties import fleets
 from properties.effort import examples

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from headgate.fleet.changes import JobReported, Measured
+from headgate.fleet.model.changes import JobReported, Measured
 from headgate.kernel import instants
 from headgate.kernel.problems import Rejected
 

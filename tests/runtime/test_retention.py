@@ -7,7 +7,7 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from headgate.fleet.changes import JobReported
+from headgate.fleet.model.changes import JobReported
 from headgate.kernel import instants
 from headgate.runtime import retention
 from headgate.runtime.retention import Limit, Retention

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from headgate.fleet.engine import Engine
+from headgate.fleet.engine.engine import Engine
 from headgate.runtime import unit_check
 from headgate.runtime.workspace_engine import WorkspaceEngine
 from headgate.store import Store

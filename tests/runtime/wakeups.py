@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, get_args
 
-from headgate.fleet import changes, model
-from headgate.fleet.changes import Change, JobReported, Measured
+from headgate.fleet.model import changes
+from headgate.fleet.model import objects as model
+from headgate.fleet.model.changes import Change, JobReported, Measured
 from headgate.runtime.commands import EngineView
 
 from .stage import Stage

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from headgate.fleet.changes import GroupAction, PutSkip, ResumeBudget, TargetAction, TargetsAction
+from headgate.fleet.model.changes import GroupAction, PutSkip, ResumeBudget, TargetAction, TargetsAction
 from headgate.kernel import instants
 
 from .fleet import (

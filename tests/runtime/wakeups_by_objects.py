@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headgate.fleet.changes import DeleteSkip, PutSkip, RejectVersion, SetVariable, SetVersionStatus
+from headgate.fleet.model.changes import DeleteSkip, PutSkip, RejectVersion, SetVariable, SetVersionStatus
 
 from .fleet import (
     APPROVAL,

@@ -18,7 +18,7 @@ from headgate.agents.argocd import ArgocdConfig
 from headgate.agents.exec import ExecConfig
 from headgate.agents.github import GithubConfig
 from headgate.agents.http import HttpConfig
-from headgate.fleet import agent_fields
+from headgate.fleet.model import agent_fields
 
 from . import waiting
 from .client import Client

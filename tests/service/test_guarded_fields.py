@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from headgate.api import fields
-from headgate.fleet import kinds
+from headgate.fleet.model import kinds
 
 from . import fleet
 from .client import Client, segment

@@ -4,8 +4,10 @@ from typing import Any
 
 import msgspec
 
-from headgate.fleet import changes, differences, manifests, model
-from headgate.fleet.engine import Engine
+from headgate.fleet.engine import differences, manifests
+from headgate.fleet.engine.engine import Engine
+from headgate.fleet.model import changes
+from headgate.fleet.model import objects as model
 from headgate.kernel import identifiers, instants
 from headgate.kernel.instants import Instant
 from headgate.simulate import planning

@@ -2,9 +2,11 @@
 
 from typing import Any
 
-from headgate.fleet import changes, manifests, model, records
-from headgate.fleet.state import GateResult
-from headgate.fleet.units import BoundRule
+from headgate.fleet.engine import manifests
+from headgate.fleet.model import changes, records
+from headgate.fleet.model import objects as model
+from headgate.fleet.state.state import GateResult
+from headgate.fleet.state.units import BoundRule
 from headgate.kernel import decisions, instants
 from headgate.kernel.identifiers import NamedIds
 from headgate.promises.books.mirror import Mirror

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from headgate.fleet import candidates, jobs, state
+from headgate.fleet.cycles import jobs
+from headgate.fleet.state import candidates, state
 
 from .mutations import Step, broken_by, policy
 from .small import fleet, publish

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from headgate.graph import instances, judging, labels, planner_cache, propagate, rollouts, writing
+from headgate.graph.reconcile import instances, judging, labels, planner_cache, propagate, rollouts, writing
 from headgate.kernel.decisions import Reason
 from headgate.kernel.objects import Update
 

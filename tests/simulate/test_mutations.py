@@ -8,9 +8,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from headgate.fleet import catalog, gates, holds, jobs, model, snapshot, state, waiting, wakes
-from headgate.fleet.brackets import cycle, ordering
+from headgate.fleet.cycles import cycle, jobs, ordering
+from headgate.fleet.engine import snapshot
+from headgate.fleet.gates import gates
+from headgate.fleet.model import objects as model
 from headgate.fleet.rules import approval
+from headgate.fleet.state import catalog, holds, state, waiting, wakes
 from headgate.kernel import decisions
 from headgate.kernel.wakes import Wake
 
@@ -122,7 +125,7 @@ def test_a_skip_that_reaches_further_than_it_says(
 
 def test_a_skip_that_was_removed(monkeypatch: pytest.MonkeyPatch) -> None:
     def fault(patched: pytest.MonkeyPatch) -> None:
-        patched.setattr("headgate.fleet.skips.delete", lambda *_: None)
+        patched.setattr("headgate.fleet.state.skips.delete", lambda *_: None)
 
     steps = [
         skip("+0s", "two", id="5b3b9a4e-6a3e-4e0c-9a55-0d2d1c6a1c11"),
@@ -154,7 +157,7 @@ def test_members_of_a_group_in_no_order(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_a_group_that_starts_outside_the_window_of_a_member(monkeypatch: pytest.MonkeyPatch) -> None:
     def fault(patched: pytest.MonkeyPatch) -> None:
-        patched.setattr("headgate.fleet.brackets.readiness.moment_verdicts", lambda *_: iter(()))
+        patched.setattr("headgate.fleet.cycles.readiness.moment_verdicts", lambda *_: iter(()))
 
     only_api = {**NIGHTS, "spec": {**NIGHTS["spec"], "selector": "deployment.name == 'api'"}}
     steps = [publish(deployment="drain"), publish(deployment="api")]

@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from headgate.fleet import changes, differences
+from headgate.fleet.engine import differences
+from headgate.fleet.model import changes
 from headgate.kernel import instants
 from headgate.screens import plan_text, timeline_text
 from headgate.simulate import result_reading

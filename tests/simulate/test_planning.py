@@ -1,6 +1,6 @@
 """The simulated future of a real state: what is assumed, what is shown, and where it ends."""
 
-from headgate.fleet import changes
+from headgate.fleet.model import changes
 from headgate.kernel import instants
 from headgate.simulate import planning
 

@@ -2,8 +2,9 @@
 
 import inspect
 
-from headgate.fleet import changes, records, wakes
-from headgate.fleet.engine import Engine
+from headgate.fleet.engine.engine import Engine
+from headgate.fleet.model import changes, records
+from headgate.fleet.state import wakes
 from headgate.kernel import instants
 from headgate.promises import driving, waking
 from headgate.promises.base import RunEnding, Unconverged

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from headgate.fleet import changes, records
+from headgate.fleet.model import changes, records
 from headgate.kernel import decisions, instants
 from headgate.promises import ALL, FLEET, GRAPH, WORKLOAD
 from headgate.promises.base import RunEnding, Unconverged

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from headgate.fleet import manifests
+from headgate.fleet.engine import manifests
 from headgate.kernel import instants
 from headgate.kernel.problems import Problem, Rejected
 from headgate.simulate import scenario, steps

@@ -187,7 +187,7 @@ def test_a_scenario_written_out_reads_back_the_same() -> None:
             expect=[{"name": "none", "that": "result.jobs.size() == 0"}],
         )
     )
-    from headgate.fleet import manifests
+    from headgate.fleet.engine import manifests
 
     text = scenario_writer.to_yaml(read)
     again = scenario.read(manifests.read_documents(text, source="written")[0].value)

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from headgate.fleet.engine import Decisions, Engine
+from headgate.fleet.engine.engine import Decisions, Engine
 from headgate.simulate import run, scenario
 from headgate.store import rows
 from headgate.store.port import EngineRows

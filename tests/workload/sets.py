@@ -4,7 +4,9 @@ import copy
 from typing import Any
 
 from headgate.kernel.objects import Object
-from headgate.workload import manifests, model, validate
+from headgate.workload import model
+from headgate.workload.checks import validate
+from headgate.workload.expand import manifests
 from headgate.workload.model import PodCliqueSet
 
 UID = "11111111-2222-3333-4444-555555555555"

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from headgate.kernel.objects import Object
-from headgate.workload import defaults, manifests
+from headgate.workload import defaults
+from headgate.workload.expand import manifests
 
 from . import sets
 

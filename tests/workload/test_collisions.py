@@ -6,7 +6,9 @@ import msgspec
 import pytest
 
 from headgate.kernel.identifiers import NamedIds
-from headgate.workload import manifests, plan, validate
+from headgate.workload.checks import validate
+from headgate.workload.expand import manifests
+from headgate.workload.plan import planner as plan
 
 from .world import START
 

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headgate.kernel.objects import Object
-from headgate.workload import defaults, manifests
+from headgate.workload import defaults
+from headgate.workload.expand import manifests
 
 from . import sets
 

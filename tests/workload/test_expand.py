@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 
 from headgate.kernel import identifiers
 from headgate.kernel.objects import Object
-from headgate.workload import expand, gangs, labels, model, revisions, startup
+from headgate.workload import labels, model
+from headgate.workload.expand import expansion as expand
+from headgate.workload.expand import gangs, revisions, startup
 from headgate.workload.model import PodCliqueSet
 
 from . import sets

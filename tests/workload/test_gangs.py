@@ -2,7 +2,7 @@
 
 import pytest
 
-from headgate.workload import gangs
+from headgate.workload.expand import gangs
 
 from . import sets
 

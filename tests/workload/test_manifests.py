@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 import yaml
 
-from headgate.workload import expand, gangs, manifests, model, revisions, validate
+from headgate.workload import model
+from headgate.workload.checks import validate
+from headgate.workload.expand import expansion as expand
+from headgate.workload.expand import gangs, manifests, revisions
 
 SHARED = Path(__file__).parents[3] / "shared"
 MANIFESTS = SHARED / "data" / "manifests" / "grove"

@@ -6,8 +6,9 @@ import pytest
 
 from headgate.kernel import instants
 from headgate.kernel.objects import Create, DeleteObject, Object, Update, UpdateStatus
-from headgate.workload import explain, labels, operate
-from headgate.workload.situation import ABORT, SCHEDULED_AT
+from headgate.workload import labels
+from headgate.workload.plan import explain, operate
+from headgate.workload.plan.situation import ABORT, SCHEDULED_AT
 
 from .world import START, World
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from headgate.kernel.objects import Object
 from headgate.kernel.problems import Rejected
-from headgate.workload import labels, manifests, model, revisions
+from headgate.workload import labels, model
+from headgate.workload.expand import manifests, revisions
 from headgate.workload.model import PodCliqueSet
 
 from . import sets

@@ -6,7 +6,8 @@ import pytest
 
 from headgate.kernel.objects import Object
 from headgate.kernel.quantities import Quantity
-from headgate.workload import model, validate
+from headgate.workload import model
+from headgate.workload.checks import validate
 
 from . import sets
 

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from headgate.kernel.objects import Object
 from headgate.kernel.problems import Rejected
-from headgate.workload import manifests, model, validate
+from headgate.workload import model
+from headgate.workload.checks import validate
+from headgate.workload.expand import manifests
 
 from . import sets
 

@@ -8,7 +8,9 @@ import msgspec
 from headgate.kernel import instants
 from headgate.kernel.identifiers import NamedIds
 from headgate.kernel.objects import Action, Create, DeleteObject, Key, Object, Update, UpdateStatus
-from headgate.workload import manifests, plan, validate
+from headgate.workload.checks import validate
+from headgate.workload.expand import manifests
+from headgate.workload.plan import planner as plan
 
 START = instants.parse("2026-03-02T09:00:00Z")
 MOST_PASSES = 20

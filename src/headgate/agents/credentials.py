@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from headgate.fleet import scrubbing
+from headgate.fleet.model import scrubbing
 from headgate.kernel.problems import Problem, Rejected
 
 OPTION = "--allow-env"

@@ -15,7 +15,7 @@ import msgspec
 from headgate.agents.credentials import Credentials
 from headgate.agents.port import Agent, Assignment, JobProgress, TimeoutSeconds, TryLaterError, shortened
 from headgate.agents.web import LONGEST_WAIT_SECONDS, Web, WebAnswer, segment
-from headgate.fleet import model
+from headgate.fleet.model import objects as model
 from headgate.fleet.rules.verification import Address
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant

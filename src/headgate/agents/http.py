@@ -20,7 +20,7 @@ from headgate.agents.port import (
     shortened,
 )
 from headgate.agents.web import Web, WebAnswer, place_of, segment
-from headgate.fleet import model
+from headgate.fleet.model import objects as model
 from headgate.fleet.rules.verification import Address, check_headers
 from headgate.kernel.documents import Checked
 from headgate.kernel.instants import Instant

@@ -13,7 +13,7 @@ from headgate.agents.providers import http, prometheus, sleep
 from headgate.agents.providers import templates as provider_templates
 from headgate.agents.providers.answers import MetricAnswer
 from headgate.agents.web import Web
-from headgate.fleet import scrubbing
+from headgate.fleet.model import scrubbing
 from headgate.fleet.rules import verification
 from headgate.kernel import documents
 from headgate.kernel.problems import Rejected

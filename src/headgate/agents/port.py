@@ -16,8 +16,8 @@ from typing import Annotated, Any, ClassVar, TypeVar
 import msgspec
 
 from headgate.agents import credentials
-from headgate.fleet import model
-from headgate.fleet.scrubbing import Scrubber
+from headgate.fleet.model import objects as model
+from headgate.fleet.model.scrubbing import Scrubber
 from headgate.kernel import documents
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Rejected

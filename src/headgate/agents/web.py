@@ -14,7 +14,7 @@ from yarl import URL
 
 from headgate.agents.addresses import OUTSIDE, Addresses, AddressRefusedError, CheckedResolver
 from headgate.agents.port import TryLaterError
-from headgate.fleet import hiding
+from headgate.fleet.model import hiding
 from headgate.kernel.problems import Problem, Rejected
 
 DEFAULT_TIMEOUT_SECONDS = 30.0

@@ -20,7 +20,7 @@ from headgate.agents.port import (
     invalid,
     shortened,
 )
-from headgate.fleet.changes import JobReported
+from headgate.fleet.model.changes import JobReported
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Rejected

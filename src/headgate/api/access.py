@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headgate.api.calls import Parameter, Principal, Refusal, Route
-from headgate.fleet.model import DEFAULT_WORKSPACE, LONGEST_NAME
+from headgate.fleet.model.objects import DEFAULT_WORKSPACE, LONGEST_NAME
 
 ANY_TOKEN = ""
 """The permission of routes that every valid token may call."""

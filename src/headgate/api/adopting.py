@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 
 from headgate.api import finding
-from headgate.fleet import changes, kinds
-from headgate.fleet.state import State
-from headgate.fleet.units import Target
+from headgate.fleet.model import changes, kinds
+from headgate.fleet.state.state import State
+from headgate.fleet.state.units import Target
 from headgate.kernel import documents
 from headgate.kernel.problems import Problem, Rejected
 from headgate.runtime.commands import CommandContext

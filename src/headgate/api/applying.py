@@ -17,10 +17,12 @@ from headgate.api import (
     replies,
 )
 from headgate.api.calls import Refusal, Request
-from headgate.fleet import differences, kinds, manifests, model
-from headgate.fleet.changes import Object, Put
-from headgate.fleet.differences import Difference
-from headgate.fleet.state import State
+from headgate.fleet.engine import differences, manifests
+from headgate.fleet.engine.differences import Difference
+from headgate.fleet.model import kinds
+from headgate.fleet.model import objects as model
+from headgate.fleet.model.changes import Object, Put
+from headgate.fleet.state.state import State
 from headgate.kernel import documents, identifiers
 from headgate.kernel.problems import Problem, Rejected, below, renamed
 

@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from headgate.fleet import kinds, model
+from headgate.fleet.model import kinds
+from headgate.fleet.model import objects as model
 from headgate.kernel.documents import Moment
 
 Json = dict[str, Any]

@@ -8,11 +8,12 @@ import msgspec
 
 from headgate.api import etags, objects
 from headgate.api.calls import Parameter
-from headgate.fleet import concerns, model
-from headgate.fleet.brackets import hooks
-from headgate.fleet.changes import Object
-from headgate.fleet.concerns import Concern
-from headgate.fleet.state import State
+from headgate.fleet.cycles import hooks
+from headgate.fleet.engine import concerns
+from headgate.fleet.engine.concerns import Concern
+from headgate.fleet.model import objects as model
+from headgate.fleet.model.changes import Object
+from headgate.fleet.state.state import State
 from headgate.kernel.problems import Problem, Rejected
 from headgate.runtime.commands import Reply
 

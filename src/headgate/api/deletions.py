@@ -8,12 +8,15 @@ import msgspec
 
 from headgate.api import concerning, refusals
 from headgate.api.calls import Parameter, Refusal, Request
-from headgate.fleet import concerns, deleting, kinds, model, votes
-from headgate.fleet.brackets import hooks
-from headgate.fleet.changes import Object
-from headgate.fleet.concerns import Concern
-from headgate.fleet.kinds import Kind
-from headgate.fleet.state import State
+from headgate.fleet.cycles import hooks
+from headgate.fleet.engine import concerns, deleting
+from headgate.fleet.engine.concerns import Concern
+from headgate.fleet.model import kinds
+from headgate.fleet.model import objects as model
+from headgate.fleet.model.changes import Object
+from headgate.fleet.model.kinds import Kind
+from headgate.fleet.state import votes
+from headgate.fleet.state.state import State
 
 ANSWERED = (kinds.POLICY, kinds.DEPLOYMENT, kinds.FREEZE)
 """Kinds that bind the targets of others: whoever lets one go is told whom that concerned."""

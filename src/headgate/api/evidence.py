@@ -7,7 +7,9 @@ from typing import Any
 
 from headgate.api import permissions, rollout_views
 from headgate.api.calls import Request
-from headgate.fleet import evidence, explain, records, remedies
+from headgate.fleet.engine import explain, remedies
+from headgate.fleet.model import records
+from headgate.fleet.state import evidence
 from headgate.kernel import rendering
 
 WHOLE_ANSWERS = "target:act"

@@ -11,8 +11,9 @@ import msgspec
 
 from headgate.api import refusals
 from headgate.api.calls import Request
-from headgate.fleet import kinds, model
-from headgate.fleet.changes import Object
+from headgate.fleet.model import kinds
+from headgate.fleet.model import objects as model
+from headgate.fleet.model.changes import Object
 from headgate.kernel import rendering
 
 _CANONICAL = msgspec.json.Encoder(order="deterministic")

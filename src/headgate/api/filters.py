@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from headgate import cel
 from headgate.api.calls import Refusal
-from headgate.fleet import expressions
+from headgate.fleet.model import expressions
 from headgate.kernel import instants
 from headgate.kernel.problems import Problem
 

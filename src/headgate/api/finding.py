@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from headgate.api import orderings, refusals
-from headgate.fleet import kinds
-from headgate.fleet.changes import Object
-from headgate.fleet.kinds import Kind
-from headgate.fleet.state import State
-from headgate.fleet.units import Target, VersionNode
+from headgate.fleet.model import kinds
+from headgate.fleet.model.changes import Object
+from headgate.fleet.model.kinds import Kind
+from headgate.fleet.state.state import State
+from headgate.fleet.state.units import Target, VersionNode
 from headgate.kernel import identifiers
 
 

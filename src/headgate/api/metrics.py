@@ -8,7 +8,7 @@ from typing import TypeAlias, TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-from headgate.fleet.model import JOB_LIVE
+from headgate.fleet.model.objects import JOB_LIVE
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.runtime.health import CHECKS, Check

@@ -7,9 +7,11 @@ from typing import TypeVar
 
 import msgspec
 
-from headgate.fleet import manifests, model, rules
-from headgate.fleet.changes import Object
-from headgate.fleet.state import State
+from headgate.fleet import rules
+from headgate.fleet.engine import manifests
+from headgate.fleet.model import objects as model
+from headgate.fleet.model.changes import Object
+from headgate.fleet.state.state import State
 from headgate.kernel import documents, identifiers, instants, rendering
 from headgate.kernel.problems import Problem, Rejected, renamed
 from headgate.kernel.rendering import Document

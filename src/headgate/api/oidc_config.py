@@ -10,7 +10,7 @@ import msgspec
 from headgate.api import tokens
 from headgate.api.calls import Principal
 from headgate.api.permissions import BY_ROLE, Role
-from headgate.fleet import model
+from headgate.fleet.model import objects as model
 from headgate.kernel.documents import Checked
 from headgate.kernel.problems import Problem
 

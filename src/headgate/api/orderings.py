@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from headgate.api.pages import Key, Page
-from headgate.fleet.state import State
+from headgate.fleet.state.state import State
 from headgate.kernel.instants import Instant
 
 Table = Mapping[str, Any]

@@ -9,11 +9,11 @@ import msgspec
 
 from headgate.api import applying, bodies, concerning, pruning, refusals, rehearsing
 from headgate.api.calls import Request
-from headgate.fleet import model
-from headgate.fleet.changes import Change, Object
-from headgate.fleet.concerns import Concern
-from headgate.fleet.differences import Difference
-from headgate.fleet.state import State
+from headgate.fleet.engine.concerns import Concern
+from headgate.fleet.engine.differences import Difference
+from headgate.fleet.model import objects as model
+from headgate.fleet.model.changes import Change, Object
+from headgate.fleet.state.state import State
 from headgate.kernel.problems import Problem, Rejected
 
 MOST_CONCERNS = 100

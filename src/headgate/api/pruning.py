@@ -12,11 +12,13 @@ import msgspec
 
 from headgate.api import bodies, deletions, finding
 from headgate.api.calls import Request
-from headgate.fleet import deleting, differences, kinds, model
-from headgate.fleet.changes import Delete, Object
-from headgate.fleet.differences import Difference
-from headgate.fleet.kinds import Kind
-from headgate.fleet.state import State
+from headgate.fleet.engine import deleting, differences
+from headgate.fleet.engine.differences import Difference
+from headgate.fleet.model import kinds
+from headgate.fleet.model import objects as model
+from headgate.fleet.model.changes import Delete, Object
+from headgate.fleet.model.kinds import Kind
+from headgate.fleet.state.state import State
 from headgate.kernel import documents
 from headgate.kernel.problems import Problem, Rejected
 

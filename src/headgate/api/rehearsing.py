@@ -11,7 +11,7 @@ import msgspec
 
 from headgate.api import problems, replies
 from headgate.api.calls import Request
-from headgate.fleet.engine import Engine
+from headgate.fleet.engine.engine import Engine
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
 from headgate.runtime.commands import EngineView

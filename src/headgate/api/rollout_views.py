@@ -6,7 +6,9 @@ from typing import Any, Literal
 
 import msgspec
 
-from headgate.fleet import explain, explain_deployment, model, records, remedies
+from headgate.fleet.engine import explain, explain_deployment, remedies
+from headgate.fleet.model import objects as model
+from headgate.fleet.model import records
 from headgate.kernel.documents import Moment
 
 Json = dict[str, Any]

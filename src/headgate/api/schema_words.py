@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from headgate.fleet import explain, expressions, model, rules
+from headgate.fleet import rules
+from headgate.fleet.engine import explain
+from headgate.fleet.model import expressions
+from headgate.fleet.model import objects as model
 from headgate.fleet.rules import (
     deployment_bracket,
     deployment_window,

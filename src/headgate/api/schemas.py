@@ -15,7 +15,9 @@ import msgspec
 
 from headgate.api import rollout_views, schema_parts, schema_words
 from headgate.api.schema_words import TEXT_PATTERN, JsonSchema
-from headgate.fleet import kinds, model, rules
+from headgate.fleet import rules
+from headgate.fleet.model import kinds
+from headgate.fleet.model import objects as model
 from headgate.kernel import documents
 
 Direction = Literal["input", "answer"]

@@ -8,9 +8,10 @@ import msgspec
 
 from headgate.api.applying import Manifest
 from headgate.api.calls import Request
-from headgate.fleet import hiding, model
-from headgate.fleet.agent_fields import HIDDEN
-from headgate.fleet.changes import Object
+from headgate.fleet.model import hiding
+from headgate.fleet.model import objects as model
+from headgate.fleet.model.agent_fields import HIDDEN
+from headgate.fleet.model.changes import Object
 from headgate.fleet.rules import verification
 
 Provider = verification.Http | verification.Prometheus | verification.Sleep

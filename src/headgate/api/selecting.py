@@ -18,9 +18,9 @@ from headgate import cel
 from headgate.api import replies
 from headgate.api.calls import Request
 from headgate.cel import syntax
-from headgate.fleet import expressions
-from headgate.fleet.changes import Object
-from headgate.fleet.state import State
+from headgate.fleet.model import expressions
+from headgate.fleet.model.changes import Object
+from headgate.fleet.state.state import State
 from headgate.kernel.problems import Problem, Rejected
 from headgate.runtime.commands import EngineView
 

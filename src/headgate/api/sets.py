@@ -30,8 +30,9 @@ from headgate.api import (
 from headgate.api.adopting import Running
 from headgate.api.calls import Refusal, Request
 from headgate.api.objects import Parsed
-from headgate.fleet import changes, kinds, model
-from headgate.fleet.state import State
+from headgate.fleet.model import changes, kinds
+from headgate.fleet.model import objects as model
+from headgate.fleet.state.state import State
 from headgate.kernel import documents
 from headgate.kernel.problems import Problem, Rejected, below, renamed
 from headgate.runtime import holders

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from headgate.api import finding, objects, pruning
 from headgate.api.objects import Parsed
-from headgate.fleet.changes import Object
-from headgate.fleet.kinds import Kind
+from headgate.fleet.model.changes import Object
+from headgate.fleet.model.kinds import Kind
 from headgate.kernel.problems import Problem, Rejected
 from headgate.runtime.commands import CommandContext
 

@@ -7,7 +7,8 @@ from typing import Any, Literal
 import msgspec
 
 from headgate.api import rollout_views
-from headgate.fleet import differences, model
+from headgate.fleet.engine import differences
+from headgate.fleet.model import objects as model
 from headgate.kernel.documents import Moment
 
 Json = dict[str, Any]

@@ -42,7 +42,7 @@ def command(expression: str, binds: tuple[str, ...], output: str) -> None:
     Exit codes: 0 it has a value (or only lacks one that it reads); 1 it is malformed or fails to evaluate.
     """
     from headgate import cel
-    from headgate.fleet import expressions
+    from headgate.fleet.model import expressions
 
     bindings = _bindings(binds)
     variables = dict.fromkeys((*_NAMES, *bindings), cel.DYN)

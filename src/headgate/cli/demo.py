@@ -9,7 +9,8 @@ from collections.abc import Callable
 from importlib import resources
 from typing import TYPE_CHECKING
 
-from headgate.fleet import changes, manifests
+from headgate.fleet.engine import manifests
+from headgate.fleet.model import changes
 from headgate.kernel import instants
 from headgate.runtime.commands import Caller, CommandContext, EngineView
 from headgate.store.port import Event, UnavailableError

@@ -8,8 +8,8 @@ import msgspec
 from headgate.cli import failures, kind_columns
 from headgate.cli.cells import text_of
 from headgate.cli.tables import Row, ShownColumn
-from headgate.fleet import kinds
-from headgate.fleet.kinds import Kind
+from headgate.fleet.model import kinds
+from headgate.fleet.model.kinds import Kind
 
 
 def _named(row: Row) -> str:

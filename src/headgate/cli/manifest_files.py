@@ -13,7 +13,7 @@ import click
 from headgate.cli import failures, main, refusals
 
 if TYPE_CHECKING:
-    from headgate.fleet.manifest_text import TextDocument
+    from headgate.fleet.engine.manifest_text import TextDocument
     from headgate.kernel.problems import Problem
 
 _PLACE = re.compile(r"(?:manifests)?\[(\d+)\]\.?(.*)", re.DOTALL)
@@ -43,7 +43,7 @@ def _files(path: Path) -> list[Path]:
 
 def read(paths: Sequence[str]) -> list[TextDocument]:
     """Every document; what no server could take is refused here, with its line. Scenarios in folders are passed over."""
-    from headgate.fleet import manifests
+    from headgate.fleet.engine import manifests
     from headgate.kernel import documents
     from headgate.kernel.problems import Rejected
 
@@ -84,7 +84,7 @@ def at_their_lines(
     refused: refusals.RefusedRequest, documents: Sequence[TextDocument]
 ) -> failures.CommandFailure:
     """Paths such as `manifests[3].spec.tag` are said with the file and line they stand on."""
-    from headgate.fleet import manifests
+    from headgate.fleet.engine import manifests
     from headgate.kernel.problems import Problem
 
     said: list[object] = []

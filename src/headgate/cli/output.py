@@ -82,7 +82,7 @@ def one(kind: Collection, item: Row, form: str, *, header: bool = True) -> None:
 
 def manifest(kind: str, item: Row) -> Row:
     """Without what holds its default; with all of it if this version of the command does not know the object."""
-    from headgate.fleet import manifests
+    from headgate.fleet.engine import manifests
     from headgate.kernel import identifiers
     from headgate.kernel.problems import Rejected
 

@@ -37,7 +37,7 @@ from headgate.api.oidc_config import OidcConfig
 from headgate.api.routes import ALL, checks
 from headgate.cli import data_folder
 from headgate.cli.connections import BoundedConnection
-from headgate.fleet.changes import JobReported
+from headgate.fleet.model.changes import JobReported
 from headgate.runtime import holders
 from headgate.runtime.clocks import ClockWatch
 from headgate.runtime.health import STOPS_REQUESTS, Health

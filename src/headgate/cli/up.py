@@ -214,7 +214,7 @@ def read_oidc(file: Path | None) -> Any:
         return None
     from headgate.api.oidc_config import OidcConfig
     from headgate.cli.main import refuse
-    from headgate.fleet import manifests
+    from headgate.fleet.engine import manifests
     from headgate.kernel import documents
     from headgate.kernel.problems import Rejected
 

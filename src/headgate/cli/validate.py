@@ -27,7 +27,7 @@ def command(paths: tuple[str, ...], more: tuple[str, ...]) -> None:
     Exit codes: 0 nothing is wrong; 1 every problem was printed; 2 an input cannot be read.
     """
     from headgate import validation
-    from headgate.fleet import manifests
+    from headgate.fleet.engine import manifests
     from headgate.kernel.problems import Rejected
 
     unreadable: list[Problem] = []

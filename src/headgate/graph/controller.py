@@ -7,11 +7,12 @@ from typing import Protocol
 
 import msgspec
 
-from headgate.graph import definition, labels, propagate, revisions
-from headgate.graph.cluster_view import ClusterView
-from headgate.graph.planner_cache import PlannerCache
-from headgate.graph.propagate import DefinitionPlan, InstancePlan
-from headgate.graph.resolving import AcceptedGraph
+from headgate.graph.compile import definition
+from headgate.graph.reconcile import labels, propagate, revisions
+from headgate.graph.reconcile.cluster_view import ClusterView
+from headgate.graph.reconcile.planner_cache import PlannerCache
+from headgate.graph.reconcile.propagate import DefinitionPlan, InstancePlan
+from headgate.graph.reconcile.resolving import AcceptedGraph
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Key, Object
 

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 import msgspec
 
 from headgate.cluster.port import ClusterPort, ObjectChange
-from headgate.fleet import changes, records
-from headgate.graph.instances import InstancePass
-from headgate.graph.rollouts import DefinitionRollout
+from headgate.fleet.model import changes, records
+from headgate.graph.reconcile.instances import InstancePass
+from headgate.graph.reconcile.rollouts import DefinitionRollout
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Object
 from headgate.promises.books.graph_writes import GraphWrite

@@ -10,7 +10,8 @@ active while there is no room for it is.
 from collections.abc import Sequence
 from typing import Any
 
-from headgate.fleet import changes, model, records
+from headgate.fleet.model import changes, records
+from headgate.fleet.model import objects as model
 from headgate.kernel.instants import Instant
 from headgate.promises.base import STILL_TO_RUN, Broken, FleetPromise, Promise, WorkloadPromise
 from headgate.promises.books.concurrency import Budget, Budgets, Place

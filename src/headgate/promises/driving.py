@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from headgate.fleet import changes, model, records, wakes
-from headgate.fleet.engine import Engine
-from headgate.fleet.state import State
-from headgate.fleet.units import Site, Target, Unit
+from headgate.fleet.engine.engine import Engine
+from headgate.fleet.model import changes, records
+from headgate.fleet.model import objects as model
+from headgate.fleet.state import wakes
+from headgate.fleet.state.state import State
+from headgate.fleet.state.units import Site, Target, Unit
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Rejected

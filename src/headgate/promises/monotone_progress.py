@@ -5,7 +5,8 @@ And in between, from time to time: an engine that has decided has nothing left t
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from headgate.fleet import model, records
+from headgate.fleet.model import objects as model
+from headgate.fleet.model import records
 from headgate.kernel.instants import Instant
 from headgate.promises.base import (
     FleetPromise,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from headgate.fleet import changes, records
+from headgate.fleet.model import changes, records
 from headgate.kernel.instants import Instant
 from headgate.promises.base import Broken, FleetPromise
 from headgate.promises.books.mirror import Mirror

@@ -14,12 +14,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from headgate import cel
-from headgate.fleet import changes, expressions, model, records
+from headgate.fleet.model import changes, expressions, records
+from headgate.fleet.model import objects as model
 from headgate.fleet.rules import deployment_window
-from headgate.graph import labels, nodes
-from headgate.graph.instances import InstancePass
-from headgate.graph.nodes import NodeState, NodeUnit
-from headgate.graph.rollouts import DefinitionRollout, RolloutMember
+from headgate.graph.reconcile import labels, nodes
+from headgate.graph.reconcile.instances import InstancePass
+from headgate.graph.reconcile.nodes import NodeState, NodeUnit
+from headgate.graph.reconcile.rollouts import DefinitionRollout, RolloutMember
 from headgate.kernel.instants import Instant
 from headgate.promises.base import STILL_TO_RUN, Broken, FleetPromise, GraphPromise, Promise
 from headgate.promises.books.graph_gates import MOST_CHECKED_ITEMS, Gates

@@ -1,6 +1,7 @@
 """A crash may lose nothing: the engine that comes back decides as the one that went on would have decided."""
 
-from headgate.fleet import changes, model, records
+from headgate.fleet.model import changes, records
+from headgate.fleet.model import objects as model
 from headgate.kernel.instants import Instant
 from headgate.promises.base import Broken, FleetPromise, canonical, first_difference
 from headgate.promises.books.mirror import Mirror

@@ -10,7 +10,8 @@ from typing import Any
 
 import msgspec
 
-from headgate.fleet import changes, model, records
+from headgate.fleet.model import changes, records
+from headgate.fleet.model import objects as model
 from headgate.fleet.rules import rollback
 from headgate.kernel.instants import Instant
 from headgate.promises.base import Broken, FleetPromise

@@ -7,7 +7,7 @@ graph as an object that goes back.
 from collections.abc import Sequence
 from typing import Any
 
-from headgate.fleet import records
+from headgate.fleet.model import records
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.promises.base import FleetPromise, GraphPromise, Promise

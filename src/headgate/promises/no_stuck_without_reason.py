@@ -7,9 +7,9 @@ shut when it is asked again.
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from headgate.graph.instances import InstancePass
-from headgate.graph.nodes import NodeUnit
-from headgate.graph.rollouts import DefinitionRollout, RolloutMember
+from headgate.graph.reconcile.instances import InstancePass
+from headgate.graph.reconcile.nodes import NodeUnit
+from headgate.graph.reconcile.rollouts import DefinitionRollout, RolloutMember
 from headgate.kernel.instants import Instant
 from headgate.promises.base import (
     FleetPromise,

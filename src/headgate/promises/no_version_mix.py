@@ -4,7 +4,8 @@ from headgate.cluster.port import ClusterPort, ObjectChange
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Object
 from headgate.promises.base import Broken, WorkloadPromise
-from headgate.workload import labels, revisions
+from headgate.workload import labels
+from headgate.workload.expand import revisions
 from headgate.workload.model import PodCliqueSet
 
 _Content = tuple[str, str]

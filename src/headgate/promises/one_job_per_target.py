@@ -1,7 +1,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from headgate.fleet import model, records
+from headgate.fleet.model import objects as model
+from headgate.fleet.model import records
 from headgate.kernel.instants import Instant
 from headgate.promises.base import Broken, FleetPromise
 from headgate.promises.books.mirror import Mirror

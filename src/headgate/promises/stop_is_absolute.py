@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from headgate.fleet import records
-from headgate.graph import labels
-from headgate.graph.rollouts import DefinitionRollout
+from headgate.fleet.model import records
+from headgate.graph.reconcile import labels
+from headgate.graph.reconcile.rollouts import DefinitionRollout
 from headgate.kernel.instants import Instant
 from headgate.promises.base import FleetPromise, GraphPromise, Promise, WorkloadPromise
 from headgate.promises.books.graph_writes import GraphWrite

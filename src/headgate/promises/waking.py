@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.fleet import model, target_states, targets
-from headgate.fleet.engine import Engine
-from headgate.fleet.slots import SlotTable
-from headgate.fleet.units import Site, Target
+from headgate.fleet.cycles import targets
+from headgate.fleet.engine import target_states
+from headgate.fleet.engine.engine import Engine
+from headgate.fleet.model import objects as model
+from headgate.fleet.state.slots import SlotTable
+from headgate.fleet.state.units import Site, Target
 from headgate.kernel.instants import Instant
 
 

@@ -6,11 +6,13 @@ from typing import Any
 import msgspec
 
 from headgate.cluster.port import ClusterPort, ObjectChange
-from headgate.fleet import changes, model, records
-from headgate.graph import definition, labels
-from headgate.graph.cluster_view import ClusterView
-from headgate.graph.instances import InstancePass
-from headgate.graph.rollouts import DefinitionRollout
+from headgate.fleet.model import changes, records
+from headgate.fleet.model import objects as model
+from headgate.graph.compile import definition
+from headgate.graph.reconcile import labels
+from headgate.graph.reconcile.cluster_view import ClusterView
+from headgate.graph.reconcile.instances import InstancePass
+from headgate.graph.reconcile.rollouts import DefinitionRollout
 from headgate.kernel.documents import Moment
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Key, Object

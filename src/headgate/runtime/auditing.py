@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from headgate.fleet import changes, hiding, kinds, manifests, target_states
-from headgate.fleet.changes import Change
-from headgate.fleet.state import Notice, State
+from headgate.fleet.engine import manifests, target_states
+from headgate.fleet.model import changes, hiding, kinds
+from headgate.fleet.model.changes import Change
+from headgate.fleet.state.state import Notice, State
 from headgate.kernel.instants import Instant
 from headgate.runtime import abridging
 from headgate.runtime.commands import Caller

@@ -11,10 +11,10 @@ from collections.abc import Callable
 
 import msgspec
 
-from headgate.fleet import model
-from headgate.fleet.changes import Change, JobReported, Put
-from headgate.fleet.engine import Decisions, Engine
-from headgate.fleet.records import Job
+from headgate.fleet.engine.engine import Decisions, Engine
+from headgate.fleet.model import objects as model
+from headgate.fleet.model.changes import Change, JobReported, Put
+from headgate.fleet.model.records import Job
 from headgate.kernel import instants
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from headgate.fleet.changes import JobReported
+from headgate.fleet.model.changes import JobReported
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.store.port import Dispatch, Json, Store

@@ -11,9 +11,9 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
-from headgate.fleet.changes import Change
-from headgate.fleet.engine import Engine
-from headgate.fleet.records import Job
+from headgate.fleet.engine.engine import Engine
+from headgate.fleet.model.changes import Change
+from headgate.fleet.model.records import Job
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
 from headgate.store.port import UnknownWorkspaceError

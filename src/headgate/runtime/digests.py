@@ -10,7 +10,7 @@ import hashlib
 
 import msgspec
 
-from headgate.fleet.engine import Decisions
+from headgate.fleet.engine.engine import Decisions
 from headgate.store.rows import Changes
 
 _BYTES = 12

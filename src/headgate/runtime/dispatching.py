@@ -7,8 +7,10 @@ from typing import Any
 
 import msgspec
 
-from headgate.fleet import agent_configs, agent_fields, job_configs, model, records, scrubbing, views
-from headgate.fleet.state import State
+from headgate.fleet.engine import views
+from headgate.fleet.model import agent_configs, agent_fields, job_configs, records, scrubbing
+from headgate.fleet.model import objects as model
+from headgate.fleet.state.state import State
 from headgate.kernel import instants
 from headgate.kernel.documents import describe
 from headgate.kernel.problems import Problem, Rejected

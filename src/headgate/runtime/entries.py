@@ -6,8 +6,11 @@ from typing import Any, get_args
 
 import msgspec
 
-from headgate.fleet import changes, kinds, model, rejecting, snapshot
-from headgate.fleet.changes import Change
+from headgate.fleet.engine import snapshot
+from headgate.fleet.gates import rejecting
+from headgate.fleet.model import changes, kinds
+from headgate.fleet.model import objects as model
+from headgate.fleet.model.changes import Change
 from headgate.kernel.instants import Instant
 
 _TYPES: dict[str, type[Any]] = {one.__name__: one for one in get_args(Change)}

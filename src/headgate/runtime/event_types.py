@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import get_args
 
-from headgate.fleet import changes, model, records
+from headgate.fleet.model import changes, records
+from headgate.fleet.model import objects as model
 
 TOLD: dict[str, str] = {
     "verification.passed": "all metrics of a job passed; with the last measurement of each",

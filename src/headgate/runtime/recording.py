@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import msgspec
 
-from headgate.fleet import changes, model, records, views
-from headgate.fleet.changes import Change
-from headgate.fleet.state import GateResult, Notice, Warning
+from headgate.fleet.engine import views
+from headgate.fleet.model import changes, records
+from headgate.fleet.model import objects as model
+from headgate.fleet.model.changes import Change
+from headgate.fleet.state.state import GateResult, Notice, Warning
 from headgate.kernel import instants, rendering
 from headgate.kernel.instants import Instant
 from headgate.store.port import Event

@@ -10,8 +10,8 @@ import logging
 
 import msgspec
 
-from headgate.fleet import rewinding
-from headgate.fleet.engine import Decisions, Engine
+from headgate.fleet.engine import rewinding
+from headgate.fleet.engine.engine import Decisions, Engine
 from headgate.kernel.identifiers import NamedIds
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Rejected

@@ -10,7 +10,7 @@ import itertools
 import time
 from collections.abc import Iterator
 
-from headgate.fleet.engine import Engine
+from headgate.fleet.engine.engine import Engine
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 

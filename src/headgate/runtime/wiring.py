@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any, Protocol
 
-from headgate.fleet.changes import Measured
-from headgate.fleet.engine import MeasurementDue
-from headgate.fleet.records import Job
+from headgate.fleet.engine.engine import MeasurementDue
+from headgate.fleet.model.changes import Measured
+from headgate.fleet.model.records import Job
 from headgate.fleet.rules.verification import Metric
 from headgate.runtime.commands import ENGINE, CommandContext
 from headgate.runtime.worker_client import WorkerClient

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from headgate.fleet.changes import JobReported
+from headgate.fleet.model.changes import JobReported
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.runtime import claims, retention

@@ -4,7 +4,7 @@ import json
 from importlib import resources
 from typing import Any
 
-from headgate.fleet import records
+from headgate.fleet.model import records
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.screens import graph_text

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
-from headgate.fleet import model, records
-from headgate.fleet.state import Notice
+from headgate.fleet.model import objects as model
+from headgate.fleet.model import records
+from headgate.fleet.state.state import Notice
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.simulate.group_steps import GroupStep

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from headgate import cel
-from headgate.fleet import expressions, records
+from headgate.fleet.model import expressions, records
 from headgate.kernel import instants
 from headgate.promises.books.mirror import Mirror
 from headgate.simulate.scenario import AgentEntry

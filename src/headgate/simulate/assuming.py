@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from headgate.fleet import candidates
-from headgate.fleet.changes import Vote
-from headgate.fleet.state import State
-from headgate.fleet.units import BoundRule, Pair, VersionNode
+from headgate.fleet.model.changes import Vote
+from headgate.fleet.state import candidates
+from headgate.fleet.state.state import State
+from headgate.fleet.state.units import BoundRule, Pair, VersionNode
 
 NEWEST_VERSIONS = 20
 """Of each deployment; older ones have been decided on long ago."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from headgate.fleet import records
+from headgate.fleet.model import records
 from headgate.kernel.instants import Instant
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from headgate.fleet import manifests
+from headgate.fleet.engine import manifests
 from headgate.kernel import documents, instants
 from headgate.kernel.problems import Problem, Rejected
 from headgate.simulate import run, scenario, steps

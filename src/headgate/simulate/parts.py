@@ -7,7 +7,7 @@ due, then plays the timeline, then lets the engine and every part decide once.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from headgate.fleet import manifests
+from headgate.fleet.engine import manifests
 from headgate.kernel.instants import Instant
 from headgate.simulate import steps
 from headgate.simulate.result import Explained, Result

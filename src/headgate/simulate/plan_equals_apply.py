@@ -5,8 +5,9 @@ from collections.abc import Iterator
 
 import msgspec
 
-from headgate.fleet import changes, model, records
-from headgate.fleet.engine import Engine
+from headgate.fleet.engine.engine import Engine
+from headgate.fleet.model import changes, records
+from headgate.fleet.model import objects as model
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.promises.books.mirror import Mirror

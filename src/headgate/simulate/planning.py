@@ -9,10 +9,11 @@ from typing import Any
 
 import msgspec
 
-from headgate.fleet import changes, model, records
-from headgate.fleet.changes import Change, Object
-from headgate.fleet.engine import Engine
-from headgate.fleet.state import State
+from headgate.fleet.engine.engine import Engine
+from headgate.fleet.model import changes, records
+from headgate.fleet.model import objects as model
+from headgate.fleet.model.changes import Change, Object
+from headgate.fleet.state.state import State
 from headgate.kernel import instants
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant

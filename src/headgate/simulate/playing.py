@@ -6,7 +6,8 @@ from typing import Any
 
 from msgspec.structs import asdict
 
-from headgate.fleet import changes, manifests, records
+from headgate.fleet.engine import manifests
+from headgate.fleet.model import changes, records
 from headgate.kernel import instants
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant

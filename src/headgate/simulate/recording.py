@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from headgate.fleet import changes, model, records
+from headgate.fleet.model import changes, records
+from headgate.fleet.model import objects as model
 from headgate.kernel.instants import Instant
 from headgate.promises import FLEET
 from headgate.promises.base import FleetPromise

@@ -6,8 +6,9 @@ from typing import Any
 
 import msgspec
 
-from headgate.fleet import explain, records, views
-from headgate.fleet.state import Notice
+from headgate.fleet.engine import explain, views
+from headgate.fleet.model import records
+from headgate.fleet.state.state import Notice
 from headgate.kernel import rendering
 from headgate.kernel.documents import Moment
 from headgate.kernel.explanations import ExplanationTree

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from headgate.fleet import records
+from headgate.fleet.model import records
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem

@@ -7,9 +7,11 @@ from typing import Any, Protocol
 
 import msgspec
 
-from headgate.fleet import changes, explain_tree, model, records
-from headgate.fleet.engine import Decisions, Engine
-from headgate.fleet.state import Notice, Unobserved
+from headgate.fleet.engine import explain_tree
+from headgate.fleet.engine.engine import Decisions, Engine
+from headgate.fleet.model import changes, records
+from headgate.fleet.model import objects as model
+from headgate.fleet.state.state import Notice, Unobserved
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Rejected
 from headgate.promises import waking

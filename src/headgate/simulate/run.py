@@ -3,8 +3,9 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from headgate.fleet import changes, manifests
-from headgate.fleet.engine import Engine
+from headgate.fleet.engine import manifests
+from headgate.fleet.engine.engine import Engine
+from headgate.fleet.model import changes
 from headgate.kernel.identifiers import NamedIds
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem, Rejected

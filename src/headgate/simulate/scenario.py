@@ -9,7 +9,8 @@ from msgspec import Meta
 
 from headgate.cluster.simulated import matching
 from headgate.cluster.simulated.settings import Cluster
-from headgate.fleet import expressions, manifests
+from headgate.fleet.engine import manifests
+from headgate.fleet.model import expressions
 from headgate.kernel import documents, instants
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem, Rejected

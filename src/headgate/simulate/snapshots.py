@@ -3,8 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
-from headgate.fleet import kinds, model, records, views
-from headgate.fleet.engine import Engine
+from headgate.fleet.engine import views
+from headgate.fleet.engine.engine import Engine
+from headgate.fleet.model import kinds, records
+from headgate.fleet.model import objects as model
 from headgate.kernel import rendering
 from headgate.kernel.instants import Instant
 from headgate.promises.books.mirror import Mirror

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from headgate.fleet import manifests
+from headgate.fleet.engine import manifests
 from headgate.kernel.problems import Problem, Rejected
 from headgate.promises.watch import Violation
 from headgate.simulate import plan_equals_apply

@@ -5,7 +5,7 @@ from collections.abc import Collection
 
 import msgspec
 
-from headgate.fleet import changes
+from headgate.fleet.model import changes
 from headgate.kernel.instants import Instant
 from headgate.promises.books.concurrency import Budget, Budgets
 from headgate.promises.books.mirror import Mirror

@@ -3,7 +3,7 @@
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from headgate.fleet import hiding
+from headgate.fleet.model import hiding
 from headgate.kernel.problems import Problem, Rejected
 from headgate.store.drivers import Clock, DatabaseDriver, machine_clock
 from headgate.store.port import Store

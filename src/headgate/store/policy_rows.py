@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from headgate.fleet import model, rules, snapshot
-from headgate.fleet.state import State
+from headgate.fleet import rules
+from headgate.fleet.engine import snapshot
+from headgate.fleet.model import objects as model
+from headgate.fleet.state.state import State
 
 if TYPE_CHECKING:
     from headgate.store.rows import Changes

@@ -11,10 +11,12 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from headgate.fleet import kinds, model, records, snapshot
-from headgate.fleet.engine import Decisions, Engine
-from headgate.fleet.kinds import Kind
-from headgate.fleet.state import State
+from headgate.fleet.engine import snapshot
+from headgate.fleet.engine.engine import Decisions, Engine
+from headgate.fleet.model import kinds, records
+from headgate.fleet.model import objects as model
+from headgate.fleet.model.kinds import Kind
+from headgate.fleet.state.state import State
 from headgate.kernel.identifiers import IdSource
 from headgate.store import policy_rows
 from headgate.store.port import EngineRows, Row, Transaction

@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from headgate.fleet import kinds
+from headgate.fleet.model import kinds
 
 Kind = Literal["text", "int", "bool", "json", "time", "uuid"]
 

@@ -8,7 +8,8 @@ from typing import Generic, Protocol, TypeVar
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Key, Object
-from headgate.workload import children, labels, model
+from headgate.workload import labels, model
+from headgate.workload.plan import children
 
 PlanT = TypeVar("PlanT")
 Planner = Callable[

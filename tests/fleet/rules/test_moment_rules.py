@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headgate.fleet import allowances
 from headgate.fleet.rules import (
+    allowances,
     deployment_window,
     failure_budget,
     gate,

@@ -1,6 +1,6 @@
 """Rules that judge a version: approval, progression, cooldown, selector, scoped versions."""
 
-from headgate.fleet import model
+from headgate.fleet.model import objects as model
 from headgate.fleet.rules import (
     approval,
     environment_progression,

@@ -8,9 +8,12 @@ import msgspec
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, Create, DeleteObject, Object, Update, UpdateStatus
-from headgate.workload import children, expand, gangs, labels, model, names, revisions
+from headgate.workload import labels, model, names
+from headgate.workload.expand import expansion as expand
+from headgate.workload.expand import gangs, revisions
 from headgate.workload.model import PodCliqueSet
-from headgate.workload.situation import Announcement
+from headgate.workload.plan import children
+from headgate.workload.plan.situation import Announcement
 
 
 class Plan(msgspec.Struct, frozen=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from headgate.fleet import careful_addresses, careful_texts, job_configs
+from headgate.fleet.model import careful_addresses, careful_texts, job_configs
 from headgate.fleet.rules import verification
 from headgate.kernel import documents
 from headgate.kernel.problems import Problem, Rejected

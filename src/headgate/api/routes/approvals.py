@@ -17,9 +17,11 @@ from headgate.api import (
 from headgate.api.calls import Answer, Parameter, Request, Route
 from headgate.api.schemas import Concerning
 from headgate.api.schemas import Page as PageSchema
-from headgate.fleet import concerns, kinds, model
-from headgate.fleet.changes import Vote
-from headgate.fleet.state import State
+from headgate.fleet.engine import concerns
+from headgate.fleet.model import kinds
+from headgate.fleet.model import objects as model
+from headgate.fleet.model.changes import Vote
+from headgate.fleet.state.state import State
 from headgate.kernel import documents, rendering
 from headgate.runtime.commands import CommandContext, EngineView, Reply
 

@@ -15,12 +15,14 @@ from headgate.api import (
 )
 from headgate.api.calls import Answer, Request, Route
 from headgate.api.schemas import Page as PageSchema
-from headgate.fleet import gates, grouping, kinds, references
-from headgate.fleet.changes import ResumeBudget
-from headgate.fleet.records import Breaker
+from headgate.fleet.gates import gates
+from headgate.fleet.model import kinds
+from headgate.fleet.model.changes import ResumeBudget
+from headgate.fleet.model.records import Breaker
 from headgate.fleet.rules import failure_budget
-from headgate.fleet.state import State
-from headgate.fleet.units import BoundRule, Target
+from headgate.fleet.state import grouping, references
+from headgate.fleet.state.state import State
+from headgate.fleet.state.units import BoundRule, Target
 from headgate.kernel import documents, rendering
 from headgate.kernel.problems import Problem, Rejected
 from headgate.runtime.commands import CommandContext, Reply

@@ -15,7 +15,8 @@ from headgate.api import (
 )
 from headgate.api.calls import Answer, Refusal, Request, Route
 from headgate.api.routes import jobs
-from headgate.fleet import records, views
+from headgate.fleet.engine import views
+from headgate.fleet.model import records
 from headgate.kernel import documents
 from headgate.kernel.problems import Rejected
 from headgate.runtime.commands import EngineView

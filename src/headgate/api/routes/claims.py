@@ -21,8 +21,10 @@ from headgate.api import (
 from headgate.api.calls import Answer, Refusal, Request, Route
 from headgate.api.reading import ClientGoneError
 from headgate.api.routes import jobs
-from headgate.fleet import kinds, model, records, views
-from headgate.fleet.changes import JobReported
+from headgate.fleet.engine import views
+from headgate.fleet.model import kinds, records
+from headgate.fleet.model import objects as model
+from headgate.fleet.model.changes import JobReported
 from headgate.kernel import documents, instants, rendering
 from headgate.runtime import claims
 from headgate.runtime.commands import ENGINE, CommandContext, Reply

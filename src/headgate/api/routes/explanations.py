@@ -10,8 +10,9 @@ from headgate.api import evidence, finding, replies, rollout_views
 from headgate.api.calls import Answer, Parameter, Request, Route
 from headgate.api.routes.status import SLICE_SECONDS
 from headgate.api.routes.targets import quietly
-from headgate.fleet import explain, kinds
-from headgate.fleet.explain_deployment import Reasons
+from headgate.fleet.engine import explain
+from headgate.fleet.engine.explain_deployment import Reasons
+from headgate.fleet.model import kinds
 from headgate.kernel import rendering
 from headgate.runtime.commands import EngineView
 

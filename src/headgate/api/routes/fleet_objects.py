@@ -32,10 +32,11 @@ from headgate.api.objects import Parsed
 from headgate.api.pages import Key, Page
 from headgate.api.schemas import Concerning, Patch
 from headgate.api.schemas import Page as PageSchema
-from headgate.fleet import changes, hiding, kinds, model
-from headgate.fleet.changes import Object
-from headgate.fleet.kinds import Kind
-from headgate.fleet.state import State
+from headgate.fleet.model import changes, hiding, kinds
+from headgate.fleet.model import objects as model
+from headgate.fleet.model.changes import Object
+from headgate.fleet.model.kinds import Kind
+from headgate.fleet.state.state import State
 from headgate.kernel import documents, identifiers
 from headgate.kernel.problems import Problem, Rejected, below, renamed
 from headgate.runtime.commands import CommandContext, EngineView, Reply

@@ -22,9 +22,10 @@ from headgate.api.lists import Listing
 from headgate.api.pages import Key, Page
 from headgate.api.routes.jobs import HISTORY_STEP
 from headgate.api.schemas import Page as PageSchema
-from headgate.fleet import kinds, records, views
-from headgate.fleet.changes import GroupAction
-from headgate.fleet.state import State
+from headgate.fleet.engine import views
+from headgate.fleet.model import kinds, records
+from headgate.fleet.model.changes import GroupAction
+from headgate.fleet.state.state import State
 from headgate.kernel import documents
 from headgate.kernel.problems import Problem, Rejected
 from headgate.runtime.commands import CommandContext, EngineView, Reply

@@ -24,9 +24,11 @@ from headgate.api.calls import Answer, Parameter, Refusal, Request, Route
 from headgate.api.lists import Listing
 from headgate.api.pages import Key, Page
 from headgate.api.schemas import Page as PageSchema
-from headgate.fleet import kinds, model, records, views
-from headgate.fleet.changes import JobReported
-from headgate.fleet.state import State
+from headgate.fleet.engine import views
+from headgate.fleet.model import kinds, records
+from headgate.fleet.model import objects as model
+from headgate.fleet.model.changes import JobReported
+from headgate.fleet.state.state import State
 from headgate.kernel import documents
 from headgate.runtime import claims
 from headgate.runtime.commands import CommandContext, Reply

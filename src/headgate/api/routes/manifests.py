@@ -23,9 +23,10 @@ from headgate.api import (
 from headgate.api.applying import Manifest
 from headgate.api.calls import Answer, Refusal, Request, Route
 from headgate.api.routes import fleet_objects
-from headgate.fleet import kinds, manifests
-from headgate.fleet.changes import Object, Put
-from headgate.fleet.differences import Difference
+from headgate.fleet.engine import manifests
+from headgate.fleet.engine.differences import Difference
+from headgate.fleet.model import kinds
+from headgate.fleet.model.changes import Object, Put
 from headgate.kernel import documents
 from headgate.kernel.problems import Rejected
 from headgate.runtime import entries

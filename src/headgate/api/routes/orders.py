@@ -9,10 +9,11 @@ from typing import Any
 from headgate.api import bodies, finding, refusals, replies, rollout_views, selecting
 from headgate.api.calls import Answer, Request, Route
 from headgate.api.routes import targets
-from headgate.fleet import changes, kinds, orders
-from headgate.fleet.changes import Order
-from headgate.fleet.orders import Prospect
-from headgate.fleet.state import State
+from headgate.fleet.engine import orders
+from headgate.fleet.engine.orders import Prospect
+from headgate.fleet.model import changes, kinds
+from headgate.fleet.model.changes import Order
+from headgate.fleet.state.state import State
 from headgate.kernel import documents
 from headgate.runtime.commands import CommandContext, EngineView, Reply
 

@@ -19,10 +19,10 @@ from headgate.api import (
 )
 from headgate.api.applying import Manifest
 from headgate.api.calls import Answer, Request, Route
-from headgate.fleet import kinds
-from headgate.fleet.changes import Change, Put
-from headgate.fleet.differences import Difference
-from headgate.fleet.state import State
+from headgate.fleet.engine.differences import Difference
+from headgate.fleet.model import kinds
+from headgate.fleet.model.changes import Change, Put
+from headgate.fleet.state.state import State
 from headgate.kernel import documents, instants
 from headgate.kernel.problems import Problem, Rejected, below, renamed
 from headgate.runtime.commands import EngineView

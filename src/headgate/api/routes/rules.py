@@ -12,8 +12,9 @@ from headgate.api import concerning, etags, finding, lists, objects, pages, refu
 from headgate.api.calls import Answer, Parameter, Request, Route
 from headgate.api.routes import fleet_objects
 from headgate.api.schemas import Page as PageSchema
-from headgate.fleet import kinds, model
-from headgate.fleet.state import State
+from headgate.fleet.model import kinds
+from headgate.fleet.model import objects as model
+from headgate.fleet.state.state import State
 from headgate.kernel import identifiers
 from headgate.kernel.problems import renamed
 from headgate.runtime.commands import CommandContext, EngineView, Reply

@@ -19,9 +19,12 @@ from headgate.api.calls import Answer, Request, Route
 from headgate.api.routes import targets
 from headgate.api.schemas import Concerning
 from headgate.api.schemas import Page as PageSchema
-from headgate.fleet import concerns, kinds, model, skips
-from headgate.fleet.changes import DeleteSkip, PutSkip
-from headgate.fleet.state import State
+from headgate.fleet.engine import concerns
+from headgate.fleet.model import kinds
+from headgate.fleet.model import objects as model
+from headgate.fleet.model.changes import DeleteSkip, PutSkip
+from headgate.fleet.state import skips
+from headgate.fleet.state.state import State
 from headgate.kernel import documents, rendering
 from headgate.kernel.problems import Problem, Rejected
 from headgate.runtime.commands import CommandContext, EngineView, Reply

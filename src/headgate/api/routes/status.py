@@ -16,10 +16,13 @@ from headgate.api import (
 )
 from headgate.api.calls import Answer, Parameter, Request, Route
 from headgate.api.routes.targets import quietly
-from headgate.fleet import explain, kinds, model, promotion, target_states
-from headgate.fleet.brackets import hooks
-from headgate.fleet.state import State
-from headgate.fleet.units import DeploymentNode, Pair, Target, VersionNode
+from headgate.fleet.cycles import hooks
+from headgate.fleet.engine import explain, target_states
+from headgate.fleet.model import kinds
+from headgate.fleet.model import objects as model
+from headgate.fleet.state import promotion
+from headgate.fleet.state.state import State
+from headgate.fleet.state.units import DeploymentNode, Pair, Target, VersionNode
 from headgate.kernel.instants import Instant
 from headgate.runtime.commands import EngineView
 

@@ -19,7 +19,7 @@ from headgate.api import (
 )
 from headgate.api.calls import Answer, Request, Route
 from headgate.api.schemas import Page as PageSchema
-from headgate.fleet import model
+from headgate.fleet.model import objects as model
 from headgate.kernel import documents, identifiers, instants, rendering
 from headgate.kernel.problems import Problem, Rejected
 from headgate.runtime.commands import EngineView, Reply

@@ -22,9 +22,11 @@ from headgate.api.lists import Listing
 from headgate.api.pages import Key, Page
 from headgate.api.routes import jobs
 from headgate.api.schemas import Page as PageSchema
-from headgate.fleet import explain, kinds, model, target_states, views
-from headgate.fleet.state import State
-from headgate.fleet.units import Target
+from headgate.fleet.engine import explain, target_states, views
+from headgate.fleet.model import kinds
+from headgate.fleet.model import objects as model
+from headgate.fleet.state.state import State
+from headgate.fleet.state.units import Target
 from headgate.kernel import rendering
 from headgate.kernel.instants import Instant
 from headgate.runtime.commands import EngineView

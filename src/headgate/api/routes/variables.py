@@ -12,9 +12,10 @@ from headgate.api import (
     views,
 )
 from headgate.api.calls import Answer, Request, Route
-from headgate.fleet import kinds, model
-from headgate.fleet.changes import SetVariable
-from headgate.fleet.kinds import Kind
+from headgate.fleet.model import kinds
+from headgate.fleet.model import objects as model
+from headgate.fleet.model.changes import SetVariable
+from headgate.fleet.model.kinds import Kind
 from headgate.kernel import documents
 from headgate.kernel.problems import Problem, Rejected
 from headgate.runtime.commands import CommandContext, Reply

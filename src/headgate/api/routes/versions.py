@@ -32,9 +32,10 @@ from headgate.api.pages import Key, Page
 from headgate.api.routes import fleet_objects
 from headgate.api.schemas import Concerning, Patch
 from headgate.api.schemas import Page as PageSchema
-from headgate.fleet import changes, kinds, model
-from headgate.fleet.state import State
-from headgate.fleet.units import VersionNode
+from headgate.fleet.model import changes, kinds
+from headgate.fleet.model import objects as model
+from headgate.fleet.state.state import State
+from headgate.fleet.state.units import VersionNode
 from headgate.kernel import documents
 from headgate.kernel.problems import Problem, Rejected
 from headgate.runtime.commands import CommandContext, EngineView, Reply

@@ -12,7 +12,7 @@ from headgate.cluster.simulated.store import ObjectStore
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Key, Object
-from headgate.workload.observed import ENDED
+from headgate.workload.plan.observed import ENDED
 
 RESTARTS_THAT_TEACH = 3
 """After so many restarts a pod that crashes shows nothing new any more."""

@@ -4,7 +4,7 @@ from typing import Any
 
 from headgate.kernel import instants
 from headgate.kernel.objects import Object, OwnerReference
-from headgate.workload import manifests
+from headgate.workload.expand import manifests
 
 
 def read(document: dict[str, Any]) -> Object:

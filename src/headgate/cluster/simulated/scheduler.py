@@ -21,7 +21,7 @@ from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Key, Object
 from headgate.workload import labels
-from headgate.workload.observed import ENDED
+from headgate.workload.plan.observed import ENDED
 
 _GANG_GROUP = "scheduler.grove.io"
 _GANG_KIND = "PodGang"

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from headgate.fleet import model
+from headgate.fleet.model import objects as model
 from headgate.fleet.rules import (
     approval,
     deployment_bracket,

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import msgspec
 
-from headgate.fleet import model
+from headgate.fleet.model import objects as model
 from headgate.kernel import decisions, instants
 from headgate.kernel.decisions import Reason, Verdict
 from headgate.kernel.instants import Instant

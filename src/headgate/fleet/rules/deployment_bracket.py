@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from headgate.fleet import expressions
+from headgate.fleet.model import expressions
 from headgate.kernel.problems import Problem
 
 Seconds = Annotated[int, msgspec.Meta(ge=0, le=366 * 86_400)]

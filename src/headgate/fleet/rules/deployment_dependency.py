@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from headgate import cel
-from headgate.fleet import expressions
+from headgate.fleet.model import expressions
 from headgate.kernel import decisions
 from headgate.kernel.decisions import Reason, Verdict
 from headgate.kernel.instants import Instant

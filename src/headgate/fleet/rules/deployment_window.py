@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
-from headgate.fleet import recurrence
+from headgate.fleet.rules import recurrence
 from headgate.kernel import decisions, instants
 from headgate.kernel.decisions import Reason, Sentence, Verdict
 from headgate.kernel.instants import Instant

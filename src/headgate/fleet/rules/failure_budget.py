@@ -5,7 +5,7 @@ from typing import Literal
 
 import msgspec
 
-from headgate.fleet import expressions
+from headgate.fleet.model import expressions
 from headgate.kernel import decisions, instants
 from headgate.kernel.decisions import Reason, Verdict
 from headgate.kernel.instants import Instant

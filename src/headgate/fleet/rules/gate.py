@@ -8,8 +8,8 @@ import msgspec
 
 from headgate import cel
 from headgate.cel import moments
-from headgate.fleet import expressions
-from headgate.fleet.allowances import Allowance
+from headgate.fleet.model import expressions
+from headgate.fleet.rules.allowances import Allowance
 from headgate.kernel import decisions, instants
 from headgate.kernel.decisions import Reason, Verdict
 from headgate.kernel.instants import Instant

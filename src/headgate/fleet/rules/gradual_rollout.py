@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from headgate.fleet import expressions
+from headgate.fleet.model import expressions
 from headgate.fleet.rules import failure_budget
 from headgate.kernel import decisions, instants, waves
 from headgate.kernel.decisions import Reason, Sentence, Verdict

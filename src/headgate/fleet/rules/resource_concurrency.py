@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from headgate.fleet import expressions
+from headgate.fleet.model import expressions
 from headgate.kernel import quantities
 from headgate.kernel.problems import Problem
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import msgspec
 
-from headgate.fleet import model
+from headgate.fleet.model import objects as model
 from headgate.fleet.rules import approval
 from headgate.kernel import decisions
 from headgate.kernel.decisions import Reason, Verdict

@@ -7,8 +7,9 @@ from typing import Annotated, Literal
 import msgspec
 
 from headgate import cel
-from headgate.fleet import careful_addresses, expressions, hiding, model
-from headgate.fleet.agent_fields import HIDDEN
+from headgate.fleet.model import careful_addresses, expressions, hiding
+from headgate.fleet.model import objects as model
+from headgate.fleet.model.agent_fields import HIDDEN
 from headgate.kernel import instants
 from headgate.kernel.documents import Checked
 from headgate.kernel.instants import Instant

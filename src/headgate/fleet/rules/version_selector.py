@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from headgate.fleet import expressions
+from headgate.fleet.model import expressions
 from headgate.kernel import decisions
 from headgate.kernel.decisions import Reason, Verdict
 

@@ -1,6 +1,7 @@
 """Books of the concurrency rules, kept without the engine: who each group of a rule covers, and who is active under it."""
 
-from headgate.fleet import changes, expressions, model
+from headgate.fleet.model import changes, expressions
+from headgate.fleet.model import objects as model
 from headgate.promises.books.mirror import Mirror, matches
 
 Place = tuple[str, str, str]

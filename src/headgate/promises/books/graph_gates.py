@@ -4,13 +4,14 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from headgate.cluster.port import ClusterPort
-from headgate.graph import definition, labels, names, nodes
-from headgate.graph.compile import compile_definition
-from headgate.graph.compiled import CompiledGraph, CompiledNode
-from headgate.graph.instances import InstancePass
-from headgate.graph.items import GraphItem
-from headgate.graph.nodes import NodeState, NodeUnit
-from headgate.graph.rollouts import DefinitionRollout, RolloutMember
+from headgate.graph.compile import definition, names
+from headgate.graph.compile.compiled import CompiledGraph, CompiledNode
+from headgate.graph.compile.compiler import compile_definition
+from headgate.graph.reconcile import labels, nodes
+from headgate.graph.reconcile.instances import InstancePass
+from headgate.graph.reconcile.items import GraphItem
+from headgate.graph.reconcile.nodes import NodeState, NodeUnit
+from headgate.graph.reconcile.rollouts import DefinitionRollout, RolloutMember
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Key
 from headgate.promises.books.graph_items import Plain, before_plan, is_open, member_before

@@ -5,11 +5,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from headgate import cel
-from headgate.graph import labels, names, nodes, revisions
-from headgate.graph.compiled import CompiledNode
-from headgate.graph.items import GraphItem
-from headgate.graph.nodes import NodeUnit
-from headgate.graph.rollouts import RolloutMember, is_instance_ready
+from headgate.graph.compile import names
+from headgate.graph.compile.compiled import CompiledNode
+from headgate.graph.reconcile import labels, nodes, revisions
+from headgate.graph.reconcile.items import GraphItem
+from headgate.graph.reconcile.nodes import NodeUnit
+from headgate.graph.reconcile.rollouts import RolloutMember, is_instance_ready
 from headgate.kernel import instants, waves
 from headgate.kernel.instants import Instant
 

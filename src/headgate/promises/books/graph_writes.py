@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import msgspec
 
 from headgate.cluster.port import ObjectChange
-from headgate.graph import labels
 from headgate.graph.controller import GraphController
+from headgate.graph.reconcile import labels
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Key, Object
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import msgspec
 
-from headgate.fleet import changes, expressions, kinds, model, records, rule_ids
+from headgate.fleet.model import changes, expressions, kinds, records, rule_ids
+from headgate.fleet.model import objects as model
 from headgate.kernel.instants import Instant
 
 View = dict[str, Any]

@@ -2,7 +2,8 @@
 
 import msgspec
 
-from headgate.fleet import changes, model
+from headgate.fleet.model import changes
+from headgate.fleet.model import objects as model
 from headgate.kernel.instants import Instant
 from headgate.promises.books.mirror import Mirror
 

@@ -6,8 +6,9 @@ The planner has its own count; this one is what the promises and the result go b
 from typing import NamedTuple
 
 from headgate.kernel.objects import Object
-from headgate.workload import labels, names, observed
+from headgate.workload import labels, names
 from headgate.workload.model import PodCliqueSet
+from headgate.workload.plan import observed
 
 Place = tuple[str, str]
 """Namespace and name of a PodClique, a PodCliqueScalingGroup or a set."""

@@ -4,8 +4,9 @@ from typing import Any
 
 from headgate.cluster.simulated import object_documents
 from headgate.cluster.simulated.store import ObjectStore, replace
-from headgate.graph import definition, kinds, labels
-from headgate.graph.compile import CompiledGraph, compile_definition
+from headgate.graph.compile import definition, kinds
+from headgate.graph.compile.compiler import CompiledGraph, compile_definition
+from headgate.graph.reconcile import labels
 from headgate.kernel.objects import Key, Object
 from headgate.kernel.problems import Problem, Rejected
 

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 
 from headgate.cluster.simulated.store import ObjectStore
-from headgate.graph import explain_tree, labels
 from headgate.graph.controller import GraphPlan, is_definition
-from headgate.graph.instances import InstancePass
-from headgate.graph.nodes import NodeUnit
-from headgate.graph.propagate import DefinitionPlan, InstancePlan
-from headgate.graph.rollouts import DefinitionRollout
+from headgate.graph.reconcile import explain_tree, labels
+from headgate.graph.reconcile.instances import InstancePass
+from headgate.graph.reconcile.nodes import NodeUnit
+from headgate.graph.reconcile.propagate import DefinitionPlan, InstancePlan
+from headgate.graph.reconcile.rollouts import DefinitionRollout
 from headgate.kernel.objects import Key
 from headgate.promises.base import Unfinished
 

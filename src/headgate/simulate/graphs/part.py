@@ -10,11 +10,12 @@ from headgate.cluster.cache import ObjectCache
 from headgate.cluster.simulated import object_documents
 from headgate.cluster.simulated.driver import ControllerDriver
 from headgate.cluster.simulated.settings import Cluster
-from headgate.fleet import manifests, model
-from headgate.graph import explain_tree, labels
+from headgate.fleet.engine import manifests
+from headgate.fleet.model import objects as model
 from headgate.graph.controller import GraphController, GraphPlan, request_for
-from headgate.graph.planner_cache import PlannerCache
-from headgate.graph.propagate import InstancePlan
+from headgate.graph.reconcile import explain_tree, labels
+from headgate.graph.reconcile.planner_cache import PlannerCache
+from headgate.graph.reconcile.propagate import InstancePlan
 from headgate.kernel.explanations import ExplanationTree
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, Key, Object

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 from headgate.cluster.port import ObjectChange
 from headgate.cluster.simulated.store import ObjectStore
-from headgate.graph import labels
 from headgate.graph.controller import GraphController, GraphPlan
-from headgate.graph.propagate import InstancePlan
+from headgate.graph.reconcile import labels
+from headgate.graph.reconcile.propagate import InstancePlan
 from headgate.kernel.instants import Instant
 from headgate.simulate.result import Graph, GraphRow
 

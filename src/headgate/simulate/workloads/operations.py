@@ -10,7 +10,8 @@ from headgate.kernel.objects import Key, Object
 from headgate.promises.base import Unfinished
 from headgate.simulate.result import Explained, ExplainedLine
 from headgate.simulate.workloads.sets import Workloads
-from headgate.workload import defaults, explain, operate
+from headgate.workload import defaults
+from headgate.workload.plan import explain, operate
 
 
 def edited(action: str, item: Object) -> Object:

@@ -15,8 +15,8 @@ from headgate.cluster.simulated.record import ClusterRecord
 from headgate.cluster.simulated.scheduler import Scheduler
 from headgate.cluster.simulated.settings import Cluster
 from headgate.cluster.simulated.store import ObjectStore, replace
-from headgate.fleet import manifests
-from headgate.fleet.state import Notice
+from headgate.fleet.engine import manifests
+from headgate.fleet.state.state import Notice
 from headgate.kernel.explanations import ExplanationTree
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
@@ -29,10 +29,10 @@ from headgate.simulate.result import Explained, Result, Warned
 from headgate.simulate.workloads import operations, trees
 from headgate.simulate.workloads import sets as workloads
 from headgate.simulate.workloads.sets import Planned, Planner, RevisionNumbers, Workloads
-from headgate.workload import explain as workload_explain
-from headgate.workload import plan
 from headgate.workload.controller import WorkloadController, is_set
-from headgate.workload.situation import Announcement
+from headgate.workload.plan import explain as workload_explain
+from headgate.workload.plan import planner as plan
+from headgate.workload.plan.situation import Announcement
 
 _USER = "user"
 _NOT_SIMULATED = ("kro.run/",)

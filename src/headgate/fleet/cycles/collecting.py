@@ -1,0 +1,172 @@
+"""The collection window of a site: what is new, when the window opens, and when it closes."""
+
+from __future__ import annotations
+
+from headgate.fleet.cycles import hooks, shape
+from headgate.fleet.cycles.targets import has_failed
+from headgate.fleet.gates import gates
+from headgate.fleet.gates.blockers import Hindrance
+from headgate.fleet.model.records import Group
+from headgate.fleet.state import candidates, variables
+from headgate.fleet.state.state import GateResult, State
+from headgate.fleet.state.units import Site, Target, VersionNode
+from headgate.kernel import instants
+from headgate.kernel.instants import Instant
+
+Fresh = dict[str, list[VersionNode]]
+"""New versions of members that are not hooks, newest first, by deployment."""
+
+
+def fresh_versions(state: State, site: Site, now: Instant) -> Fresh:
+    found: Fresh = {}
+    for name in shape.of_site(site).others:
+        target = site.members[name]
+        if target.deployment.versions and site.is_home_of(target) and not is_about_to_go_back(site, name):
+            versions = _new_for(state, site, target, now)
+            if versions:
+                found[name] = versions
+    return found
+
+
+def is_about_to_go_back(site: Site, deployment: str) -> bool:
+    """Somebody has ordered it, and the cycle for that has not started: what repairs goes before what is new."""
+    member = site.waiting.member(deployment) if site.waiting is not None else None
+    return member is not None and member.kind == "rollback" and member.state == "waiting"
+
+
+def _new_for(state: State, site: Site, target: Target, now: Instant) -> list[VersionNode]:
+    """What may be locked and is newer than what any group here has locked.
+
+    When what runs was rejected, the newest remaining version is new again: that is the way back. When what was locked last
+    was rejected, what is left below it is new too, unless a group gave it up.
+    """
+    watermark = state.version(site.record.watermarks.get(target.deployment.name))
+    lockable = lockable_versions(state, target, now)
+    deployed = candidates.deployed_version(state, target)
+    if watermark is not None and watermark.object.status == "rejected":
+        watermark = None
+        lockable = [version for version in lockable if version.id not in target.record.given_up]
+    if deployed is not None and deployed.object.goes_back:
+        return [
+            version for version in lockable if _is_new_way_back(site, target, deployed, version, watermark)
+        ]
+    return [version for version in lockable if watermark is None or version.order > watermark.order]
+
+
+def lockable_versions(state: State, target: Target, now: Instant) -> list[VersionNode]:
+    """In scope and newer than what runs, down to one that failed for good or was put back here; newest first.
+
+    What a group gave up before it ran is among them: it opens no window, but the next close locks it again.
+    """
+    newest = target.deployment.versions[-1] if target.deployment.versions else None
+    if newest is None or (target.record.deployed == newest.id and newest.is_ready):
+        return []
+    deployed = candidates.deployed_version(state, target)
+    goes_back = deployed is not None and deployed.object.goes_back
+    found = []
+    for version in candidates.newest_first(state, target, now):
+        is_no_news = deployed is not None and not goes_back and version.order <= deployed.order
+        if is_no_news or is_barred(state, target, version):
+            break
+        found.append(version)
+        if goes_back:
+            break
+    return found
+
+
+def is_barred(state: State, target: Target, version: VersionNode) -> bool:
+    """It failed for good here, or was put back: only an operator's retry lets it be tried again."""
+    record = target.record
+    if version.id in record.rolled_back:
+        return True
+    return version.id in record.failures and has_failed(target, version, variables.resolve(state, target))
+
+
+def _is_new_way_back(
+    site: Site, target: Target, deployed: VersionNode, version: VersionNode, watermark: VersionNode | None
+) -> bool:
+    """Taken once: what was locked as the way back is not new again, whatever becomes of it."""
+    if site.record.backs.get(target.deployment.name) == (deployed.id, version.id):
+        return False
+    return version.order < deployed.order or watermark is None or version.order > watermark.order
+
+
+def opening(state: State, site: Site, fresh: Fresh, now: Instant, blockers: Hindrance) -> Instant | None:
+    """The publication of the first new version; with `windowTrigger: eligible`, when one first passed its gates."""
+    if site.rule.spec.window_trigger == "published":
+        return min(version.published_at for versions in fresh.values() for version in versions)
+    moments = []
+    for name, versions in fresh.items():
+        for version in versions:
+            at = eligible_since(state, site.members[name], version, now, blockers)
+            if at is not None:
+                moments.append(at)
+    return min(moments, default=None)
+
+
+def eligible_since(
+    state: State, target: Target, version: VersionNode, now: Instant, blockers: Hindrance
+) -> Instant | None:
+    """When the last of the version's gates was satisfied; None while one is not."""
+    passed: list[GateResult] = []
+    for judged in gates.of_version(state, target, version, now):
+        if not judged.is_allowed:
+            blockers.stop_at(judged, passed)
+            return None
+        passed.append(judged)
+    return max((version.published_at, *(one.verdict.satisfied_at or 0 for one in passed)))
+
+
+def open_group(
+    state: State, site: Site, opened_at: Instant, now: Instant, *, without_window: bool = False
+) -> Group:
+    spec = site.rule.spec
+    is_immediate = without_window or spec.readiness_mode == "immediate"
+    window = 0 if is_immediate else instants.seconds(spec.readiness_window_seconds or 0)
+    group = Group(
+        id=state.new_id("group", site.order, now),
+        policy=site.rule.policy.name,
+        rule=site.rule.id,
+        environment=site.environment.name,
+        resource=site.resource.name,
+        status="collecting",
+        collection_started_at=opened_at,
+        collection_ends_at=opened_at + window,
+        created_at=now,
+        without_window=without_window,
+        hooks=hooks.of_open_group(site),
+    )
+    state.groups[group.id] = group
+    site.collecting = group
+    state.group_changed(group, "collecting", now)
+    return group
+
+
+def close_time(site: Site, group: Group, fresh: Fresh) -> Instant:
+    """When the window closes, as far as is known now; it may lie in the past for a site that joined late."""
+    spec = site.rule.spec
+    ends_at = group.collection_ends_at
+    if spec.readiness_mode != "wait_for_all" and spec.unchanged_member_strategy != "require_all":
+        return ends_at
+    everyone_at = _everyone_has_one_at(site, fresh)
+    if spec.readiness_mode == "wait_for_all" and everyone_at is not None:
+        return min(max(everyone_at, group.collection_started_at), ends_at)
+    if spec.unchanged_member_strategy == "require_all":
+        extra = spec.require_all_timeout_seconds
+        if extra is None:
+            extra = spec.readiness_window_seconds or 0
+        deadline = ends_at + instants.seconds(extra)
+        return deadline if everyone_at is None else min(max(ends_at, everyone_at), deadline)
+    return ends_at
+
+
+def _everyone_has_one_at(site: Site, fresh: Fresh) -> Instant | None:
+    """When the last member that is not a hook got its first new version; None while one has none."""
+    if not fresh or without_new_version(site, fresh):
+        return None
+    return max(versions[-1].published_at for versions in fresh.values())
+
+
+def without_new_version(site: Site, fresh: Fresh) -> list[str]:
+    """Members that are not hooks and have nothing new."""
+    return [name for name in shape.of_site(site).others if name not in fresh]

@@ -1,0 +1,62 @@
+"""Versions that were locked and do not run: given up by their group, not forgotten.
+
+They open no window of their own, because somebody or something has decided against them once; the next group that
+anything else opens locks them again, and so does an operator's retry.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from headgate.fleet.model.records import GivenUp, Group, Member
+from headgate.fleet.state import candidates
+from headgate.fleet.state.state import State
+from headgate.fleet.state.units import Site
+from headgate.kernel.instants import Instant
+
+How = Literal["aborted", "skipped", "rolledBack", "left"]
+
+
+def note(state: State, site: Site, group: Group, member: Member, how: How, reason: str, now: Instant) -> None:
+    """What the member had locked and will not run: its version, and the one that was to follow it."""
+    if member.role == "member" and member.kind == "deploy" and member.version is not None:
+        note_version(state, site, group, member.deployment, member.version, how, reason, now)
+    note_next(state, site, group, member, how, reason, now)
+
+
+def note_next(
+    state: State, site: Site, group: Group, member: Member, how: How, reason: str, now: Instant
+) -> None:
+    """Of a member that runs, only the version that was to follow is given up."""
+    if member.next_version is not None:
+        note_version(state, site, group, member.deployment, member.next_version, how, reason, now)
+    member.next_version = member.next_locked_at = None
+
+
+def note_version(
+    state: State,
+    site: Site,
+    group: Group,
+    deployment: str,
+    version_id: str,
+    how: How,
+    reason: str,
+    now: Instant,
+) -> None:
+    """Only what is newer than what runs is missed: anything else is where it should be."""
+    target = site.members.get(deployment)
+    version = state.version(version_id)
+    if target is None or version is None:
+        return
+    runs = candidates.deployed_version(state, target)
+    if runs is not None and runs.order >= version.order and not runs.object.goes_back:
+        return
+    target.record.given_up[version_id] = GivenUp(group.id, how, reason, now)
+    state.target_changed(target)
+
+
+def taken_up(state: State, site: Site, deployment: str, version_id: str) -> None:
+    """It is locked again."""
+    target = site.members[deployment]
+    if target.record.given_up.pop(version_id, None) is not None:
+        state.target_changed(target)

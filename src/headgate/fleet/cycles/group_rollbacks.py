@@ -1,0 +1,98 @@
+"""Rollback inside a group: members go back to what ran before, in reverse order, on the slot the resource holds."""
+
+from __future__ import annotations
+
+from headgate.fleet.cycles import finishing, giving_up, ordering, running
+from headgate.fleet.gates import gates
+from headgate.fleet.gates.blockers import Hindrance
+from headgate.fleet.model.records import Group, Member
+from headgate.fleet.state import successes
+from headgate.fleet.state.state import State
+from headgate.fleet.state.units import Site
+from headgate.kernel.instants import Instant
+
+
+def begin(state: State, site: Site, group: Group, failed: Member, cause: str, now: Instant) -> bool:
+    """Whether the strategy puts anything back; if not, the group has failed and waits for a person."""
+    strategy = site.rule.spec.rollback_strategy
+    if strategy == "halt_and_notify" or failed.role == "postHook":
+        return False
+    if strategy == "individual" and failed.role != "member":
+        return False
+    group.phase = "rollingBack"
+    group.outcome = "rolledBack"
+    group.reason = f"{failed.deployment} {cause}"
+    for member in group.members:
+        giving_up.note_next(state, site, group, member, "rolledBack", group.reason, now)
+    for member in affected(state, site, group):
+        successes.lost(state, site.members[member.deployment], member.version)
+    return True
+
+
+def advance(state: State, site: Site, group: Group, now: Instant, blockers: Hindrance) -> bool:
+    """Whether everything is put back and the rest of the cycle goes on forward."""
+    if any(member.state == "running" for member in group.members):
+        return False
+    done = ("rolledBack", "skipped", "dropped")
+    left = [member for member in affected(state, site, group) if member.state not in done]
+    after = ordering.downstream_first(state, site, group, [member.deployment for member in left])
+    for member in left:
+        if member.state == "rollingBack" or after[member.deployment]:
+            continue
+        if running.goes_back_again(state, member) and not running.is_due(member, now, blockers):
+            continue
+        one = gates.frozen(state, site.members[member.deployment], now)
+        if not one.is_allowed:
+            blockers.add(one)
+            continue
+        if member.state == "failed":
+            site.members[member.deployment].record.rolled_back[member.version or ""] = group.reason
+            state.target_changed(site.members[member.deployment])
+        running.run(state, site, group, member, now, (one,), version_id=member.previous, rolling_back=True)
+    if left:
+        return False
+    if site.rule.spec.rollback_strategy == "individual":
+        _go_on(group, now)
+        state.journal.changed("group", group.id)
+        return True
+    finishing.finish_with(state, site, group, "rolledBack", now, post_hooks=True)
+    finishing.finish(state, site, group, now, blockers)
+    return False
+
+
+def affected(state: State, site: Site, group: Group) -> list[Member]:
+    """Members that ran in this group and have a version to go back to; the others are left as they are."""
+    only_failed = site.rule.spec.rollback_strategy == "individual"
+    return [
+        member
+        for member in group.members
+        if member.role == "member"
+        and member.ran
+        and (previous := state.version(member.previous)) is not None
+        and previous.object.status != "rejected"
+        and member.deployment in site.members
+        and (
+            not only_failed
+            or member.state in ("failed", "rollingBack", "rolledBack")
+            or running.went_back(state, member)
+        )
+    ]
+
+
+def put_back(state: State, site: Site, group: Group, member: Member, now: Instant) -> None:
+    """Only the version that failed is barred; a sibling that was put back with it is a candidate of the next group."""
+    running.settle(member, "rolledBack", now)
+    target = site.members.get(member.deployment)
+    if target is not None and member.version is not None and member.version not in target.record.rolled_back:
+        giving_up.note_version(
+            state, site, group, member.deployment, member.version, "rolledBack", group.reason, now
+        )
+
+
+def _go_on(group: Group, now: Instant) -> None:
+    """The one that failed counts as done, put back or not; the rest of the cycle goes on."""
+    group.phase = "forward"
+    for member in group.members:
+        if member.state == "failed":
+            member.state = "skipped"
+            member.settled_at = now

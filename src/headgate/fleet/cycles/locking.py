@@ -1,0 +1,378 @@
+"""At the close of a window: which version each member gets, fixed from then on."""
+
+from __future__ import annotations
+
+from headgate.fleet.cycles import collecting, giving_up, jobs, shape
+from headgate.fleet.cycles.targets import has_failed
+from headgate.fleet.gates import gates
+from headgate.fleet.gates.blockers import ASKS_PEOPLE, Hindrance
+from headgate.fleet.model.records import Group, GroupStatus, JobKind, Member
+from headgate.fleet.state import candidates, variables, wakes
+from headgate.fleet.state.state import State
+from headgate.fleet.state.units import Site, Target, VersionNode
+from headgate.kernel.instants import Instant
+
+Locks = dict[str, VersionNode]
+OwnCycle = dict[str, tuple[str, JobKind]]
+"""What a cycle without a window runs: deployment to version id and kind of job."""
+
+
+def allowed_locks(
+    state: State, site: Site, fresh: collecting.Fresh, now: Instant, blockers: Hindrance
+) -> tuple[Locks, Instant]:
+    """For each member the newest version that its gates allow now, and when the last of those gates was satisfied.
+
+    Without a new version among them there are none: what was given up before opens no cycle by itself.
+    """
+    locks: Locks = {}
+    satisfied_at = 0
+    for name in shape.of_site(site).others:
+        target = site.members[name]
+        if not site.is_home_of(target) or collecting.is_about_to_go_back(site, name):
+            continue
+        for version in collecting.lockable_versions(state, target, now):
+            if _is_on_its_way(site, name, version):
+                break
+            since = collecting.eligible_since(state, target, version, now, blockers)
+            if since is not None:
+                locks[name] = version
+                satisfied_at = max(satisfied_at, since)
+                break
+    if not any(locks.get(name) in versions for name, versions in fresh.items()):
+        return {}, 0
+    return locks, satisfied_at
+
+
+def _is_on_its_way(site: Site, deployment: str, version: VersionNode) -> bool:
+    """The executing group runs it, or is about to."""
+    member = site.executing.member(deployment) if site.executing is not None else None
+    return (
+        member is not None
+        and member.state in ("waiting", "retrying", "running")
+        and version.id in (member.version, member.next_version)
+    )
+
+
+def hook_locks(
+    state: State, site: Site, now: Instant, blockers: Hindrance
+) -> tuple[Locks, list[str], Instant]:
+    """The newest allowed version of each hook, the hooks that have none, and since when the last was allowed."""
+    locks: Locks = {}
+    missing: list[str] = []
+    satisfied_at = 0
+    for name in shape.of_site(site).hooks:
+        target = site.members[name]
+        if not site.is_home_of(target):
+            continue
+        version = _newest_allowed(state, target, now, blockers)
+        if version is None:
+            missing.append(name)
+            blockers.wakes.append(wakes.versions(name))
+        else:
+            locks[name] = version
+            satisfied_at = max(satisfied_at, version.published_at)
+    return locks, missing, satisfied_at
+
+
+def _newest_allowed(state: State, target: Target, now: Instant, blockers: Hindrance) -> VersionNode | None:
+    watermark = candidates.watermark_of(state, target)
+    for version in candidates.newest_first(state, target, now):
+        if watermark is not None and version.order < watermark:
+            break
+        if (
+            version.id == target.record.deployed
+            or collecting.eligible_since(state, target, version, now, blockers) is not None
+        ):
+            return version
+    return None
+
+
+def lock(
+    state: State,
+    site: Site,
+    group: Group,
+    locks: Locks,
+    hooks: Locks,
+    clock_start: Instant,
+    now: Instant,
+    *,
+    own_cycle: OwnCycle | None = None,
+) -> None:
+    """Fixes membership and versions; a waiting group gives way and hands over its locks and its clock."""
+    superseded = site.waiting
+    ready_at = now
+    group.members = [
+        _member(site, name, locks, hooks, now, own_cycle or {})
+        for name, target in sorted(site.members.items())
+        if site.is_home_of(target)
+    ]
+    if superseded is not None:
+        _carry_over(state, site, superseded, group)
+        clock_start = superseded.clock_start if superseded.clock_start is not None else clock_start
+        ready_at = superseded.ready_at or now
+        group.without_window = group.without_window and superseded.without_window
+    for name, version in locks.items():
+        member = group.member(name)
+        assert member is not None
+        member.watermark_before = site.record.watermarks.get(name)
+        _note_lock(state, site, name, version)
+        giving_up.taken_up(state, site, name, version.id)
+    group.locked_at = now
+    group.ready_at = ready_at
+    group.clock_start = clock_start
+    site.collecting = None if site.collecting is group else site.collecting
+    site.waiting = group
+    state.journal.changed("place", *site.key)
+    if superseded is not None:
+        end_unstarted(state, superseded, "superseded", f"superseded by {group.id}", now)
+    state.group_changed(group, "ready", now)
+
+
+def _note_lock(state: State, site: Site, name: str, version: VersionNode) -> None:
+    """From here on the version is not new in this site."""
+    deployed = candidates.deployed_version(state, site.members[name])
+    if deployed is not None and deployed.object.goes_back:
+        site.record.backs[name] = (deployed.id, version.id)
+    watermark = state.version(site.record.watermarks.get(name))
+    if watermark is None or watermark.object.status == "rejected" or version.order > watermark.order:
+        site.record.watermarks[name] = version.id
+
+
+def _member(
+    site: Site,
+    name: str,
+    locks: Locks,
+    hooks: Locks,
+    now: Instant,
+    own_cycle: OwnCycle,
+) -> Member:
+    role = shape.of_site(site).roles[name]
+    record = site.members[name].record
+    if name in hooks:
+        return Member(name, role, hooks[name].id, now, kind="hook")
+    if name in locks:
+        return Member(name, role, locks[name].id, now)
+    if name in own_cycle:
+        version, kind = own_cycle[name]
+        return Member(name, role, version, now, kind=kind)
+    redeploys = site.rule.spec.unchanged_member_strategy == "redeploy_current" and not own_cycle
+    if redeploys and record.deployed is not None:
+        return Member(name, role, record.deployed, now, kind="redeploy")
+    return Member(name, role, state="unchanged")
+
+
+def _carry_over(state: State, site: Site, superseded: Group, group: Group) -> None:
+    """What does not counts as never locked here: the group never came to run it, and it may become new again."""
+    for old in superseded.members:
+        member = group.member(old.deployment)
+        version = state.version(old.version)
+        takes_it = member is not None and (
+            member.state == "unchanged" or member.kind in ("redeploy", "variable")
+        )
+        is_kept = version is not None and version.is_ready and old.kind in ("deploy", "variable", "rollback")
+        if member is not None and takes_it and is_kept:
+            member.version = old.version
+            member.locked_at = old.locked_at
+            member.watermark_before = old.watermark_before
+            member.state = "waiting"
+            member.kind = old.kind
+        elif old.kind == "deploy":
+            unlock(state, site, old)
+
+
+def end_unstarted(
+    state: State,
+    group: Group,
+    status: GroupStatus,
+    reason: str,
+    now: Instant,
+    *,
+    merged_into: str | None = None,
+) -> None:
+    group.reason = reason
+    group.completed_at = now
+    group.merged_into = merged_into
+    state.groups.pop(group.id, None)
+    state.group_changed(group, status, now)
+
+
+def drop_withdrawn(state: State, site: Site, group: Group, now: Instant, blockers: Hindrance) -> None:
+    """A locked version that was withdrawn before its job started leaves the group, and so does one that is older than what
+    has come to run while the group waited for its start.
+
+    A hook runs in every cycle: it takes its newest allowed version instead, and is waited for if it has none.
+    """
+    for member in group.members:
+        is_going_back = group.phase == "rollingBack" and member.ran
+        if member.state not in ("waiting", "retrying") or is_going_back:
+            continue
+        target = site.members.get(member.deployment)
+        if target is None:
+            _drop(state, site, group, member, f"{member.deployment} is no longer a member here", now)
+            continue
+        version = state.version(member.version)
+        why = withdrawn(state, target, member)
+        if member.role != "member" and (why is not None or version is None or not version.is_ready):
+            _take_newest_hook(state, target, group, member, now, blockers)
+        elif version is None or why is not None:
+            _drop(state, site, group, member, why or "", now)
+        elif group.started_at is None and _is_older_than_what_runs(state, target, member, version):
+            if member.role != "member":
+                _take_newest_hook(state, target, group, member, now, blockers)
+            else:
+                runs = state.tag(target.record.deployed)
+                _drop(state, site, group, member, f"{version.tag} is older than {runs}, which runs now", now)
+
+
+def withdrawn(state: State, target: Target, member: Member) -> str | None:
+    """Why what the member has locked starts here no more."""
+    why = candidates.withdrawn(state, target, member.version, member.kind)
+    version = state.version(member.version)
+    if why is not None or version is None:
+        return why
+    if member.kind == "deploy" and _is_vetoed(state, target, version):
+        return f"{version.tag} was vetoed"
+    if member.kind in ("deploy", "hook") and _is_edited(state, target, member, version):
+        return f"{version.tag} was changed after it was approved"
+    return None
+
+
+def _is_older_than_what_runs(state: State, target: Target, member: Member, version: VersionNode) -> bool:
+    """Something newer has run while the group waited: nothing goes back by itself, hooks included."""
+    watermark = candidates.watermark_of(state, target)
+    return member.kind in ("deploy", "hook") and watermark is not None and version.order < watermark
+
+
+def _take_newest_hook(
+    state: State, target: Target, group: Group, member: Member, now: Instant, blockers: Hindrance
+) -> None:
+    version = _newest_allowed(state, target, now, blockers)
+    found = version.id if version is not None else None
+    if found != member.version:
+        member.version = found
+        member.locked_at = now if version is not None else None
+        state.journal.changed("group", group.id)
+    if version is None:
+        blockers.wakes.append(wakes.versions(member.deployment))
+
+
+def missing_hooks(group: Group) -> list[str]:
+    """Hooks that are still to run and have no allowed version at the moment."""
+    return [
+        member.deployment
+        for member in group.members
+        if member.kind == "hook" and member.state == "waiting" and member.version is None
+    ]
+
+
+def _is_vetoed(state: State, target: Target, version: VersionNode) -> bool:
+    votes = state.approvals.get((version.id, target.environment.name))
+    if not votes or not any(vote.status == "rejected" for vote in votes.values()):
+        return False
+    return any(
+        judged.kind == "approval" and judged.verdict.outcome == "denied"
+        for judged in gates.of_version(state, target, version, 0)
+    )
+
+
+def _is_edited(state: State, target: Target, member: Member, version: VersionNode) -> bool:
+    """Since it was locked, with people's approval of what it was; of what it is they are still to approve."""
+    is_newer = (version.object.updated_at or 0) >= (member.locked_at or 0)
+    return is_newer and any(
+        judged.kind in ASKS_PEOPLE and judged.verdict.outcome == "pending"
+        for judged in gates.of_version(state, target, version, 0)
+    )
+
+
+def _drop(state: State, site: Site, group: Group, member: Member, note: str, now: Instant) -> None:
+    """The version may become new here again, if what was held against it is taken back; and so may an older one."""
+    state.waiting.touch(site)
+    unlock(state, site, member)
+    member.state = "dropped"
+    member.note = note
+    member.settled_at = now
+    state.journal.changed("group", group.id)
+
+
+def unlock(state: State, site: Site, member: Member) -> None:
+    """As if the member's version had not been locked here: it counts as new again, where a window can open."""
+    if member.version is None or site.record.watermarks.get(member.deployment) != member.version:
+        return
+    if member.watermark_before is None:
+        del site.record.watermarks[member.deployment]
+    else:
+        site.record.watermarks[member.deployment] = member.watermark_before
+    state.journal.changed("place", *site.key)
+
+
+def mark_unchanged(state: State, site: Site, group: Group) -> None:
+    """Judged when the group starts: what already runs here, with the same variables, is not run again."""
+    for member in group.members:
+        record = site.members[member.deployment].record if member.deployment in site.members else None
+        if record is not None and member.kind in ("redeploy", "variable"):
+            member.version = record.deployed
+        if record is None or member.state != "waiting" or member.kind not in ("deploy", "variable"):
+            continue
+        if record.deployed == member.version and record.deployed_variables == variables.resolve(
+            state, site.members[member.deployment]
+        ):
+            member.state = "unchanged"
+
+
+def has_work(group: Group) -> bool:
+    """Whether a member that is not a hook is still to run."""
+    return any(
+        member.role == "member" and member.state in ("waiting", "running", "retrying")
+        for member in group.members
+    )
+
+
+def due_without_a_window(state: State, site: Site) -> OwnCycle:
+    """Members that run at once: their variables changed, or an operator ordered it; not if a group is about to.
+
+    What was ordered for a deployment that is a hook now is off: hooks run with the cycle, not by themselves.
+    """
+    found: OwnCycle = {}
+    for name in shape.of_site(site).hooks:
+        record = site.members[name].record
+        if record.ordered is not None or record.rollback_to is not None:
+            record.ordered = record.rollback_to = None
+            state.target_changed(site.members[name])
+    for name in shape.of_site(site).others:
+        target = site.members[name]
+        record = target.record
+        if record.deployed is None or record.job is not None or not site.is_home_of(target):
+            continue
+        if not is_in_started_group(site, name):
+            jobs.reconsider_failure(state, target)
+        jobs.reconsider_orders(state, target)
+        if record.rollback_to is not None:
+            found[name] = (record.rollback_to, "rollback")
+        elif record.ordered == "redeploy":
+            found[name] = (record.deployed, "redeploy")
+        elif _has_changed_variables(state, site, target):
+            found[name] = (record.deployed, "variable")
+    return found
+
+
+def is_in_started_group(site: Site, deployment: str) -> bool:
+    return site.executing is not None and site.executing.member(deployment) is not None
+
+
+def _has_changed_variables(state: State, site: Site, target: Target) -> bool:
+    resolved = variables.resolve(state, target)
+    if target.record.deployed_variables == resolved or _is_about_to_run(site, target.deployment.name):
+        return False
+    version = state.version(target.record.deployed)
+    if version is None or version.object.status in ("rejected", "failed"):
+        return False
+    return not has_failed(target, version, resolved)
+
+
+def _is_about_to_run(site: Site, deployment: str) -> bool:
+    """Also while it runs: what comes of it decides whether its values have changed."""
+    for group in (site.waiting, site.executing):
+        member = group.member(deployment) if group is not None else None
+        if member is not None and member.state in ("waiting", "retrying", "running", "rollingBack"):
+            return True
+    return False

@@ -1,0 +1,142 @@
+"""What people order for the unfinished group of a site: retry, skip a member, abort, release its slot."""
+
+from __future__ import annotations
+
+from headgate.fleet.cycles import collecting, cycle, finishing, giving_up, locking, running
+from headgate.fleet.model.changes import GroupAction
+from headgate.fleet.model.records import Group, Member
+from headgate.fleet.state.state import State
+from headgate.fleet.state.units import Site
+from headgate.kernel.instants import Instant
+from headgate.kernel.problems import Problem, Rejected
+
+
+def act(state: State, change: GroupAction, now: Instant) -> None:
+    site, group = _found(state, change)
+    match change.action:
+        case "retry":
+            _retry(state, site, group, change)
+        case "skipMember":
+            _skip_member(state, site, group, change, now)
+        case "abort":
+            _abort(state, site, group, change, now)
+        case "release":
+            if group.started_at is None:
+                raise _refused("action", "release is for a group that has started; this one holds no slot")
+            cycle.release_slot(state, site, group)
+    if group.status == "failed" and change.action in ("retry", "skipMember", "abort"):
+        _resume(state, group, now)
+    state.journal.changed("group", group.id)
+    state.waiting.touch(site)
+
+
+def _found(state: State, change: GroupAction) -> tuple[Site, Group]:
+    """By id, or the group of the site that is furthest on its way."""
+    found: list[tuple[Site, Group]] = []
+    for site in state.sites.values():
+        if change.group is None and (
+            site.resource.name != change.resource
+            or (change.environment is not None and site.environment.name != change.environment)
+        ):
+            continue
+        for group in site.groups():
+            if change.group in (None, group.id):
+                found.append((site, group))
+                break
+    if not found:
+        where = (
+            change.group or f"{change.resource or 'no resource'} in {change.environment or 'any environment'}"
+        )
+        raise _refused("group", f"there is no unfinished group of {where}")
+    if len({site.key for site, _ in found}) > 1:
+        raise _refused("environment", "several groups match; name the environment or the group")
+    return found[0]
+
+
+def _retry(state: State, site: Site, group: Group, change: GroupAction) -> None:
+    failed = [
+        m
+        for m in group.members
+        if m.state in ("failed", "retrying")
+        and change.member in (None, m.deployment)
+        and (group.phase != "finishing" or m.role == "postHook")
+    ]
+    if not failed:
+        raise _refused("action", "retry is for a group with a failed member; this one has none")
+    flaws = {member.deployment: why_not_again(state, site, member) for member in failed}
+    able = [member for member in failed if flaws[member.deployment] is None]
+    if not able:
+        raise _refused("action", "; ".join(flaw for flaw in flaws.values() if flaw is not None))
+    for member in able:
+        member.state = "waiting"
+        member.retry_at = None
+        member.attempts = member.attempts[-1:]
+
+
+def why_not_again(state: State, site: Site, member: Member) -> str | None:
+    """Why the group does not try the member again, and what can be done instead: what was withdrawn starts no more, and to
+    go on over its failure is a decision of its own. A hook takes another version."""
+    target = site.members.get(member.deployment)
+    why = locking.withdrawn(state, target, member) if target is not None else None
+    if why is None or member.role != "member":
+        return None
+    return (
+        f"{member.deployment} cannot be tried again, {why}; skip the member or abort the group, "
+        "a newer version then runs with the next group"
+    )
+
+
+def _skip_member(state: State, site: Site, group: Group, change: GroupAction, now: Instant) -> None:
+    member = group.member(change.member or "")
+    if member is None:
+        names = ", ".join(sorted(m.deployment for m in group.members)) or "none before the window closes"
+        raise _refused("member", f"is {change.member!r}; allowed are the group's members: {names}")
+    if member.state in ("running", "rollingBack"):
+        raise _refused("member", f"{member.deployment} is running; wait for its job to end")
+    if running.goes_back_again(state, member):
+        running.failed_to_go_back(state, site, group, member, now)
+    elif member.state in ("waiting", "retrying"):
+        giving_up.note(state, site, group, member, "skipped", _by("skipped", change), now)
+    running.settle(member, "skipped", now)
+    member.next_version = None
+
+
+def _by(what: str, change: GroupAction) -> str:
+    return f"{what} by {change.user or 'an operator'}"
+
+
+def _abort(state: State, site: Site, group: Group, change: GroupAction, now: Instant) -> None:
+    group.reason = _by("aborted", change)
+    if group.started_at is not None:
+        finishing.finish_with(state, site, group, "aborted", now, post_hooks=change.post_hooks)
+        return
+    for member in group.members:
+        giving_up.note(state, site, group, member, "aborted", group.reason, now)
+        if member.role == "member" and member.version is not None:
+            site.record.watermarks.setdefault(member.deployment, member.version)
+    state.journal.changed("place", *site.key)
+    if site.waiting is group:
+        site.waiting = None
+    if site.collecting is group:
+        _give_up_collecting(state, site, group, now)
+        site.collecting = None
+    locking.end_unstarted(state, group, "aborted", group.reason, now)
+
+
+def _give_up_collecting(state: State, site: Site, group: Group, now: Instant) -> None:
+    """What was collected opens no window again: only newer versions open the next one."""
+    for name, versions in collecting.fresh_versions(state, site, now).items():
+        site.record.watermarks[name] = versions[0].id
+        giving_up.note_version(state, site, group, name, versions[0].id, "aborted", group.reason, now)
+
+
+def _resume(state: State, group: Group, now: Instant) -> None:
+    if any(member.state == "failed" for member in group.members) and group.phase == "forward":
+        return
+    group.failed_at = None
+    group.stuck = False
+    state.group_changed(group, "executing", now)
+
+
+def _refused(path: str, message: str) -> Rejected:
+    return Rejected((Problem(path, message),))

@@ -1,0 +1,172 @@
+"""Who may run now inside a group: the dependency rules asked about this group, and the hooks around everyone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate.fleet.cycles import shape
+from headgate.fleet.gates import dependencies, gates
+from headgate.fleet.model.records import Group, Member
+from headgate.fleet.rules import deployment_dependency
+from headgate.fleet.rules.deployment_dependency import Upstream
+from headgate.fleet.state import wakes
+from headgate.fleet.state.state import GateResult, State
+from headgate.fleet.state.units import Site, Target, VersionNode
+from headgate.kernel import decisions, instants
+from headgate.kernel.decisions import Reason
+from headgate.kernel.instants import Instant
+
+NO_OP = frozenset({"unchanged", "dropped", "skipped", "rolledBack"})
+
+
+def verdicts_of(state: State, site: Site, group: Group, member: Member, now: Instant) -> Iterator[GateResult]:
+    """A hook's place is given by its role, whatever the rules say; other members follow the rules."""
+    target = site.members[member.deployment]
+    around = _hooks_verdict(state, site, group, member)
+    if around is not None:
+        yield around
+    for rule in target.rules.of("deploymentDependency"):
+        skip = gates.skipped(state, rule, state.version(member.version), target, now)
+        if skip is not None:
+            yield skip
+            continue
+        matched = dependencies.upstream_targets(rule, target)
+        inside = [other for other in matched if _inside(site, group, other) is not None]
+        upstreams = [
+            _upstream(state, site, group, other)
+            for other in inside
+            if _may_precede(group, member, site, other)
+        ]
+        if upstreams:
+            verdict = deployment_dependency.judge(rule.spec, upstreams)
+        elif matched or rule.is_upstream(target) or shape.covers_upstream(site, rule):
+            continue
+        else:
+            verdict = deployment_dependency.matches_nothing(rule.spec, "of this bracket")
+        yield GateResult(rule, rule.kind, verdict, (wakes.resource(target.resource.name),))
+
+
+def verdicts_outside(
+    state: State, site: Site, group: Group, target: Target, version: VersionNode, now: Instant
+) -> Iterator[GateResult]:
+    """Upstreams that are not in the group: judged before it starts, never inside it."""
+    for rule in target.rules.of("deploymentDependency"):
+        outside = [
+            dependencies.newest_release(state, other)
+            for other in dependencies.upstream_targets(rule, target)
+            if _inside(site, group, other) is None
+        ]
+        if outside:
+            skip = gates.skipped(state, rule, version, target, now)
+            yield (
+                skip
+                if skip is not None
+                else GateResult(
+                    rule,
+                    rule.kind,
+                    deployment_dependency.judge(rule.spec, outside),
+                    (wakes.resource(target.resource.name),),
+                )
+            )
+
+
+def _hooks_verdict(state: State, site: Site, group: Group, member: Member) -> GateResult | None:
+    if member.role == "preHook":
+        return None
+    ahead = [
+        other
+        for other in group.members
+        if other is not member
+        and (other.role == "preHook" or (member.role == "postHook" and other.role == "member"))
+    ]
+    if not ahead:
+        return None
+    missing = [_said(state, site, group, other) for other in ahead if not is_done(state, site, group, other)]
+    what = "pre-hooks" if member.role == "member" else "all other members"
+    if missing:
+        verdict = decisions.pending(
+            Reason.AWAITING_CYCLE, f"waits for {what} of this group: {', '.join(missing)}"
+        )
+    else:
+        verdict = decisions.allowed(f"{what} of this group are done")
+    return GateResult(site.rule, "deploymentBracket", verdict, (wakes.resource(site.resource.name),))
+
+
+def _inside(site: Site, group: Group, other: Target) -> Member | None:
+    return group.member(other.deployment.name) if other.site is site else None
+
+
+def _may_precede(group: Group, member: Member, site: Site, other: Target) -> bool:
+    """Rules that would put a hook on the wrong side of the others are overruled by its role."""
+    upstream = _inside(site, group, other)
+    if upstream is None:
+        return False
+    if member.role == "preHook":
+        return upstream.role == "preHook"
+    return not (upstream.role == "postHook" and member.role != "postHook")
+
+
+def _upstream(state: State, site: Site, group: Group, other: Target) -> Upstream:
+    member = _inside(site, group, other)
+    assert member is not None
+    if is_done(state, site, group, member):
+        return Upstream(member.deployment, True, "succeeded in this group", member.settled_at)
+    return Upstream(member.deployment, False, status_of(state, member))
+
+
+def is_done(
+    state: State, site: Site, group: Group, member: Member, trail: frozenset[str] = frozenset()
+) -> bool:
+    """Succeeded in this group with the group's version; a no-op is done as soon as its own upstreams are."""
+    if member.state == "succeeded":
+        return True
+    if member.state not in NO_OP or member.deployment in trail:
+        return False
+    target = site.members.get(member.deployment)
+    if target is None or member.role != "member":
+        return True
+    trail = trail | {member.deployment}
+    for other in group.members:
+        if other.role == "preHook" and not is_done(state, site, group, other, trail):
+            return False
+    for rule in target.rules.of("deploymentDependency"):
+        for upstream in dependencies.upstream_targets(rule, target):
+            inside = _inside(site, group, upstream)
+            if (
+                inside is not None
+                and inside.role == "member"
+                and not is_done(state, site, group, inside, trail)
+            ):
+                return False
+    return True
+
+
+def status_of(state: State, member: Member) -> str:
+    job = state.jobs.get(member.job or "")
+    if job is not None and member.state == "running":
+        if job.completed_at is not None:
+            return f"verification running since {instants.show_to_the_second(job.completed_at)}"
+        return f"job {job.status} since {instants.show_to_the_second(job.started_at or job.created_at)}"
+    if member.state == "retrying" and member.retry_at is not None:
+        return f"failed, retried at {instants.show_to_the_second(member.retry_at)}"
+    if member.state == "failed" and member.settled_at is not None:
+        return f"failed at {instants.show_to_the_second(member.settled_at)}"
+    return "not started" if member.state == "waiting" else member.state
+
+
+def _said(state: State, site: Site, group: Group, member: Member) -> str:
+    return f"{member.deployment} ({status_of(state, member)})"
+
+
+def downstream_first(state: State, site: Site, group: Group, names: list[str]) -> dict[str, set[str]]:
+    """For each of the members, those of the others that depend on it: they are put back before it."""
+    after: dict[str, set[str]] = {name: set() for name in names}
+    for name in names:
+        target = site.members.get(name)
+        if target is None:
+            continue
+        for rule in target.rules.of("deploymentDependency"):
+            for upstream in dependencies.upstream_targets(rule, target):
+                if upstream.site is site and upstream.deployment.name in after:
+                    after[upstream.deployment.name].add(name)
+    return after

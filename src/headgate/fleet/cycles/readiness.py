@@ -1,0 +1,229 @@
+"""When a locked group may start: its turn, windows, gates, budgets, no freeze; slots are asked for last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from headgate.fleet.cycles import ordering
+from headgate.fleet.cycles.targets import turn_wakes, windows_for
+from headgate.fleet.gates import gates, rollouts
+from headgate.fleet.gates.blockers import Hindrance
+from headgate.fleet.model.records import Group, Member
+from headgate.fleet.rules import gradual_rollout
+from headgate.fleet.state import holds, wakes
+from headgate.fleet.state.slots import SlotTable
+from headgate.fleet.state.state import GateResult, State
+from headgate.fleet.state.units import NEW, REPAIR, BoundRule, Site, StartKey, Target, VersionNode
+from headgate.kernel import decisions, instants
+from headgate.kernel.decisions import Reason
+from headgate.kernel.instants import Instant
+
+Runner = tuple[Target, VersionNode]
+
+
+class GroupStart(msgspec.Struct, frozen=True):
+    """A group that may start, or go on after its slot was released, as soon as it has its slots."""
+
+    group: Group
+    judged: tuple[GateResult, ...]
+    key: StartKey
+
+
+def runners(state: State, site: Site, group: Group) -> list[Runner]:
+    """Members that are going to run, with their locked versions."""
+    found = []
+    for member in group.members:
+        version = state.version(member.version)
+        target = site.members.get(member.deployment)
+        if member.state in ("waiting", "retrying", "running") and version is not None and target is not None:
+            found.append((target, version))
+    return found
+
+
+def start_of(state: State, site: Site, group: Group, now: Instant, blockers: Hindrance) -> GroupStart | None:
+    judged: list[GateResult] = []
+    for one in verdicts_of(state, site, group, now):
+        if not one.is_allowed:
+            blockers.add(one)
+            return None
+        judged.append(one)
+    if not _someone_can_begin(state, site, group, now, blockers):
+        return None
+    return GroupStart(group, tuple(judged), start_key(state, site, group))
+
+
+def _someone_can_begin(state: State, site: Site, group: Group, now: Instant, blockers: Hindrance) -> bool:
+    """A group starts with its first job: if every member waits for another, it does not take its slots."""
+    held_back: list[GateResult] = []
+    for member in _to_run(site, group):
+        refused = [o for o in ordering.verdicts_of(state, site, group, member, now) if not o.is_allowed]
+        if not refused:
+            return True
+        held_back += refused
+    for one in held_back:
+        blockers.add(one)
+    return False
+
+
+def _to_run(site: Site, group: Group) -> list[Member]:
+    """Without those whose target has left since the group was looked at last: whoever asks now may come first."""
+    return [
+        member
+        for member in group.members
+        if member.state == "waiting" and member.version is not None and member.deployment in site.members
+    ]
+
+
+def verdicts_of(state: State, site: Site, group: Group, now: Instant) -> Iterator[GateResult]:
+    """Every gate of the start but the slots: each member that will run is asked for itself."""
+    running = runners(state, site, group)
+    yield from _own_jobs(state, site, group)
+    yield from _denied_members(state, site, group, now)
+    if not group.without_window:
+        yield from rollout_verdicts(state, site, group, running, now)
+    yield from moment_verdicts(state, group, running, now)
+    for target, version in running:
+        yield from ordering.verdicts_outside(state, site, group, target, version, now)
+
+
+def _own_jobs(state: State, site: Site, group: Group) -> Iterator[GateResult]:
+    """Jobs from before the bracket, or of other cycles: nothing is prepared beside them."""
+    for member in group.members:
+        target = site.members.get(member.deployment)
+        job = state.jobs.get(target.record.job or "") if target is not None else None
+        if job is not None and job.group != group.id:
+            since = instants.show_clock(job.started_at or job.created_at)
+            verdict = decisions.pending(
+                Reason.AWAITING_CYCLE,
+                f"waits for {job.deployment} {job.tag}, whose own job is {job.status} since {since}",
+            )
+            yield GateResult(site.rule, "deploymentBracket", verdict, (wakes.resource(site.resource.name),))
+
+
+def _denied_members(state: State, site: Site, group: Group, now: Instant) -> Iterator[GateResult]:
+    """Nothing is prepared that cannot be finished: what denies one member keeps all of them."""
+    for member in _to_run(site, group):
+        for one in ordering.verdicts_of(state, site, group, member, now):
+            if one.verdict.outcome == "denied":
+                said = f"nothing is prepared as long as {member.deployment} is denied: {one.verdict.message}"
+                yield GateResult(one.rule, one.kind, decisions.denied(Reason.REJECTED, said), one.wakes)
+
+
+def moment_verdicts(state: State, group: Group, running: list[Runner], now: Instant) -> Iterator[GateResult]:
+    """Every member that will run must pass; what several are told alike is said once.
+
+    Gates are not asked about hooks: a hook changes with its next cycle, whatever the rollout is about.
+    """
+    said: set[tuple[str, str]] = set()
+    for target, version in running:
+        for one in gates.of_moment(state, target, version, now):
+            if one is gates.NOT_FROZEN or (one.kind == "gate" and _is_hook(group, target)):
+                continue
+            key = (one.rule.id if one.rule is not None else one.kind, one.verdict.message)
+            if one.kind == "gate" or key not in said:
+                said.add(key)
+                yield one
+
+
+def rollout_verdicts(
+    state: State, site: Site, group: Group, running: list[Runner], now: Instant
+) -> Iterator[GateResult]:
+    """One position for the whole resource by rules of the bracket's policy, each member's own by the others."""
+    clock = group.clock_start
+    if clock is not None and any(target.rules.of("gradualRollout") for target, _ in running):
+        clock = rollouts.shifted_by_windows(_windows(state, running, now), clock)
+    asked: set[str] = set()
+    for target, version in running:
+        for rule in target.rules.of("gradualRollout"):
+            shared = rollouts.is_shared_by_bracket(rule, site)
+            if not shared and _is_hook(group, target):
+                continue
+            skip = gates.skipped(state, rule, version, target, now)
+            if skip is not None:
+                yield skip
+                continue
+            if shared and rule.id in asked:
+                continue
+            asked.add(rule.id)
+            stopped = gates.rollout_stopped(state, rule, version)
+            if stopped is not None:
+                yield stopped
+            position, total = (
+                site_position(state, site, group, rule.spec.group_by)
+                if shared
+                else rollouts.position_of_target(state, target, version, rule.spec.group_by)
+            )
+            concerned = _locked(state, group) if shared else [version]
+            behind = rollouts.site_behind(state, site, concerned, rule)
+            verdict = gradual_rollout.judge(rule.spec, position, total, clock, now, None, behind)
+            members = [target for target, _ in running]
+            reasons = (*turn_wakes(*members), *rollouts.success_wakes(rule, *members))
+            yield GateResult(rule, rule.kind, verdict, reasons)
+
+
+def _is_hook(group: Group, target: Target) -> bool:
+    member = group.member(target.deployment.name)
+    return member is not None and member.role != "member"
+
+
+def _windows(state: State, running: list[Runner], now: Instant) -> tuple[BoundRule, ...]:
+    found: dict[str, BoundRule] = {}
+    for target, version in running:
+        for rule in windows_for(state, target, version, now):
+            found.setdefault(rule.id, rule)
+    return tuple(found.values())
+
+
+def site_position(state: State, site: Site, group: Group, group_by: str | None = None) -> tuple[int, int]:
+    return rollouts.position_of_site(state, site, _locked(state, group), group_by)
+
+
+def _locked(state: State, group: Group) -> list[VersionNode]:
+    """Versions of members, hooks aside, that are still to run."""
+    return [
+        version
+        for member in group.members
+        if member.role == "member"
+        and member.state == "waiting"
+        and (version := state.version(member.version)) is not None
+    ]
+
+
+def is_repair(site: Site, group: Group) -> bool:
+    """A cycle that goes on after its slot was released, or that goes back or deploys again: as ordered, or because what
+    runs was rejected."""
+    if group.started_at is not None:
+        return True
+    ways_back = {to for _, to in site.record.backs.values()}
+    return any(
+        (member.kind in ("rollback", "redeploy") and group.without_window) or member.version in ways_back
+        for member in group.members
+    )
+
+
+def start_key(state: State, site: Site, group: Group) -> StartKey:
+    position = 0
+    if not group.without_window and any(
+        rule.kind == "gradualRollout"
+        for target in site.members.values()
+        for rule in target.rules.of("gradualRollout")
+    ):
+        position, _ = site_position(state, site, group)
+    rank = REPAIR if is_repair(site, group) else NEW
+    return (rank, position, group.ready_at or group.created_at, site.resource.name, site.order)
+
+
+def active_targets(site: Site, group: Group) -> list[Target]:
+    """Members that run in this group, hooks included."""
+    return [
+        site.members[member.deployment]
+        for member in group.members
+        if member.state not in ("unchanged", "dropped") and member.deployment in site.members
+    ]
+
+
+def tables_of(state: State, site: Site, group: Group) -> list[SlotTable]:
+    """Every rule that covers the resource for any member of the group."""
+    return holds.tables_for(state, active_targets(site, group))

@@ -1,0 +1,241 @@
+"""One look at a site: run what executes, collect what is new, and see whether the waiting group may start."""
+
+from __future__ import annotations
+
+from headgate.fleet.cycles import (
+    collecting,
+    cycle,
+    finishing,
+    jobs,
+    locking,
+    merging,
+    overruling,
+    readiness,
+    shape,
+    unclaimed,
+)
+from headgate.fleet.cycles.readiness import GroupStart
+from headgate.fleet.gates.blockers import Hindrance
+from headgate.fleet.model.records import Group
+from headgate.fleet.state import membership, variables, wakes
+from headgate.fleet.state.state import State
+from headgate.fleet.state.units import Site
+from headgate.kernel.decisions import Reason
+from headgate.kernel.instants import Instant
+
+WINDOWS_AT_MOST = 8
+"""Windows that one look may open and close; each closes with a lock, and there are few versions to lock."""
+
+
+def look(state: State, site: Site, now: Instant) -> tuple[GroupStart | None, Hindrance]:
+    """A group that may join the executing one does so before that one goes on: one instant, one decision.
+
+    When the executing one has ended, members may have left with it: the site is looked at afresh.
+    """
+    blockers = Hindrance()
+    unclaimed.take_back(state, site, now)
+    _take_over_retries(state, site)
+    if _is_retired(site):
+        going_on = _executing(state, site, now, blockers)
+        _abandon(state, site, now)
+        membership.drop_if_empty(state, site)
+        return going_on, blockers
+    for _ in range(WINDOWS_AT_MOST):
+        if not _collect(state, site, now, blockers):
+            break
+    for _ in range(WINDOWS_AT_MOST):
+        if not _cycle_without_a_window(state, site, now, blockers):
+            break
+    _tidy_waiting_group(state, site, now, blockers)
+    executing = site.executing
+    going_on = _executing(state, site, now, blockers)
+    if site.executing is not executing:
+        return None, blockers
+    return going_on or _start_of_waiting_group(state, site, now, blockers), blockers
+
+
+def _look_afresh(state: State, site: Site) -> None:
+    """An open group kept the hooks that it was opened with; without it another form of the bracket may hold. And what a
+    cycle has given up is no longer about to run: changed values may be due without it."""
+    state.waiting.touch(site)
+
+
+def _take_over_retries(state: State, site: Site) -> None:
+    """What failed on its own before the bracket came has its next attempt in a cycle, not beside it."""
+    for target in site.members.values():
+        if target.record.retry_at is not None:
+            target.record.retry_at = None
+            state.target_changed(target)
+
+
+def _is_retired(site: Site) -> bool:
+    """No rule makes this site any more; members are left only until a cycle has ended."""
+    return not any(site.is_home_of(target) for target in site.members.values())
+
+
+def _executing(state: State, site: Site, now: Instant, blockers: Hindrance) -> GroupStart | None:
+    group = site.executing
+    if group is None:
+        return None
+    blockers.wakes.append(wakes.resource(site.resource.name))
+    if group.status == "failed":
+        cycle.put_back_what_was_marked(state, site, group, now)
+    if group.status == "failed":
+        overruling.let_dependents_go_on(state, site, group, now, blockers)
+    if group.status == "failed":
+        blockers.hold(Reason.CYCLE_FAILED)
+        cycle.watch_failed(state, site, group, now, blockers)
+        return None
+    if group.slot_released and not cycle.holds_what_it_needs(state, site, group):
+        return GroupStart(group, (), readiness.start_key(state, site, group))
+    before = [member.state for member in group.members]
+    cycle.advance(state, site, group, now, blockers)
+    if before != [member.state for member in group.members]:
+        _look_afresh(state, site)
+    return None
+
+
+def _abandon(state: State, site: Site, now: Instant) -> None:
+    """Nothing is to be locked or started here any more. If the bracket comes back, what was locked and not started is new
+    again."""
+    if site.waiting is not None:
+        for member in site.waiting.members:
+            locking.unlock(state, site, member)
+    for group in (site.collecting, site.waiting):
+        if group is not None:
+            locking.end_unstarted(state, group, "aborted", "the bracket no longer applies here", now)
+    site.collecting = site.waiting = None
+    if site.members:
+        return
+    if site.executing is not None and not any(m.state == "running" for m in site.executing.members):
+        finishing.end(state, site, site.executing, "aborted", now)
+
+
+def _collect(state: State, site: Site, now: Instant, blockers: Hindrance) -> bool:
+    """Whether a window closed, so that there may be another to open."""
+    fresh = collecting.fresh_versions(state, site, now)
+    group = site.collecting
+    if not fresh:
+        if group is not None:
+            site.collecting = None
+            locking.end_unstarted(state, group, "aborted", "every new version was withdrawn", now)
+            _look_afresh(state, site)
+        return False
+    if group is None:
+        opened_at = collecting.opening(state, site, fresh, now, blockers)
+        if opened_at is None:
+            return False
+        group = collecting.open_group(state, site, opened_at, now)
+    close_at = collecting.close_time(site, group, fresh)
+    if now < close_at and not _is_skipped(state, site, fresh, now):
+        blockers.hold(Reason.COLLECTING)
+        blockers.requeue(close_at)
+        blockers.wakes.append(wakes.skips(site.rule.id))
+        return False
+    return _close(state, site, group, fresh, min(close_at, now), now, blockers)
+
+
+def _close(
+    state: State,
+    site: Site,
+    group: Group,
+    fresh: collecting.Fresh,
+    closed_at: Instant,
+    now: Instant,
+    blockers: Hindrance,
+) -> bool:
+    locks, satisfied_at = locking.allowed_locks(state, site, fresh, now, blockers)
+    hooks, missing, hooks_at = locking.hook_locks(state, site, now, blockers)
+    if not locks or missing:
+        return False
+    locking.lock(state, site, group, locks, hooks, max(closed_at, satisfied_at, hooks_at), now)
+    return True
+
+
+def _is_skipped(state: State, site: Site, fresh: collecting.Fresh, now: Instant) -> bool:
+    """A skip of the bracket rule closes the window at once."""
+    if site.rule.id not in state.skips_by_rule:
+        return False
+    return any(
+        state.skip_for(site.rule, version.id, site.members[name], now) is not None
+        for name, versions in fresh.items()
+        for version in versions
+    )
+
+
+def _cycle_without_a_window(state: State, site: Site, now: Instant, blockers: Hindrance) -> bool:
+    """Changed variables, and what an operator ordered, run as a cycle of their own, hooks included, without a window.
+
+    Whether one was made, so that another may be due: what the superseded group was about to run counts no more.
+    """
+    for name in shape.of_site(site).others:
+        if not locking.is_in_started_group(site, name):
+            jobs.reconsider_attempt(state, site.members[name], now)
+    due = locking.due_without_a_window(state, site)
+    if not due:
+        return False
+    hooks, missing, _ = locking.hook_locks(state, site, now, blockers)
+    if missing:
+        return False
+    collecting_group = site.collecting
+    group = collecting.open_group(state, site, now, now, without_window=True)
+    locking.lock(state, site, group, {}, hooks, now, now, own_cycle=due)
+    site.collecting = collecting_group
+    for name in due:
+        record = site.members[name].record
+        record.ordered = record.rollback_to = None
+        state.target_changed(site.members[name])
+    return True
+
+
+def _tidy_waiting_group(state: State, site: Site, now: Instant, blockers: Hindrance) -> None:
+    """Drops what was withdrawn, ends a group with nothing left, queues or joins behind one that executes."""
+    group = site.waiting
+    if group is None:
+        return
+    locking.drop_withdrawn(state, site, group, now, blockers)
+    if not _has_changes(state, site, group):
+        site.waiting = None
+        withdrawn = any(member.state == "dropped" for member in group.members)
+        reason = "every locked version was withdrawn" if withdrawn else "what it was to change is so already"
+        locking.end_unstarted(state, group, "aborted", reason, now)
+        _look_afresh(state, site)
+        return
+    blockers.wakes.append(wakes.location(*site.location))
+    if site.location in state.executing_at:
+        joined = merging.try_to_join(state, site, group, now, blockers)
+        if not joined:
+            blockers.hold(Reason.AWAITING_CYCLE)
+        if not joined and group.status != "queued":
+            state.group_changed(group, "queued", now)
+
+
+def _start_of_waiting_group(state: State, site: Site, now: Instant, blockers: Hindrance) -> GroupStart | None:
+    group = site.waiting
+    if group is None or site.location in state.executing_at or locking.missing_hooks(group):
+        return None
+    if group.status == "queued":
+        group.ready_at = now
+        state.group_changed(group, "ready", now)
+    return readiness.start_of(state, site, group, now, blockers)
+
+
+def _has_changes(state: State, site: Site, group: Group) -> bool:
+    """Whether a member would run something that it does not run already."""
+    for member in group.members:
+        if member.role != "member" or member.state != "waiting":
+            continue
+        if group.without_window and member.kind in ("redeploy", "rollback"):
+            return True
+        record = site.members[member.deployment].record
+        if record.deployed != member.version or record.deployed_variables != variables.resolve(
+            state, site.members[member.deployment]
+        ):
+            return True
+    return False
+
+
+def launch(state: State, site: Site, start: GroupStart, now: Instant) -> None:
+    if start.group.started_at is None:
+        locking.mark_unchanged(state, site, start.group)
+    cycle.start(state, site, start.group, start.judged, now)

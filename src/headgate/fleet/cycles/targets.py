@@ -1,0 +1,393 @@
+"""A release target outside brackets: which release it should get next, and whether it may start now."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import msgspec
+
+from headgate.fleet.cycles import jobs, withdrawing
+from headgate.fleet.gates import dependencies, gates, rejecting, rollouts, turns
+from headgate.fleet.gates.blockers import ASKS_PEOPLE, Hindrance
+from headgate.fleet.model.records import JobKind, Variables
+from headgate.fleet.rules import gradual_rollout
+from headgate.fleet.state import candidates, holds, variables, wakes
+from headgate.fleet.state.state import GateResult, State
+from headgate.fleet.state.units import NEW, REPAIR, BoundRule, StartKey, Target, VersionNode
+from headgate.kernel import decisions
+from headgate.kernel.decisions import Reason
+from headgate.kernel.instants import Instant
+from headgate.kernel.wakes import Wake
+
+
+class Release(msgspec.Struct, frozen=True):
+    """What a target would get, decided on the state of this moment."""
+
+    version: VersionNode
+    kind: JobKind
+    attempt: int
+    variables: Variables
+    judged: tuple[GateResult, ...]
+    key: StartKey
+    reason: str = ""
+
+
+def next_release(state: State, target: Target, now: Instant, blockers: Hindrance) -> Release | None:
+    """The release to start now, and what hinders it or a newer one (nothing, for a target that has converged)."""
+    record = target.record
+    if record.job is not None:
+        withdrawing.take_back(state, target, now)
+    if record.job is not None or target.site is not None or target.rules.of("deploymentBracket"):
+        return None
+    if record.retry_at is not None:
+        jobs.reconsider_retry(state, target, now)
+    jobs.reconsider_attempt(state, target, now)
+    if record.failed_at is not None:
+        jobs.reconsider_failure(state, target)
+    if record.rollback_to is not None or record.ordered is not None:
+        jobs.reconsider_orders(state, target)
+    if record.rollback_to is not None:
+        return _ordered(state, target, record.rollback_to, "rollback", now, blockers)
+    if record.ordered == "redeploy" and record.deployed is not None:
+        return _ordered(state, target, record.deployed, "redeploy", now, blockers)
+    resolved = variables.resolve(state, target)
+    retried = _retried_release(state, target)
+    paused = paused_retry(state, target) if retried is not None else None
+    for version in contenders(state, target, now):
+        if paused is not None and version.order < paused.order:
+            break
+        is_retried = (version.id, resolved) == retried
+        if is_retried:
+            retried = None
+        if version.id == record.deployed and record.deployed_variables == resolved:
+            if is_retried:
+                return _ordered(state, target, version.id, "redeploy", now, blockers)
+            break
+        if has_failed(target, version, resolved):
+            break
+        if version.id == record.deployed:
+            found = _same_version(state, target, version, resolved, now, blockers)
+        else:
+            found = _new_version(state, target, version, resolved, now, blockers)
+        if found is not None:
+            return found
+        if version.id == record.deployed:
+            break
+        if _waits_for_next_attempt(state, target, version, now):
+            blockers.requeue(record.retry_at)
+            break
+    if paused is not None:
+        blockers.hold(Reason.AWAITING_RETRY)
+        blockers.wakes.append(wakes.versions(target.deployment.name))
+    elif retried is not None:
+        _give_up_retry(state, target)
+    if record.ordered == "retry" and not blockers.wakes and blockers.requeue_at is None:
+        record.ordered = None
+        state.target_changed(target)
+    return None
+
+
+def _waits_for_next_attempt(state: State, target: Target, version: VersionNode, now: Instant) -> bool:
+    """A release between two attempts is not held back: nothing older is tried in its place."""
+    record = target.record
+    return (
+        record.retry_at is not None and record.retry_at > now and retried_version(state, target) == version.id
+    )
+
+
+def _give_up_retry(state: State, target: Target) -> None:
+    """What the attempt kept from being tried may be tried now: the target is looked at again."""
+    target.record.retry_at = None
+    state.target_changed(target)
+    state.touch(target)
+
+
+def _retried_release(state: State, target: Target) -> tuple[str, Variables] | None:
+    """What waits for its next attempt here; if it is not wanted any more, the attempt is off."""
+    record = target.record
+    if record.retry_at is None or not record.attempts:
+        return None
+    last = state.jobs[record.attempts[-1]]
+    return last.version, last.variables
+
+
+def retried_version(state: State, target: Target) -> str | None:
+    """The version whose next attempt is waited for."""
+    retried = _retried_release(state, target)
+    return retried[0] if retried is not None else None
+
+
+def paused_retry(state: State, target: Target) -> VersionNode | None:
+    """The version whose next attempt is waited for, if somebody has paused it: it only waits, and nothing older is tried."""
+    version = state.version(retried_version(state, target))
+    if version is None or version.object.status != "paused" or version.id == target.record.deployed:
+        return None
+    return version
+
+
+def contenders(state: State, target: Target, now: Instant) -> Iterator[VersionNode]:
+    """Candidates newest first, down to what is deployed; nothing below a version that was rolled back here.
+
+    Below one that was rejected and goes back comes first what ran here before it.
+    """
+    deployed = candidates.deployed_version(state, target)
+    goes_back = deployed is not None and deployed.object.goes_back
+    watermark = deployed.order if deployed is not None and not goes_back else None
+    rolled_back = target.record.rolled_back
+    found = itertools.takewhile(
+        lambda version: version.id not in rolled_back, candidates.newest_first(state, target, now, watermark)
+    )
+    return _with_way_back(state, target, deployed, found) if deployed is not None and goes_back else found
+
+
+def _with_way_back(
+    state: State, target: Target, deployed: VersionNode, found: Iterator[VersionNode]
+) -> Iterator[VersionNode]:
+    back = candidates.last_good(state, target)
+    is_back_due = back is not None
+    for version in found:
+        if is_back_due and back is not None and version.order < deployed.order:
+            is_back_due = False
+            yield back
+        if version is not back:
+            yield version
+
+
+def has_failed(target: Target, version: VersionNode, resolved: Variables) -> bool:
+    return target.record.failures.get(version.id) == resolved
+
+
+def _new_version(
+    state: State,
+    target: Target,
+    version: VersionNode,
+    resolved: Variables,
+    now: Instant,
+    blockers: Hindrance,
+) -> Release | None:
+    line = turns.line_of(state, target, version)
+    turn = line.turn_of(target) if line is not None else now
+    if line is not None and turn > now:
+        blockers.join(line.blockers)
+        blockers.requeue(turn)
+        return None
+    judged: list[GateResult] = []
+    for one in verdicts_of(state, target, version, now):
+        if not one.is_allowed:
+            blockers.stop_at(one, judged)
+            turns.found(state, target, version, one, judged)
+            if one.verdict.outcome == "denied" and retried_version(state, target) == version.id:
+                if one.kind in ASKS_PEOPLE:
+                    jobs.end_attempts(state, target, now)
+                else:
+                    _give_up_retry(state, target)
+            return None
+        judged.append(one)
+    record = target.record
+    deployed = candidates.deployed_version(state, target)
+    going_back = deployed is not None and version.order < deployed.order
+    kind: JobKind = "rollback" if going_back else "deploy"
+    attempt, retry_at = _attempt(state, target, version, resolved, kind)
+    if retry_at is not None and retry_at > now:
+        blockers.requeue(retry_at)
+        blockers.watch_people(judged)
+        return None
+    return Release(
+        version,
+        kind,
+        attempt,
+        resolved,
+        tuple(judged),
+        start_key(
+            state, target, version, judged, is_repair=going_back or attempt > 1 or record.ordered == "retry"
+        ),
+        rejecting.sentence(deployed) if going_back and deployed is not None else record.ordered or "",
+    )
+
+
+def _attempt(
+    state: State, target: Target, version: VersionNode, resolved: Variables, kind: JobKind
+) -> tuple[int, Instant | None]:
+    """The number of the next attempt of this release, and from when it may be made. To go back to a version is another
+    thing than to deploy it."""
+    record = target.record
+    last = state.jobs.get(record.attempts[-1]) if record.attempts else None
+    if last is None or last.version != version.id or last.variables != resolved:
+        return 1, None
+    if (last.kind == "rollback") != (kind == "rollback"):
+        return 1, None
+    return last.attempt + 1, record.retry_at
+
+
+def _same_version(
+    state: State,
+    target: Target,
+    version: VersionNode,
+    resolved: Variables,
+    now: Instant,
+    blockers: Hindrance,
+) -> Release | None:
+    """Changed variables: a new release of the same version, past the version's gates, not past windows and freezes."""
+    judged: list[GateResult] = []
+    for one in verdicts_of_same_version(state, target, now):
+        if not one.is_allowed:
+            blockers.add(one)
+            return None
+        judged.append(one)
+    attempt, retry_at = _attempt(state, target, version, resolved, "variable")
+    if retry_at is not None and retry_at > now:
+        blockers.requeue(retry_at)
+        return None
+    key = (NEW, 0, target.record.deployed_at or 0, target.resource.name, target.name)
+    return Release(version, "variable", attempt, resolved, tuple(judged), key, "variables changed")
+
+
+def verdicts_of_same_version(state: State, target: Target, now: Instant) -> Iterator[GateResult]:
+    yield gates.frozen(state, target, now)
+    for rule in target.rules.of("deploymentWindow"):
+        skip = gates.skipped(state, rule, state.version(target.record.deployed), target, now)
+        yield skip if skip is not None else gates.window(rule, target, now)
+
+
+def _ordered(
+    state: State, target: Target, version_id: str, kind: JobKind, now: Instant, blockers: Hindrance
+) -> Release | None:
+    """A rollback or a redeploy, or the next attempt of one: it needs no gate but the freeze, a slot and a free target."""
+    record = target.record
+    version = state.versions[version_id]
+    resolved = variables.resolve(state, target)
+    attempt, retry_at = 1, None
+    if record.retry_at is not None:
+        attempt, retry_at = _attempt(state, target, version, resolved, kind)
+    if retry_at is not None and retry_at > now:
+        blockers.requeue(retry_at)
+        return None
+    one = gates.frozen(state, target, now)
+    if not one.is_allowed:
+        blockers.add(one)
+        return None
+    key = (REPAIR, 0, record.finished_at or 0, target.resource.name, target.name)
+    reason = record.rollback_cause if kind == "rollback" else ""
+    return Release(version, kind, attempt, resolved, (one,), key, reason or kind)
+
+
+def verdicts_of(state: State, target: Target, version: VersionNode, now: Instant) -> Iterator[GateResult]:
+    """Every gate but the slots, in order; the caller stops where it likes. The way back from a version that was rejected
+    has none but the freeze: what was good here once needs no approval, window or turn."""
+    if version is candidates.rollback_version(state, target):
+        yield gates.frozen(state, target, now)
+        return
+    clock: Instant | None = version.published_at
+    waiting_for: list[str] = []
+    for one in gates.of_version(state, target, version, now):
+        if one.kind in CLOCK_KINDS:
+            if not one.is_allowed:
+                waiting_for.append(one.kind)
+            elif one.verdict.satisfied_at is not None and clock is not None:
+                clock = max(clock, one.verdict.satisfied_at)
+        yield one
+    yield from dependencies_of(state, target, version, now)
+    if target.rules.of("gradualRollout"):
+        yield from rollout_of(state, target, version, now, clock, waiting_for)
+    yield from gates.of_moment(state, target, version, now)
+
+
+def dependencies_of(state: State, target: Target, version: VersionNode, now: Instant) -> Iterator[GateResult]:
+    for rule in target.rules.of("deploymentDependency"):
+        if dependencies.names_only_itself(rule, target):
+            continue
+        skip = gates.skipped(state, rule, version, target, now)
+        yield skip if skip is not None else dependencies.judge_outside(state, rule, target)
+
+
+def rollout_of(
+    state: State,
+    target: Target,
+    version: VersionNode,
+    now: Instant,
+    clock: Instant | None,
+    waiting_for: list[str],
+) -> Iterator[GateResult]:
+    start = (
+        None
+        if waiting_for or clock is None
+        else rollouts.shifted_by_windows(windows_for(state, target, version, now), clock)
+    )
+    for rule in target.rules.of("gradualRollout"):
+        skip = gates.skipped(state, rule, version, target, now)
+        if skip is not None:
+            yield skip
+            continue
+        stopped = gates.rollout_stopped(state, rule, version)
+        if stopped is not None:
+            yield stopped
+        position, total = rollouts.position_of_target(state, target, version, rule.spec.group_by)
+        behind = rollouts.target_behind(state, target, version, rule, position, total)
+        verdict = gradual_rollout.judge(
+            rule.spec, position, total, start, now, " and ".join(waiting_for) or None, behind
+        )
+        reasons = (*turn_wakes(target), *rollouts.success_wakes(rule, target))
+        yield GateResult(rule, rule.kind, verdict, reasons)
+
+
+def turn_wakes(*targets: Target) -> tuple[Wake, ...]:
+    """What moves a turn: the ranks, and skips of the windows that shift the rollout's clock."""
+    windows = {rule.id: None for target in targets for rule in target.rules.of("deploymentWindow")}
+    return (wakes.RANKS, *(wakes.skips(rule_id) for rule_id in windows))
+
+
+def windows_for(state: State, target: Target, version: VersionNode, now: Instant) -> tuple[BoundRule, ...]:
+    """Window rules that this target has to respect with this version."""
+    return tuple(
+        rule
+        for rule in target.rules.of("deploymentWindow")
+        if (rule.spec.first_deployment != "bypass" or target.record.deployed is not None)
+        and gates.skipped(state, rule, version, target, now) is None
+    )
+
+
+def start_key(
+    state: State, target: Target, version: VersionNode, judged: list[GateResult], *, is_repair: bool
+) -> StartKey:
+    """Repairs first, then in rollout order, else by the time at which the last gate was satisfied, then by name."""
+    ready_at = max(
+        (one.verdict.satisfied_at for one in judged if one.verdict.satisfied_at is not None),
+        default=version.published_at,
+    )
+    position = 0
+    for rule in target.rules.of("gradualRollout")[:1]:
+        position, _ = rollouts.position_of_target(state, target, version, rule.spec.group_by)
+    ready_at = max(ready_at, version.published_at)
+    return (REPAIR if is_repair else NEW, position, ready_at, target.resource.name, target.name)
+
+
+def launch(state: State, target: Target, release: Release, now: Instant) -> None:
+    jobs.create(
+        state,
+        target,
+        release.version,
+        now,
+        kind=release.kind,
+        attempt=release.attempt,
+        variables=release.variables,
+        judged=release.judged,
+        reason=release.reason,
+    )
+    holds.settle_target(state, target)
+
+
+def denied_by_two_brackets(target: Target) -> GateResult | None:
+    brackets = target.rules.of("deploymentBracket")
+    if len(brackets) < 2:
+        return None
+    names = " and ".join(f"{rule.policy.name}: {rule.label}" for rule in brackets)
+    verdict = decisions.denied(
+        Reason.MISCONFIGURED,
+        f"two bracket rules apply to this target, allowed is one: {names}",
+        brackets=[rule.policy.name for rule in brackets],
+    )
+    return GateResult(brackets[0], "deploymentBracket", verdict)
+
+
+CLOCK_KINDS = frozenset({"approval", "environmentProgression"})

@@ -1,0 +1,1 @@
+"""Changes in, decisions out, and what people ask about them."""

@@ -1,0 +1,269 @@
+"""Takes accepted changes into the state, and refuses what names nothing or contradicts what is there."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import msgspec
+
+from headgate.fleet.cycles import hooks, jobs, leaving, operators
+from headgate.fleet.engine import after_rules, deleting, edits, orders, outcomes
+from headgate.fleet.gates import rejecting, resuming
+from headgate.fleet.model import changes, kinds, rule_ids, sizes
+from headgate.fleet.model import objects as model
+from headgate.fleet.model.changes import (
+    Change,
+    Delete,
+    DeleteSkip,
+    GroupAction,
+    JobReported,
+    Measured,
+    Put,
+    PutSkip,
+    RejectVersion,
+    ResumeBudget,
+    SetVariable,
+    SetVersionStatus,
+    TargetAction,
+    TargetsAction,
+    Vote,
+)
+from headgate.fleet.rules import deployment_dependency
+from headgate.fleet.state import (
+    catalog,
+    departing,
+    freezes,
+    holds,
+    job_agents,
+    references,
+    skips,
+    votes,
+    wakes,
+)
+from headgate.fleet.state.state import State
+from headgate.fleet.state.units import DeploymentNode, optional_selector
+from headgate.kernel.instants import Instant
+from headgate.kernel.problems import Problem, Rejected
+
+
+def apply(state: State, change: Change, now: Instant) -> None:
+    match change:
+        case Put():
+            _put(state, change, now)
+        case Delete():
+            deleting.delete(state, change, now)
+        case SetVersionStatus():
+            _set_version_status(state, change, now)
+        case RejectVersion():
+            rejecting.by_person(state, change, now)
+        case Vote():
+            votes.cast(state, change, now)
+        case PutSkip():
+            skips.put(state, change, now)
+        case DeleteSkip():
+            skips.delete(state, change)
+        case SetVariable():
+            _set_variable(state, change, now)
+        case GroupAction():
+            operators.act(state, change, now)
+        case TargetAction():
+            orders.act(state, change, now)
+        case TargetsAction():
+            orders.act_on_many(state, change, now)
+        case ResumeBudget():
+            resuming.resume(state, change)
+        case JobReported():
+            outcomes.job_reported(state, change, now)
+        case Measured():
+            outcomes.measured(state, change, now)
+    _cancel_jobs_of_removed_targets(state, now)
+    hooks.settle(state, now)
+    after_rules.settle(state, now)
+
+
+def _put(state: State, change: Put, now: Instant) -> None:
+    thing = change.object
+    kind = kinds.of(thing)
+    references.check_unique(state, thing, create_only=change.create_only)
+    if isinstance(thing, model.Version):
+        thing = _put_version(state, thing, now)
+    else:
+        _put_named(state, thing, state.get(kind, thing.name), now)
+    state.journal.changed(kind.name, kinds.name_of(thing))
+
+
+def _put_named(state: State, thing: changes.Object, old: Any, now: Instant) -> None:
+    match thing:
+        case model.Resource():
+            catalog.put_resource(state, _stamped(thing, old, now))
+            after_rules.hold_what_runs_on(state, thing.name, now)
+        case model.Environment():
+            departing.forget_old(state, now)
+            catalog.put_environment(state, _stamped(thing, old, now))
+            state.shared.clear()
+            state.waiting.happened(wakes.ENVIRONMENTS)
+        case model.Deployment():
+            job_agents.check_deployment(state, thing, old)
+            catalog.put_deployment(state, _stamped(thing, old, now))
+        case model.Policy():
+            _refuse_cycles(state, thing)
+            if old is not None:
+                kept_rules = rule_ids.rules_of_kept_policy(thing, old.id)
+                thing = msgspec.structs.replace(thing, rules=kept_rules)
+            catalog.put_policy(state, _stamped(thing, old, now))
+        case model.VariableSet():
+            catalog.put_plain(state, _stamped(thing, old, now))
+            state.touch_all()
+        case model.Freeze():
+            thing = _stamped(thing, old, now)
+            catalog.put_plain(state, thing)
+            freezes.begun(state, thing)
+            state.waiting.happened(wakes.FREEZES)
+        case model.Signal():
+            thing = _stamped(thing, old, now)
+            catalog.put_plain(state, msgspec.structs.replace(thing, set_at=now))
+            state.waiting.happened(wakes.SIGNALS)
+        case _:
+            catalog.put_plain(state, _stamped(thing, old, now))
+
+
+Thing = TypeVar("Thing", bound=changes.Object)
+
+
+def _stamped(thing: Thing, old: Any, now: Instant) -> Thing:
+    """A changed object keeps its id and its creation; a new one is created now."""
+    if old is None:
+        return msgspec.structs.replace(thing, created_at=thing.created_at or now)
+    return msgspec.structs.replace(thing, id=old.id, created_at=old.created_at, updated_at=now)
+
+
+def _put_version(state: State, version: model.Version, now: Instant) -> model.Version:
+    """As it is kept: its deployment by name, whichever way it was given. A manifest does not lift a rejection."""
+    deployment = references.deployment(state, version.deployment, path="spec.deployment")
+    for name in version.dependencies:
+        if name == deployment.name:
+            raise Rejected(
+                (Problem(f"spec.dependencies.{name}", "a version cannot depend on its own deployment"),)
+            )
+    old = deployment.tagged(version.tag)
+    job_agents.check_version(state, deployment.object, version, old.object if old is not None else None)
+    stamped = _stamped(version, old.object if old else None, now)
+    published_at = old.object.published_at if old is not None else None
+    if published_at is None and stamped.status == "ready":
+        published_at = now
+    created_at = stamped.created_at if old is not None else _next_moment(deployment, stamped.created_at)
+    kept = msgspec.structs.replace(
+        stamped, deployment=deployment.name, created_at=created_at, published_at=published_at
+    )
+    if old is not None and old.object.status == "rejected":
+        kept = msgspec.structs.replace(kept, status=old.object.status, rejection=old.object.rejection)
+        catalog.put_version(state, kept)
+    elif kept.status == "rejected":
+        kept = rejecting.signed(kept, "", now)
+        rejecting.put(state, kept, now)
+    else:
+        catalog.put_version(state, kept)
+    if old is not None:
+        edits.settle(state, old.object, kept)
+    state.judge_anew(stamped.id)
+    state.waiting.happened(wakes.versions(deployment.name))
+    return kept
+
+
+def _next_moment(deployment: DeploymentNode, created_at: Instant) -> Instant:
+    """Versions of one moment are ordered by their arrival: each is a microsecond newer than the one before it."""
+    taken = {version.object.created_at for version in deployment.versions}
+    while created_at in taken:
+        created_at += 1
+    return created_at
+
+
+def _set_version_status(state: State, change: SetVersionStatus, now: Instant) -> None:
+    node = references.version(state, change.deployment, change.tag)
+    if change.status not in references.VERSION_STATUSES:
+        raise Rejected(
+            (
+                Problem(
+                    "status", f"is {change.status!r}; allowed are {', '.join(references.VERSION_STATUSES)}"
+                ),
+            )
+        )
+    old = node.object
+    message = change.message if change.message is not None else old.message
+    if change.status == "rejected" and old.status != "rejected":
+        rejecting.by_status(state, node, message, change.user, now)
+        return
+    published_at = old.published_at
+    if published_at is None and change.status == "ready":
+        published_at = now
+    catalog.put_version(
+        state,
+        msgspec.structs.replace(
+            old,
+            status=change.status,
+            message=message,
+            published_at=published_at,
+            rejection=old.rejection if change.status == "rejected" else None,
+            updated_at=now,
+        ),
+    )
+    state.judge_anew(node.id)
+    state.waiting.happened(wakes.versions(old.deployment))
+    state.journal.changed("Version", kinds.name_of(old))
+
+
+def _set_variable(state: State, change: SetVariable, now: Instant) -> None:
+    if (change.resource is None) == (change.deployment is None):
+        raise Rejected((Problem("setVariable", "names a resource or a deployment; allowed is one of them"),))
+    if change.resource is not None:
+        resource = references.resource(state, change.resource).object
+        values = {k: v for k, v in resource.variables.items() if k != change.key}
+        if change.value is not None:
+            values[change.key] = change.value
+        _put_sized(state, msgspec.structs.replace(resource, variables=values), now)
+        return
+    deployment = references.deployment(state, change.deployment or "").object
+    variables = {k: v for k, v in deployment.variables.items() if k != change.key}
+    if change.value is not None:
+        old = deployment.variables.get(change.key)
+        variables[change.key] = model.DeploymentVariable(change.value, old.values if old is not None else ())
+    _put_sized(state, msgspec.structs.replace(deployment, variables=variables), now)
+
+
+def _put_sized(state: State, thing: model.Resource | model.Deployment, now: Instant) -> None:
+    """One variable after another makes an object that no manifest could bring."""
+    sizes.check(thing, path="")
+    _put(state, Put(thing), now)
+
+
+def _cancel_jobs_of_removed_targets(state: State, now: Instant) -> None:
+    """Its group is told before its jobs are forgotten: what they have done decides whether the resource is prepared."""
+    while state.removed:
+        target, site = state.removed.pop(0)
+        holds.give_back_for_target(state, target, list(target.record.slots))
+        job = state.jobs.get(target.record.job or "")
+        if job is not None:
+            jobs.cancel(state, job, now, f"{target.name} is no longer a release target")
+        if site is not None:
+            leaving.target_left(state, site, target.deployment.name, now)
+        for job_id in (*target.record.attempts, *([job.id] if job is not None else ())):
+            state.forget_job(job_id)
+        departing.leave(state, target, now)
+
+
+def _refuse_cycles(state: State, policy: model.Policy) -> None:
+    """A cycle among the rules is refused when the deployments that are there show it."""
+    rules = [rule.spec for rule in policy.rules if rule.kind == "deploymentDependency"]
+    if not rules:
+        return
+    selector = optional_selector(policy.selector)
+    views = [
+        node.view
+        for node in state.deployments.values()
+        if selector is None
+        or not selector.roots <= {"deployment"}
+        or selector.matches({"deployment": node.view})
+    ]
+    found = deployment_dependency.find_cycle(rules, views)
+    if found:
+        raise Rejected((Problem("spec.rules", f"the dependency rules form a cycle: {' -> '.join(found)}"),))

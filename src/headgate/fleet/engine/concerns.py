@@ -1,0 +1,222 @@
+"""Whom something concerns: the release targets that a selector, a version, a vote or a skip reaches.
+
+Everything that a person does says it, and what concerns nobody is mostly a mistake.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+import msgspec
+
+from headgate import cel
+from headgate.fleet.engine import explain_verdicts
+from headgate.fleet.model import objects as model
+from headgate.fleet.state import candidates
+from headgate.fleet.state.state import State
+from headgate.fleet.state.units import (
+    BoundRule,
+    DeploymentNode,
+    EnvironmentNode,
+    Pair,
+    Target,
+    VersionNode,
+    optional_selector,
+)
+from headgate.kernel.instants import Instant
+
+SAMPLE = 5
+_TRIED = 50
+"""Targets that are looked at one by one to find out why nobody is concerned."""
+
+
+class Concern(msgspec.Struct, frozen=True):
+    """How many targets, the first of them by name, and what there is to be said of it."""
+
+    targets: int
+    sample: tuple[str, ...] = ()
+    note: str | None = None
+
+
+def of(names: Collection[str], note: str | None = None) -> Concern:
+    return Concern(len(names), tuple(heapq.nsmallest(SAMPLE, names)), note)
+
+
+def of_selector(state: State, text: str | None) -> Concern:
+    return of(selected(state, optional_selector(text)))
+
+
+def of_version(state: State, version: VersionNode) -> Concern:
+    """Those in its scope. A scope that cannot be evaluated keeps the version, which is worth a note."""
+    deployment = state.deployments[version.object.deployment]
+    found = [
+        name
+        for pair in deployment.pairs.values()
+        for name in (target.name for target in candidates.scoped_targets(state, pair, version).values())
+    ]
+    flawed = 0
+    if version.scope is not None:
+        flawed = sum(candidates.scope_flaw(version, target) is not None for target in deployment.targets())
+    note = f"targetSelector fails on {flawed} of them, which keep the version" if flawed else None
+    return of(found, note)
+
+
+def of_pairs(pairs: Iterable[Pair]) -> Concern:
+    return of([target.name for pair in pairs for target in pair.targets.values()])
+
+
+def of_vote(state: State, version: VersionNode, environment: str, roles: Sequence[str]) -> Concern:
+    """The targets in scope whose rules ask for an approval."""
+    what = f"{version.object.deployment} {version.tag} in {environment}"
+    pair = state.deployments[version.object.deployment].pairs.get(environment)
+    scoped = candidates.scoped_targets(state, pair, version).values() if pair is not None else ()
+    asking = [target for target in scoped if any(True for _ in _asking(target, version))]
+    if not asking:
+        why = "no policy asks for an approval" if scoped else "it has no release target"
+        return of((), f"{why} of {what}: the vote changes nothing")
+    rules = {rule.id: rule for target in asking for rule in _asking(target, version)}
+    if not any(_counts(rule, roles) for rule in rules.values()):
+        wanted = sorted({role for rule in rules.values() for role in rule.spec.roles or ()})
+        return of(
+            [one.name for one in asking], f"the vote does not count: it needs the role {' or '.join(wanted)}"
+        )
+    ahead = [target.name for target in asking if target.record.deployed != version.id]
+    return of(
+        ahead, None if ahead else f"{version.tag} runs on all of them already: the vote changes nothing"
+    )
+
+
+def _asking(target: Target, version: VersionNode) -> Iterator[BoundRule]:
+    yield from (rule for rule in target.rules.of("approval") if rule.spec.min_approvals > 0)
+    if version.scope is not None:
+        yield from (rule for rule in target.rules.of("scopedVersion") if rule.spec.require_approvals > 0)
+
+
+def _counts(rule: BoundRule, roles: Sequence[str]) -> bool:
+    return rule.kind != "approval" or rule.spec.roles is None or bool(set(rule.spec.roles) & set(roles))
+
+
+def of_skip(state: State, skip: model.Skip, now: Instant, what: str = "the skip") -> Concern:
+    """Asked while the skip is not there: before it comes, or, as `what`, after its end. It changes something where its rule
+    holds somebody back."""
+    version = state.version(skip.version_id)
+    named = [
+        target
+        for target in _sites_of(state, skip)
+        if any(rule.id == skip.rule for rules in target.rules.by_kind.values() for rule in rules)
+        and (version is None or _is_for(state, version, target))
+    ]
+    names = [target.name for target in named]
+    if not named:
+        return of((), f"no release target has this rule there: {what} changes nothing")
+    if len(named) <= _TRIED and not any(_is_held(state, target, skip, now) for target in named):
+        return of(names, f"the rule holds none of them back now: {what} changes nothing yet")
+    return of(names)
+
+
+def _sites_of(state: State, skip: model.Skip) -> Iterator[Target]:
+    if skip.resource is not None:
+        node = state.resources.get(skip.resource)
+        found: Iterable[Target] = node.targets.values() if node is not None else ()
+    else:
+        found = state.targets.values()
+    for target in found:
+        if skip.environment in (None, target.environment.name):
+            yield target
+
+
+def _is_for(state: State, version: VersionNode, target: Target) -> bool:
+    return target.deployment.name == version.object.deployment and candidates.in_scope(state, version, target)
+
+
+def _is_held(state: State, target: Target, skip: model.Skip, now: Instant) -> bool:
+    return any(
+        one.rule is not None
+        and one.rule.id == skip.rule
+        and not one.is_allowed
+        and skip.version_id in (None, version.id if version is not None else None)
+        for version, one in explain_verdicts.of_target(state, target, now)
+    )
+
+
+def selected(state: State, selector: cel.Selector | None) -> list[str]:
+    """Names of the targets that it matches, without looking at each."""
+    pairs = [pair for node in state.deployments.values() for pair in node.pairs.values()]
+    reads_resources = selector is not None and "resource" in selector.roots
+    of_resource_alone = (
+        set(state.index.select(selector)) if selector is not None and selector.roots == {"resource"} else None
+    )
+    found: list[str] = []
+    for pair in pairs:
+        bindings = {"deployment": pair.deployment.view, "environment": pair.environment.view}
+        if selector is None or (not reads_resources and selector.matches(bindings)):
+            found += (target.name for target in pair.targets.values())
+        elif reads_resources:
+            names = of_resource_alone
+            if names is None:
+                names = set(state.index.select(selector, bindings))
+            found += (target.name for name, target in pair.targets.items() if name in names)
+    return found
+
+
+def flaw_of_selector(state: State, text: str | None, targets: Iterable[Target] | None = None) -> str | None:
+    """Why it concerns nobody, where there is somebody to concern. What reads nothing, such as `false`, is meant."""
+    selector = optional_selector(text)
+    if selector is None or not selector.roots or not state.targets:
+        return None
+    if targets is None:
+        return None if selected(state, selector) else nobody(selector, state.targets.values())
+    all_of_them = list(targets)
+    if not all_of_them or any(selector.matches(target.bindings()) for target in all_of_them):
+        return None
+    return nobody(selector, all_of_them)
+
+
+def nobody(selector: cel.Selector, targets: Collection[Target]) -> str:
+    """Of a selector that matches none of the targets: false for them, or impossible to evaluate."""
+    many = f"the {len(targets)} release targets" if len(targets) != 1 else "the 1 release target"
+    tried = list(itertools.islice(targets, _TRIED))
+    flaws = [flaw for target in tried if (flaw := _flaw(selector, target)) is not None]
+    if flaws and len(flaws) == len(tried):
+        return f"fails on all of {many}: {flaws[0]}"
+    return f"matches none of {many}"
+
+
+def _flaw(selector: cel.Selector, target: Target) -> str | None:
+    try:
+        selector.judge(target.bindings())
+    except cel.EvaluationError as error:
+        return str(error)
+    return None
+
+
+def left_without_targets(
+    state: State, old: EnvironmentNode | DeploymentNode, thing: model.Environment | model.Deployment
+) -> str | None:
+    """Whether a new `resourceSelector` (or other systems) would end every release target that the object has."""
+    pairs = _pairs_of(state, old)
+    had = sum(len(pair.targets) for pair in pairs)
+    selector = optional_selector(thing.resource_selector)
+    if not had or (selector is not None and not selector.roots):
+        return None
+    own = "environment" if isinstance(thing, model.Environment) else "deployment"
+    matched = set(state.index.select(selector, {own: thing.cel_view()})) if selector is not None else set()
+    others: Iterable[EnvironmentNode | DeploymentNode] = (
+        state.deployments.values() if isinstance(thing, model.Environment) else state.environments.values()
+    )
+    for other in others:
+        if not set(other.object.systems).isdisjoint(thing.systems) and not matched.isdisjoint(other.matched):
+            return None
+    return f"leaves none of the {had} release targets of {thing.name}"
+
+
+def _pairs_of(state: State, node: EnvironmentNode | DeploymentNode) -> list[Pair]:
+    if isinstance(node, DeploymentNode):
+        return list(node.pairs.values())
+    return [one.pairs[node.name] for one in state.deployments.values() if node.name in one.pairs]
+
+
+def of_node(state: State, node: EnvironmentNode | DeploymentNode) -> Concern:
+    return of_pairs(_pairs_of(state, node))

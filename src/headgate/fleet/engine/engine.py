@@ -1,0 +1,161 @@
+"""The engine of one workspace: state + change + now -> decisions.
+
+It is the single writer of decisions, which is what makes budgets hold without locks in the rules. All changes of one
+moment are applied in their order, then `decide` decides once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import msgspec
+
+from headgate.fleet.cycles import hooks
+from headgate.fleet.engine import acceptance, admission, convergence, explain, snapshot
+from headgate.fleet.model.changes import Change
+from headgate.fleet.model.records import Group, Job
+from headgate.fleet.rules.verification import Metric
+from headgate.fleet.state import freezes, verifying
+from headgate.fleet.state.state import Journal, Notice, Observer, State, Warning
+from headgate.kernel.budgets import BudgetUse
+from headgate.kernel.identifiers import IdSource
+from headgate.kernel.instants import Instant
+
+
+class MeasurementDue(msgspec.Struct, frozen=True):
+    """A verification measurement to take now; the answer comes back as a `Measured` change."""
+
+    job: Job
+    rule: str
+    metric: Metric
+
+
+class Decisions(msgspec.Struct, frozen=True):
+    """What was decided at one moment, in order. `rows` are the records that a store has to write; `forgotten` are jobs
+    among them that the engine itself no longer needs."""
+
+    created: tuple[Job, ...] = ()
+    cancelled: tuple[Job, ...] = ()
+    measurements: tuple[MeasurementDue, ...] = ()
+    groups: tuple[Group, ...] = ()
+    warnings: tuple[Warning, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+    forgotten: tuple[Job, ...] = ()
+    notices: tuple[Notice, ...] = ()
+
+
+class Engine:
+    def __init__(self, ids: IdSource, workspace: str = "default") -> None:
+        self.state = State(ids, workspace)
+
+    def apply(self, change: Change, now: Instant) -> None:
+        """Takes the change, or raises `Rejected` with every problem and takes nothing of it."""
+        acceptance.apply(self.state, change, now)
+
+    def decide(self, now: Instant) -> Decisions:
+        self.state.waiting.fire(now)
+        admission.settle(self.state, now)
+        if self.state.forms_moved:
+            hooks.settle(self.state, now)
+            admission.settle(self.state, now)
+        verifying.ask(self.state, now)
+        freezes.tell_of_ends(self.state, now)
+        return self._hand_out()
+
+    def _hand_out(self) -> Decisions:
+        journal = self.state.journal
+        self.state.journal = Journal()
+        return Decisions(
+            tuple(journal.created),
+            tuple(journal.cancelled),
+            tuple(self._due(journal)),
+            tuple(journal.groups.values()),
+            tuple(journal.warnings),
+            tuple(journal.rows),
+            tuple(journal.forgotten.values()),
+            tuple(journal.notices),
+        )
+
+    def _due(self, journal: Journal) -> Iterator[MeasurementDue]:
+        for job, rule, name in journal.measurements:
+            target = self.state.target_named(job.target)
+            metric = verifying.metric_of(self.state, target, rule, name) if target is not None else None
+            if metric is not None:
+                yield MeasurementDue(job, rule, metric)
+
+    def next_wake(self) -> Instant | None:
+        """The earliest moment at which `decide` can find something to do by itself."""
+        times = [
+            at
+            for at in (
+                self.state.waiting.next_time(),
+                verifying.next_time(self.state),
+                freezes.next_end(self.state),
+            )
+            if at is not None
+        ]
+        return min(times, default=None)
+
+    @property
+    def observer(self) -> Observer:
+        return self.state.observer
+
+    @observer.setter
+    def observer(self, observer: Observer) -> None:
+        self.state.observer = observer
+
+    @property
+    def jobs(self) -> Mapping[str, Job]:
+        """Live jobs, and those of the newest release of each target."""
+        return self.state.jobs
+
+    @property
+    def groups(self) -> Mapping[str, Group]:
+        """Groups that have not ended."""
+        return self.state.groups
+
+    def budgets(self) -> Sequence[BudgetUse]:
+        return [
+            BudgetUse(
+                "resourceConcurrency",
+                table.scope,
+                table.limit,
+                len(table.holders),
+                table.rule.policy.name,
+                table.rule.label,
+                tuple(sorted(table.holders)),
+            )
+            for _, slots in sorted(self.state.slots.items())
+            for table in slots.tables()
+        ]
+
+    def explain(self, target: str, now: Instant) -> explain.Explanation:
+        with self._quietly():
+            return explain.of_target(self.state, target, now)
+
+    def is_converged(self, now: Instant) -> bool:
+        with self._quietly():
+            return convergence.is_converged(self.state, now)
+
+    def unconverged(self, now: Instant, names: Iterable[str] | None = None) -> list[tuple[str, str]]:
+        """Targets that have not converged, each with what it waits for ('' would be a broken promise)."""
+        with self._quietly():
+            return list(convergence.unconverged(self.state, now, names))
+
+    @contextlib.contextmanager
+    def _quietly(self) -> Iterator[None]:
+        self.state.quiet = True
+        try:
+            yield
+        finally:
+            self.state.quiet = False
+
+    def dump(self) -> bytes:
+        return snapshot.dump(self.state)
+
+    @staticmethod
+    def load(document: bytes, ids: IdSource) -> Engine:
+        engine = Engine(ids)
+        engine.state = snapshot.load(document, ids)
+        return engine

@@ -1,0 +1,90 @@
+"""Why the targets of a deployment are where they are: grouped by reason, with counts, a sample and what one can do."""
+
+from __future__ import annotations
+
+import msgspec
+
+from headgate.fleet.engine import remedies
+from headgate.fleet.engine.explain import Explanation, RuleLine
+from headgate.fleet.model.objects import TargetState
+from headgate.kernel.instants import Instant
+
+MOST_SAMPLED = 5
+_SETTLED = frozenset({"upToDate", "noVersion"})
+
+Key = tuple[str, str | None, str | None, str | None, str | None]
+
+
+class ReasonGroup(msgspec.Struct, rename="camel"):
+    """Targets in one state for one reason; `message`, `changes` and `actions` are those of the one that changes first,
+    which is also the first of `targets`."""
+
+    environment: str
+    state: TargetState
+    policy: str | None
+    rule: str | None
+    type: str | None
+    version: str | None
+    message: str = ""
+    changes: str = ""
+    count: int = 0
+    blocked: int = 0
+    targets: list[str] = []
+    actions: tuple[remedies.Action, ...] = ()
+
+
+class Reasons:
+    """Explanations are added one by one, so that a large deployment can be looked at in slices."""
+
+    def __init__(self) -> None:
+        self._groups: dict[tuple[str, Key], ReasonGroup] = {}
+        self._earliest: dict[tuple[str, Key], Instant] = {}
+
+    def add(self, environment: str, explanation: Explanation) -> None:
+        line = _first_that_holds(explanation)
+        reason = environment, _key(explanation, line)
+        group = self._groups.get(reason)
+        if group is None:
+            group = self._groups[reason] = ReasonGroup(environment, explanation.state, *reason[1][1:])
+        group.count += 1
+        group.blocked += explanation.blocked
+        if self._changes_first(reason, explanation, group):
+            group.message, group.changes = explanation.message, explanation.changes
+            group.actions = explanation.actions
+            group.targets.insert(0, explanation.target)
+            del group.targets[MOST_SAMPLED:]
+        elif len(group.targets) < MOST_SAMPLED:
+            group.targets.append(explanation.target)
+
+    def _changes_first(self, reason: tuple[str, Key], explanation: Explanation, group: ReasonGroup) -> bool:
+        """Whether it speaks for its group: the first that came, until one comes that time changes earlier."""
+        at, earliest = explanation.next_evaluation_time, self._earliest.get(reason)
+        if at is None or explanation.blocked or (earliest is not None and earliest <= at):
+            return group.count == 1
+        self._earliest[reason] = at
+        return True
+
+    def sorted(self) -> list[ReasonGroup]:
+        """What needs a person first, then what still moves, then what is done; large groups first."""
+        return sorted(
+            self._groups.values(),
+            key=lambda group: (
+                group.state in _SETTLED,
+                not group.blocked,
+                -group.count,
+                group.environment,
+                group.message,
+            ),
+        )
+
+
+def _first_that_holds(explanation: Explanation) -> RuleLine | None:
+    if explanation.state in _SETTLED or explanation.state in ("running", "rollingBack"):
+        return None
+    return next((line for line in explanation.rules if line.verdict != "allowed"), None)
+
+
+def _key(explanation: Explanation, line: RuleLine | None) -> Key:
+    if line is None:
+        return explanation.state, None, None, None, explanation.desired
+    return explanation.state, line.policy, line.rule, line.type, line.version

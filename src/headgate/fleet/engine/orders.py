@@ -1,0 +1,386 @@
+"""What people order for targets, one or many: try again, go back, deploy again, take over what runs.
+
+What an order would do is found out first, target by target (`Prospect`), so that a preview, a refusal and the act itself
+say the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from headgate.fleet.cycles import jobs, operators, shape
+from headgate.fleet.engine import concerns, target_states
+from headgate.fleet.gates import failures
+from headgate.fleet.model import expressions
+from headgate.fleet.model.changes import GroupAction, Order, TargetAction, TargetsAction
+from headgate.fleet.model.records import Group, Job, Member
+from headgate.fleet.state import candidates, holds, references, rollbacks, variables, wakes
+from headgate.fleet.state.state import State
+from headgate.fleet.state.units import Target, VersionNode
+from headgate.kernel.instants import Instant
+from headgate.kernel.problems import Problem, Rejected
+
+FLAWS_NAMED = 3
+_CANNOT = {
+    "retry": "be tried again",
+    "rollback": "be rolled back",
+    "redeploy": "be deployed again",
+    "adopt": "be adopted",
+}
+
+
+class Prospect(msgspec.Struct, frozen=True):
+    """What an order would do to a target: from which version to which, or why it cannot."""
+
+    target: Target
+    before: VersionNode | None
+    after: VersionNode | None
+    flaw: str | None = None
+
+
+def act(state: State, change: TargetAction, now: Instant) -> None:
+    target = references.target(state, change.target)
+    to = _wanted(state, target.deployment.name, change.action, change.to)
+    found = prospect(state, target, change.action, to)
+    if found.flaw is not None:
+        raise Rejected((Problem("target", found.flaw),))
+    _carry_out(state, found, change, to, now)
+
+
+def act_on_many(state: State, change: TargetsAction, now: Instant) -> None:
+    """Those that cannot are passed over; if none can, that is a refusal."""
+    found = prospects(state, change)
+    able = [one for one in found if one.flaw is None]
+    if not able:
+        flaws = [one.flaw for one in found if one.flaw is not None]
+        more = f"; and {len(flaws) - FLAWS_NAMED} more" if len(flaws) > FLAWS_NAMED else ""
+        message = f"no target can {_CANNOT[change.action]}: {'; '.join(flaws[:FLAWS_NAMED])}{more}"
+        raise Rejected((Problem("deployment", message),))
+    to = _wanted(state, change.deployment, change.action, change.to)
+    for one in able:
+        _carry_out(state, one, change, to, now)
+
+
+def prospects(state: State, change: TargetsAction) -> list[Prospect]:
+    """By name. Raises Rejected if it concerns nobody."""
+    to = _wanted(state, change.deployment, change.action, change.to)
+    return [prospect(state, target, change.action, to) for target in _concerned(state, change)]
+
+
+def _concerned(state: State, change: TargetsAction) -> list[Target]:
+    deployment = references.deployment(state, change.deployment)
+    environment = references.environment(state, change.environment)
+    pair = deployment.pairs.get(environment.name)
+    if pair is None:
+        message = f"{deployment.name} has no release target in {environment.name}"
+        raise Rejected((Problem("environment", message),))
+    named = set(change.resources)
+    found = [pair.targets[name] for name in sorted(pair.targets) if not named or name in named]
+    missing = sorted(named - pair.targets.keys())
+    if missing:
+        message = f"{missing[0]} is no release target of {deployment.name} in {environment.name}"
+        raise Rejected((Problem("resources", message),))
+    return found if change.selector is None else _selected(found, change.selector)
+
+
+def _selected(targets: list[Target], text: str) -> list[Target]:
+    problems: list[Problem] = []
+    expressions.check_selector(expressions.SELECTOR, text, "selector", problems)
+    if problems:
+        raise Rejected(problems)
+    selector = expressions.SELECTOR.selector(text)
+    found = [target for target in targets if selector.matches(target.bindings())]
+    if not found:
+        raise Rejected((Problem("selector", concerns.nobody(selector, targets)),))
+    return found
+
+
+def _wanted(state: State, deployment: str, action: Order, to: str | None) -> VersionNode | None:
+    if action == "adopt" and to is None:
+        raise Rejected((Problem("version", "is required: which version runs there?"),))
+    return references.version(state, deployment, to) if to is not None else None
+
+
+def prospect(state: State, target: Target, action: Order, to: VersionNode | None) -> Prospect:
+    before = state.version(target.record.deployed)
+    flaw = _busy(state, target)
+    if flaw is None and action != "adopt" and _is_hook(target):
+        flaw = f"{target.name} is a hook: it runs in every cycle, not by itself"
+    if flaw is not None:
+        return Prospect(target, before, None, flaw)
+    match action:
+        case "retry":
+            return _of_retry(state, target, before, to)
+        case "redeploy":
+            return _of_redeploy(state, target, before, to)
+        case "rollback":
+            return _of_rollback(state, target, before, to)
+        case "adopt":
+            return _of_adopting(target, before, to)
+
+
+def _busy(state: State, target: Target) -> str | None:
+    if target.record.job is not None:
+        return f"{target.name} has a live job; wait for it to end"
+    member = _cycle_of(target)
+    if member is not None and member[1].state in ("running", "rollingBack"):
+        return f"{target.name} is in a cycle that is not over; wait for it to end"
+    return None
+
+
+def _is_hook(target: Target) -> bool:
+    return target.site is not None and target.deployment.name in shape.of_site(target.site).hooks
+
+
+def _cycle_of(target: Target) -> tuple[Group, Member] | None:
+    group = target.site.executing if target.site is not None else None
+    member = group.member(target.deployment.name) if group is not None else None
+    return (group, member) if group is not None and member is not None else None
+
+
+def _of_retry(state: State, target: Target, before: VersionNode | None, to: VersionNode | None) -> Prospect:
+    failed = _failed_rollback(state, target, to)
+    if failed is not None:
+        return _of_rollback_again(state, target, before, failed)
+    given_up = given_up_here(state, target)
+    if to is not None and to.id not in given_up:
+        tags = _tags(state, given_up)
+        message = (
+            f"{target.name} has not failed with {to.tag}; allowed are {tags}" if tags else _not_failed(target)
+        )
+        return Prospect(target, before, None, message)
+    if not given_up:
+        return Prospect(target, before, None, _not_failed(target))
+    known = [to] if to is not None else [one for one in map(state.version, given_up) if one is not None]
+    allowed = [version for version in known if version.object.status != "rejected"]
+    if known and not allowed and _cycle_of(target) is None:
+        return Prospect(target, before, None, _barred(target, known[0]))
+    flaw = _not_again_in_its_cycle(state, target)
+    if flaw is not None:
+        return Prospect(target, before, None, f"{target.name}: {flaw}")
+    return Prospect(target, before, max(allowed or known, key=lambda version: version.order, default=None))
+
+
+def _failed_rollback(state: State, target: Target, to: VersionNode | None) -> Job | None:
+    """The rollback that failed, for good or not, and that the order is about: no version is named, or that one."""
+    failed = rollbacks.in_vain(state, target)
+    return failed if failed is not None and (to is None or to.id == failed.version) else None
+
+
+def _of_rollback_again(state: State, target: Target, before: VersionNode | None, failed: Job) -> Prospect:
+    after = rollbacks.again(state, target, failed)
+    if after is None:
+        flaw = f"{target.name}: {failed.tag} starts nowhere any more, and nothing else is left to go back to"
+        return Prospect(target, before, None, flaw)
+    return Prospect(target, before, after)
+
+
+def _not_again_in_its_cycle(state: State, target: Target) -> str | None:
+    cycle = _cycle_of(target)
+    if cycle is None or target.site is None or cycle[1].state != "failed":
+        return None
+    return operators.why_not_again(state, target.site, cycle[1])
+
+
+def _barred(target: Target, version: VersionNode) -> str:
+    return f"{target.name}: {version.tag} is rejected, it starts nowhere any more"
+
+
+def _not_failed(target: Target) -> str:
+    return f"{target.name} has nothing that failed or was put back"
+
+
+def given_up_here(state: State, target: Target) -> list[str]:
+    """Versions that are not tried again here by themselves: failed, put back, or given up with a group."""
+    record = target.record
+    found = dict.fromkeys((*record.failures, *record.rolled_back, *record.given_up))
+    if record.failed_version is not None:
+        found[record.failed_version] = None
+    if record.retry_at is not None and record.attempts:
+        found[state.jobs[record.attempts[-1]].version] = None
+    cycle = _cycle_of(target)
+    if cycle is not None and cycle[1].state in ("failed", "retrying") and cycle[1].version is not None:
+        found[cycle[1].version] = None
+    return list(found)
+
+
+def _of_redeploy(
+    state: State, target: Target, before: VersionNode | None, to: VersionNode | None
+) -> Prospect:
+    if before is None:
+        return Prospect(target, before, None, f"{target.name} has nothing deployed to deploy again")
+    if to is not None and to is not before:
+        return _of_rollback(state, target, before, to)
+    if before.object.status == "rejected":
+        return Prospect(target, before, None, _barred(target, before))
+    return Prospect(target, before, before)
+
+
+def _of_rollback(
+    state: State, target: Target, before: VersionNode | None, to: VersionNode | None
+) -> Prospect:
+    """Without `to`: after a failure what ran before it, after a failed rollback the same again, else the version
+    before; where that was rejected meanwhile, the last that ran here and is good."""
+    again = _failed_rollback(state, target, to)
+    if again is not None:
+        return _of_rollback_again(state, target, before, again)
+    record = target.record
+    failed = state.version(record.failed_version)
+    has_failed_anew = failed is not None and failed is not before
+    after = to or (before if has_failed_anew else state.version(record.previous))
+    if to is None and after is not None and after.object.status == "rejected":
+        after = candidates.last_good(state, target) or after
+    known = [one for one in ran_here(state, target) if has_failed_anew or one is not before]
+    flaw = None
+    if after is None:
+        flaw = f"{target.name} has no previous version to go back to{_instead(known)}"
+    elif to is not None and to not in known:
+        flaw = f"{target.name} runs {to.tag} already" if to is before else _never_ran(target, to, known)
+    elif after.object.status == "rejected":
+        nothing = "; nothing else that ran there is left to go back to"
+        flaw = f"{_barred(target, after)}{_instead(known) or nothing}"
+    return Prospect(target, failed if has_failed_anew else before, None if flaw else after, flaw)
+
+
+def ran_here(state: State, target: Target) -> list[VersionNode]:
+    record = target.record
+    known = dict.fromkeys((*record.ran, record.previous, record.deployed))
+    return [version for version in map(state.version, known) if version is not None]
+
+
+def _never_ran(target: Target, to: VersionNode, known: Sequence[VersionNode]) -> str:
+    return f"{target.name} has not run {to.tag}{_instead(known)}"
+
+
+def _instead(known: Sequence[VersionNode]) -> str:
+    tags = ", ".join(version.tag for version in known if version.object.status != "rejected")
+    return f"; allowed are the versions that ran there: {tags}" if tags else ""
+
+
+def _tags(state: State, versions: Sequence[str]) -> str:
+    return ", ".join(state.tag(version) for version in versions if version in state.versions)
+
+
+def _of_adopting(target: Target, before: VersionNode | None, to: VersionNode | None) -> Prospect:
+    cycle = _cycle_of(target)
+    if cycle is not None and cycle[1].state in ("waiting", "retrying"):
+        return Prospect(
+            target, before, None, f"{target.name} is in a cycle that is not over; wait for it to end"
+        )
+    return Prospect(target, before, to)
+
+
+def _carry_out(
+    state: State, one: Prospect, change: TargetAction | TargetsAction, to: VersionNode | None, now: Instant
+) -> None:
+    target = one.target
+    failed = _failed_rollback(state, target, to)
+    match change.action:
+        case "retry" | "rollback" if failed is not None and one.after is not None:
+            _roll_back_again(target, one.after, failed)
+        case "retry":
+            _retry(state, target, to, change.user, now)
+        case "adopt" if one.after is not None:
+            _adopt(state, target, one.after, change.user, now)
+        case "redeploy" if one.after is one.before:
+            target.record.ordered = "redeploy"
+        case _:
+            _go_to(state, target, one, change.user)
+    state.target_changed(target)
+    state.touch(target)
+
+
+def _roll_back_again(target: Target, to: VersionNode, failed: Job) -> None:
+    """For the cause that it had; what it goes back from stays put back."""
+    record = target.record
+    record.rollback_to = to.id
+    record.rollback_cause = failed.reason
+    if record.fault is not None and record.fault.job == failed.id:
+        record.fault = None
+    record.failures.pop(to.id, None)
+    record.failed_at = None
+    record.failed_version = None
+    record.retry_at = None
+
+
+def _go_to(state: State, target: Target, one: Prospect, user: str) -> None:
+    """What it leaves is not tried again by itself; what it goes to may be, even if it was put back before."""
+    assert one.after is not None
+    before = one.before.id if one.before is not None else ""
+    jobs.order_rollback(
+        state, target, before, one.after.id, f"{target_states.ORDERED_BY} {user or 'an operator'}"
+    )
+    target.record.rolled_back.pop(one.after.id, None)
+    target.record.failed_at = None
+    target.record.failed_version = None
+    target.record.retry_at = None
+
+
+def _retry(state: State, target: Target, to: VersionNode | None, user: str, now: Instant) -> None:
+    """Whatever failed or was put back here may be tried again, or the one version that is named."""
+    record = target.record
+    cycle = _cycle_of(target)
+    ordered = _ordered_by_retry(target, to)
+    if to is None:
+        record.failures.clear()
+        record.rolled_back.clear()
+        record.given_up.clear()
+    else:
+        record.failures.pop(to.id, None)
+        record.rolled_back.pop(to.id, None)
+        record.given_up.pop(to.id, None)
+    if record.fault is not None and (to is None or record.fault.version == to.id):
+        record.fault = None
+    if to is None or record.failed_version == to.id:
+        record.failed_at = None
+        record.failed_version = None
+    record.retry_at = None
+    record.ordered = ordered
+    record.attempts = record.attempts[-1:]
+    if cycle is not None and cycle[0].status == "failed" and cycle[1].state == "failed":
+        group, member = cycle
+        operators.act(state, GroupAction("retry", group=group.id, member=member.deployment, user=user), now)
+    else:
+        _forget_locks(state, target)
+
+
+def _forget_locks(state: State, target: Target) -> None:
+    """What groups here have locked before does not keep it from being new again."""
+    if target.site is not None:
+        target.site.record.watermarks.pop(target.deployment.name, None)
+        target.site.record.backs.pop(target.deployment.name, None)
+        state.journal.changed("place", *target.site.key)
+
+
+def _ordered_by_retry(target: Target, to: VersionNode | None) -> str | None:
+    """What runs, and failed its verification or when it was deployed again, is deployed and verified again; in brackets
+    what failed is new again."""
+    record = target.record
+    has_failed_again = (
+        target.site is None
+        and record.failed_version == record.deployed
+        and record.failures.get(record.deployed or "") == record.deployed_variables
+    )
+    if (record.verification == "failed" or has_failed_again) and (to is None or to.id == record.deployed):
+        return "redeploy"
+    return "retry" if target.site is None else None
+
+
+def _adopt(state: State, target: Target, version: VersionNode, user: str, now: Instant) -> None:
+    """It runs there already, whoever put it there: nothing is left to do for it, and nothing of it has failed."""
+    record = target.record
+    if record.deployed not in (None, version.id):
+        record.previous = record.deployed
+    record.retry_at = record.ordered = record.rollback_to = None
+    record.failed_at = record.failed_version = None
+    record.failures.pop(version.id, None)
+    record.rolled_back.pop(version.id, None)
+    jobs.forget_attempts(state, target)
+    jobs.note_running(state, target, version.id, variables.resolve(state, target), now)
+    record.adopted_by = user
+    _forget_locks(state, target)
+    failures.forgiven(state, target)
+    holds.settle_target(state, target)
+    state.waiting.happened(wakes.resource(target.resource.name))

@@ -1,0 +1,294 @@
+"""What can change a target's state, and what a person can do about it: commands, each with the permission it needs.
+
+A wait ends by time, by an event, or by a person. Where any gate that does not allow needs a person, nothing else can
+change the target: all gates must allow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+import msgspec
+
+from headgate.fleet.cycles import operators
+from headgate.fleet.engine import orders
+from headgate.fleet.model import objects as model
+from headgate.fleet.model.records import Group
+from headgate.fleet.state import grouping, references, rollbacks
+from headgate.fleet.state.state import GateResult, State
+from headgate.fleet.state.units import Target, VersionNode
+from headgate.kernel import instants
+from headgate.kernel.instants import Instant
+
+ChangedBy = Literal["time", "event", "person"]
+Verdict = tuple[VersionNode | None, GateResult]
+
+_BY_A_PERSON = frozenset({"approval", "scopedVersion", "failureBudget", "retry", "rollback", "verification"})
+_NEVER_SKIPPED = references.NOT_SKIPPABLE | {"failureBudget", "deploymentBracket"}
+"""What a skip does not help, or what somebody had better resume, retry or abort."""
+_EVENTS = {
+    "resourceConcurrency": "a slot becomes free",
+    "deploymentDependency": "a deployment that it depends on has succeeded",
+    "dependencies": "a deployment that it depends on has succeeded",
+    "environmentProgression": "the version has succeeded in the environments before",
+    "gate": "a signal or another target changes",
+    "gradualRollout": "the rollout starts",
+    "deploymentBracket": "the group here goes on or ends",
+}
+
+
+MOST_GROUPS_NAMED = 3
+"""Of those whose slots somebody waits for."""
+
+
+class Action(msgspec.Struct, frozen=True, rename="camel"):
+    """`permission` is what the command needs; who has it, the service's roles say."""
+
+    command: str
+    permission: str
+    effect: str
+
+
+def needs_person(one: GateResult) -> bool:
+    """Whether nothing but a person ends the wait for a gate that does not allow."""
+    verdict = one.verdict
+    if verdict.outcome == "denied":
+        return True
+    if verdict.requeue_at is not None:
+        return False
+    return one.kind in _BY_A_PERSON or one.kind == "freeze" or bool(verdict.details.get("by_person"))
+
+
+def changed_by(one: GateResult, group: Group | None) -> ChangedBy:
+    """What ends the wait for one gate that does not allow."""
+    verdict = one.verdict
+    if needs_person(one):
+        return "person"
+    if verdict.requeue_at is not None:
+        return "time"
+    if one.kind == "deploymentBracket" and (
+        "given_up" in verdict.details or "failed_group" in verdict.details or _has_failed(group)
+    ):
+        return "person"
+    return "event"
+
+
+def _has_failed(group: Group | None) -> bool:
+    return group is not None and group.status == "failed"
+
+
+def is_blocked(stance: model.TargetState, held_back: Sequence[Verdict], group: Group | None) -> bool:
+    """Whether nothing but a person can change it. What was measured holds nobody back who goes on or goes back."""
+    if stance in ("failed", "rolledBack"):
+        return True
+    return stance in ("waiting", "frozen") and any(
+        changed_by(one, group) == "person" for _, one in held_back if one.kind != "verification"
+    )
+
+
+def what_changes(
+    state: State, target: Target, stance: model.TargetState, held_back: Sequence[Verdict], group: Group | None
+) -> tuple[str, Instant | None]:
+    """The earliest time or the event that can change anything, in a sentence, and the time if it is one."""
+    job = state.jobs.get(target.record.job or "")
+    if job is not None:
+        return f"when job {job.id} ends", None
+    if stance == "upToDate":
+        return "when a newer version is published", None
+    if stance == "noVersion":
+        return "when a version in scope is published", None
+    if is_blocked(stance, held_back, group):
+        return "when a person decides: see what you can do", None
+    times = [one.verdict.requeue_at for _, one in held_back]
+    earliest = min((at for at in times if at is not None), default=None)
+    if earliest is not None:
+        return f"at {instants.show_to_the_second(earliest)}", earliest
+    events = dict.fromkeys(_event(one) for _, one in held_back if one.kind in _EVENTS)
+    return f"when {' and '.join(events) or 'the engine looks again'}", None
+
+
+def _event(one: GateResult) -> str:
+    if "behind" in one.verdict.details:
+        return "those before it in the rollout have succeeded"
+    return _EVENTS[one.kind]
+
+
+def of_target(
+    state: State, target: Target, stance: model.TargetState, held_back: Sequence[Verdict], group: Group | None
+) -> tuple[Action, ...]:
+    """What a person can do, the nearest first, each once."""
+    found = [
+        *(action for version, one in held_back for action in _of_verdict(state, target, version, one, group)),
+        *_of_state(state, target, stance),
+    ]
+    if stance in ("failed", "rolledBack"):
+        found += _marking(target, next((version for version, _ in held_back if version is not None), None))
+    return tuple(dict.fromkeys(found))
+
+
+def _of_verdict(
+    state: State, target: Target, version: VersionNode | None, one: GateResult, group: Group | None
+) -> Iterator[Action]:
+    environment = target.environment.name
+    if one.kind in ("approval", "scopedVersion") and version is not None and one.verdict.outcome == "pending":
+        command = (
+            f"headgate approve {_word(target.deployment.name)} {_word(version.tag)} -e {_word(environment)}"
+        )
+        yield Action(command, "approval:write", "approves it")
+    elif one.kind == "freeze":
+        yield Action(
+            f"headgate unfreeze {_word(str(one.verdict.details['freeze']))}",
+            "freeze:write",
+            "ends the freeze",
+        )
+    elif one.kind == "failureBudget" and one.rule is not None:
+        where = f" --environment {_word(environment)}" if one.rule.spec.per == "environment" else ""
+        if one.rule.spec.group_by is not None:
+            value = grouping.shown(grouping.value_of(one.rule.spec.group_by, target.resource))
+            where += f" --value {_word(value)}"
+        command = f"headgate resume {_rule(one)}{where}"
+        yield Action(command, "budget:resume", "resumes the line; failures so far no longer count")
+    elif one.kind == "gradualRollout" and one.verdict.outcome == "denied":
+        command = f"headgate resume {_rule(one)}"
+        yield Action(command, "budget:resume", "goes on with this version; failures so far no longer count")
+        yield from _marking(target, version)
+    elif one.kind == "gradualRollout" and one.verdict.details.get("by_person"):
+        yield from _of_target_before(state, str(one.verdict.details["behind"]))
+        yield from _marking(target, version)
+    elif one.kind == "resourceConcurrency":
+        for failed in _failed_groups(state, one):
+            yield from _of_failed_group(state, failed)
+            yield Action(
+                f"headgate release-slot {failed.id}", "group:act", f"frees the slot of {failed.resource}"
+            )
+        for name in _failed_rollbacks(one):
+            yield from _of_failed_rollback(state, state.targets[name])
+    elif "missing_hooks" in one.verdict.details:
+        yield from _of_missing_hooks(one)
+    elif (
+        one.kind == "deploymentBracket"
+        and one.verdict.outcome == "denied"
+        and "brackets" in one.verdict.details
+    ):
+        yield from _of_two_brackets(one)
+    elif one.kind == "deploymentBracket" and "failed_group" in one.verdict.details:
+        yield from _of_failed_group(state, state.groups[str(one.verdict.details["failed_group"])])
+    elif one.kind == "deploymentBracket" and group is not None and group.status == "failed":
+        yield from _of_failed_group(state, group)
+    elif one.kind == "deploymentBracket" and "given_up" in one.verdict.details:
+        yield Action(f"headgate retry {_word(target.name)}", "target:act", "tries it again")
+    if one.rule is not None and version is not None and one.kind not in _NEVER_SKIPPED:
+        command = (
+            f"headgate skip {_rule(one)} --deployment {_word(target.deployment.name)} --tag {_word(version.tag)} "
+            f"--environment {_word(environment)} --resource {_word(target.resource.name)} --reason ..."
+        )
+        yield Action(command, "skip:write", "lets this target pass the rule")
+
+
+def _of_target_before(state: State, name: str) -> Iterator[Action]:
+    """Who stands before it in the rollout, where that is a target; a resource's group is asked about itself."""
+    before = state.targets.get(name)
+    if before is not None and orders.prospect(state, before, "retry", None).flaw is None:
+        yield Action(
+            f"headgate retry {_word(name)}", "target:act", f"tries it again on {before.resource.name}"
+        )
+
+
+def _failed_groups(state: State, one: GateResult) -> list[Group]:
+    found = one.verdict.details.get("failed_groups")
+    assert found is None or isinstance(found, list)
+    return [state.groups[group] for group in (found or [])[:MOST_GROUPS_NAMED]]
+
+
+def _failed_rollbacks(one: GateResult) -> list[str]:
+    found = one.verdict.details.get("failed_rollbacks")
+    assert found is None or isinstance(found, list)
+    return (found or [])[:MOST_GROUPS_NAMED]
+
+
+def _of_failed_rollback(state: State, target: Target) -> Iterator[Action]:
+    """Its slot is held until one of them has been done."""
+    name = _word(target.name)
+    found = orders.prospect(state, target, "retry", None)
+    if found.flaw is None and found.after is not None:
+        yield Action(f"headgate retry {name}", "target:act", f"tries the rollback to {found.after.tag} again")
+    yield Action(
+        f"headgate adopt {name} TAG",
+        "target:adopt",
+        f"records which version runs there and frees the slot of {target.resource.name}",
+    )
+
+
+def _of_missing_hooks(one: GateResult) -> Iterator[Action]:
+    hooks, group = one.verdict.details["missing_hooks"], one.verdict.details.get("group")
+    assert isinstance(hooks, list)
+    for hook in hooks:
+        yield _publishing(hook, "brings a version that the hook can run with")
+        if group is not None:
+            command = f"headgate skip-member {group} {_word(hook)}"
+            yield Action(command, "group:act", "goes on without it")
+    if group is not None:
+        yield Action(f"headgate abort {group}", "group:act", "ends the cycle, post-hooks included")
+
+
+def _of_two_brackets(one: GateResult) -> Iterator[Action]:
+    policies = one.verdict.details["brackets"]
+    assert isinstance(policies, list)
+    for policy in dict.fromkeys(policies):
+        command = f"headgate get policies {_word(policy)} -o yaml"
+        effect = (
+            "shows it: apply it with a selector that leaves this target to the other, or with enabled: false"
+        )
+        yield Action(command, "policy:write", effect)
+
+
+def _publishing(deployment: str, effect: str) -> Action:
+    return Action(f"headgate publish {_word(deployment)} TAG", "version:write", effect)
+
+
+def _of_failed_group(state: State, group: Group) -> Iterator[Action]:
+    site = state.sites[(group.rule, group.environment, group.resource)]
+    if any(m.state == "failed" and operators.why_not_again(state, site, m) is None for m in group.members):
+        yield Action(f"headgate retry --group {group.id}", "group:act", "tries the failed member again")
+    for member in group.members:
+        if member.state == "failed":
+            command = f"headgate skip-member {group.id} {_word(member.deployment)}"
+            yield Action(command, "group:act", "goes on without it")
+    yield Action(f"headgate abort {group.id}", "group:act", "ends the cycle, post-hooks included")
+
+
+def _of_state(state: State, target: Target, stance: model.TargetState) -> Iterator[Action]:
+    """Only what would not be refused."""
+    name = _word(target.name)
+    runs = state.version(target.record.deployed)
+    if stance in ("upToDate", "waiting") and runs is not None and runs.is_rejected:
+        if orders.prospect(state, target, "rollback", None).flaw is None:
+            yield Action(f"headgate rollback {name}", "target:act", "goes back to the version before")
+        yield _publishing(target.deployment.name, "a newer version replaces what runs and was rejected")
+    if rollbacks.failed(state, target) is not None:
+        yield from _of_failed_rollback(state, target)
+        return
+    if stance in ("failed", "rolledBack") and orders.prospect(state, target, "retry", None).flaw is None:
+        yield Action(f"headgate retry {name}", "target:act", "tries it again")
+    if stance in ("failed", "verifying") and orders.prospect(state, target, "rollback", None).flaw is None:
+        yield Action(f"headgate rollback {name}", "target:act", "goes back to the version before")
+
+
+def _marking(target: Target, version: VersionNode | None) -> Iterator[Action]:
+    """Where it failed for good it may fail elsewhere too; marked as bad, it is tried nowhere any more."""
+    if version is not None and version.object.status != "rejected":
+        command = f"headgate reject-version {_word(target.deployment.name)} {_word(version.tag)} --reason ..."
+        yield Action(command, "version:reject", "marks it as bad: it starts nowhere any more")
+
+
+def _rule(one: GateResult) -> str:
+    assert one.rule is not None
+    rule = one.rule.rule
+    return f"{_word(rule.name or str(rule.index))} --policy {_word(one.rule.policy.name)}"
+
+
+def _word(text: str) -> str:
+    """As a shell takes it."""
+    is_plain = text and all(character.isalnum() or character in "-_./:@%+=," for character in text)
+    return text if is_plain else "'" + text.replace("'", "'\\''") + "'"

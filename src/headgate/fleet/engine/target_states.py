@@ -1,0 +1,162 @@
+"""The state of a target, in the one word that explain, status, lists, events and the simulator share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate.fleet.cycles import collecting, group_rollbacks, shape, targets
+from headgate.fleet.gates import gates
+from headgate.fleet.model.objects import TargetState
+from headgate.fleet.model.records import Group, Member
+from headgate.fleet.state import candidates, variables
+from headgate.fleet.state.state import State
+from headgate.fleet.state.units import Target, VersionNode
+from headgate.kernel.instants import Instant
+
+ORDERED_BY = "ordered by"
+"""How the cause of a rollback begins that a person wanted."""
+STILL_TO_RUN = frozenset({"waiting", "retrying", "running"})
+
+
+def of_target(state: State, target: Target, now: Instant) -> TargetState:
+    record = target.record
+    job = state.jobs.get(record.job or "")
+    if job is not None:
+        return "rollingBack" if job.kind == "rollback" else "running"
+    if record.verification == "running" and record.failed_at is None:
+        return "verifying"
+    if is_going_back(state, target):
+        return _held(state, target, now)
+    if has_failed(state, target, now):
+        return "failed"
+    if _has_work(state, target, now):
+        return _held(state, target, now)
+    if rolled_back_version(state, target, now) is not None:
+        return "rolledBack"
+    if record.deployed is not None:
+        return "waiting" if is_stranded(state, target) else "upToDate"
+    return "waiting" if any(True for _ in candidates.newest_first(state, target, now)) else "noVersion"
+
+
+def _held(state: State, target: Target, now: Instant) -> TargetState:
+    return "frozen" if gates.frozen(state, target, now) is not gates.NOT_FROZEN else "waiting"
+
+
+def is_going_back(state: State, target: Target) -> bool:
+    """Its rollback is ordered, or its group puts it back, and its turn has not come."""
+    if target.record.rollback_to is not None:
+        return True
+    site = target.site
+    group = site.executing if site is not None else None
+    if site is None or group is None or group.phase != "rollingBack":
+        return False
+    over = {"rolledBack", "failed"} if group.status == "failed" else {"rolledBack"}
+    return any(
+        member.deployment == target.deployment.name and member.state not in over
+        for member in group_rollbacks.affected(state, site, group)
+    )
+
+
+def has_failed(state: State, target: Target, now: Instant) -> bool:
+    """The newest release failed for good: a person or a newer version moves it."""
+    if target.record.failed_at is not None:
+        return True
+    group, member = group_and_member(target)
+    if group is not None and member is not None and member.state == "failed":
+        return True
+    newest = next(targets.contenders(state, target, now), None)
+    if newest is None or newest.id == target.record.deployed:
+        return False
+    return targets.has_failed(target, newest, variables.resolve(state, target))
+
+
+def _has_work(state: State, target: Target, now: Instant) -> bool:
+    record = target.record
+    _, member = group_and_member(target)
+    if member is not None and member.state in STILL_TO_RUN:
+        return True
+    if record.retry_at is not None or record.ordered:
+        return True
+    if any(not is_excluded(state, target, version, now) for version in ahead_of(state, target, now)):
+        return True
+    return has_changed_values(state, target, now)
+
+
+def has_changed_values(state: State, target: Target, now: Instant) -> bool:
+    """A new release of the version that runs is to come. A hook takes its values with the next cycle, and what was
+    rejected starts nowhere any more."""
+    record = target.record
+    if record.deployed is None or record.deployed_variables == variables.resolve(state, target):
+        return False
+    site = target.site
+    if site is None or not site.is_home_of(target):
+        return any(version.id == record.deployed for version in targets.contenders(state, target, now))
+    version = state.version(record.deployed)
+    is_hook = target.deployment.name in shape.of_site(site).hooks
+    return not is_hook and version is not None and version.object.status not in ("rejected", "failed")
+
+
+def group_and_member(target: Target) -> tuple[Group | None, Member | None]:
+    """The unfinished group that is furthest on its way and concerns the target, and its part in it."""
+    if target.site is None:
+        return None, None
+    fallback = None
+    for group in target.site.groups():
+        member = group.member(target.deployment.name)
+        if member is not None and member.state not in ("unchanged", "dropped"):
+            return group, member
+        fallback = fallback or group
+    return fallback, fallback.member(target.deployment.name) if fallback is not None else None
+
+
+def ahead_of(state: State, target: Target, now: Instant) -> Iterator[VersionNode]:
+    """Candidates that would replace what runs: what a bracket may lock, else every contender."""
+    site = target.site
+    if site is not None and site.is_home_of(target):
+        if target.deployment.name not in shape.of_site(site).hooks:
+            yield from collecting.lockable_versions(state, target, now)
+        return
+    for version in targets.contenders(state, target, now):
+        if version.id == target.record.deployed:
+            return
+        yield version
+
+
+def is_excluded(state: State, target: Target, version: VersionNode, now: Instant) -> bool:
+    """A version selector keeps the version away from here: nobody asks for it on this target."""
+    return any(
+        one.kind == "versionSelector" and one.verdict.outcome == "denied"
+        for one in gates.of_version(state, target, version, now)
+    )
+
+
+def rolled_back_version(state: State, target: Target, now: Instant) -> VersionNode | None:
+    """The newest version in scope, if it was put back here and nothing newer than it runs."""
+    if not target.record.rolled_back:
+        return None
+    newest = next(candidates.newest_first(state, target, now), None)
+    deployed = candidates.deployed_version(state, target)
+    if newest is None or newest.id not in target.record.rolled_back:
+        return None
+    return newest if deployed is None or deployed.order < newest.order else None
+
+
+def is_stranded(state: State, target: Target) -> bool:
+    """What runs was rejected and is to go back, and nothing is left to go to: only a newer version moves it. A hook takes
+    another one with its next cycle."""
+    deployed = candidates.deployed_version(state, target)
+    if deployed is None or not deployed.object.goes_back or candidates.last_good(state, target) is not None:
+        return False
+    site = target.site
+    return site is None or target.deployment.name not in shape.of_site(site).hooks
+
+
+def is_asked_for(state: State, target: Target, version: VersionNode, now: Instant) -> bool:
+    """In scope here, and no version selector keeps it away."""
+    return candidates.in_scope(state, version, target) and not is_excluded(state, target, version, now)
+
+
+def is_back_by_order(state: State, target: Target, now: Instant) -> bool:
+    """A person put the newest version back: what was asked for last runs here."""
+    version = rolled_back_version(state, target, now)
+    return version is not None and target.record.rolled_back[version.id].startswith(ORDERED_BY)

@@ -1,0 +1,58 @@
+"""What is in the way of a unit: why, what can end it, and when the unit is looked at again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from headgate.fleet.state import wakes
+from headgate.fleet.state.state import GateResult
+from headgate.kernel.decisions import Reason
+from headgate.kernel.instants import Instant
+from headgate.kernel.wakes import Wake
+
+ASKS_PEOPLE = ("approval", "scopedVersion")
+
+
+class Hindrance(msgspec.Struct):
+    """What keeps a unit from starting, collected over the candidates that were tried."""
+
+    wakes: list[Wake] = []
+    requeue_at: Instant | None = None
+    reason: Reason | None = None
+    """That of the first gate that did not allow the newest candidate."""
+
+    def add(self, judged: GateResult) -> None:
+        if not judged.is_allowed:
+            self.hold(judged.verdict.reason)
+        self.wakes.extend(judged.wakes)
+        if judged.rule is not None:
+            self.wakes.append(wakes.skips(judged.rule.id))
+        self.requeue(judged.verdict.requeue_at)
+
+    def stop_at(self, judged: GateResult, passed: Sequence[GateResult]) -> None:
+        """What people allowed on the way there they can take back: whoever has to approve then is asked at once, not when
+        the gate that is in the way has opened."""
+        self.add(judged)
+        self.watch_people(passed)
+
+    def watch_people(self, passed: Sequence[GateResult]) -> None:
+        for one in passed:
+            if one.kind in ASKS_PEOPLE or "skip" in one.verdict.details:
+                self.add(one)
+
+    def hold(self, reason: Reason) -> None:
+        """What was in the way first counts."""
+        self.reason = self.reason or reason
+
+    def join(self, other: Hindrance) -> None:
+        """The same is in the way here."""
+        if other.reason is not None:
+            self.hold(other.reason)
+        self.wakes.extend(other.wakes)
+        self.requeue(other.requeue_at)
+
+    def requeue(self, at: Instant | None) -> None:
+        if at is not None and (self.requeue_at is None or at < self.requeue_at):
+            self.requeue_at = at

@@ -1,0 +1,91 @@
+"""Order among deployments on one resource: who is upstream of whom, and whether upstream is done."""
+
+from __future__ import annotations
+
+from headgate.fleet.gates import gates
+from headgate.fleet.rules import deployment_dependency
+from headgate.fleet.rules.deployment_dependency import Upstream
+from headgate.fleet.state import wakes
+from headgate.fleet.state.state import GateResult, State
+from headgate.fleet.state.units import BoundRule, PolicyNode, Target
+from headgate.kernel import instants
+
+
+def upstream_targets(rule: BoundRule, target: Target) -> list[Target]:
+    """Targets on the same resource whose deployment the rule names, by name; in another environment only if not in this
+    one."""
+    known = target.resource.upstreams
+    found = known.get((rule, target))
+    if found is None:
+        found = known[(rule, target)] = _upstream_targets(rule, target)
+    return found
+
+
+def _upstream_targets(rule: BoundRule, target: Target) -> list[Target]:
+    matched = [
+        other
+        for _, other in sorted(target.resource.targets.items())
+        if other.deployment is not target.deployment and rule.is_upstream(other)
+    ]
+    here = {other.deployment.name for other in matched if other.environment is target.environment}
+    return [
+        other
+        for other in matched
+        if other.environment is target.environment or other.deployment.name not in here
+    ]
+
+
+def names_only_itself(rule: BoundRule, target: Target) -> bool:
+    """A deployment never depends on itself: a rule that matches nothing else here does not apply to it."""
+    return rule.is_upstream(target) and not upstream_targets(rule, target)
+
+
+def judge_outside(state: State, rule: BoundRule, target: Target) -> GateResult:
+    upstreams = [newest_release(state, other) for other in upstream_targets(rule, target)]
+    return GateResult(
+        rule,
+        rule.kind,
+        deployment_dependency.judge(rule.spec, upstreams),
+        (wakes.resource(target.resource.name),),
+    )
+
+
+def newest_release(state: State, upstream: Target) -> Upstream:
+    record = upstream.record
+    name = upstream.deployment.name
+    if record.job is not None:
+        job = state.jobs[record.job]
+        since = instants.show_to_the_second(job.started_at or job.created_at)
+        return Upstream(name, False, f"job {job.status} since {since}")
+    if record.retry_at is not None:
+        return Upstream(
+            name,
+            False,
+            f"job {_last_status(state, upstream)}, tried again at {instants.show_to_the_second(record.retry_at)}",
+        )
+    if record.failed_at is not None:
+        return Upstream(
+            name,
+            False,
+            f"job {_last_status(state, upstream)} at {instants.show_to_the_second(record.failed_at)}",
+        )
+    if record.deployed is None:
+        return Upstream(name, False, "not deployed yet")
+    if record.verification == "running":
+        return Upstream(name, False, "verification is running")
+    if record.verification == "failed":
+        return Upstream(name, False, "verification failed")
+    return Upstream(name, True, "succeeded", gates.succeeded_at(state, upstream))
+
+
+def _last_status(state: State, target: Target) -> str:
+    last = state.jobs.get(target.record.attempts[-1]) if target.record.attempts else None
+    return last.status if last is not None else "failure"
+
+
+def cycle_through(rule: BoundRule, target: Target) -> list[str] | None:
+    """A ring of dependency rules of the policy among the deployments on this resource, if the target stands in it."""
+    rules = [one.spec for one in PolicyNode(rule.policy).rules if one.kind == "deploymentDependency"]
+    views = [other.deployment.view for other in target.resource.targets.values()]
+    found = deployment_dependency.find_cycle(rules, views)
+    return found if found and target.deployment.name in found else None

@@ -1,0 +1,106 @@
+"""Failure budgets: who has failed, and whether that stops the line until a person resumes it."""
+
+from __future__ import annotations
+
+from headgate.fleet.gates import gates, rejecting
+from headgate.fleet.model import objects as model
+from headgate.fleet.model.records import Breaker, Job
+from headgate.fleet.rules import failure_budget, rollback
+from headgate.fleet.state import grouping
+from headgate.fleet.state.state import State
+from headgate.fleet.state.units import BoundRule, Target, VersionNode
+from headgate.kernel.instants import Instant
+
+
+def counted(state: State, target: Target, job: Job, now: Instant) -> None:
+    """A release has failed for good. That a rollback failed says nothing about the version it went back to."""
+    _spend_budgets(state, target, now)
+    version = state.version(job.version)
+    if job.kind == "rollback" or version is None:
+        return
+    for rule in target.rules.of("rollback"):
+        fires = rollback.fires(rule.spec, job.status, job.verification == "failed")
+        if fires and rule.spec.reject_after is not None:
+            breaker = _counted_for_version(state, rule, target, version, now)
+            if len(breaker.failed) >= rule.spec.reject_after and version.object.status != "rejected":
+                _reject(state, rule, version, breaker, now)
+
+    for rule in target.rules.of("gradualRollout"):
+        if rule.spec.stop_after_failures is not None:
+            breaker = _counted_for_version(state, rule, target, version, now)
+            if len(breaker.failed) >= rule.spec.stop_after_failures and breaker.stopped_at is None:
+                breaker.stopped_at = now
+                tell(state, rule, version.id, "stopped", sorted(breaker.failed))
+
+
+def _counted_for_version(
+    state: State, rule: BoundRule, target: Target, version: VersionNode, now: Instant
+) -> Breaker:
+    breaker = state.breakers.setdefault((rule.id, version.id), Breaker())
+    breaker.failed.setdefault(target.name, now)
+    state.journal.changed("latch", rule.id, version.id)
+    return breaker
+
+
+def _reject(state: State, rule: BoundRule, version: VersionNode, breaker: Breaker, now: Instant) -> None:
+    names = failure_budget.named(list(breaker.failed))
+    reason = f"failed on {len(breaker.failed)} targets: {names}"
+    rejecting.reject(state, version, model.Rejection(reason, f"{rule.policy.name}: {rule.label}", now), now)
+
+
+def _spend_budgets(state: State, target: Target, now: Instant) -> None:
+    for rule in target.rules.of("failureBudget"):
+        scope = gates.breaker_scope(rule, target)
+        breaker = state.breakers.setdefault((rule.id, scope), Breaker())
+        breaker.failed.setdefault(target.name, now)
+        if breaker.stopped_at is None and failure_budget.exceeded(
+            rule.spec, len(breaker.failed), gates.budget_total(state, rule, target)
+        ):
+            breaker.stopped_at = now
+            tell(state, rule, scope, "stopped", sorted(breaker.failed))
+        state.journal.changed("latch", rule.id, scope)
+
+
+def cleared(target: Target, job: Job) -> None:
+    target.record.failed_at = None
+    target.record.failed_version = None
+    target.record.failures.pop(job.version, None)
+
+
+def forgiven(state: State, target: Target) -> None:
+    """A target that has succeeded again, and is verified, no longer counts; one that was put back still does."""
+    for rule in target.rules.of("failureBudget"):
+        scope = gates.breaker_scope(rule, target)
+        breaker = state.breakers.get((rule.id, scope))
+        if breaker is not None and breaker.failed.pop(target.name, None) is not None:
+            state.journal.changed("latch", rule.id, scope)
+
+
+def tell(state: State, rule: BoundRule, scope: str, what: str, failed: list[str]) -> None:
+    """That a line is stopped, or resumed, with the names by which people know it."""
+    environment, value = gates.parts_of_scope(scope) if rule.kind == "failureBudget" else (None, None)
+    version = state.version(scope) if rule.kind != "failureBudget" else None
+    name = f"{version.object.deployment}/{version.tag}" if version is not None else None
+    where = "".join(
+        f" {word} {part}"
+        for word, part in (
+            ("of", name),
+            ("in", environment),
+            ("for", grouping.shown(value) if value is not None else None),
+        )
+        if part is not None
+    )
+    names = failure_budget.named(failed)
+    state.notify(
+        f"budget.{what}",
+        "Rule",
+        f"{rule.policy.name}/{rule.label}",
+        f"{rule.policy.name}, {rule.label}: the line is {what}{where} ({len(failed)} failed: {names})",
+        policy=rule.policy.name,
+        rule=rule.label,
+        ruleId=rule.id,
+        environment=environment,
+        value=value,
+        version=name,
+        failed=failed,
+    )

@@ -1,0 +1,344 @@
+"""Every gate of a target, one verdict after another, in the order in which people read them.
+
+Deciding stops at the first that is not allowed; explaining asks them all. Both say the same sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from headgate.fleet.gates import items
+from headgate.fleet.rules import (
+    allowances,
+    approval,
+    deployment_window,
+    environment_progression,
+    failure_budget,
+    gate,
+    gradual_rollout,
+    scoped_version,
+    version_cooldown,
+    version_selector,
+)
+from headgate.fleet.state import candidates, grouping, promotion, successes, wakes
+from headgate.fleet.state.state import GateResult, State
+from headgate.fleet.state.units import BoundRule, Target, VersionNode
+from headgate.kernel import decisions, instants
+from headgate.kernel.decisions import Reason, Verdict
+from headgate.kernel.instants import Instant
+from headgate.kernel.wakes import Wake
+
+_CONDITIONS = ("", "gate")
+"""Beside the totals of rules, whose first is an id."""
+
+
+def of_version(state: State, target: Target, version: VersionNode, now: Instant) -> Iterator[GateResult]:
+    """Gates that judge a version: in a bracket they decide what may be locked."""
+    rules = target.rules
+    if version.scope is not None:
+        for rule in rules.of("scopedVersion"):
+            yield _skippable(state, rule, version, target, now) or _scoped(state, rule, version, target)
+    for rule in rules.of("versionSelector"):
+        yield _skippable(state, rule, version, target, now) or _selected(rule, version, target)
+    for rule in rules.of("approval"):
+        yield _skippable(state, rule, version, target, now) or _approved(state, rule, version, target)
+    for rule in rules.of("environmentProgression"):
+        yield _skippable(state, rule, version, target, now) or _progressed(state, rule, version, target, now)
+    if version.dependencies:
+        yield _version_dependencies(state, version, target)
+    for rule in rules.of("versionCooldown"):
+        yield _skippable(state, rule, version, target, now) or _cooled_down(state, rule, version, target, now)
+
+
+def of_moment(state: State, target: Target, version: VersionNode, now: Instant) -> Iterator[GateResult]:
+    """Gates that judge a moment, but for the rollout position and slots: in a bracket they decide when a group starts."""
+    yield frozen(state, target, now)
+    for rule in target.rules.of("deploymentWindow"):
+        yield _skippable(state, rule, version, target, now) or window(rule, target, now)
+    for rule in target.rules.of("failureBudget"):
+        yield _skippable(state, rule, version, target, now) or _within_budget(state, rule, target)
+    for rule in target.rules.of("gate"):
+        yield _skippable(state, rule, version, target, now) or _gate(state, rule, version, target, now)
+
+
+def _skippable(
+    state: State, rule: BoundRule, version: VersionNode | None, target: Target, now: Instant
+) -> GateResult | None:
+    if rule.id not in state.skips_by_rule:
+        return None
+    skip = state.skip_for(rule, version.id if version else None, target, now)
+    if skip is None:
+        return None
+    verdict = decisions.allowed(
+        f"skipped by {skip.user or 'an operator'}: {skip.reason}",
+        satisfied_at=skip.created_at,
+        requeue_at=skip.expires_at,
+        skip=skip.id,
+    )
+    return GateResult(rule, rule.kind, verdict)
+
+
+skipped = _skippable
+
+
+def frozen(state: State, target: Target, now: Instant) -> GateResult:
+    freeze = state.freeze_on(target, now)
+    if freeze is None:
+        return NOT_FROZEN
+    until = (
+        f" until {instants.show_to_the_second(freeze.expires_at)}" if freeze.expires_at is not None else ""
+    )
+    who = f" by {freeze.user}" if freeze.user else ""
+    verdict = decisions.pending(
+        Reason.FROZEN,
+        f"frozen by {freeze.name}{who} since {instants.show_to_the_second(freeze.created_at)}{until}: {freeze.reason}",
+        requeue_at=freeze.expires_at,
+        freeze=freeze.name,
+    )
+    return GateResult(None, "freeze", verdict, (wakes.FREEZES,))
+
+
+def window(rule: BoundRule, target: Target, now: Instant) -> GateResult:
+    if rule.spec.first_deployment == "bypass" and target.record.deployed is None:
+        return GateResult(
+            rule, rule.kind, decisions.allowed("first deployment of this target, windows do not apply")
+        )
+    return GateResult(rule, rule.kind, deployment_window.judge(rule.spec, now))
+
+
+def _scoped(state: State, rule: BoundRule, version: VersionNode, target: Target) -> GateResult:
+    environment = target.environment.name
+    votes = tuple(state.approvals.get((version.id, environment), {}).values())
+    verdict = scoped_version.judge(rule.spec, True, votes, version.tag, environment, version.published_at)
+    one = GateResult(rule, rule.kind, verdict, (wakes.votes(version.id, environment),))
+    return _ask_for_approval(state, one, version, target)
+
+
+def _selected(rule: BoundRule, version: VersionNode, target: Target) -> GateResult:
+    bindings = target.bindings()
+    bindings["version"] = version.view
+    return GateResult(rule, rule.kind, version_selector.judge(rule.spec, bindings))
+
+
+def _ask_for_approval(state: State, one: GateResult, version: VersionNode, target: Target) -> GateResult:
+    """Whoever approves is told once of a version that waits for it."""
+    environment = target.environment.name
+    if one.verdict.outcome == "pending" and state.is_first_time(f"approval in {environment}", version.id):
+        state.notify(
+            "approval.requested",
+            "Version",
+            f"{target.deployment.name}/{version.tag}",
+            f"{target.deployment.name} {one.verdict.message}",
+            deployment=target.deployment.name,
+            version=version.tag,
+            environment=environment,
+        )
+    return one
+
+
+def _approved(state: State, rule: BoundRule, version: VersionNode, target: Target) -> GateResult:
+    environment = target.environment.name
+    key = (rule.id, version.id, environment)
+    shared = state.shared.get(key)
+    if shared is None:
+        votes = tuple(state.approvals.get((version.id, environment), {}).values())
+        verdict = approval.judge(rule.spec, votes, version.tag, environment, version.published_at)
+        shared = state.shared[key] = GateResult(
+            rule, rule.kind, verdict, (wakes.votes(version.id, environment),)
+        )
+    return _ask_for_approval(state, shared, version, target)
+
+
+def _progressed(
+    state: State, rule: BoundRule, version: VersionNode, target: Target, now: Instant
+) -> GateResult:
+    key = (rule.id, version.id, target.environment.name)
+    shared = state.shared.get(key)
+    if shared is not None:
+        again_at = shared.verdict.requeue_at
+        if again_at is None or again_at > now:
+            return shared
+    shared = state.shared[key] = GateResult(
+        rule,
+        rule.kind,
+        judge_progression(state, rule, version, target, now),
+        (
+            wakes.stages(version.id, target.environment.name),
+            wakes.members(target.deployment.name),
+            wakes.ENVIRONMENTS,
+        ),
+    )
+    return shared
+
+
+def judge_progression(
+    state: State, rule: BoundRule, version: VersionNode, target: Target, now: Instant
+) -> Verdict:
+    """Counts, in each environment that the rule names, the targets of the version's scope that have succeeded."""
+    stages = []
+    for environment in promotion.environments_before(state, rule, target):
+        pair = target.deployment.pairs.get(environment.name)
+        scoped = candidates.scoped_targets(state, pair, version) if pair is not None else {}
+        stages.append(
+            environment_progression.Stage(
+                environment.name,
+                len(scoped),
+                tuple(sorted(successes.counted(state, rule.spec, version, environment.name, scoped))),
+            )
+        )
+    return environment_progression.judge(rule.spec, stages, now)
+
+
+def _version_dependencies(state: State, version: VersionNode, target: Target) -> GateResult:
+    """Always on: each named deployment must run a matching version on the same resource."""
+    missing: list[str] = []
+    latest = version.published_at
+    for name, selector in version.dependencies.items():
+        upstreams = same_resource(target, name)
+        matching = None
+        for upstream in upstreams:
+            deployed = candidates.deployed_version(state, upstream)
+            if (
+                deployed is not None
+                and upstream.record.is_proven
+                and selector.matches({**upstream.bindings(), "version": deployed.view})
+            ):
+                matching = upstream
+        if matching is not None:
+            latest = max(latest, succeeded_at(state, matching) or latest)
+            continue
+        if upstreams:
+            runs = ", ".join(_what_runs(state, upstream) for upstream in upstreams)
+            missing.append(f"{name} runs {runs}, needed is {selector.text}")
+        else:
+            missing.append(f"{name} has no target on {target.resource.name}")
+    reasons: tuple[Wake, ...] = (wakes.resource(target.resource.name),)
+    if missing:
+        return GateResult(
+            None,
+            "dependencies",
+            decisions.pending(Reason.AWAITING_DEPENDENCY, "waits for " + "; ".join(missing)),
+            reasons,
+        )
+    return GateResult(
+        None,
+        "dependencies",
+        decisions.allowed("all versions it depends on run here", satisfied_at=latest),
+        reasons,
+    )
+
+
+def succeeded_at(state: State, target: Target) -> Instant | None:
+    """When what runs here was there and, where that is asked for, verified."""
+    record = target.record
+    verified_at = state.verified.get(record.deployed or "", {}).get(target.name)
+    if record.deployed_at is None or verified_at is None:
+        return record.deployed_at
+    return max(record.deployed_at, verified_at)
+
+
+def _what_runs(state: State, target: Target) -> str:
+    tag = state.tag(target.record.deployed)
+    if target.record.is_proven:
+        return tag
+    return f"{tag} ({'being verified' if target.record.verification == 'running' else 'not verified'})"
+
+
+def same_resource(target: Target, deployment: str) -> list[Target]:
+    """The deployment's targets on the same resource: that of the same environment, else all of them."""
+    own = target.resource.targets.get(f"{deployment}/{target.environment.name}/{target.resource.name}")
+    if own is not None:
+        return [own]
+    return [other for other in target.resource.targets.values() if other.deployment.name == deployment]
+
+
+def _cooled_down(
+    state: State, rule: BoundRule, version: VersionNode, target: Target, now: Instant
+) -> GateResult:
+    record = target.record
+    last = state.jobs.get(record.attempts[-1]) if record.attempts else None
+    is_tried_again = last is not None and last.version == version.id
+    if record.deployed == version.id or is_tried_again:
+        return GateResult(rule, rule.kind, decisions.allowed("not a new version here, no cooldown"))
+    verdict = version_cooldown.judge(
+        rule.spec, record.finished_at, now, is_being_verified=record.verification == "running"
+    )
+    return GateResult(rule, rule.kind, verdict, (wakes.resource(target.resource.name),))
+
+
+def _within_budget(state: State, rule: BoundRule, target: Target) -> GateResult:
+    scope = breaker_scope(rule, target)
+    breaker = state.breakers.get((rule.id, scope))
+    verdict = failure_budget.judge(
+        rule.spec,
+        breaker.stopped_at if breaker else None,
+        tuple(breaker.failed) if breaker else (),
+        budget_total(state, rule, target),
+    )
+    return GateResult(rule, rule.kind, verdict, (wakes.breaker(rule.id, scope),))
+
+
+def breaker_scope(rule: BoundRule, target: Target) -> str:
+    """The environment, and with `groupBy` the value after a slash, which is in no environment's name."""
+    environment = target.environment.name if rule.spec.per == "environment" else ""
+    if rule.spec.group_by is None:
+        return environment
+    return f"{environment}/{grouping.value_of(rule.spec.group_by, target.resource)}"
+
+
+def parts_of_scope(scope: str) -> tuple[str | None, str | None]:
+    """The environment and the value of a budget's scope, as far as it has them."""
+    environment, separator, value = scope.partition("/")
+    return environment or None, value if separator else None
+
+
+def rollout_stopped(state: State, rule: BoundRule, version: VersionNode) -> GateResult | None:
+    breaker = state.breakers.get((rule.id, version.id))
+    if breaker is None or breaker.stopped_at is None or rule.spec.stop_after_failures is None:
+        return None
+    verdict = gradual_rollout.stopped(list(breaker.failed), breaker.stopped_at)
+    return GateResult(rule, rule.kind, verdict, (wakes.breaker(rule.id, version.id),))
+
+
+def budget_total(state: State, rule: BoundRule, target: Target) -> int:
+    """How many targets the budget covers: those of the policy, in the environment if it counts per environment."""
+    key = (rule.id, breaker_scope(rule, target))
+    total = state.totals.get(key)
+    if total is None:
+        total = state.totals[key] = sum(
+            1
+            for other in state.targets.values()
+            if any(rule.id == one.id for one in other.rules.of("failureBudget"))
+            and breaker_scope(rule, other) == key[1]
+        )
+    return total
+
+
+def _gate(state: State, rule: BoundRule, version: VersionNode, target: Target, now: Instant) -> GateResult:
+    bindings = items.Bindings(state, target, version, now)
+    allowance = allowances.of(_conditions(state), target.name, now)
+    verdict = gate.judge(rule.spec, bindings, allowance, now)
+    expiry = items.next_signal_expiry(state, now)
+    if expiry is not None and not verdict.is_allowed:
+        again = verdict.requeue_at
+        verdict = msgspec.structs.replace(verdict, requeue_at=expiry if again is None else min(again, expiry))
+    reasons: tuple[Wake, ...] = (
+        wakes.pair(target.deployment.name, target.environment.name),
+        wakes.SIGNALS,
+    )
+    return GateResult(rule, rule.kind, verdict, reasons)
+
+
+def _conditions(state: State) -> int:
+    """How many conditions of gates are asked in one look at everything."""
+    total = state.totals.get(_CONDITIONS)
+    if total is None:
+        total = state.totals[_CONDITIONS] = sum(
+            len(rule.spec.when) for target in state.targets.values() for rule in target.rules.of("gate")
+        )
+    return total
+
+
+NOT_FROZEN = GateResult(None, "freeze", decisions.allowed("not frozen"))

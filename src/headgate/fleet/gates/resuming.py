@@ -1,0 +1,65 @@
+"""A person resumes a line that failures have stopped: everywhere, or one of the lines that a rule has."""
+
+from __future__ import annotations
+
+from headgate.fleet.gates import failures, gates
+from headgate.fleet.model.changes import ResumeBudget
+from headgate.fleet.rules import failure_budget
+from headgate.fleet.state import grouping, references, wakes
+from headgate.fleet.state.state import State
+from headgate.fleet.state.units import BoundRule
+from headgate.kernel.problems import Problem, Rejected
+
+
+def resume(state: State, change: ResumeBudget) -> None:
+    """Failures so far no longer count there."""
+    rule = references.rule(state, change.policy, change.rule)
+    _check_where(state, rule, change)
+    for (rule_id, scope), breaker in state.breakers.items():
+        if rule_id == rule.id and _is_named(rule, scope, change):
+            if breaker.stopped_at is not None:
+                failures.tell(state, rule, scope, "resumed", sorted(breaker.failed))
+            breaker.failed.clear()
+            breaker.stopped_at = None
+            state.journal.changed("latch", rule_id, scope)
+            state.waiting.happened(wakes.breaker(rule_id, scope))
+
+
+def _check_where(state: State, rule: BoundRule, change: ResumeBudget) -> None:
+    """Where a line does not stop it cannot be resumed: to say yes and do nothing would be worse than a refusal."""
+    problems = []
+    counts = rule.kind == "failureBudget"
+    if change.environment is not None and not (counts and rule.spec.per == "environment"):
+        one = "one line for the whole policy" if counts else "a line for each version, in all environments"
+        problems.append(
+            Problem("environment", f"is {change.environment!r}; {rule.label} has {one}: leave it out")
+        )
+    if change.value is not None:
+        found = sorted(_values(state, rule)) if counts and rule.spec.group_by is not None else []
+        if not found:
+            message = f"is {change.value!r}; {rule.label} has no lines by groupBy: leave it out"
+            problems.append(Problem("value", message))
+        elif change.value not in found:
+            problems.append(
+                Problem("value", f"is {change.value!r}; allowed are {failure_budget.named(found)}")
+            )
+    if problems:
+        raise Rejected(problems)
+
+
+def _values(state: State, rule: BoundRule) -> set[str]:
+    """What `groupBy` gives for the resources that the rule covers, and for those that have failed, as people see it."""
+    scopes = {scope for rule_id, scope in state.breakers if rule_id == rule.id}
+    scopes |= {
+        gates.breaker_scope(rule, target)
+        for target in state.targets.values()
+        if any(one.id == rule.id for one in target.rules.of(rule.kind))
+    }
+    return {grouping.shown(gates.parts_of_scope(scope)[1] or "") for scope in scopes}
+
+
+def _is_named(rule: BoundRule, scope: str, change: ResumeBudget) -> bool:
+    if rule.kind != "failureBudget":
+        return True
+    environment, value = gates.parts_of_scope(scope)
+    return change.environment in (None, environment) and change.value in (None, grouping.shown(value or ""))

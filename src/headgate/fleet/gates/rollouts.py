@@ -1,0 +1,203 @@
+"""Whose turn it is: ranks of targets by hash, and the clock from which their offsets count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate.fleet.rules import deployment_window, gradual_rollout
+from headgate.fleet.rules.gradual_rollout import Behind
+from headgate.fleet.state import candidates, grouping, wakes
+from headgate.fleet.state.ranks import BracketRanks
+from headgate.fleet.state.state import State
+from headgate.fleet.state.units import BoundRule, Site, Target, VersionNode
+from headgate.kernel import positions
+from headgate.kernel.instants import Instant
+from headgate.kernel.wakes import Wake
+
+SHIFTS_AT_MOST = 16
+
+
+def position_of_target(
+    state: State, target: Target, version: VersionNode, group_by: str | None = None
+) -> tuple[int, int]:
+    """Rank among the targets of the environment in the version's scope, with `group_by` those of the same value, and how
+    many they are."""
+    ranks = ranks_of(state, target, version, group_by)
+    return ranks.get(target.resource.name, len(ranks)), len(ranks)
+
+
+def ranks_of(
+    state: State, target: Target, version: VersionNode, group_by: str | None = None
+) -> dict[str, int]:
+    """By resource, first in line first."""
+    pair = target.pair
+    value = grouping.value_of(group_by, target.resource)
+    key = ("ranks", version.id, group_by or "", value)
+    cached = pair.caches.get(key)
+    if cached is None or cached[0] != pair.generation:
+        scoped = candidates.scoped_targets(state, pair, version).values()
+        line = [t for t in scoped if group_by is None or grouping.value_of(group_by, t.resource) == value]
+        cached = pair.caches[key] = (pair.generation, _ranks(line, version))
+    ranks: dict[str, int] = cached[1]
+    return ranks
+
+
+def _ranks(line: list[Target], version: VersionNode) -> dict[str, int]:
+    """Places by the hash of the target and the version; should two be equal, their keys decide."""
+    hashes = positions.fnv1a_64_of_each(version.id, [target.rollout_prefix() for target in line])
+    names = [target.resource.name for target in line]
+    if len(set(hashes)) < len(hashes):
+        ordered = sorted(zip(hashes, (target.key() for target in line), names, strict=True))
+        return {name: rank for rank, (_, _, name) in enumerate(ordered)}
+    return {name: rank for rank, (_, name) in enumerate(sorted(zip(hashes, names, strict=True)))}
+
+
+def has_succeeded(state: State, target: Target, version: VersionNode) -> bool:
+    """It runs the version or a newer one, verified where that is asked for, and nothing has failed since."""
+    record = target.record
+    runs = state.version(record.deployed)
+    return (
+        runs is not None
+        and runs.order >= version.order
+        and record.job is None
+        and record.is_proven
+        and record.failed_at is None
+    )
+
+
+def _needs_person(target: Target, version: VersionNode) -> bool:
+    """It has failed with the version, or was rolled back from it, and is not about to try again."""
+    record = target.record
+    if record.job is not None or record.ordered is not None or record.retry_at is not None:
+        return False
+    return record.failed_version == version.id or version.id in record.rolled_back
+
+
+def target_behind(
+    state: State, target: Target, version: VersionNode, rule: BoundRule, position: int, total: int
+) -> Behind | None:
+    """With `advanceOn: success`, the first in line that has not succeeded, if its turn comes before this one's."""
+    if rule.spec.advance_on != "success":
+        return None
+    pair, group_by = target.pair, rule.spec.group_by
+    value = grouping.value_of(group_by, target.resource)
+    key = ("behind", version.id, group_by or "", value)
+    cached = pair.caches.get(key)
+    if cached is None or cached[0] != pair.progress:
+        first = next(
+            (
+                (rank, Behind(pair.targets[name].name, _needs_person(pair.targets[name], version)))
+                for name, rank in ranks_of(state, target, version, group_by).items()
+                if not has_succeeded(state, pair.targets[name], version)
+            ),
+            None,
+        )
+        cached = pair.caches[key] = (pair.progress, first)
+    found: tuple[int, Behind] | None = cached[1]
+    if found is None:
+        return None
+    is_before = gradual_rollout.offset(rule.spec, found[0], total) < gradual_rollout.offset(
+        rule.spec, position, total
+    )
+    return found[1] if is_before else None
+
+
+def site_behind(state: State, site: Site, versions: list[VersionNode], rule: BoundRule) -> Behind | None:
+    """The same of a bracket's resources: one has succeeded when all that the versions concern there has.
+
+    Whichever policy has the rule, resources are asked in the bracket's order: what starts is the group, and two groups would
+    wait for each other if two of their members had orders of their own. Those of other environments are not waited for: what
+    comes first among environments is for progression to say, and they may wait for this one.
+    """
+    if rule.spec.advance_on != "success":
+        return None
+    group_by = rule.spec.group_by
+    value = grouping.value_of(group_by, site.resource)
+    position, total = position_of_site(state, site, versions, group_by)
+    own = gradual_rollout.offset(rule.spec, position, total)
+    for other in sorted(state.sites_by_rule.get(site.rule.id, ())):
+        if other is site or other.environment is not site.environment:
+            continue
+        if grouping.value_of(group_by, other.resource) != value:
+            continue
+        rank, _ = position_of_site(state, other, versions, group_by)
+        if gradual_rollout.offset(rule.spec, rank, total) >= own:
+            continue
+        lagging = list(_lagging(state, other, versions, rule))
+        if lagging:
+            has_failed = other.executing is not None and other.executing.status == "failed"
+            by_person = has_failed or any(_needs_person(target, version) for target, version in lagging)
+            return Behind(other.resource.name, by_person)
+    return None
+
+
+def _lagging(
+    state: State, site: Site, versions: list[VersionNode], rule: BoundRule
+) -> Iterator[tuple[Target, VersionNode]]:
+    """Members whose turns the rule decides, and that have not succeeded with the version that concerns them."""
+    for version in versions:
+        target = site.members.get(version.object.deployment)
+        if target is None or not any(one.id == rule.id for one in target.rules.of(rule.kind)):
+            continue
+        if candidates.in_scope(state, version, target) and not has_succeeded(state, target, version):
+            yield target, version
+
+
+def success_wakes(rule: BoundRule, *targets: Target) -> tuple[Wake, ...]:
+    """What tells that another target of the line has moved."""
+    if rule.spec.advance_on != "success":
+        return ()
+    return tuple(
+        wakes.pair(target.deployment.name, environment)
+        for target in targets
+        for environment in target.deployment.pairs
+    )
+
+
+def position_of_site(
+    state: State, site: Site, versions: list[VersionNode], group_by: str | None = None
+) -> tuple[int, int]:
+    """Only resources that the locked versions concern count; one version without a scope concerns all. With `group_by`
+    only those of the same value."""
+    scope = tuple(sorted(v.id for v in versions)) if versions and all(v.scope for v in versions) else ()
+    value = grouping.value_of(group_by, site.resource)
+    ranks = state.bracket_ranks.get(site.rule.id)
+    if ranks is None:
+        ranks = state.bracket_ranks[site.rule.id] = BracketRanks()
+    return ranks.position(
+        site,
+        scope if group_by is None else (*scope, group_by, value),
+        state.sites_by_rule.get(site.rule.id, ()),
+        lambda other: (
+            grouping.value_of(group_by, other.resource) == value
+            and (not scope or _concerns_any(state, other, versions))
+        ),
+    )
+
+
+def _concerns_any(state: State, site: Site, versions: list[VersionNode]) -> bool:
+    for version in versions:
+        target = site.members.get(version.object.deployment)
+        if target is not None and candidates.in_scope(state, version, target):
+            return True
+    return False
+
+
+def shifted_by_windows(windows: tuple[BoundRule, ...], start: Instant) -> Instant | None:
+    """The first moment from `start` on at which every window rule allows; None if there is none."""
+    for _ in range(SHIFTS_AT_MOST):
+        moved = start
+        for rule in windows:
+            shifted = deployment_window.shift(rule.spec, moved)
+            if shifted is None:
+                return None
+            moved = shifted
+        if moved == start:
+            return start
+        start = moved
+    return start
+
+
+def is_shared_by_bracket(rule: BoundRule, site: Site | None) -> bool:
+    """A rollout on the bracket's own policy gives all members of a resource one position, unless told not to."""
+    return site is not None and rule.spec.bracket_aware and rule.policy.name == site.rule.policy.name

@@ -1,0 +1,70 @@
+"""The config of a job agent by its type: which of its fields need care when expressions in them are computed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from headgate.fleet.model import careful_addresses, careful_commands, careful_texts, hiding, job_configs
+from headgate.fleet.model.job_configs import Bindings, Config
+from headgate.kernel.documents import field_path
+from headgate.kernel.problems import Problem, Rejected
+
+_ADDRESSES: Mapping[str, tuple[str, ...]] = {
+    "http": ("url", "statusUrl", "cancelUrl"),
+    "github": ("apiUrl",),
+    "argocd": ("serverUrl",),
+}
+_WRITTEN_OUT: Mapping[str, tuple[str, ...]] = {
+    "http": ("secret", "secretEnv"),
+    "github": ("token", "tokenEnv"),
+    "argocd": ("token", "tokenEnv", "insecure"),
+}
+_RUNS_COMMANDS = ("exec", "pull")
+
+
+def check(agent_type: str, config: Config, path: str, problems: list[Problem]) -> None:
+    """What is wrong with the places of expressions, before there is a job to compute them for."""
+    hiding.check(config, path, problems)
+    problems.extend(
+        _written_out(field_path(path, field))
+        for field in _WRITTEN_OUT.get(agent_type, ())
+        if careful_texts.has_expression(config.get(field))
+    )
+    for field in _ADDRESSES.get(agent_type, ()):
+        given = config.get(field)
+        if isinstance(given, str):
+            careful_addresses.check(given, field_path(path, field), problems)
+    if agent_type in _RUNS_COMMANDS and "command" in config:
+        careful_commands.check(config["command"], field_path(path, "command"), problems)
+
+
+def resolve(agent_type: str, config: Config, bindings: Bindings, path: str = "config") -> dict[str, Any]:
+    """A new document without expressions. Raises Rejected with the path of everything that cannot be computed."""
+    bindings = job_configs.Metered(bindings)
+    problems: list[Problem] = []
+    result: dict[str, Any] = {}
+    values: dict[str, str] = {}
+    for field, given in config.items():
+        place = field_path(path, field)
+        if field in _WRITTEN_OUT.get(agent_type, ()) and careful_texts.has_expression(given):
+            problems.append(_written_out(place))
+        elif field in _ADDRESSES.get(agent_type, ()) and isinstance(given, str):
+            result[field] = careful_addresses.resolve(given, bindings, place, problems)
+        elif agent_type in _RUNS_COMMANDS and field == "command":
+            result[field], values = careful_commands.resolve(given, bindings, place, problems)
+        elif agent_type in _RUNS_COMMANDS and field == "workingDirectory" and isinstance(given, str):
+            result[field] = careful_texts.folder(given, bindings, place, problems)
+        else:
+            result |= job_configs.resolve_into({field: given}, bindings, path, problems)
+    if problems:
+        raise Rejected(problems)
+    if values:
+        result["env"] = {**result.get("env", {}), **values}
+    return result
+
+
+def _written_out(path: str) -> Problem:
+    return Problem(
+        path, "has an expression; it has to be written out, so that nobody else can say what it is"
+    )

@@ -1,0 +1,105 @@
+"""Which versions concern a target at all: ready, in scope, newest first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate import cel
+from headgate.fleet.state.state import State
+from headgate.fleet.state.units import Pair, Target, VersionNode
+from headgate.kernel.instants import Instant
+
+
+def in_scope(state: State, version: VersionNode, target: Target, now: Instant | None = None) -> bool:
+    """A scope that fails to evaluate keeps the version, with a warning: a typo must not silently drop it."""
+    if version.scope is None:
+        return True
+    try:
+        return version.scope.judge(target.bindings())
+    except cel.EvaluationError as error:
+        if now is not None:
+            state.warn(now, target, version, _flaw(version, target, error))
+        return True
+
+
+def scope_flaw(version: VersionNode, target: Target) -> str | None:
+    """Why the version's scope could not be evaluated on the target."""
+    if version.scope is None:
+        return None
+    try:
+        version.scope.judge(target.bindings())
+    except cel.EvaluationError as error:
+        return _flaw(version, target, error)
+    return None
+
+
+def _flaw(version: VersionNode, target: Target, error: cel.EvaluationError) -> str:
+    return f"targetSelector of {version.tag} failed on {target.name}, so the version is kept: {error}"
+
+
+def withdrawn(state: State, target: Target, version_id: str | None, kind: str) -> str | None:
+    """Why the version starts here no more, although it was to. One that is paused only waits; and only what a job would
+    bring here has to be meant for the target, not what runs already."""
+    version = state.version(version_id)
+    if version is None:
+        return "its version was deleted"
+    if version.object.status in ("rejected", "failed"):
+        return f"its version was {version.object.status}"
+    if kind in ("deploy", "hook") and not in_scope(state, version, target):
+        return f"{version.tag} is no longer for this target"
+    return None
+
+
+def newest_first(
+    state: State, target: Target, now: Instant | None = None, watermark: tuple[Instant, str] | None = None
+) -> Iterator[VersionNode]:
+    """Down to the floor, if there is one."""
+    for version in reversed(target.deployment.versions):
+        if version.is_ready and (version.scope is None or in_scope(state, version, target, now)):
+            if watermark is not None and version.order < watermark:
+                return
+            yield version
+
+
+def scoped_targets(state: State, pair: Pair, version: VersionNode) -> dict[str, Target]:
+    """Targets of the pair that count for the version, by resource name; cached until membership moves."""
+    if version.scope is None:
+        return pair.targets
+    key = ("scope", version.id)
+    cached = pair.caches.get(key)
+    if cached is None or cached[0] != pair.generation:
+        found = {name: target for name, target in pair.targets.items() if in_scope(state, version, target)}
+        cached = pair.caches[key] = (pair.generation, found)
+    return cached[1]
+
+
+def deployed_version(state: State, target: Target) -> VersionNode | None:
+    return state.version(target.record.deployed)
+
+
+def rollback_version(state: State, target: Target) -> VersionNode | None:
+    """Where it goes when what runs was rejected and goes back: the last that ran here and is not known to be bad."""
+    deployed = deployed_version(state, target)
+    if deployed is None or not deployed.object.goes_back:
+        return None
+    return last_good(state, target)
+
+
+def last_good(state: State, target: Target) -> VersionNode | None:
+    record = target.record
+    for version_id in (record.previous, *reversed(record.ran)):
+        version = state.version(version_id)
+        if version is None or not version.is_ready or version.id == record.deployed:
+            continue
+        is_bad = version.id in record.rolled_back or version.id in record.failures
+        if not is_bad and in_scope(state, version, target):
+            return version
+    return None
+
+
+def watermark_of(state: State, target: Target) -> tuple[Instant, str] | None:
+    """No candidate older than this: what runs, unless what runs was rejected and goes back."""
+    deployed = deployed_version(state, target)
+    if deployed is None or deployed.object.goes_back:
+        return None
+    return deployed.order

@@ -1,0 +1,164 @@
+"""Taking and giving back slots: all rules that cover a resource or none, and who holds for how long."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from headgate.fleet.model.records import Group
+from headgate.fleet.state import rollbacks, wakes
+from headgate.fleet.state.slots import SlotTable
+from headgate.fleet.state.state import State
+from headgate.fleet.state.units import BoundRule, Target, VersionNode
+from headgate.kernel.instants import Instant
+
+
+def tables_for(state: State, targets: Iterable[Target]) -> list[SlotTable]:
+    """The slots that are held while these targets of one resource are worked on."""
+    tables: dict[str, SlotTable] = {}
+    for target in targets:
+        for rule in target.rules.of("resourceConcurrency"):
+            table = _table(state, rule.id, target.resource.name)
+            if table is not None:
+                tables[rule.id] = table
+    return list(tables.values())
+
+
+def _table(state: State, rule_id: str, resource: str) -> SlotTable | None:
+    slots = state.slots.get(rule_id)
+    return slots.table_of(resource) if slots is not None else None
+
+
+def lacking(
+    state: State,
+    tables: Iterable[SlotTable],
+    resource: str,
+    runners: Sequence[tuple[Target, VersionNode]],
+    now: Instant,
+) -> list[SlotTable]:
+    """Those of the slots that are not to be had now. If everything that is to run skips a rule, it takes a slot beyond
+    the limit."""
+    return [
+        table
+        for table in tables
+        if not table.has_room_for(resource)
+        and not (runners and all(_skips(state, table, runner, now) for runner in runners))
+    ]
+
+
+def _skips(state: State, table: SlotTable, runner: tuple[Target, VersionNode], now: Instant) -> bool:
+    target, version = runner
+    return state.skip_for(table.rule, version.id, target, now) is not None
+
+
+def take_for_target(state: State, tables: Iterable[SlotTable], target: Target, now: Instant) -> None:
+    """What is held is written into the record, so that a load takes exactly that again."""
+    for table in tables:
+        if table.rule.id not in target.record.slots:
+            target.record.slots[table.rule.id] = now
+            state.journal.changed("target", target.name)
+        _take(state, table, target.resource.name, target.name, target.record.slots[table.rule.id])
+
+
+def take_for_group(state: State, tables: Iterable[SlotTable], group: Group, now: Instant) -> None:
+    tables = list(tables)
+    for table in tables:
+        since = group.slots_since.setdefault(table.rule.id, now)
+        _take(state, table, group.resource, group.id, since)
+    slots = sorted({*group.slots, *(table.rule.id for table in tables)})
+    if slots != group.slots:
+        group.slots = slots
+        state.journal.changed("group", group.id)
+
+
+def _take(state: State, table: SlotTable, resource: str, holder: str, since: Instant) -> None:
+    if table.take(resource, holder, since):
+        state.observer.on_slot_taken(table.rule.id, resource, holder)
+        state.waiting.happened(wakes.slot(resource))
+
+
+def restore_group(state: State, group: Group) -> None:
+    """After a load: exactly the slots it had taken and has not left since."""
+    started_at = group.started_at or group.created_at
+    for table in _tables(state, group.slots, group.resource):
+        _take(state, table, group.resource, group.id, group.slots_since.get(table.rule.id, started_at))
+
+
+def restore_target(state: State, target: Target) -> None:
+    """After a load: exactly the slots it held."""
+    for table in _tables(state, target.record.slots, target.resource.name):
+        _take(state, table, target.resource.name, target.name, target.record.slots[table.rule.id])
+
+
+def _tables(state: State, rules: Iterable[str], resource: str) -> Iterator[SlotTable]:
+    for rule_id in rules:
+        table = _table(state, rule_id, resource)
+        if table is not None:
+            yield table
+
+
+def give_back(state: State, group: Group) -> None:
+    for table in _tables(state, group.slots, group.resource):
+        _release(state, table, group.resource, group.id)
+
+
+def give_back_for_target(state: State, target: Target, rules: Iterable[str]) -> None:
+    for rule_id in rules:
+        del target.record.slots[rule_id]
+        state.journal.changed("target", target.name)
+        table = _table(state, rule_id, target.resource.name)
+        if table is not None:
+            _release(state, table, target.resource.name, target.name)
+
+
+def _release(state: State, table: SlotTable, resource: str, holder: str) -> None:
+    if table.release(resource, holder):
+        _freed(state, table, resource)
+
+
+def leave(state: State, table: SlotTable, resource: str) -> None:
+    """The resource is no longer in the group: whatever it held there is free."""
+    if table.holders.pop(resource, None) is not None:
+        _freed(state, table, resource)
+
+
+def _freed(state: State, table: SlotTable, resource: str) -> None:
+    state.observer.on_slot_freed(table.rule.id, resource)
+    state.waiting.happened(wakes.slots(table.rule.id))
+
+
+def is_at_work(state: State, target: Target, rule: BoundRule) -> bool:
+    """Outside brackets: a job lives, or the next attempt is ahead, or what has run is being verified, or its rollback has
+    failed and waits for a person."""
+    record = target.record
+    newest = record.job or (record.attempts[-1] if record.attempts else "")
+    job = state.jobs.get(newest)
+    if job is None or job.group is not None:
+        return False
+    if record.job is not None or record.retry_at is not None:
+        return True
+    is_unsettled = job.verification == "running" or rollbacks.failed(state, target) is not None
+    return is_unsettled and bool(rule.spec.hold_through_verification)
+
+
+def settle_target(state: State, target: Target) -> None:
+    """Gives back what nothing needs any more. Who is to be rolled back keeps for that what it has."""
+    record = target.record
+    if not record.slots or record.rollback_to is not None or rollbacks.ahead(state, target) is not None:
+        return
+    rules = {rule.id: rule for rule in target.rules.of("resourceConcurrency")}
+    over = [
+        rule_id
+        for rule_id in record.slots
+        if rule_id not in rules or not is_at_work(state, target, rules[rule_id])
+    ]
+    give_back_for_target(state, target, over)
+
+
+def hold_what_runs(state: State, target: Target, now: Instant) -> None:
+    """When rules or groups have changed: what runs is counted wherever it is covered now, and nowhere else."""
+    tables = tables_for(state, (target,))
+    held = target.record.slots
+    covered = {table.rule.id for table in tables}
+    give_back_for_target(state, target, [rule_id for rule_id in held if rule_id not in covered])
+    wanted = [t for t in tables if t.rule.id in held or is_at_work(state, target, t.rule)]
+    take_for_target(state, wanted, target, now)

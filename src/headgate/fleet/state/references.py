@@ -1,0 +1,138 @@
+"""From names and ids to the things they name, with a sentence where there is nothing of that name."""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+from collections.abc import Iterable, Mapping
+from typing import TypeVar, get_args
+
+from headgate.fleet.model import changes
+from headgate.fleet.model import objects as model
+from headgate.fleet.model.kinds import Kind, name_of
+from headgate.fleet.model.objects import LONGEST_NAME
+from headgate.fleet.state.state import State
+from headgate.fleet.state.units import (
+    BoundRule,
+    DeploymentNode,
+    EnvironmentNode,
+    PolicyNode,
+    ResourceNode,
+    Target,
+    VersionNode,
+)
+from headgate.kernel.problems import Problem, Rejected
+
+VERSION_STATUSES: tuple[str, ...] = get_args(model.VersionStatus)
+_MOST_COMPARED = 2_000
+NOT_SKIPPABLE = frozenset({"retry", "rollback", "verification"})
+
+
+def _missing(path: str, kind: str, name: str, known: Iterable[str]) -> Rejected:
+    """Looking for a name like it takes long among very many, and everybody waits for it."""
+    names = list(itertools.islice(known, _MOST_COMPARED))
+    close = difflib.get_close_matches(name[:LONGEST_NAME], names, n=1) if len(names) < _MOST_COMPARED else []
+    hint = f"; did you mean {close[0]}?" if close else ""
+    return Rejected((Problem(path, f"there is no {kind} {name!r}{hint}"),))
+
+
+Node = TypeVar("Node", ResourceNode, EnvironmentNode, DeploymentNode, PolicyNode)
+
+
+def _find(nodes: Mapping[str, Node], name: str, kind: str, path: str) -> Node:
+    node = nodes.get(name)
+    if node is None:
+        node = next((one for one in nodes.values() if one.object.id == name), None)
+    if node is None:
+        raise _missing(path, kind, name, nodes)
+    return node
+
+
+def resource(state: State, name: str, path: str = "resource") -> ResourceNode:
+    return _find(state.resources, name, "resource", path)
+
+
+def environment(state: State, name: str, path: str = "environment") -> EnvironmentNode:
+    return _find(state.environments, name, "environment", path)
+
+
+def deployment(state: State, name: str, path: str = "deployment") -> DeploymentNode:
+    return _find(state.deployments, name, "deployment", path)
+
+
+def policy(state: State, name: str, path: str = "policy") -> PolicyNode:
+    return _find(state.policies, name, "policy", path)
+
+
+def version(state: State, owner: str, tag: str) -> VersionNode:
+    node = deployment(state, owner)
+    found = node.version(tag)
+    if found is None:
+        raise _missing("tag", f"version of {node.name}", tag, [v.tag for v in node.versions])
+    return found
+
+
+def target(state: State, name: str) -> Target:
+    found = state.target_named(name)
+    if found is None:
+        raise _missing("target", "release target", name, state.targets)
+    return found
+
+
+def rule(state: State, policy_name: str | None, reference: str) -> BoundRule:
+    """By id, name or index within the policy; without a policy, by id or by a name that only one rule has."""
+    policies = [policy(state, policy_name)] if policy_name is not None else list(state.policies.values())
+    found = []
+    for node in policies:
+        for one in node.rules:
+            by_index = policy_name is not None and str(reference) == str(one.rule.index)
+            if reference in (one.id, one.rule.name) or by_index:
+                found.append(one)
+    if not found and policy_name is not None:
+        found = [one for one in policies[0].rules if one.kind == reference]
+    if len(found) > 1:
+        exact = [one for one in found if reference in (one.id, one.rule.name)]
+        found = exact if len(exact) == 1 else found
+    if len(found) != 1:
+        labels = [one.label for node in policies for one in node.rules]
+        what = "there is no rule" if not found else "several rules are called"
+        raise Rejected((Problem("rule", f"{what} {reference!r}; there are {', '.join(labels) or 'none'}"),))
+    return found[0]
+
+
+def remove_plain(state: State, kind: Kind, name: str) -> None:
+    kept = state.kept(kind)
+    if name not in kept:
+        raise _missing("name", kind.name, name, kept)
+    del kept[name]
+
+
+def check_unique(state: State, thing: changes.Object, *, create_only: bool) -> None:
+    if isinstance(thing, model.Resource):
+        identifier = thing.identifier or thing.name
+        owner = state.identifiers.get(identifier, thing.name)
+        if owner != thing.name:
+            raise Rejected(
+                (Problem("spec.identifier", f"{identifier!r} is the identifier of {owner} already"),)
+            )
+    if isinstance(thing, model.Version):
+        _check_version(state, thing, create_only=create_only)
+
+
+def _check_version(state: State, version: model.Version, *, create_only: bool) -> None:
+    """Versions are referred to by tag and by id: no tag is the id of another one, and no id is given twice."""
+    node = deployment(state, version.deployment, path="spec.deployment")
+    if node.tagged(version.tag) is not None:
+        if create_only:
+            raise Rejected((Problem("spec.tag", f"{node.name} has a version {version.tag!r} already"),))
+        return
+    other = state.versions.get(version.tag.lower())
+    if other is not None:
+        message = f"is {version.tag!r}, which is the id of {name_of(other.object)}; give it another tag"
+        raise Rejected((Problem("spec.tag", message),))
+    if version.id in state.versions:
+        holder = name_of(state.versions[version.id].object)
+        raise Rejected((Problem("metadata.id", f"is {version.id}, which is the id of {holder}"),))
+    if any(one.tag.lower() == version.id for one in node.versions):
+        message = f"is {version.id}, which is the tag of another version of {node.name}"
+        raise Rejected((Problem("metadata.id", message),))

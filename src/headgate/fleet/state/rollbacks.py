@@ -1,0 +1,60 @@
+"""Rollbacks that are still to come, and those that failed: until they are done, their resource is not."""
+
+from __future__ import annotations
+
+from headgate.fleet.model.records import Job
+from headgate.fleet.state import candidates, variables
+from headgate.fleet.state.state import State
+from headgate.fleet.state.units import Target, VersionNode
+
+
+def ahead(state: State, target: Target) -> VersionNode | None:
+    """Where the target goes back to next, outside brackets: as ordered, or because what runs was rejected."""
+    if target.site is not None:
+        return None
+    ordered = state.version(target.record.rollback_to)
+    if ordered is not None:
+        return ordered
+    back = candidates.rollback_version(state, target)
+    return back if back is not None and not _is_barred(state, target, back) else None
+
+
+def _is_barred(state: State, target: Target, back: VersionNode) -> bool:
+    """What failed or was put back here, and is newer than what runs, is not passed over by itself."""
+    record = target.record
+    deployed = candidates.deployed_version(state, target)
+    resolved = variables.resolve(state, target)
+    for version in candidates.newest_first(state, target):
+        if version is back or (deployed is not None and version.order < deployed.order):
+            return False
+        if version.id in record.rolled_back or record.failures.get(version.id) == resolved:
+            return True
+    return False
+
+
+def tried_last(state: State, target: Target) -> Job | None:
+    """The rollback that was the last thing tried here, and did not succeed: another attempt may follow."""
+    record = target.record
+    last = state.jobs.get(record.attempts[-1]) if record.attempts else None
+    if last is None or record.job is not None or (record.failed_at is None and record.retry_at is None):
+        return None
+    return last if last.kind == "rollback" else None
+
+
+def in_vain(state: State, target: Target) -> Job | None:
+    """The same where no group is at it any more: it is for the target to try it again."""
+    last = tried_last(state, target)
+    return last if last is not None and last.group not in state.groups else None
+
+
+def failed(state: State, target: Target) -> Job | None:
+    """The one after which nothing follows by itself."""
+    return in_vain(state, target) if target.record.failed_at is not None else None
+
+
+def again(state: State, target: Target, job: Job) -> VersionNode | None:
+    """Where the rollback that failed goes when it is tried again: further back, if its version was rejected meanwhile."""
+    version = state.version(job.version)
+    if version is not None and version.object.status != "rejected":
+        return version
+    return candidates.last_good(state, target)

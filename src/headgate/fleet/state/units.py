@@ -1,0 +1,424 @@
+"""The nodes of the fleet in memory: objects with their compiled expressions, and the units that change.
+
+A unit is what the engine looks at as a whole: a release target outside brackets, or a site (one bracket rule
+on one resource of one environment). Everything here is derived from objects and records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from headgate import cel
+from headgate.fleet.model import expressions, records
+from headgate.fleet.model import objects as model
+from headgate.kernel import positions
+from headgate.kernel.decisions import Reason
+from headgate.kernel.instants import Instant
+from headgate.kernel.slots import Slots
+from headgate.kernel.wakes import Wake
+
+"""What a unit waits for, as a key of the waiting lists: ('votes', version id, environment), ('freeze',) ..."""
+
+Bindings = dict[str, Any]
+
+
+class Unit:
+    """Something that may have to change. `order` makes every walk over units the same walk."""
+
+    __slots__ = ("held_by", "lines", "order", "requeue_at", "start_key", "waits")
+
+    def __init__(self, order: str) -> None:
+        self.order = order
+        self.waits: tuple[Wake, ...] = ()
+        self.requeue_at: Instant | None = None
+        self.held_by: Reason | None = None
+        """Why it does not change, while something is in the way; counted in `Waiting`."""
+        self.start_key: StartKey | None = None
+        """Set while the unit stands in line for a slot."""
+        self.lines: tuple[Slots[Any], ...] = ()
+
+    def __lt__(self, other: Unit) -> bool:
+        return self.order < other.order
+
+    def stand_in(self, lines: Iterable[Slots[Any]], key: StartKey) -> None:
+        self.leave_lines()
+        self.start_key = key
+        self.lines = tuple(lines)
+        for line in self.lines:
+            line.queue(key, self)
+
+    def leave_lines(self) -> None:
+        if self.start_key is None:
+            return
+        for line in self.lines:
+            line.leave(self.start_key, self)
+        self.lines = ()
+        self.start_key = None
+
+
+StartKey = tuple[int, int, Instant, str, str]
+"""Who goes first: repairs before what is new, then rollout position, time of readiness, resource, unit."""
+
+REPAIR, NEW = 0, 1
+"""A rollback, a further attempt and what an operator orders never stand behind the version they repair."""
+
+
+class ResourceNode:
+    """`progress` moves with any of its targets' states."""
+
+    __slots__ = ("name", "object", "progress", "targets", "upstreams", "values", "view")
+
+    def __init__(self, resource: model.Resource) -> None:
+        self.name = resource.name
+        self.object = resource
+        self.progress = 0
+        self.view = resource.cel_view()
+        self.values: dict[str, str] = {}
+        """What `groupBy` expressions gave for it, as far as they were asked."""
+        self.targets: dict[str, Target] = {}
+        self.upstreams: dict[tuple[BoundRule, Target], list[Target]] = {}
+        """Who comes before whom here, as far as it was asked; forgotten when a target or its rules change."""
+
+
+class EnvironmentNode:
+    __slots__ = ("matched", "object", "selector", "view")
+
+    def __init__(self, environment: model.Environment) -> None:
+        self.object = environment
+        self.view = environment.cel_view()
+        self.selector = optional_selector(environment.resource_selector)
+        self.matched: set[str] = set()
+
+    @property
+    def name(self) -> str:
+        return self.object.name
+
+
+class VersionNode:
+    """`order` is newest last: creation time; ids decide only where older data has several of one moment."""
+
+    __slots__ = ("dependencies", "id", "is_ready", "object", "order", "scope", "view")
+
+    def __init__(self, version: model.Version) -> None:
+        self.object = version
+        self.id = version.id
+        self.is_ready = version.status == "ready"
+        self.view = version.cel_view()
+        self.order = (version.created_at, version.id)
+        self.scope = optional_selector(version.target_selector)
+        self.dependencies = {
+            name: expressions.VERSION_SELECTOR.selector(dependency.version_selector)
+            for name, dependency in sorted(version.dependencies.items())
+        }
+
+    @property
+    def tag(self) -> str:
+        return self.object.tag
+
+    @property
+    def is_rejected(self) -> bool:
+        return self.object.status == "rejected"
+
+    @property
+    def published_at(self) -> Instant:
+        return self.object.published_at if self.object.published_at is not None else self.object.created_at
+
+
+class DeploymentNode:
+    """`versions` are ordered oldest first."""
+
+    __slots__ = ("matched", "object", "pairs", "selector", "versions", "view")
+
+    def __init__(self, deployment: model.Deployment) -> None:
+        self.object = deployment
+        self.view = deployment.cel_view()
+        self.selector = optional_selector(deployment.resource_selector)
+        self.matched: set[str] = set()
+        self.versions: list[VersionNode] = []
+        self.pairs: dict[str, Pair] = {}
+
+    @property
+    def name(self) -> str:
+        return self.object.name
+
+    def targets(self) -> Iterator[Target]:
+        for pair in self.pairs.values():
+            yield from pair.targets.values()
+
+    def tagged(self, tag: str) -> VersionNode | None:
+        return next((v for v in self.versions if v.tag == tag), None)
+
+    def version(self, reference: str) -> VersionNode | None:
+        """By tag or id, for whoever refers to one. What is written is found by its tag alone, with `tagged`."""
+        return self.tagged(reference) or next((v for v in self.versions if v.id == reference), None)
+
+
+class Pair:
+    """A deployment in an environment. `generation` moves with its membership, `progress` with any of its states."""
+
+    __slots__ = ("caches", "deployment", "environment", "generation", "progress", "targets")
+
+    def __init__(self, deployment: DeploymentNode, environment: EnvironmentNode) -> None:
+        self.deployment = deployment
+        self.environment = environment
+        self.targets: dict[str, Target] = {}
+        self.generation = 0
+        self.progress = 0
+        self.caches: dict[tuple[str, ...], tuple[int, Any]] = {}
+
+    def membership_changed(self) -> None:
+        self.generation += 1
+        self.progress += 1
+        self.caches.clear()
+
+
+class Target(Unit):
+    """A release target: deployment x environment x resource."""
+
+    __slots__ = ("deployment", "environment", "hash_prefix", "pair", "record", "resource", "rules", "site")
+
+    def __init__(
+        self, pair: Pair, resource: ResourceNode, rules: RuleSet, record: records.TargetRecord | None
+    ) -> None:
+        super().__init__(f"{pair.deployment.name}/{pair.environment.name}/{resource.name}")
+        self.pair = pair
+        self.deployment = pair.deployment
+        self.environment = pair.environment
+        self.resource = resource
+        self.rules = rules
+        self.record = record or records.TargetRecord()
+        self.site: Site | None = None
+        self.hash_prefix: int | None = None
+
+    @property
+    def name(self) -> str:
+        return self.order
+
+    def bindings(self) -> Bindings:
+        return {
+            "resource": self.resource.view,
+            "environment": self.environment.view,
+            "deployment": self.deployment.view,
+        }
+
+    def rollout_prefix(self) -> int:
+        """FNV-1a of the target's key, from which that of the key and a version goes on."""
+        if self.hash_prefix is None:
+            self.hash_prefix = positions.fnv1a_64(self.key())
+        return self.hash_prefix
+
+    def key(self) -> str:
+        return f"{self.resource.object.id}-{self.environment.object.id}-{self.deployment.object.id}"
+
+
+class BoundRule:
+    """A rule of a policy, with what is compiled from it once."""
+
+    __slots__ = ("_upstream", "compiled", "id", "kind", "policy", "rule", "spec")
+
+    def __init__(self, policy: model.Policy, rule: model.Rule) -> None:
+        self.policy = policy
+        self.rule = rule
+        self.id = rule.id
+        self.kind = rule.kind
+        self.spec: Any = rule.spec
+        self.compiled: dict[str, cel.Selector] = {}
+        self._upstream: dict[int, tuple[Bindings, bool]] = {}
+
+    @property
+    def label(self) -> str:
+        return self.rule.label
+
+    def is_upstream(self, target: Target) -> bool:
+        """Whether `dependsOn` names the target; remembered by deployment where it reads nothing else."""
+        selector = self.selector(self.spec.depends_on)
+        if not selector.roots <= {"deployment"}:
+            return selector.matches(target.bindings())
+        view = target.deployment.view
+        known = self._upstream.get(id(view))
+        if known is None or known[0] is not view:
+            known = self._upstream[id(view)] = (view, selector.matches({"deployment": view}))
+        return known[1]
+
+    def selector(self, text: str) -> cel.Selector:
+        found = self.compiled.get(text)
+        if found is None:
+            found = self.compiled[text] = expressions.SELECTOR.selector(text)
+        return found
+
+
+class PolicyNode:
+    __slots__ = ("object", "rules", "rules_read_the_resource", "selector")
+
+    def __init__(self, policy: model.Policy) -> None:
+        self.object = policy
+        self.selector = optional_selector(policy.selector)
+        self.rules = tuple(BoundRule(policy, rule) for rule in policy.rules)
+        self.rules_read_the_resource = not all(
+            rule.selector(text).roots <= {"deployment"}
+            for rule in self.rules
+            for text in _texts_that_bind(rule)
+        )
+        """Whether the target, and not its deployment alone, decides which of the rules apply."""
+
+    def matches(self, bindings: Bindings) -> bool:
+        return self.object.enabled and (self.selector is None or self.selector.matches(bindings))
+
+    def reads_only_the_deployment(self) -> bool:
+        return self.selector is None or self.selector.roots <= {"deployment"}
+
+
+INSIDE_A_CYCLE = ("deploymentDependency", "retry", "rollback", "verification")
+"""Kinds of rules that act inside a group; all others decide what is locked, or when it starts."""
+
+
+class RuleSet:
+    """The rules of all policies that match a target, by kind; shared by the targets that have the same ones."""
+
+    __slots__ = ("by_kind", "counts_the_pair", "policies")
+
+    def __init__(self, policies: tuple[PolicyNode, ...], bindings: Bindings) -> None:
+        self.policies = policies
+        self.by_kind: dict[str, tuple[BoundRule, ...]] = {}
+        for policy in policies:
+            for rule in policy.rules:
+                if rule.kind == "deploymentDependency" and not _applies(rule, bindings):
+                    continue
+                if rule.kind == "deploymentBracket" and not rule.selector(
+                    rule.spec.deployment_selector
+                ).matches(bindings):
+                    continue
+                self.by_kind[rule.kind] = (*self.by_kind.get(rule.kind, ()), rule)
+        self.counts_the_pair = bool(self.of("gate")) or any(
+            rule.spec.advance_on == "success" for rule in self.of("gradualRollout")
+        )
+        """Whether a target is judged by how far the others of its deployment and environment are."""
+
+    def going_on_as(self, own: RuleSet, policy: str) -> RuleSet:
+        """With what acts inside a cycle as the policy has it that made the cycle, and without a bracket of its own."""
+        self.by_kind.pop("deploymentBracket", None)
+        for kind in INSIDE_A_CYCLE:
+            others = tuple(rule for rule in self.of(kind) if rule.policy.name != policy)
+            self.by_kind[kind] = (*others, *own.of(kind))
+        return self
+
+    def of(self, kind: str) -> tuple[BoundRule, ...]:
+        return self.by_kind.get(kind, ())
+
+    @property
+    def bracket(self) -> BoundRule | None:
+        """The one bracket rule; None also when there are two, which denies the target."""
+        brackets = self.by_kind.get("deploymentBracket", ())
+        return brackets[0] if len(brackets) == 1 else None
+
+
+class Bracket:
+    """What the sites of one bracket rule share, whatever becomes of the rule's text."""
+
+    __slots__ = ("counts", "deployments", "form", "held", "lost", "seen")
+
+    def __init__(self, deployments: dict[str, DeploymentNode]) -> None:
+        self.deployments = deployments
+        """Every deployment of the workspace."""
+        self.counts: dict[str, int] = {}
+        """Members over all sites, by deployment."""
+        self.form: Any = None
+        """Forgotten when deployments or rules change, and made again when it is asked for."""
+        self.seen: Any = None
+        """The form by which its places were last looked at."""
+        self.held: dict[records.MemberRole, str] | None = None
+        """The hooks that are inferred now."""
+        self.lost: records.LostHooks | None = None
+
+    def entered(self, deployment: str) -> bool:
+        """Whether it is the first member of its deployment."""
+        self.counts[deployment] = self.counts.get(deployment, 0) + 1
+        return self.counts[deployment] == 1
+
+    def left(self, deployment: str) -> bool:
+        """Whether it was the last member of its deployment."""
+        self.counts[deployment] -= 1
+        if self.counts[deployment]:
+            return False
+        del self.counts[deployment]
+        return True
+
+
+class Site(Unit):
+    """One bracket rule on one resource of one environment: where its groups run."""
+
+    __slots__ = (
+        "bracket",
+        "collecting",
+        "environment",
+        "executing",
+        "members",
+        "plan",
+        "record",
+        "resource",
+        "rule",
+        "waiting",
+    )
+
+    def __init__(
+        self,
+        bracket: Bracket,
+        rule: BoundRule,
+        environment: EnvironmentNode,
+        resource: ResourceNode,
+    ) -> None:
+        super().__init__(f"{resource.name}/{environment.name}/{rule.id}")
+        self.bracket = bracket
+        self.rule = rule
+        self.environment = environment
+        self.resource = resource
+        self.members: dict[str, Target] = {}
+        self.record = records.SiteRecord(lost_hooks=bracket.lost)
+        self.collecting: records.Group | None = None
+        self.waiting: records.Group | None = None
+        """Locked, not started: ready or queued."""
+        self.executing: records.Group | None = None
+        """Started, not ended: executing or failed."""
+        self.plan: Any = None
+        """The bracket's form and the site's own shape, once asked for."""
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        return (self.rule.id, self.environment.name, self.resource.name)
+
+    @property
+    def location(self) -> tuple[str, str]:
+        """At most one group of a rule executes on a resource, whatever the environment."""
+        return (self.rule.id, self.resource.name)
+
+    def is_home_of(self, target: Target) -> bool:
+        """Whether its rules still put the target here; others stay only until a cycle has ended."""
+        bracket = target.rules.bracket
+        return bracket is not None and bracket.id == self.rule.id
+
+    @property
+    def is_empty(self) -> bool:
+        """Nobody needs it any more; it is forgotten when it is looked at."""
+        return not self.members and not any(True for _ in self.groups())
+
+    def groups(self) -> Iterator[records.Group]:
+        for group in (self.executing, self.waiting, self.collecting):
+            if group is not None:
+                yield group
+
+
+def _texts_that_bind(rule: BoundRule) -> Iterator[str]:
+    if rule.kind == "deploymentDependency" and rule.spec.applies_to is not None:
+        yield rule.spec.applies_to
+    elif rule.kind == "deploymentBracket":
+        yield rule.spec.deployment_selector
+
+
+def _applies(rule: BoundRule, bindings: Bindings) -> bool:
+    text = rule.spec.applies_to
+    return text is None or rule.selector(text).matches(bindings)
+
+
+def optional_selector(text: str | None) -> cel.Selector | None:
+    return None if text is None else expressions.SELECTOR.selector(text)

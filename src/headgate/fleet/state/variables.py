@@ -1,0 +1,56 @@
+"""Which values a release gets: resource variable, deployment value, variable set, default; first one that is there."""
+
+from __future__ import annotations
+
+from headgate.fleet.model import expressions
+from headgate.fleet.model import objects as model
+from headgate.fleet.model.records import Variables
+from headgate.fleet.state.state import State
+from headgate.fleet.state.units import Bindings, Target
+
+
+def resolve(state: State, target: Target) -> Variables:
+    """Every key that concerns the target, sorted. Most fleets have none, which costs nothing here."""
+    declared = target.deployment.object.variables
+    own = target.resource.object.variables
+    if not declared and not own and not state.variable_sets:
+        return ()
+    bindings = target.bindings()
+    values = {key: variable.default for key, variable in declared.items() if variable.default is not None}
+    for variable_set in _matching_sets(state, bindings):
+        values.update(variable_set.variables)
+    for key, variable in declared.items():
+        chosen = _chosen(variable, bindings)
+        if chosen is not None:
+            values[key] = chosen.value
+    values |= {
+        key: value for key, value in own.items() if key in declared or not _is_declared_on(target, key)
+    }
+    return tuple(sorted(values.items()))
+
+
+def _matching_sets(state: State, bindings: Bindings) -> list[model.VariableSet]:
+    """Weakest first."""
+    matching = [
+        variable_set
+        for variable_set, selector in state.variable_sets.values()
+        if selector is None or selector.matches(bindings)
+    ]
+    return sorted(matching, key=lambda s: (s.priority, s.name))
+
+
+def _chosen(variable: model.DeploymentVariable, bindings: Bindings) -> model.VariableValue | None:
+    best: model.VariableValue | None = None
+    for value in variable.values:
+        if best is not None and value.priority <= best.priority:
+            continue
+        if value.resource_selector is None or expressions.SELECTOR.selector(value.resource_selector).matches(
+            bindings
+        ):
+            best = value
+    return best
+
+
+def _is_declared_on(target: Target, key: str) -> bool:
+    """A resource's variable goes to the deployments that declare its key; a key that none declares goes to all."""
+    return any(key in other.deployment.object.variables for other in target.resource.targets.values())

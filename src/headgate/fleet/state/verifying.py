@@ -1,0 +1,180 @@
+"""Verification of jobs: when measurements are due, and what their results mean for the target."""
+
+from __future__ import annotations
+
+import heapq
+from typing import Literal
+
+import msgspec
+
+from headgate.fleet.model.changes import Measured
+from headgate.fleet.model.records import Job, MetricProgress
+from headgate.fleet.rules import verification
+from headgate.fleet.state import evidence, wakes
+from headgate.fleet.state.state import State
+from headgate.fleet.state.units import Target
+from headgate.kernel.instants import Instant
+
+Trigger = Literal["jobCreated", "jobStarted", "jobSuccess", "jobFailure"]
+
+
+def begin(state: State, target: Target, job: Job, trigger: Trigger, now: Instant) -> None:
+    """A rollback is not verified: it goes to what has been, and there is nowhere to go from there. What has failed its
+    verification already has failed it, whatever else would be measured."""
+    if job.kind == "rollback" or job.verification == "failed":
+        return
+    for rule in target.rules.of("verification"):
+        if rule.spec.trigger_on != trigger or any(progress.rule == rule.id for progress in job.metrics):
+            continue
+        for metric in rule.spec.metrics:
+            fresh = verification.MetricState()
+            progress = MetricProgress(
+                rule.id,
+                metric.name,
+                msgspec.to_builtins(fresh),
+                due_at=verification.next_measurement_at(metric, fresh, now),
+            )
+            job.metrics.append(progress)
+            _schedule(state, job, progress)
+    if any(progress.status == "running" for progress in job.metrics):
+        job.verification = "running"
+        state.measuring.add(job.id)
+        state.journal.changed("job", job.id)
+
+
+def succeeded(state: State, target: Target, job: Job, now: Instant) -> None:
+    """The job did: what is measured from now on, and what was measured since it was created, decides the rest."""
+    begin(state, target, job, "jobSuccess", now)
+    if job.verification == "none":
+        return
+    target.record.verification = job.verification
+    passed = state.verified.setdefault(job.version, {})
+    if job.verification == "failed":
+        passed[target.name] = None
+    elif passed.setdefault(target.name, None) is None and job.verification == "passed":
+        passed[target.name] = now
+    state.journal.changed("progress", job.version, target.name)
+
+
+def schedule(state: State, job: Job) -> None:
+    for progress in job.metrics:
+        _schedule(state, job, progress)
+
+
+def _schedule(state: State, job: Job, progress: MetricProgress) -> None:
+    if progress.status == "running" and progress.due_at is not None:
+        heapq.heappush(state.measurements, (progress.due_at, job.id, progress.rule, progress.metric))
+
+
+def ask(state: State, now: Instant) -> None:
+    """Puts the measurements that are due on the list of things to do."""
+    while state.measurements and state.measurements[0][0] <= now:
+        due_at, job_id, rule, metric = heapq.heappop(state.measurements)
+        job = state.jobs.get(job_id)
+        progress = None if job is None else _progress(job, rule, metric)
+        if (
+            job is not None
+            and progress is not None
+            and progress.status == "running"
+            and progress.due_at == due_at
+        ):
+            state.journal.measurements.append((job, rule, metric))
+
+
+def next_time(state: State) -> Instant | None:
+    return state.measurements[0][0] if state.measurements else None
+
+
+def metric_of(state: State, target: Target, rule_id: str, name: str) -> verification.Metric | None:
+    for rule in target.rules.of("verification"):
+        if rule.id == rule_id:
+            return next((metric for metric in rule.spec.metrics if metric.name == name), None)
+    return None
+
+
+def measured(state: State, change: Measured, now: Instant) -> bool:
+    """Whether the job's verification ended with this measurement."""
+    job = state.jobs.get(change.job)
+    target = None if job is None else state.target_named(job.target)
+    if job is None or target is None:
+        return False
+    progress = _progress(job, change.rule, change.metric)
+    metric = metric_of(state, target, change.rule, change.metric)
+    if progress is None or progress.status != "running" or metric is None:
+        return False
+    before = msgspec.convert(progress.state, verification.MetricState)
+    result = change.result if change.error is None else verification.ProviderError(change.error)
+    found = verification.find(metric, result)
+    after = verification.after(metric, before, found, now)
+    evidence.keep(progress, found, change.result, change.error, now)
+    progress.state = msgspec.to_builtins(after)
+    progress.status = verification.status(metric, after)
+    progress.due_at = (
+        verification.next_measurement_at(metric, after, now) if progress.status == "running" else None
+    )
+    _schedule(state, job, progress)
+    state.journal.changed("job", job.id)
+    return _conclude(state, target, job, now)
+
+
+def drop_unruled(state: State, target: Target, now: Instant) -> Job | None:
+    """Metrics whose rule is gone are not waited for; the job whose verification ended with that."""
+    record = target.record
+    job = state.jobs.get(record.job or (record.attempts[-1] if record.attempts else ""))
+    if job is None or job.id not in state.measuring:
+        return None
+    kept = [p for p in job.metrics if metric_of(state, target, p.rule, p.metric) is not None]
+    if len(kept) == len(job.metrics):
+        return None
+    job.metrics = kept
+    state.journal.changed("job", job.id)
+    return job if _conclude(state, target, job, now) else None
+
+
+def _conclude(state: State, target: Target, job: Job, now: Instant) -> bool:
+    statuses = {progress.status for progress in job.metrics}
+    if "failed" in statuses:
+        outcome: Literal["passed", "failed"] = "failed"
+    elif "running" in statuses:
+        return False
+    else:
+        outcome = "passed"
+    job.verification = outcome
+    job.verified_at = now
+    _tell(state, job)
+    state.journal.changed("job", job.id)
+    state.measuring.discard(job.id)
+    for progress in job.metrics:
+        progress.due_at = None
+    if target.record.deployed == job.version and job.status == "successful":
+        target.record.verification = outcome
+        target.record.finished_at = now
+    if job.status == "successful":
+        state.verified.setdefault(job.version, {})[target.name] = now if outcome == "passed" else None
+        state.journal.changed("progress", job.version, target.name)
+    state.stages_moved(job.version)
+    state.target_changed(target)
+    state.touch(target)
+    state.waiting.happened(wakes.resource(target.resource.name))
+    return True
+
+
+def _tell(state: State, job: Job) -> None:
+    how = evidence.of_verification(job) if job.verification == "failed" else ""
+    message = f"{job.target} {job.tag}: verification {job.verification}" + (f": {how}" if how else "")
+    state.notify(
+        f"verification.{job.verification}",
+        "Job",
+        job.id,
+        message,
+        target=job.target,
+        deployment=job.deployment,
+        environment=job.environment,
+        resource=job.resource,
+        version=job.tag,
+        metrics=evidence.last_measurements(job),
+    )
+
+
+def _progress(job: Job, rule: str, metric: str) -> MetricProgress | None:
+    return next((p for p in job.metrics if p.rule == rule and p.metric == metric), None)

@@ -1,0 +1,67 @@
+"""Votes of people on a version in an environment: cast, withdrawn, and ended with their version."""
+
+from __future__ import annotations
+
+from headgate.fleet.model import objects as model
+from headgate.fleet.model.changes import Vote
+from headgate.fleet.state import references, wakes
+from headgate.fleet.state.state import State
+from headgate.kernel.instants import Instant
+from headgate.kernel.problems import Problem, Rejected
+
+
+def cast(state: State, change: Vote, now: Instant) -> None:
+    node = references.version(state, change.deployment, change.tag)
+    environment = references.environment(state, change.environment)
+    if not change.user.strip():
+        raise Rejected((Problem("user", "must name who votes"),))
+    votes = state.approvals.setdefault((node.id, environment.name), {})
+    votes.pop(change.user, None)
+    if change.status != "withdrawn":
+        votes[change.user] = model.Approval(
+            node.id, environment.name, change.user, change.status, change.reason, now, change.roles
+        )
+    _changed(state, node.id, environment.name, change.user)
+    pair = state.deployments[node.object.deployment].pairs.get(environment.name)
+    for target in pair.targets.values() if pair is not None else ():
+        if target.site is not None:
+            state.waiting.touch(target.site)
+
+
+def end(state: State, version: str) -> None:
+    """The version is gone: what was said of it must not be said of another one."""
+    for key in [key for key in state.approvals if key[0] == version]:
+        for user in state.approvals.pop(key):
+            _changed(state, *key, user)
+
+
+def end_approvals(state: State, version: str) -> list[model.Approval]:
+    """Those that were given to a content that is another now; a no stays."""
+    ended = [
+        vote
+        for (voted, _), votes in sorted(state.approvals.items())
+        if voted == version
+        for vote in votes.values()
+        if vote.status == "approved"
+    ]
+    for vote in ended:
+        del state.approvals[version, vote.environment][vote.user]
+        _changed(state, version, vote.environment, vote.user)
+    return ended
+
+
+def vetoes(state: State, version: str) -> list[model.Approval]:
+    """Votes against it that nobody has withdrawn, in whichever environment."""
+    return [
+        vote
+        for (voted, _), votes in sorted(state.approvals.items())
+        if voted == version
+        for vote in votes.values()
+        if vote.status == "rejected"
+    ]
+
+
+def _changed(state: State, version: str, environment: str, user: str) -> None:
+    state.judge_anew(version)
+    state.journal.changed("approval", version, environment, user)
+    state.waiting.happened(wakes.votes(version, environment))

@@ -1,0 +1,1 @@
+"""From a definition to a graph that can be reconciled: types, expressions, schemas."""

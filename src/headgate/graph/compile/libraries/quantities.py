@@ -1,0 +1,98 @@
+"""quantity: amounts such as 500m, 1.5Gi or 3e2, exact."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import Any
+
+from headgate import cel
+from headgate.cel import values
+from headgate.graph.compile.libraries.comparing import Comparable, is_read_by, method
+
+_NOTATION = re.compile(
+    r"(?P<sign>[+-]?)(?P<number>[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
+    r"(?:(?P<binary>[KMGTPE]i)|(?P<decimal>[numkMGTPE])|[eE](?P<exponent>[+-]?[0-9]{1,3}))?"
+)
+_BINARY = {suffix: 1024**power for power, suffix in enumerate(("Ki", "Mi", "Gi", "Ti", "Pi", "Ei"), start=1)}
+_DECIMAL = {
+    "n": Fraction(1, 10**9),
+    "u": Fraction(1, 10**6),
+    "m": Fraction(1, 1000),
+    "k": Fraction(10**3),
+    "M": Fraction(10**6),
+    "G": Fraction(10**9),
+    "T": Fraction(10**12),
+    "P": Fraction(10**15),
+    "E": Fraction(10**18),
+}
+_NANO = 10**9
+LONGEST = 100
+
+
+class ResourceQuantity(Comparable):
+    __slots__ = ("amount",)
+
+    def __init__(self, amount: Fraction) -> None:
+        self.amount = amount
+
+    @property
+    def order(self) -> Fraction:
+        return self.amount
+
+    def cel_is_integer(self) -> bool:
+        return self.amount.denominator == 1 and values.INT_MINIMUM <= self.amount <= values.INT_MAXIMUM
+
+    def cel_as_integer(self) -> int:
+        if not self.cel_is_integer():
+            raise cel.EvaluationError("the quantity is not a 64-bit integer")
+        return int(self.amount)
+
+    def cel_as_approximate_float(self) -> float:
+        return float(self.amount)
+
+    def cel_sign(self) -> int:
+        return (self.amount > 0) - (self.amount < 0)
+
+    def cel_add(self, other: Any) -> ResourceQuantity:
+        return ResourceQuantity(self.amount + _amount(other))
+
+    def cel_sub(self, other: Any) -> ResourceQuantity:
+        return ResourceQuantity(self.amount - _amount(other))
+
+
+def _amount(value: Any) -> Fraction | int:
+    if isinstance(value, ResourceQuantity):
+        return value.amount
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    raise cel.EvaluationError(f"a quantity or an integer is needed, not {values.kind(value)}")
+
+
+def parse(text: str) -> ResourceQuantity:
+    match = _NOTATION.fullmatch(text) if len(text) <= LONGEST else None
+    if match is None:
+        raise ValueError(f"{values.shown_key(text)} is not a quantity such as 500m, 1.5Gi or 3e2")
+    amount = Fraction(match["number"])
+    if match["binary"]:
+        amount *= _BINARY[match["binary"]]
+    elif match["decimal"]:
+        amount *= _DECIMAL[match["decimal"]]
+    elif match["exponent"]:
+        amount *= Fraction(10) ** int(match["exponent"])
+    # Kubernetes keeps no less than a nano and rounds up, away from zero.
+    if amount * _NANO != int(amount * _NANO):
+        amount = Fraction(int(amount * _NANO) + 1, _NANO)
+    return ResourceQuantity(-amount if match["sign"] == "-" else amount)
+
+
+FUNCTIONS = (
+    cel.Function("quantity", (cel.STRING,), cel.DYN, parse),
+    cel.Function("isQuantity", (cel.STRING,), cel.BOOL, is_read_by(parse)),
+    method("isInteger", result=cel.BOOL),
+    method("asInteger", result=cel.INT),
+    method("asApproximateFloat", result=cel.DOUBLE),
+    method("sign", result=cel.INT),
+    method("add", arguments=1),
+    method("sub", arguments=1),
+)

@@ -1,0 +1,111 @@
+"""Checks documents of the graph level without applying them: definitions, and instances of those beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from headgate.graph.compile import definition
+from headgate.graph.compile.compiler import CompiledGraph, compile_definition
+from headgate.kernel import objects
+from headgate.kernel.problems import Problem, Rejected
+
+
+def is_definition(document: object) -> bool:
+    return (
+        isinstance(document, Mapping)
+        and document.get("kind") == definition.KIND
+        and str(document.get("apiVersion", "")).startswith("kro.run/")
+    )
+
+
+def check(documents: Iterable[Mapping[str, Any]]) -> list[Problem]:
+    """Every problem of the definitions among the documents, and of the instances of those that are right.
+
+    A problem's path starts with the kind and name of its document.
+    """
+    given = [document for document in documents if isinstance(document, Mapping)]
+    problems: list[Problem] = []
+    compiled: dict[tuple[str, str], CompiledGraph] = {}
+    for document in given:
+        if is_definition(document):
+            graph = _compiled(document, problems)
+            if graph is None:
+                continue
+            key = (graph.api_version, graph.kind)
+            if key in compiled:
+                message = f"defines {graph.kind} of {graph.api_version}, as {compiled[key].name} does already"
+                problems.append(Problem(place(document), message))
+            compiled.setdefault(key, graph)
+    for document in given:
+        found = compiled.get((str(document.get("apiVersion")), str(document.get("kind"))))
+        if found is not None and not is_definition(document):
+            _check_instance(document, found, problems)
+    # A refusal makes sure that whatever a problem quotes can be printed.
+    return list(Rejected(problems).problems)
+
+
+def _compiled(document: Mapping[str, Any], problems: list[Problem]) -> CompiledGraph | None:
+    if document.get("apiVersion") != definition.API_VERSION:
+        message = f"is {document.get('apiVersion')!r}; allowed is {definition.API_VERSION}"
+        problems.append(Problem(f"{place(document)}: apiVersion", message))
+        return None
+    before = len(problems)
+    if not isinstance(document.get("spec"), dict):
+        problems.append(Problem(f"{place(document)}: spec", "is required and must be a map"))
+    metadata = document.get("metadata")
+    for key in ("labels", "annotations"):
+        held = metadata.get(key) if isinstance(metadata, Mapping) else None
+        if held is not None and not _is_map_of_texts(held):
+            message = "must be a map of strings to strings"
+            problems.append(Problem(f"{place(document)}: metadata.{key}", message))
+    if len(problems) > before:
+        return None
+    try:
+        return compile_definition(as_object(document))
+    except Rejected as rejected:
+        problems.extend(
+            Problem(f"{place(document)}: {each.path}", each.message) for each in rejected.problems
+        )
+        return None
+
+
+def _is_map_of_texts(value: object) -> bool:
+    return isinstance(value, Mapping) and all(
+        isinstance(key, str) and isinstance(text, str) for key, text in value.items()
+    )
+
+
+def _check_instance(document: Mapping[str, Any], graph: CompiledGraph, problems: list[Problem]) -> None:
+    try:
+        graph.schema.accept(document)
+    except Rejected as rejected:
+        problems.extend(
+            Problem(f"{place(document)}: {each.path}", each.message) for each in rejected.problems
+        )
+
+
+def place(document: Mapping[str, Any]) -> str:
+    metadata = document.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, Mapping) else None
+    return f"{document.get('kind')} {name}" if name else str(document.get("kind"))
+
+
+def as_object(document: Mapping[str, Any]) -> objects.Object:
+    """A document as an object, as far as a definition needs it."""
+    metadata = document.get("metadata")
+    held: Mapping[str, Any] = metadata if isinstance(metadata, Mapping) else {}
+    return objects.Object(
+        api_version=str(document.get("apiVersion", "")),
+        kind=str(document.get("kind", "")),
+        namespace=str(held.get("namespace", "")),
+        name=str(held.get("name", "")),
+        uid=str(held.get("uid", "")),
+        labels=_texts(held.get("labels")),
+        annotations=_texts(held.get("annotations")),
+        spec=dict(document.get("spec") or {}),
+    )
+
+
+def _texts(value: object) -> dict[str, str]:
+    return {str(key): str(text) for key, text in value.items()} if isinstance(value, Mapping) else {}

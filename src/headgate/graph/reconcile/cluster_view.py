@@ -1,0 +1,85 @@
+"""What a planner is shown of the cluster. It asks, and keeps nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Protocol
+
+from headgate.graph.reconcile import labels, revisions
+from headgate.kernel.objects import Key, Object
+
+
+class ClusterView(Protocol):
+    def get(self, key: Key) -> Object | None: ...
+
+    def of_kind(self, group: str, kind: str) -> Iterable[Object]: ...
+
+    def parts_of(self, instance_uid: str) -> Iterable[Object]:
+        """The objects that carry the instance's id, its revisions among them."""
+
+
+class Listed:
+    """A scene made of a list of objects."""
+
+    def __init__(self, items: Iterable[Object]) -> None:
+        self._by_key: dict[Key, Object] = {}
+        self._by_kind: dict[tuple[str, str], list[Object]] = {}
+        self._by_instance: dict[str, list[Object]] = {}
+        for item in items:
+            key = item.key
+            self._by_key[key] = item
+            self._by_kind.setdefault((key.group, key.kind), []).append(item)
+            instance = item.labels.get(labels.INSTANCE_ID)
+            if instance is not None:
+                self._by_instance.setdefault(instance, []).append(item)
+
+    def get(self, key: Key) -> Object | None:
+        return self._by_key.get(key)
+
+    def of_kind(self, group: str, kind: str) -> Iterable[Object]:
+        return self._by_kind.get((group, kind), ())
+
+    def parts_of(self, instance_uid: str) -> Iterable[Object]:
+        return self._by_instance.get(instance_uid, ())
+
+
+def is_revision(item: Object) -> bool:
+    return item.kind == revisions.KIND and item.api_version == revisions.API_VERSION
+
+
+def selected(
+    scene: ClusterView, group: str, kind: str, namespace: str, selector: Mapping[str, object]
+) -> list[Object]:
+    """By label selector, in order of namespace and name; an empty namespace means all of them."""
+    found = [
+        item
+        for item in scene.of_kind(group, kind)
+        if namespace in ("", item.namespace) and item.deleted_at is None and _matches(item.labels, selector)
+    ]
+    return sorted(found, key=lambda item: (item.namespace, item.name))
+
+
+def _matches(found: Mapping[str, str], selector: Mapping[str, object]) -> bool:
+    wanted = selector.get("matchLabels") or {}
+    if not isinstance(wanted, Mapping) or any(found.get(key) != value for key, value in wanted.items()):
+        return False
+    terms = selector.get("matchExpressions") or ()
+    return isinstance(terms, list | tuple) and all(_term(found, term) for term in terms)
+
+
+def _term(found: Mapping[str, str], term: object) -> bool:
+    if not isinstance(term, Mapping):
+        return False
+    value = found.get(str(term.get("key")))
+    values = term.get("values") or ()
+    allowed = [str(each) for each in values] if isinstance(values, list | tuple) else []
+    match term.get("operator"):
+        case "In":
+            return value in allowed
+        case "NotIn":
+            return value not in allowed
+        case "Exists":
+            return value is not None
+        case "DoesNotExist":
+            return value is None
+    return False

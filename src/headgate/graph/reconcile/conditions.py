@@ -1,0 +1,224 @@
+"""The conditions of instances and definitions, and what stands in an instance's status beside them.
+
+A healthy instance that waits on an old revision stays Ready; how far a propagation has come is told by
+ResourcesPropagated alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from headgate import cel
+from headgate.graph.compile import names
+from headgate.graph.reconcile import contents, labels
+from headgate.graph.reconcile.instances import InstancePass
+from headgate.graph.reconcile.nodes import NodeState, NodeUnit
+from headgate.kernel.conditions import Condition, documents, root
+from headgate.kernel.instants import Instant
+
+READY = "Ready"
+INSTANCE_MANAGED = "InstanceManaged"
+GRAPH_RESOLVED = "GraphResolved"
+RESOURCES_READY = "ResourcesReady"
+RESOURCES_PROPAGATED = "ResourcesPropagated"
+
+OWN = "headgate"
+"""The key in an instance's status under which its standing is kept."""
+
+
+class InstanceStatus(msgspec.Struct, frozen=True):
+    """Where an instance stands, in a few words that are kept in its status."""
+
+    state: str
+    conditions: tuple[Condition, ...]
+    is_ready: bool
+    is_propagated: bool
+    landed_revision: int
+    """The last revision that all of it was at and ready."""
+
+
+def standing(look: InstancePass, landed_before: int) -> InstanceStatus:
+    states = [state for state in look.states if state.node.template is not None]
+    propagated = _propagated(look, states)
+    is_propagated = propagated.status == "True"
+    ready = _resources_ready(look, states, had_landed=landed_before > 0)
+    is_ready = ready.status == "True"
+    managed = Condition(INSTANCE_MANAGED, "True", "Managed")
+    resolved = _graph_resolved(look, states)
+    whole = root(READY, (managed, resolved, ready))
+    landed = look.number if is_ready and is_propagated else landed_before
+    failed = resolved.status == "False" or any(unit.problem for unit in look.units)
+    state = "ERROR" if failed else ("ACTIVE" if is_ready else "IN_PROGRESS")
+    return InstanceStatus(
+        state, (whole, managed, resolved, ready, propagated), is_ready, is_propagated, landed
+    )
+
+
+def _graph_resolved(look: InstancePass, states: Sequence[NodeState]) -> Condition:
+    for state in states:
+        if state.resolved.state == "failed":
+            return Condition(GRAPH_RESOLVED, "False", "ResolutionFailed", f"{state.id}: {state.reason}")
+    return Condition(GRAPH_RESOLVED, "True", "Resolved", f"at revision {look.number}")
+
+
+def _resources_ready(look: InstancePass, states: Sequence[NodeState], *, had_landed: bool) -> Condition:
+    for state in states:
+        for unit in (each.last_applied for each in state.units):
+            if unit.object is not None and unit.object.deleted_at is not None:
+                message = f"{state.id}: {unit.key.kind} {unit.name} is being deleted"
+                return Condition(RESOURCES_READY, "False", "ResourceDeleting", message)
+    for state in states:
+        reason = _not_ready(state, had_landed)
+        if reason:
+            return Condition(RESOURCES_READY, "False", "NotReady", reason)
+    for state in look.states:
+        if state.node.template is None and not had_landed and (state.reason or not state.is_ready):
+            return Condition(
+                RESOURCES_READY, "False", "NotReady", f"{state.id}: {state.reason or 'is not ready'}"
+            )
+    return Condition(RESOURCES_READY, "True", "AllResourcesReady")
+
+
+def _not_ready(state: NodeState, had_landed: bool) -> str:
+    """What was never granted is missing only as long as the instance was never whole."""
+    unready = [unit.last_applied for unit in state.units if unit.stands and not unit.is_ready]
+    if unready:
+        return f"{state.id}: {_named(unready)} not ready"
+    if had_landed:
+        return ""
+    missing = [unit for unit in state.units if not unit.stands]
+    if missing:
+        why = next((unit.problem for unit in missing if unit.problem), "")
+        return f"{state.id}: {_named(missing)} not created yet" + (f": {why}" if why else "")
+    if not state.is_resolved:
+        return f"{state.id}: {state.reason}"
+    return ""
+
+
+def _named(units: Sequence[NodeUnit]) -> str:
+    if len(units) == 1:
+        return f"{units[0].key.kind} {units[0].name} is"
+    return f"{len(units)} of {units[0].key.kind}, {units[0].name} the first, are"
+
+
+def progress(look: InstancePass) -> tuple[int, int]:
+    """How many objects are at the newest revision, of how many."""
+    done = total = 0
+    for state in look.states:
+        if state.node.template is None or state.is_excluded:
+            continue
+        if not state.is_resolved or state.number != look.number:
+            total += max(1, len(state.units))
+        else:
+            total += len(state.units)
+            done += sum(unit.is_updated for unit in state.units)
+    return done, total
+
+
+def _propagated(look: InstancePass, states: Sequence[NodeState]) -> Condition:
+    done, total = progress(look)
+    if done == total and all(state.is_resolved for state in states):
+        return Condition(RESOURCES_PROPAGATED, "True", "Propagated", f"all at revision {look.number}")
+    so_far = f"{done} of {total} at revision {look.number}"
+    if any(unit.is_in_flight for state in states for unit in state.units if unit.grant is not None):
+        return Condition(RESOURCES_PROPAGATED, "Unknown", "Propagating", so_far)
+    failure = _failure(states)
+    if failure:
+        return Condition(RESOURCES_PROPAGATED, "False", "EvaluationFailed", f"{so_far}; {failure}")
+    blocked = _blocked(states)
+    if blocked:
+        return Condition(RESOURCES_PROPAGATED, "False", "PropagationBlocked", f"{so_far}; {blocked}")
+    waits = next((f"{state.id} {state.reason}" for state in states if state.reason), "")
+    return Condition(
+        RESOURCES_PROPAGATED, "Unknown", "Propagating", f"{so_far}; {waits}" if waits else so_far
+    )
+
+
+def _failure(states: Sequence[NodeState]) -> str:
+    for state in states:
+        if state.resolved.state == "failed":
+            return f"{state.id}: {state.reason}"
+        for unit in state.units:
+            answer = unit.answer
+            if answer is not None and answer.outcome == "error":
+                gate = f"{answer.gate}: " if answer.gate else ""
+                return f"{state.id} {unit.name}: {gate}{answer.message}"
+    return ""
+
+
+def _blocked(states: Sequence[NodeState]) -> str:
+    for state in states:
+        for unit in state.units:
+            answer = unit.answer
+            if answer is not None and answer.outcome == "pending":
+                gate = f"{answer.gate} " if answer.gate else ""
+                return f"{state.id} {unit.name}: {gate}{answer.message}"
+    return ""
+
+
+def status_of(look: InstancePass, found: InstanceStatus, now: Instant) -> dict[str, Any]:
+    """The author's own fields and conditions, and the built-in ones where the author has none."""
+    bindings: dict[str, object] = {}
+    for state in look.states:
+        value = state.binding()
+        if value is not None:
+            bindings[state.id] = value
+    schema = contents.document_of(look.instance)
+    schema.pop("status", None)
+    bindings[names.SCHEMA] = schema
+    projected, _ = look.graph.status.project(bindings)
+    before = look.instance.status.get("conditions") or ()
+    generation = look.instance.generation
+    shown: Sequence[Condition] = found.conditions
+    named_state = found.state
+    if look.graph.conditions is not None:
+        shown, is_doubled = _author_conditions(look, bindings, before)
+        if is_doubled:
+            named_state = "ERROR"
+    return {
+        **projected,
+        "state": named_state,
+        "conditions": documents(shown, look.instance.status, generation, now),
+        OWN: {
+            "revision": look.number,
+            "graphRevision": int(look.instance.annotations[labels.GRAPH_REVISION]),
+            "landedRevision": found.landed_revision,
+            "landedGraphRevision": _landed_graph(look, found),
+            "isReady": found.is_ready,
+            "isPropagated": found.is_propagated,
+            "observedGeneration": generation,
+        },
+    }
+
+
+def _landed_graph(look: InstancePass, found: InstanceStatus) -> int:
+    if found.landed_revision == look.number:
+        return int(look.instance.annotations[labels.GRAPH_REVISION])
+    return int((look.instance.status.get(OWN) or {}).get("landedGraphRevision") or 0)
+
+
+def _author_conditions(
+    look: InstancePass, bindings: Mapping[str, object], before: Sequence[Any]
+) -> tuple[list[Condition], bool]:
+    """One whose data is not there yet stays as it was; a type that two entries give is dropped."""
+    known = {str(item.get("type")): item for item in before if isinstance(item, Mapping)}
+    made: dict[str, Condition] = {}
+    is_doubled = False
+    for projection in look.graph.conditions or ():
+        try:
+            entries = projection.evaluate({**bindings, names.SCHEMA: contents.document_of(look.instance)})
+        except cel.EvaluationError:
+            old = known.get(projection.type or "")
+            entries = [dict(old)] if old is not None else []
+        for entry in entries:
+            if entry["type"] in made:
+                is_doubled = True
+                continue
+            status: Any = entry.get("status", "Unknown")
+            made[entry["type"]] = Condition(
+                entry["type"], status, entry.get("reason", ""), entry.get("message", "")
+            )
+    return list(made.values()), is_doubled

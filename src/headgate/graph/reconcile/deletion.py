@@ -1,0 +1,60 @@
+"""An instance on its way out takes its objects with it, dependents first, and goes when the last of them is gone.
+
+Neither the graph nor any expression is needed: the objects say themselves when their turn is.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from headgate.graph.reconcile import cluster_view, conditions, labels
+from headgate.kernel.conditions import Condition, documents
+from headgate.kernel.instants import Instant
+from headgate.kernel.objects import Action, DeleteObject, Object, Update, UpdateStatus
+
+
+class Leaving(msgspec.Struct, frozen=True):
+    actions: tuple[Action, ...]
+    left: tuple[Object, ...]
+    """What is still there."""
+
+
+def look(instance: Object, view: cluster_view.ClusterView, now: Instant) -> Leaving:
+    left = [item for item in view.parts_of(instance.uid) if not cluster_view.is_revision(item)]
+    if not left:
+        if labels.FINALIZER not in instance.finalizers:
+            return Leaving((), ())
+        rest = tuple(name for name in instance.finalizers if name != labels.FINALIZER)
+        return Leaving((Update(msgspec.structs.replace(instance, finalizers=rest)),), ())
+    turn = max(map(_turn, left))
+    actions: list[Action] = [
+        DeleteObject(item.key, item.uid, f"its instance {instance.name} is being deleted")
+        for item in sorted(left, key=lambda item: (item.kind, item.namespace, item.name))
+        if _turn(item) == turn and item.deleted_at is None
+    ]
+    status = _status(instance, len(left), now)
+    if status != instance.status:
+        actions.append(UpdateStatus(instance.key, instance.uid, status))
+    return Leaving(tuple(actions), tuple(left))
+
+
+def _turn(item: Object) -> int:
+    """What does not say goes last."""
+    text = item.annotations.get(labels.APPLY_ORDER, "")
+    return int(text) if text.isascii() and text.isdigit() else 0
+
+
+def _status(instance: Object, count: int, now: Instant) -> dict[str, Any]:
+    noun = "object is" if count == 1 else "objects are"
+    message = f"{count} {noun} still there"
+    found = (
+        Condition(conditions.READY, "Unknown", "UnderDeletion", message),
+        Condition(conditions.RESOURCES_READY, "Unknown", "UnderDeletion", message),
+    )
+    return {
+        **instance.status,
+        "state": "DELETING",
+        "conditions": documents(found, instance.status, instance.generation, now),
+    }

@@ -1,0 +1,127 @@
+"""Why each object of an instance, and each instance of a definition, is where it is: one line for each, with what is
+waited for and when it is looked at again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from headgate.graph.reconcile import labels
+from headgate.graph.reconcile.judging import GateVerdict
+from headgate.graph.reconcile.nodes import NodeState, NodeUnit
+from headgate.graph.reconcile.rollouts import RolloutMember
+from headgate.kernel import instants
+from headgate.kernel.instants import Instant
+
+if TYPE_CHECKING:
+    from headgate.graph.reconcile.propagate import DefinitionPlan, InstancePlan
+
+Verdict = Literal["allowed", "pending", "denied"]
+
+
+class ReasonLine(msgspec.Struct, frozen=True):
+    """`node` and `item` say what it is about; `kind` which sort of reason it is."""
+
+    node: str
+    item: str
+    kind: str
+    revision: int
+    verdict: Verdict
+    message: str
+    requeue_at: Instant | None = None
+
+
+def instance_lines(plan: InstancePlan) -> list[ReasonLine]:
+    look = plan.look
+    if look is None:
+        return [_without_a_look(plan)]
+    found: list[ReasonLine] = []
+    for state in look.states:
+        if state.node.template is not None:
+            found.extend(_node_lines(state, look.number))
+        elif state.reason:
+            found.append(ReasonLine(state.id, "", "externalRef", look.number, "pending", state.reason))
+    for state in (*look.states, *look.leftovers):
+        for unit in state.extras:
+            what_follows = f"stays while {unit.held}" if unit.held else "is being removed"
+            message = (
+                f"{unit.key.kind} {unit.name} is not wanted at revision {look.number} and {what_follows}"
+            )
+            found.append(ReasonLine(state.id, unit.name, "removal", unit.number, "pending", message))
+    return found
+
+
+def _without_a_look(plan: InstancePlan) -> ReasonLine:
+    annotations = plan.instance.annotations
+    if plan.instance.deleted_at is not None:
+        return ReasonLine("", "", "deletion", 0, "pending", "it is being deleted, its objects before it")
+    if labels.is_suspended(annotations):
+        message = f"it is suspended by the annotation {labels.RECONCILE}"
+        return ReasonLine("", "", "suspension", 0, "pending", message)
+    return ReasonLine("", "", "definition", 0, "pending", "it waits to be given a graph revision")
+
+
+def _node_lines(state: NodeState, newest: int) -> list[ReasonLine]:
+    if state.is_excluded:
+        return [ReasonLine(state.id, "", "includeWhen", newest, "allowed", "it is left out by includeWhen")]
+    if not state.is_resolved:
+        verdict: Verdict = "denied" if state.resolved.state == "failed" else "pending"
+        kind = "template" if verdict == "denied" else "dependency"
+        return [ReasonLine(state.id, "", kind, newest, verdict, state.reason)]
+    return [_unit_line(state, unit) for unit in state.units]
+
+
+def _unit_line(state: NodeState, unit: NodeUnit) -> ReasonLine:
+    if unit.is_updated:
+        if unit.is_ready:
+            message = f"{unit.key.kind} {unit.name} is at revision {state.number} and ready"
+            return ReasonLine(state.id, unit.name, "propagateWhen", state.number, "allowed", message)
+        message = f"{unit.key.kind} {unit.name} is at revision {state.number} and not ready yet"
+        return ReasonLine(state.id, unit.name, "readyWhen", state.number, "pending", message)
+    last = unit.last_applied
+    stays = f"stays at revision {last.number}" if last.number else "is not created"
+    if last is not unit:
+        stays = f"is not created, {last.name} {stays}"
+    message = f"{unit.key.kind} {unit.name} {stays}: {said(unit.answer)}"
+    look = unit.answer.requeue_at if unit.answer is not None else None
+    return ReasonLine(state.id, unit.name, "propagateWhen", state.number, "pending", message, look)
+
+
+def said(answer: GateVerdict | None) -> str:
+    if answer is None:
+        return "it was not asked for yet"
+    words = answer.message
+    if answer.gate:
+        words = (
+            f"{answer.gate} cannot be evaluated: {words}"
+            if answer.outcome == "error"
+            else f"{answer.gate} {words}"
+        )
+        if answer.outcome == "pending" and answer.message != "is false":
+            words = f"{answer.gate}: {answer.message}"
+    if answer.requeue_at is not None:
+        words += f"; looked at again at {instants.show(answer.requeue_at)}"
+    return words
+
+
+def definition_lines(plan: DefinitionPlan) -> list[ReasonLine]:
+    rollout = plan.rollout
+    found = [
+        ReasonLine("", "", "definition", rollout.number, "denied", problem) for problem in rollout.problems
+    ]
+    found.extend(_member_line(member, rollout.number) for member in rollout.members)
+    return found
+
+
+def _member_line(member: RolloutMember, newest: int) -> ReasonLine:
+    name = member.instance.name
+    if member.is_updated:
+        verdict: Verdict = "allowed" if member.is_ready else "pending"
+        words = "and ready" if member.is_ready else "and not all of it is there and ready yet"
+        return ReasonLine(
+            "", name, "propagateWhen", newest, verdict, f"{name} is at graph revision {newest} {words}"
+        )
+    message = f"{name} stays at graph revision {member.number}: {said(member.answer)}"
+    look = member.answer.requeue_at if member.answer is not None else None
+    return ReasonLine("", name, "propagateWhen", newest, "pending", message, look)

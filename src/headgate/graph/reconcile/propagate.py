@@ -1,0 +1,156 @@
+"""The planner of the graph level: given what is there, what is written next, when to look again, and why.
+
+`plan_definition` decides which instance may take the newest graph revision, `plan_instance` which objects of one
+instance may change, and `plan` does both for a definition and everything below it. All of them are pure: the same
+objects, signals and time give the same plan, and everything that has to be remembered is in the objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from headgate.graph.reconcile import cluster_view, conditions, deletion, explain, instances, labels, rollouts
+from headgate.graph.reconcile.conditions import InstanceStatus
+from headgate.graph.reconcile.explain import ReasonLine
+from headgate.graph.reconcile.instances import InstancePass
+from headgate.graph.reconcile.planner_cache import PlannerCache
+from headgate.graph.reconcile.resolving import AcceptedGraph
+from headgate.graph.reconcile.rollouts import DefinitionRollout
+from headgate.kernel.conditions import Condition, documents, root
+from headgate.kernel.identifiers import IdSource
+from headgate.kernel.instants import Instant
+from headgate.kernel.objects import Action, Object, UpdateStatus
+
+
+class InstancePlan(msgspec.Struct):
+    """`look` is None for an instance that is going, suspended, or not granted any graph revision yet."""
+
+    instance: Object
+    actions: tuple[Action, ...]
+    status: dict[str, Any]
+    requeue_at: Instant | None = None
+    look: InstancePass | None = None
+    standing: InstanceStatus | None = None
+
+    def lines(self) -> list[ReasonLine]:
+        return explain.instance_lines(self)
+
+
+class DefinitionPlan(msgspec.Struct):
+    definition: Object
+    actions: tuple[Action, ...]
+    rollout: DefinitionRollout
+
+    @property
+    def requeue_at(self) -> Instant | None:
+        return self.rollout.requeue_at
+
+    def lines(self) -> list[ReasonLine]:
+        return explain.definition_lines(self)
+
+
+class GraphPlan(msgspec.Struct):
+    """All that is to be written, in its order; the grants of the definition come before what instances do."""
+
+    actions: tuple[Action, ...]
+    definition: DefinitionPlan
+    instances: tuple[InstancePlan, ...]
+    requeue_at: Instant | None
+
+    @property
+    def statuses(self) -> dict[str, dict[str, Any]]:
+        return {plan.instance.name: plan.status for plan in self.instances}
+
+    def lines(self) -> list[ReasonLine]:
+        return [*self.definition.lines(), *(line for plan in self.instances for line in plan.lines())]
+
+
+def plan(
+    definition: Object,
+    view: cluster_view.ClusterView,
+    signals: Mapping[str, object],
+    now: Instant,
+    ids: IdSource | None = None,
+    memory: PlannerCache | None = None,
+) -> GraphPlan:
+    """Names follow from names here, so `ids` is asked for nothing; it is there so that all planners are called alike."""
+    memory = memory or PlannerCache()
+    top = plan_definition(definition, view, signals, now, memory)
+    served = top.rollout.served
+    plans: list[InstancePlan] = []
+    if served is not None:
+        granted_now = {member.instance.uid for member in top.rollout.members if member.is_granted_now}
+        group = served.newest.api_version.partition("/")[0]
+        plans.extend(
+            plan_instance(instance, served, view, signals, now, memory)
+            for instance in rollouts.in_order(view.of_kind(group, served.newest.kind))
+            if instance.uid not in granted_now
+        )
+    looks = [look for look in (top.requeue_at, *(each.requeue_at for each in plans)) if look is not None]
+    actions = (*top.actions, *(action for each in plans for action in each.actions))
+    return GraphPlan(actions, top, tuple(plans), min(looks, default=None))
+
+
+def plan_definition(
+    definition: Object,
+    view: cluster_view.ClusterView,
+    signals: Mapping[str, object],
+    now: Instant,
+    memory: PlannerCache,
+) -> DefinitionPlan:
+    rollout = rollouts.look(definition, view, signals, now, memory)
+    return DefinitionPlan(definition, tuple(rollout.actions), rollout)
+
+
+def plan_instance(
+    instance: Object,
+    served: AcceptedGraph | None,
+    view: cluster_view.ClusterView,
+    signals: Mapping[str, object],
+    now: Instant,
+    memory: PlannerCache,
+) -> InstancePlan:
+    """`served` may be None only for an instance that is going."""
+    if instance.deleted_at is not None:
+        leaving = deletion.look(instance, view, now)
+        return InstancePlan(instance, leaving.actions, instance.status)
+    number = instance.annotations.get(labels.GRAPH_REVISION)
+    if served is None or number is None or int(number) not in served.graphs:
+        return InstancePlan(instance, (), instance.status)
+    if labels.is_suspended(instance.annotations):
+        return _suspended(instance, now)
+    found = instances.look(instance, served, view, signals, now, memory)
+    own = instance.status.get(conditions.OWN) or {}
+    standing = conditions.standing(found, int(own.get("landedRevision") or 0))
+    status = conditions.status_of(found, standing, now)
+    actions = list(found.actions)
+    if status != instance.status:
+        actions.append(UpdateStatus(instance.key, instance.uid, status))
+    return InstancePlan(instance, tuple(actions), status, found.requeue_at, found, standing)
+
+
+def _suspended(instance: Object, now: Instant) -> InstancePlan:
+    parts = (
+        Condition(conditions.INSTANCE_MANAGED, "True", "Managed"),
+        Condition(
+            conditions.RESOURCES_READY,
+            "False",
+            "ReconciliationSuspended",
+            f"the annotation {labels.RECONCILE} says {instance.annotations[labels.RECONCILE]}",
+        ),
+    )
+    found = (root(conditions.READY, parts), *parts)
+    before = instance.status.get("conditions") or ()
+    kept = {
+        str(item.get("type")): item
+        for item in before
+        if isinstance(item, Mapping) and str(item.get("type")) not in {each.type for each in found}
+    }
+    shown = documents(found, instance.status, instance.generation, now)
+    own = {**(instance.status.get(conditions.OWN) or {}), "isReady": False}
+    status = {**instance.status, "conditions": [*shown, *kept.values()], conditions.OWN: own}
+    actions = () if status == instance.status else (UpdateStatus(instance.key, instance.uid, status),)
+    return InstancePlan(instance, actions, status)

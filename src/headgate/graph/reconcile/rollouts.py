@@ -1,0 +1,360 @@
+"""How an edit of a definition reaches its instances: as graph revisions that are granted to one after another.
+
+An instance that was not granted the newest one goes on with the one it has, edits of its own spec included. A grant
+is an annotation of the instance, so that it is written before anything acts on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from headgate.graph.compile import definition, names
+from headgate.graph.compile.compiled import CompiledGraph
+from headgate.graph.reconcile import cluster_view, conditions, contents, judging, labels, revisions
+from headgate.graph.reconcile.items import GraphItem, GraphItems
+from headgate.graph.reconcile.judging import GateVerdict
+from headgate.graph.reconcile.planner_cache import PlannerCache
+from headgate.graph.reconcile.resolving import AcceptedGraph
+from headgate.graph.reconcile.revisions import GraphRevision
+from headgate.kernel.conditions import Condition, documents, root
+from headgate.kernel.decisions import Reason
+from headgate.kernel.instants import Instant
+from headgate.kernel.objects import Action, Create, DeleteObject, Key, Object, Update, UpdateStatus
+from headgate.kernel.problems import Problem, Rejected
+
+_PAUSED = judging.held(Reason.PAUSED, "propagation is paused")
+_SUSPENDED = judging.held(Reason.PAUSED, "the instance is suspended")
+
+
+class RolloutMember(msgspec.Struct):
+    """One instance in the eyes of its definition."""
+
+    instance: Object
+    number: int
+    """The graph revision it was granted; 0 for none yet."""
+    is_updated: bool
+    is_ready: bool
+    landed_number: int
+    """The last graph revision that all of it was at and ready."""
+    answer: GateVerdict | None = None
+    is_granted_now: bool = False
+
+    @property
+    def has_landed(self) -> bool:
+        return self.number > 0 and self.landed_number == self.number
+
+
+class DefinitionRollout(msgspec.Struct):
+    """`served` is None when there is nothing to serve: the definition was never accepted, or is going."""
+
+    actions: list[Action]
+    number: int
+    members: list[RolloutMember]
+    served: AcceptedGraph | None
+    problems: tuple[str, ...] = ()
+    requeue_at: Instant | None = None
+    is_paused: bool = False
+
+
+def is_instance_ready(instance: Object) -> bool:
+    """By what was last written about it, if that is about what it is now."""
+    own = instance.status.get(conditions.OWN) or {}
+    return bool(
+        own.get("isReady")
+        and own.get("isPropagated")
+        and own.get("observedGeneration") == instance.generation
+        and str(own.get("graphRevision")) == instance.annotations.get(labels.GRAPH_REVISION)
+    )
+
+
+def in_order(instances: Iterable[Object]) -> list[Object]:
+    return sorted(instances, key=lambda item: (item.created_at, item.namespace, item.name))
+
+
+def look(
+    item: Object,
+    view: cluster_view.ClusterView,
+    signals: Mapping[str, object],
+    now: Instant,
+    memory: PlannerCache,
+) -> DefinitionRollout:
+    return _Pass(item, view, signals, now, memory).run()
+
+
+class _Pass:
+    def __init__(
+        self,
+        item: Object,
+        view: cluster_view.ClusterView,
+        signals: Mapping[str, object],
+        now: Instant,
+        memory: PlannerCache,
+    ) -> None:
+        self._item = item
+        self._view = view
+        self._signals = signals
+        self._now = now
+        self._memory = memory
+        self._is_paused = labels.is_paused(item.annotations)
+        self._actions: list[Action] = []
+        self._looks: list[Instant] = []
+        found = (
+            revisions.graph_from_object(each)
+            for each in view.of_kind("internal.kro.run", revisions.GRAPH_KIND)
+            if each.labels.get(labels.DEFINITION_NAME) == item.name and each.deleted_at is None
+        )
+        self._known = {revision.number: revision for revision in found}
+
+    def run(self) -> DefinitionRollout:
+        newest, problems = self._newest_graph()
+        if newest is None:
+            status = self._status(None, [], problems)
+            self._write_status(status)
+            return DefinitionRollout(self._actions, 0, [], None, problems)
+        number, graph = newest
+        self._serve_kind(graph)
+        members = self._members(graph)
+        self._admit(graph, number, members)
+        graphs = {known.number: self._memory.graph_of(known, self._item) for known in self._known.values()}
+        served = AcceptedGraph(self._item.name, graph, graphs, self._is_paused)
+        self._let_go(number, members)
+        self._write_status(self._status(newest, members, problems))
+        return DefinitionRollout(
+            self._actions,
+            number,
+            members,
+            served,
+            problems,
+            min(self._looks, default=None),
+            self._is_paused,
+        )
+
+    def _newest_graph(self) -> tuple[tuple[int, CompiledGraph] | None, tuple[str, ...]]:
+        """The graph that is to be served. An edit that is not accepted leaves the last accepted one in place."""
+        last = self._known.get(max(self._known, default=0))
+        try:
+            graph = self._memory.graph(self._item)
+            taken = self._taken_by_another(graph)
+            if taken is not None:
+                raise Rejected([taken])
+        except Rejected as rejected:
+            problems = tuple(str(problem) for problem in rejected.problems)
+            if last is None:
+                return None, problems
+            return (last.number, self._memory.graph_of(last, self._item)), problems
+        if last is not None and last.hash == graph.content_hash:
+            return (last.number, graph), ()
+        number = 1 + max(int(self._item.status.get("lastIssuedRevision") or 0), max(self._known, default=0))
+        self._actions.append(Create(revisions.graph_to_object(number, graph.content_hash, self._item)))
+        self._known[number] = GraphRevision(number, graph.content_hash, self._item.spec)
+        return (number, graph), ()
+
+    def _taken_by_another(self, graph: CompiledGraph) -> Problem | None:
+        """Of two definitions of one kind the older serves it."""
+        for other in self._view.of_kind("kro.run", definition.KIND):
+            if other.name == self._item.name or other.deleted_at is not None:
+                continue
+            schema = other.spec.get("schema") or {}
+            group = schema.get("group") or definition.DEFAULT_GROUP
+            is_same = (group, schema.get("kind")) == (graph.api_version.partition("/")[0], graph.kind)
+            if is_same and (other.created_at, other.name) < (self._item.created_at, self._item.name):
+                return Problem("spec.schema.kind", f"{graph.kind} is defined by {other.name} already")
+        return None
+
+    def _serve_kind(self, graph: CompiledGraph) -> None:
+        """The CustomResourceDefinition of the instances, put back when others change or delete it."""
+        wanted = graph.crd
+        key = Key("apiextensions.k8s.io", "CustomResourceDefinition", "", wanted["metadata"]["name"])
+        found = self._view.get(key)
+        marks = {labels.OWNED: "true", labels.DEFINITION_NAME: self._item.name}
+        if found is None:
+            self._actions.append(Create(contents.created(wanted, marks, {})))
+        elif found.deleted_at is None and found.spec != wanted["spec"]:
+            changed = msgspec.structs.replace(found, spec=wanted["spec"], labels={**found.labels, **marks})
+            self._actions.append(Update(changed))
+
+    def _members(self, graph: CompiledGraph) -> list[RolloutMember]:
+        group = graph.api_version.partition("/")[0]
+        found: list[RolloutMember] = []
+        for instance in in_order(self._view.of_kind(group, graph.kind)):
+            if instance.deleted_at is not None:
+                continue
+            text = instance.annotations.get(labels.GRAPH_REVISION, "")
+            number = int(text) if text.isascii() and text.isdigit() else 0
+            granted = self._known.get(number)
+            is_updated = granted is not None and granted.hash == graph.content_hash
+            number = number if granted is not None else 0
+            own = instance.status.get(conditions.OWN) or {}
+            landed_number = int(own.get("landedGraphRevision") or 0)
+            is_ready = number > 0 and is_instance_ready(instance)
+            found.append(RolloutMember(instance, number, is_updated, is_ready, landed_number))
+        return found
+
+    def _admit(self, graph: CompiledGraph, newest: int, members: list[RolloutMember]) -> None:
+        start = self._landed_number(members) or newest
+        items = [self._item_of(member, newest, index) for index, member in enumerate(members)]
+        collection = GraphItems(items)
+        bench = judging.GateEvaluator(
+            graph.propagate_when,
+            collection,
+            graph.plural,
+            frozenset((graph.singular, names.EACH)),
+            {graph.plural: collection, names.SIGNALS: self._signals},
+            self._now,
+            self._memory.gates,
+            has_default_waves=True,
+        )
+        for member, item in zip(members, items):
+            if not member.number:
+                self._grant(member, start, is_start=True)
+            elif member.is_updated:
+                self._keep_managed(member)
+            else:
+                member.answer = self._answer(member, item, bench)
+                if member.answer.is_allowed:
+                    bench.admit(item)
+                    self._grant(member, newest, is_start=False)
+                else:
+                    self._keep_managed(member)
+                    if member.answer.requeue_at is not None:
+                        self._looks.append(member.answer.requeue_at)
+
+    def _landed_number(self, members: list[RolloutMember]) -> int:
+        """The newest graph revision that some instance has landed on, however it is now; 0 if none has."""
+        remembered = int(self._item.status.get("lastLandedRevision") or 0)
+        landed = (member.landed_number for member in members)
+        return max((number for number in (remembered, *landed) if number in self._known), default=0)
+
+    def _item_of(self, member: RolloutMember, newest: int, index: int) -> GraphItem:
+        """One that was created on the newest revision was not brought there by this propagation."""
+        instance = member.instance
+        is_moved = member.number == newest and instance.annotations.get(labels.STARTED_ON) != str(newest)
+        # What has not started yet begins where it may: it is no part of this propagation's line.
+        is_updated = member.is_updated or not member.number
+        return GraphItem(
+            instance,
+            is_updated,
+            member.is_ready,
+            is_changed=is_moved and member.is_updated,
+            is_member=True,
+            value=instance.spec,
+            index=index,
+        )
+
+    def _answer(self, member: RolloutMember, item: GraphItem, bench: judging.GateEvaluator) -> GateVerdict:
+        annotations = member.instance.annotations
+        if self._is_paused or labels.is_paused(annotations):
+            return _PAUSED
+        if labels.is_suspended(annotations):
+            return _SUSPENDED
+        return bench.ask(item)
+
+    def _grant(self, member: RolloutMember, number: int, *, is_start: bool) -> None:
+        annotations = {**member.instance.annotations, labels.GRAPH_REVISION: str(number)}
+        if is_start:
+            annotations[labels.STARTED_ON] = str(number)
+        self._actions.append(Update(self._managed(member.instance, annotations)))
+        member.is_granted_now = True
+        member.number = number
+        member.is_updated = self._known[number].hash == self._known[max(self._known)].hash
+        member.is_ready = False
+
+    def _keep_managed(self, member: RolloutMember) -> None:
+        instance = member.instance
+        if labels.FINALIZER not in instance.finalizers or instance.labels.get(labels.OWNED) != "true":
+            self._actions.append(Update(self._managed(instance, instance.annotations)))
+
+    def _managed(self, instance: Object, annotations: dict[str, str]) -> Object:
+        finalizers = instance.finalizers
+        if labels.FINALIZER not in finalizers:
+            finalizers = (*finalizers, labels.FINALIZER)
+        marks = {
+            labels.OWNED: "true",
+            labels.DEFINITION_NAME: self._item.name,
+            labels.DEFINITION_ID: self._item.uid,
+        }
+        return msgspec.structs.replace(
+            instance, annotations=annotations, finalizers=finalizers, labels={**instance.labels, **marks}
+        )
+
+    def _let_go(self, newest: int, members: list[RolloutMember]) -> None:
+        """A graph revision goes when no instance was granted it and no revision of an instance is made from it."""
+        if len(self._known) < 2:
+            return
+        used = {newest, self._landed_number(members), *(member.number for member in members)}
+        used |= {int(member.instance.annotations.get(labels.GRAPH_REVISION) or 0) for member in members}
+        for item in self._view.of_kind("kro.run", revisions.KIND):
+            if item.labels.get(labels.DEFINITION_NAME) == self._item.name:
+                used.add(int((item.status.get("inputs") or {}).get("graphRevision") or 0))
+        for number, revision in self._known.items():
+            if number not in used and revision.uid:
+                key = revisions.graph_key(self._item.name, number)
+                self._actions.append(DeleteObject(key, revision.uid, "no instance is on this graph revision"))
+
+    def _status(
+        self,
+        newest: tuple[int, CompiledGraph] | None,
+        members: list[RolloutMember],
+        problems: tuple[str, ...],
+    ) -> dict[str, Any]:
+        accepted = (
+            Condition("GraphAccepted", "False", "InvalidResourceGraph", "; ".join(problems))
+            if problems
+            else Condition("GraphAccepted", "True", "Valid")
+        )
+        is_served = newest is not None
+        parts = (
+            Condition("GraphRevisionsResolved", "True", "Resolved")
+            if is_served
+            else Condition("GraphRevisionsResolved", "False", "Failed", "no revision was accepted"),
+            accepted,
+            Condition("KindReady", "True", "Ready")
+            if is_served
+            else Condition("KindReady", "False", "Failed", "the graph was not accepted"),
+            Condition("ControllerReady", "True", "Running")
+            if is_served
+            else Condition("ControllerReady", "False", "FailedToStart", "the graph was not accepted"),
+        )
+        found = [root(conditions.READY, parts), *parts]
+        status: dict[str, Any] = {"state": "Active" if is_served and not problems else "Inactive"}
+        if newest is not None:
+            number, graph = newest
+            found.append(propagated(number, members))
+            status["topologicalOrder"] = list(graph.topological_order)
+            status["lastIssuedRevision"] = max(number, int(self._item.status.get("lastIssuedRevision") or 0))
+            landed = self._landed_number(members)
+            if landed:
+                status["lastLandedRevision"] = landed
+            status["resources"] = [
+                {"id": node.id, "dependencies": [{"id": name} for name in sorted(node.edges)]}
+                for node in graph.nodes
+                if node.edges
+            ]
+        status["conditions"] = documents(found, self._item.status, self._item.generation, self._now)
+        return status
+
+    def _write_status(self, status: dict[str, Any]) -> None:
+        if status != self._item.status:
+            self._actions.append(UpdateStatus(self._item.key, self._item.uid, status))
+
+
+def propagated(number: int, members: list[RolloutMember]) -> Condition:
+    """Over instances: at the newest graph revision, with all their resources there and ready."""
+    kind = conditions.RESOURCES_PROPAGATED
+    landed = sum(member.is_updated and member.has_landed for member in members)
+    if landed == len(members):
+        return Condition(kind, "True", "Propagated", f"all instances at graph revision {number}")
+    so_far = f"{landed} of {len(members)} instances at graph revision {number}"
+    if any(member.is_updated and not member.has_landed for member in members):
+        return Condition(kind, "Unknown", "Propagating", so_far)
+    for outcome, reason in (("error", "EvaluationFailed"), ("pending", "PropagationBlocked")):
+        for member in members:
+            answer = member.answer
+            if answer is not None and answer.outcome == outcome:
+                gate = f"{answer.gate} " if answer.gate else ""
+                message = f"{so_far}; {member.instance.name}: {gate}{answer.message}"
+                return Condition(kind, "False", reason, message)
+    return Condition(kind, "Unknown", "Propagating", so_far)

@@ -1,0 +1,1 @@
+"""From a set to its objects: revisions, gangs, what starts after what."""

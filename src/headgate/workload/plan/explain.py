@@ -1,0 +1,187 @@
+"""Why a set is where it is: sentences for the person who waits, and the tree of its units."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
+
+from headgate.kernel import instants
+from headgate.kernel.decisions import Outcome
+from headgate.kernel.explanations import ExplanationLine, ExplanationTree
+from headgate.kernel.identifiers import NamedIds
+from headgate.kernel.instants import Instant
+from headgate.kernel.objects import Object
+from headgate.workload import labels
+from headgate.workload.plan import observed, progress
+from headgate.workload.plan import planner as plan
+from headgate.workload.plan.situation import Situation
+
+State = Literal["done", "updating", "starting", "paused", "aborted", "overdue", "onDelete", "deleting"]
+
+
+_HELD = frozenset({"paused", "aborted", "onDelete"})
+"""Somebody has ordered it to stay as it is."""
+
+
+def explain(pcs: Object, observed: Sequence[Object], now: Instant) -> ExplanationTree:
+    """On the same situation as the planner, and with what it would do next.
+
+    Each sentence is a line, and its kind the name of the reason where something is stuck. What somebody has ordered
+    denies; everything else is waited for.
+    """
+    if pcs.deleted_at is not None:
+        leaving = ExplanationLine("update", "pending", "the set is being deleted")
+        return ExplanationTree(_subject(pcs.name), "workload", "deleting", "on its way out", (leaving,))
+    situation = plan.understood(pcs, observed, now, NamedIds())
+    decided = plan.plan(pcs, observed, now, NamedIds())
+    state = _state(situation)
+    verdict: Outcome = "allowed" if state == "done" else "denied" if state in _HELD else "pending"
+    sentences = [("update", sentence) for sentence in _sentences(situation, state)]
+    sentences += [(item.reason.value, str(item)) for item in decided.stuck]
+    return ExplanationTree(
+        _subject(pcs.name),
+        "workload",
+        state,
+        f"{situation.strategy}, revision {situation.target.number}",
+        tuple(ExplanationLine(kind, verdict, text, "", decided.requeue_at) for kind, text in sentences),
+        tuple(
+            _replica(situation, replica) for replica in situation.tree.replicas.values() if replica.is_held
+        ),
+    )
+
+
+def _subject(name: str) -> str:
+    return f"PodCliqueSet {name}"
+
+
+def _state(situation: Situation) -> State:
+    if situation.is_aborted:
+        return "aborted"
+    if not situation.is_updating:
+        if progress.is_everything_new_and_available(situation):
+            return "done"
+        return "onDelete" if situation.strategy == "OnDelete" else "starting"
+    if situation.is_paused:
+        return "paused"
+    return "overdue" if progress.is_overdue(situation) else "updating"
+
+
+def _sentences(situation: Situation, state: State) -> Iterator[str]:
+    replicas = situation.pcs.replicas
+    known = situation.memory.progress
+    available = sum(situation.is_available(index) for index in range(replicas))
+    new = [index for index in range(replicas) if situation.is_new(index)]
+    yield (
+        f"{available} of {replicas} replicas are available, {len(new)} of {replicas} have the content of revision"
+        f" {situation.target.number}"
+    )
+    if state == "aborted":
+        yield (
+            f"the update to revision {situation.newest.number} was aborted: what was not moved keeps its revision"
+            " until the template changes"
+        )
+    elif state == "paused":
+        yield "the update is paused: nothing more is taken down until it is resumed"
+    elif state == "onDelete":
+        yield "strategy OnDelete: pods are replaced when someone deletes them"
+    if situation.memory.rolled_back is not None:
+        yield (
+            f"rolled back from revision {situation.newest.number} to {situation.target.number} at"
+            f" {instants.show(situation.memory.rolled_back.at)}, until the template changes"
+        )
+    if known is not None and known.ended_at is None:
+        yield from _under_way(situation, new)
+
+
+def _under_way(situation: Situation, new: Sequence[int]) -> Iterator[str]:
+    known = situation.memory.progress
+    if known is None:
+        return
+    yield f"the update began at {instants.show(known.started_at)}"
+    for index, since in sorted(known.updating.items()):
+        yield f"replica {index} is being updated since {instants.show(since)}"
+    held_back = [index for index in range(situation.pcs.replicas) if not situation.may_move(index)]
+    held_back = [index for index in held_back if index not in new]
+    if held_back:
+        verb = "keep their" if len(held_back) > 1 else "keeps its"
+        yield f"{_named(held_back)} {verb} revision: partition is {situation.pcs.update_strategy.partition}"
+    waiting = [
+        index
+        for index in range(situation.pcs.replicas)
+        if index not in new and index not in known.updating and situation.may_move(index)
+    ]
+    if waiting and known.updating:
+        verb, own = ("wait", "their") if len(waiting) > 1 else ("waits", "its")
+        what = "the budget" if situation.strategy == "ReplicaRecreate" else f"{own} turn"
+        yield f"{_named(waiting)} {verb} for {what}"
+    deadline = progress.deadline(situation)
+    if deadline is not None:
+        word = "was due" if deadline <= situation.now else "is due"
+        yield (
+            f"the next unit {word} by {instants.show(deadline)},"
+            f" then {situation.pcs.update_strategy.on_deadline}"
+        )
+
+
+def _named(indices: Sequence[int]) -> str:
+    return f"replica{'s' if len(indices) > 1 else ''} {', '.join(str(index) for index in indices)}"
+
+
+def _replica(situation: Situation, replica: observed.ObservedReplica) -> ExplanationTree:
+    index = replica.index
+    record = situation.record(index)
+    words = [f"revision {situation.revision(record.revision).number}"]
+    if index >= situation.pcs.replicas:
+        words.append("surge" if situation.is_updating else "to be removed")
+    if record.is_torn_down:
+        words.append("torn down")
+    if not situation.is_new(index):
+        words.append("outdated")
+    state = _availability(situation.is_available(index) and not record.is_torn_down)
+    return _unit(f"replica {index}", state, ", ".join(words), _parts(situation, replica))
+
+
+def _parts(situation: Situation, replica: observed.ObservedReplica) -> Iterator[ExplanationTree]:
+    for name, clique in replica.cliques.items():
+        yield _clique(situation, f"clique {name}", clique)
+    for name, group in replica.groups.items():
+        members = [
+            _unit(
+                f"{name} {member.index}",
+                "on its way out" if member.is_going else _availability(member.is_available),
+                "",
+                (_clique(situation, f"clique {part}", clique) for part, clique in member.cliques.items()),
+            )
+            for member in group.replicas.values()
+        ]
+        wanted = int(group.object.spec.get("replicas", 0)) if group.object is not None else 0
+        state = _availability(group.available >= wanted)
+        yield _unit(f"group {name}", state, f"{group.available} of {wanted} replicas available", members)
+
+
+def _availability(is_available: bool) -> str:
+    return "available" if is_available else "not available"
+
+
+def _clique(situation: Situation, name: str, clique: observed.Clique) -> ExplanationTree:
+    item = clique.live_object
+    wanted = int(item.spec.get("replicas", 0)) if item is not None else 0
+    pods = (_pod(situation, pod, wanted) for pod in sorted(clique.pods, key=lambda pod: pod.index))
+    state = _availability(clique.available >= wanted)
+    return _unit(name, state, f"{clique.available} of {wanted} pods available", pods)
+
+
+def _pod(situation: Situation, pod: observed.Pod, wanted: int) -> ExplanationTree:
+    number = situation.revision(pod.object.labels.get(labels.REVISION)).number
+    surge = ", surge" if pod.index >= wanted else ""
+    if pod.is_going:
+        state = "terminating"
+    elif pod.is_available:
+        state = "ready"
+    else:
+        state = "scheduled, not ready" if pod.is_bound else "not scheduled"
+    return _unit(f"pod {pod.object.name}", state, f"revision {number}{surge}")
+
+
+def _unit(
+    subject: str, state: str, message: str, children: Iterable[ExplanationTree] = ()
+) -> ExplanationTree:
+    return ExplanationTree(subject, "workload", state, message, (), tuple(children))

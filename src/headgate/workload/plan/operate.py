@@ -1,0 +1,37 @@
+"""What an operator orders, as edits of the set. They are ordinary writes: whoever may edit the set may do the same."""
+
+from typing import Any
+
+import msgspec
+
+from headgate.kernel.objects import Object
+from headgate.workload import model
+from headgate.workload.expand import revisions
+from headgate.workload.plan.situation import ABORT
+
+
+def pause(item: Object) -> Object:
+    """No new deletion and no new surge; what is torn down is rebuilt."""
+    return _with_strategy(item, {**_strategy(item), "paused": True})
+
+
+def resume(item: Object) -> Object:
+    return _with_strategy(item, {key: value for key, value in _strategy(item).items() if key != "paused"})
+
+
+def abort(item: Object) -> Object:
+    """Gives up the update to the template as it stands: what is not yet moved keeps its revision, surge goes. Another
+    template starts a new update."""
+    abandoned = revisions.revision_hash(model.read(item))
+    order = f"{abandoned}@{item.generation}"
+    return msgspec.structs.replace(item, annotations={**item.annotations, ABORT: order})
+
+
+def _strategy(item: Object) -> dict[str, Any]:
+    found = item.spec.get("updateStrategy")
+    return found if isinstance(found, dict) else {}
+
+
+def _with_strategy(item: Object, strategy: dict[str, Any]) -> Object:
+    spec = {key: value for key, value in item.spec.items() if key != "updateStrategy"}
+    return msgspec.structs.replace(item, spec={**spec, "updateStrategy": strategy} if strategy else spec)

@@ -1,0 +1,150 @@
+"""The planner: from a set and all that is seen of it to what is to be written now. It keeps nothing between passes.
+
+Whoever runs it applies the actions in their order, shows it its own writes at once, and calls it again when something
+was heard of the set or `requeue_at` has come.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from headgate.kernel import instants
+from headgate.kernel.budgets import BudgetUse
+from headgate.kernel.decisions import Reason
+from headgate.kernel.identifiers import IdSource
+from headgate.kernel.instants import Instant
+from headgate.kernel.objects import Action, Create, Object, UpdateStatus
+from headgate.workload import model
+from headgate.workload.checks import collisions
+from headgate.workload.expand import revisions
+from headgate.workload.plan import (
+    children,
+    history,
+    observed,
+    persisted_state,
+    progress,
+    replicas,
+    set_status,
+    stuck,
+    termination,
+    uses,
+)
+from headgate.workload.plan.persisted_state import PersistedState
+from headgate.workload.plan.situation import ABORT, Announcement, Situation, Writes
+from headgate.workload.plan.stuck import Stuck
+
+
+class WorkloadPlan(msgspec.Struct, frozen=True):
+    actions: tuple[Action, ...]
+    status: dict[str, Any]
+    requeue_at: Instant | None = None
+    stuck: tuple[Stuck, ...] = ()
+    budgets: tuple[BudgetUse, ...] = ()
+    events: tuple[Announcement, ...] = ()
+
+
+def plan(
+    pcs: Object,
+    observed: Sequence[Object],
+    now: Instant,
+    ids: IdSource,
+    sets: Sequence[Object] = (),
+    remembered: children.ChildrenCache | None = None,
+) -> WorkloadPlan:
+    """`observed`: every object that carries the set's label, those on their way out included. `sets`: the other sets
+    of its namespace. `remembered` makes a pass quick and changes nothing."""
+    if pcs.deleted_at is not None:
+        return _farewell(pcs, observed)
+    refusal = _refused(pcs, now, sets)
+    if refusal is not None:
+        return refusal
+    situation = understood(pcs, observed, now, ids, remembered)
+    termination.plan(situation)
+    units = replicas.plan(situation)
+    history.prune(situation)
+    found = stuck.find(situation)
+    status = set_status.of(situation, found)
+    first = [] if status == pcs.status else [UpdateStatus(pcs.key, pcs.uid, status)]
+    deadline = progress.deadline(situation)
+    if deadline is not None:
+        situation.look_at(deadline)
+    return WorkloadPlan(
+        actions=situation.writes.in_order(first),
+        status=status,
+        requeue_at=min(situation.looks, default=None),
+        stuck=found,
+        budgets=tuple(uses.of(situation, units)),
+        events=tuple(situation.events),
+    )
+
+
+def _refused(pcs: Object, now: Instant, sets: Sequence[Object]) -> WorkloadPlan | None:
+    """A set that got past the webhook and wants names of an older one builds nothing."""
+    older = [other for other in sets if collisions.is_before(other, pcs)]
+    taken = collisions.first_taken(model.read(pcs), older) if older else None
+    if taken is None:
+        return None
+    found = Stuck(
+        f"set {pcs.name}",
+        Reason.NAME_TAKEN,
+        pcs.created_at,
+        collisions.sentence(*taken),
+        "give the set another name, or delete the other one first",
+    )
+    status = set_status.refused(pcs, found, now)
+    actions = () if status == pcs.status else (UpdateStatus(pcs.key, pcs.uid, status),)
+    return WorkloadPlan(actions, status, requeue_at=now + instants.seconds(60), stuck=(found,))
+
+
+def understood(
+    pcs: Object,
+    items: Sequence[Object],
+    now: Instant,
+    ids: IdSource,
+    remembered: children.ChildrenCache | None = None,
+) -> Situation:
+    """The situation before anything is decided in it."""
+    wanted = model.read(pcs)
+    tree = observed.read(wanted, items)
+    known = persisted_state.read(pcs.status)
+    newest = revisions.of(wanted, tree.revisions.values())
+    writes = Writes()
+    if newest.hash not in tree.revisions:
+        writes.revisions.append(Create(revisions.to_object(newest, wanted)))
+    situation = Situation(wanted, pcs, tree, known, newest, newest, now, ids, writes)
+    _turn_back(situation, known)
+    _pass_by_abort(situation, known)
+    replicas.adopt(situation)
+    replicas.reconsider(situation)
+    children.restore(situation, remembered or children.ChildrenCache())
+    progress.judge(situation)
+    return situation
+
+
+def _turn_back(situation: Situation, known: PersistedState) -> None:
+    """A set that was rolled back stays so until its template changes."""
+    back = known.rolled_back
+    if back is None:
+        return
+    if back.source == situation.newest.hash and back.target in situation.tree.revisions:
+        situation.target = situation.tree.revisions[back.target]
+    else:
+        known.rolled_back = None
+
+
+def _pass_by_abort(situation: Situation, known: PersistedState) -> None:
+    order = situation.source.annotations.get(ABORT)
+    if order is None:
+        known.spent_abort = None
+    elif order.partition("@")[0] != situation.newest.hash:
+        known.spent_abort = order
+
+
+def _farewell(pcs: Object, items: Sequence[Object]) -> WorkloadPlan:
+    """The set is being deleted, and all that carries its label with it."""
+    writes = Writes()
+    for item in items:
+        if item.kind != model.KIND:
+            writes.delete(item, "the set is deleted")
+    return WorkloadPlan(writes.in_order(()), pcs.status)

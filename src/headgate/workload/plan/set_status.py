@@ -1,0 +1,89 @@
+"""The status of the set, with what the planner must find again. Surge is listed apart and in none of the counts."""
+
+from typing import Any
+
+from headgate.kernel import instants
+from headgate.kernel.conditions import Condition, Truth, documents
+from headgate.kernel.instants import Instant
+from headgate.kernel.objects import Object
+from headgate.workload.plan import conditions, persisted_state, progress
+from headgate.workload.plan.situation import Situation
+from headgate.workload.plan.stuck import Stuck
+
+
+def of(situation: Situation, stuck: tuple[Stuck, ...]) -> dict[str, Any]:
+    known = situation.memory
+    before = situation.source.status
+    replicas = situation.pcs.replicas
+    available = [index for index in range(replicas) if situation.is_available(index)]
+    updated = sum(situation.is_new(index) for index in available)
+    status: dict[str, Any] = {
+        "observedGeneration": situation.pcs.generation,
+        "replicas": replicas,
+        "availableReplicas": len(available),
+        "updatedReplicas": updated,
+        "updateRevision": situation.target.hash,
+    }
+    if known.done_revision is not None:
+        status["currentRevision"] = known.done_revision
+    if known.progress is not None:
+        status["rollingUpdateProgress"] = persisted_state.write_progress(known.progress, updated)
+    if known.rolled_back is not None:
+        status["rolledBack"] = persisted_state.write_rolled_back(known.rolled_back)
+    if known.was_paused:
+        status["paused"] = True
+    if known.spent_abort is not None:
+        status["spentAbort"] = known.spent_abort
+    found = [
+        Condition(conditions.AVAILABLE, *_available(len(available), replicas)),
+        Condition(conditions.PROGRESSING, *_progressing(situation, stuck)),
+    ]
+    status["conditions"] = documents(found, before, situation.pcs.generation, situation.now)
+    status["replicaRevisions"] = persisted_state.write_records(known.records)
+    return status
+
+
+def refused(item: Object, why: Stuck, now: Instant) -> dict[str, Any]:
+    """Of a set that cannot be built at all."""
+    progressing = Condition(conditions.PROGRESSING, "False", why.reason.value, f"{why.message}; {why.help}")
+    written = documents([progressing], item.status, item.generation, now)
+    return {**item.status, "observedGeneration": item.generation, "conditions": written}
+
+
+def _available(available: int, replicas: int) -> tuple[Truth, str, str]:
+    message = f"{available} of {replicas} replicas are available"
+    if available == replicas:
+        return "True", "AllReplicasAvailable", message
+    return "False", "ReplicasUnavailable", message
+
+
+def _progressing(situation: Situation, stuck: tuple[Stuck, ...]) -> tuple[Truth, str, str]:
+    known = situation.memory
+    if situation.is_aborted:
+        return "False", "Aborted", f"the update to {situation.newest.hash} was aborted"
+    if known.progress is None:
+        return "True", "Started", "the first revision is built"
+    if known.progress.ended_at is not None:
+        if situation.strategy == "OnDelete":
+            return "True", "OnDelete", "what is deleted comes back at the newest revision"
+        if known.rolled_back is not None:
+            return "True", "RolledBack", f"rolled back from {known.rolled_back.source}"
+        return "True", "UpdateComplete", f"every replica is new and available at {situation.target.hash}"
+    if situation.is_paused:
+        return "Unknown", "Paused", "the update is paused; what was taken down is rebuilt"
+    if progress.is_overdue(situation):
+        seconds = situation.pcs.update_strategy.progress_deadline_seconds
+        return (
+            "False",
+            "ProgressDeadlineExceeded",
+            f"nothing became new and available for {seconds}s, last at"
+            f" {instants.show(known.progress.last_progress_at)}{_first(stuck)}",
+        )
+    if known.rolled_back is not None:
+        message = f"rolling back from {known.rolled_back.source} to {known.rolled_back.target}"
+        return "False", "ProgressDeadlineExceeded", message
+    return "True", "Updating", f"the update to {situation.target.hash} is under way"
+
+
+def _first(stuck: tuple[Stuck, ...]) -> str:
+    return f"; {stuck[0].reason}: {stuck[0]}" if stuck else ""

@@ -1,0 +1,183 @@
+"""What stands in the way, by name: which unit, why, since when, and what would help."""
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+import msgspec
+
+from headgate.kernel import instants
+from headgate.kernel.decisions import Reason
+from headgate.kernel.instants import Instant
+from headgate.workload import labels
+from headgate.workload.plan import observed
+from headgate.workload.plan.situation import Situation
+
+MOST_LISTED = 50
+DEFAULT_GRACE_SECONDS = 30
+PATIENCE_SECONDS = 60
+"""How long after its grace a deleted pod is given to go, before its node is taken for gone."""
+
+
+class Stuck(msgspec.Struct, frozen=True):
+    unit: str
+    reason: Reason
+    since: Instant
+    message: str
+    help: str
+
+    def __str__(self) -> str:
+        return f"{self.unit}: {self.message} since {instants.show(self.since)}; {self.help}"
+
+
+def find(situation: Situation) -> tuple[Stuck, ...]:
+    return tuple(islice(_all(situation), MOST_LISTED))
+
+
+def _all(situation: Situation) -> Iterator[Stuck]:
+    is_whole = situation.strategy == "ReplicaRecreate"
+    for index, replica in situation.tree.replicas.items():
+        if not replica.is_held:
+            continue
+        is_surge = index >= situation.pcs.replicas
+        if situation.record(index).is_torn_down:
+            yield from _going(situation, f"replica {index}", replica.all_cliques())
+        elif is_whole and is_surge:
+            if not replica.is_available:
+                yield _waiting(f"surge replica {index}", list(replica.all_cliques()), situation, True)
+        else:
+            yield from _in_replica(situation, replica)
+
+
+def _in_replica(situation: Situation, replica: observed.ObservedReplica) -> Iterator[Stuck]:
+    for clique in replica.cliques.values():
+        yield from _in_clique(situation, clique)
+    for group in replica.groups.values():
+        item = group.live_object
+        if item is None:
+            yield from _going(situation, f"group {group.name}", _cliques_of(group))
+            continue
+        wanted = int(item.spec.get("replicas", 0))
+        for member in group.replicas.values():
+            name = f"replica {member.index} of group {group.name}"
+            if member.is_going:
+                yield from _going(situation, name, member.cliques.values())
+            elif member.is_available:
+                for clique in member.cliques.values():
+                    yield from _in_clique(situation, clique)
+            else:
+                is_surge = member.index >= wanted
+                shown = f"surge {name}" if is_surge else name
+                for clique in member.cliques.values():
+                    yield from (
+                        stuck for pod in clique.pods if (stuck := _overdue(situation, pod)) is not None
+                    )
+                yield _waiting(shown, list(member.cliques.values()), situation, is_surge)
+
+
+def _in_clique(situation: Situation, clique: observed.Clique) -> Iterator[Stuck]:
+    item = clique.live_object
+    if item is None:
+        yield from _going(situation, f"clique {clique.name}", [clique])
+        return
+    wanted = int(item.spec.get("replicas", 0))
+    if clique.available == len(clique.pods) == wanted:
+        return
+    for pod in clique.pods:
+        if pod.is_going:
+            yield _overdue(situation, pod) or _terminating(situation, f"pod {pod.object.name}", [pod])
+        elif not pod.is_available:
+            yield _pod(pod, pod.index >= wanted)
+    if len(clique.pods) < wanted or clique.live > wanted:
+        yield Stuck(
+            f"clique {clique.name}",
+            Reason.BUDGET_SPENT,
+            max((pod.object.created_at for pod in clique.pods), default=item.created_at),
+            f"has {clique.live} of {wanted} pods",
+            "the others come or go as the budget allows",
+        )
+
+
+def _cliques_of(group: observed.ObservedGroup) -> Iterator[observed.Clique]:
+    for replica in group.replicas.values():
+        yield from replica.cliques.values()
+
+
+def _pod(pod: observed.Pod, is_surge: bool) -> Stuck:
+    shown = f"{'surge ' if is_surge else ''}pod {pod.object.name}"
+    gates = pod.object.spec.get("schedulingGates") or ()
+    is_gated = any(gate.get("name") == labels.SCHEDULING_GATE for gate in gates)
+    return _said(shown, pod.is_bound, is_gated, is_surge, pod.object.created_at)
+
+
+def _waiting(shown: str, cliques: list[observed.Clique], situation: Situation, is_surge: bool) -> Stuck:
+    pods = [pod for clique in cliques for pod in clique.pods if not pod.is_going]
+    lacking = [pod for pod in pods if not pod.is_available]
+    unbound = [pod for pod in lacking if not pod.is_bound]
+    since = min((pod.object.created_at for pod in lacking), default=situation.now)
+    is_gated = bool(unbound) and all(pod.object.spec.get("schedulingGates") for pod in unbound)
+    return _said(shown, not unbound, is_gated, is_surge, since)
+
+
+def _said(shown: str, is_bound: bool, is_gated: bool, is_surge: bool, since: Instant) -> Stuck:
+    if is_bound:
+        return Stuck(
+            shown,
+            Reason.SURGE_BREACHED if is_surge else Reason.UNIT_BREACHED,
+            since,
+            "scheduled and not ready",
+            "look at its containers; a corrected template replaces it at once, abort leaves the rest as it is",
+        )
+    if is_gated:
+        return Stuck(
+            shown,
+            Reason.SURGE_UNSCHEDULED if is_surge else Reason.UNIT_UNSCHEDULED,
+            since,
+            "waits for its gang",
+            "it is released when its gang is complete and the base gang has been scheduled once",
+        )
+    if is_surge:
+        return Stuck(
+            shown,
+            Reason.SURGE_UNSCHEDULED,
+            since,
+            "not scheduled",
+            "add capacity, or lower maxSurge and raise maxUnavailable in the same edit, or abort",
+        )
+    return Stuck(
+        shown, Reason.NO_CAPACITY, since, "not scheduled", "add capacity or uncordon nodes, or scale in"
+    )
+
+
+def _going(situation: Situation, shown: str, cliques: Iterable[observed.Clique]) -> Iterator[Stuck]:
+    """What is late is named pod by pod; the rest is on its way out as one."""
+    pods = [pod for clique in cliques for pod in clique.pods]
+    late = [stuck for pod in pods if (stuck := _overdue(situation, pod)) is not None]
+    yield from late or [_terminating(situation, shown, pods)]
+
+
+def _terminating(situation: Situation, shown: str, pods: Iterable[observed.Pod]) -> Stuck:
+    since = min((pod.object.deleted_at or situation.now for pod in pods), default=situation.now)
+    return Stuck(
+        shown, Reason.TERMINATING, since, "on its way out", "its index is used again when it is gone"
+    )
+
+
+def _overdue(situation: Situation, pod: observed.Pod) -> Stuck | None:
+    """A pod that was deleted and is still there long after its grace: nobody on its node ends it."""
+    item = pod.object
+    if item.deleted_at is None or not pod.is_bound:
+        return None
+    grace = item.spec.get("terminationGracePeriodSeconds", DEFAULT_GRACE_SECONDS)
+    seconds = (grace if isinstance(grace, int) else DEFAULT_GRACE_SECONDS) + PATIENCE_SECONDS
+    due = item.deleted_at + instants.seconds(seconds)
+    if situation.now < due:
+        situation.look_at(due)
+        return None
+    node = item.spec.get("nodeName", "its node")
+    return Stuck(
+        f"pod {item.name}",
+        Reason.NODE_GONE,
+        item.deleted_at,
+        f"deleted and not ended by {node}, which seems to be gone",
+        f"bring {node} back, or remove it from the cluster, or delete the pod by force; its index is used again then",
+    )
