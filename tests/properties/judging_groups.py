@@ -82,8 +82,9 @@ def order_in_groups(run: Run) -> Iterator[str]:
 
 
 def _ended_badly(group: Document) -> bool:
-    """Then post-hooks may have run although members had failed: their dependencies are waived."""
-    return group["status"] in ("rolledBack", "aborted", "failed")
+    """Or is about to: then post-hooks may run although members have failed, because their dependencies are waived."""
+    is_about_to = group["status"] == "executing" and any(m["state"] == "failed" for m in group["members"])
+    return is_about_to or group["status"] in ("rolledBack", "aborted", "failed")
 
 
 def _unfinished(job: Document, ahead: set[str], jobs: list[Document]) -> Iterator[str]:
