@@ -8,6 +8,7 @@ NAMES = (
     "manifests",
     "fleet",
     "rollouts",
+    "libraries",
     "simulation",
     "workload",
     "graph",
