@@ -5,7 +5,7 @@ from __future__ import annotations
 from headgate.fleet.cycles import hooks, shape
 from headgate.fleet.cycles.targets import has_failed
 from headgate.fleet.gates import gates
-from headgate.fleet.gates.blockers import Hindrance
+from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.model.records import Group
 from headgate.fleet.state import candidates, variables
 from headgate.fleet.state.state import GateResult, State
@@ -91,7 +91,7 @@ def _is_new_way_back(
     return version.order < deployed.order or watermark is None or version.order > watermark.order
 
 
-def opening(state: State, site: Site, fresh: Fresh, now: Instant, blockers: Hindrance) -> Instant | None:
+def opening(state: State, site: Site, fresh: Fresh, now: Instant, blockers: Blockers) -> Instant | None:
     """The publication of the first new version; with `windowTrigger: eligible`, when one first passed its gates."""
     if site.rule.spec.window_trigger == "published":
         return min(version.published_at for versions in fresh.values() for version in versions)
@@ -105,7 +105,7 @@ def opening(state: State, site: Site, fresh: Fresh, now: Instant, blockers: Hind
 
 
 def eligible_since(
-    state: State, target: Target, version: VersionNode, now: Instant, blockers: Hindrance
+    state: State, target: Target, version: VersionNode, now: Instant, blockers: Blockers
 ) -> Instant | None:
     """When the last of the version's gates was satisfied; None while one is not."""
     passed: list[GateResult] = []

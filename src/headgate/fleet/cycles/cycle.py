@@ -15,7 +15,7 @@ from headgate.fleet.cycles import (
     running,
 )
 from headgate.fleet.gates import gates
-from headgate.fleet.gates.blockers import Hindrance
+from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.model.records import MEMBER_SETTLED, Group, Job, Member
 from headgate.fleet.state import evidence, holds, wakes
 from headgate.fleet.state.state import GateResult, State
@@ -41,7 +41,7 @@ def start(state: State, site: Site, group: Group, judged: tuple[GateResult, ...]
         state.group_changed(group, "executing", now)
         state.waiting.happened(wakes.location(*site.location))
     group.slot_released = False
-    advance(state, site, group, now, Hindrance(), judged)
+    advance(state, site, group, now, Blockers(), judged)
 
 
 def advance(
@@ -49,7 +49,7 @@ def advance(
     site: Site,
     group: Group,
     now: Instant,
-    blockers: Hindrance,
+    blockers: Blockers,
     judged: tuple[GateResult, ...] = (),
 ) -> None:
     """Starts whatever may start now, and ends the group when nothing is left; a phase that begins goes on at once."""
@@ -150,7 +150,7 @@ def _start_member(
     group: Group,
     member: Member,
     now: Instant,
-    blockers: Hindrance,
+    blockers: Blockers,
     judged: tuple[GateResult, ...],
 ) -> None:
     passed: list[GateResult] = list(judged)
@@ -303,7 +303,7 @@ def put_back_what_was_marked(state: State, site: Site, group: Group, now: Instan
             return
 
 
-def watch_failed(state: State, site: Site, group: Group, now: Instant, blockers: Hindrance) -> None:
+def watch_failed(state: State, site: Site, group: Group, now: Instant, blockers: Blockers) -> None:
     """A failed group waits for an operator; after `stuckTimeoutSeconds` it is stuck, and may lose its slot."""
     timeout = site.rule.spec.stuck_timeout_seconds
     if timeout is None or group.stuck or group.failed_at is None:

@@ -6,7 +6,7 @@ from typing import Literal
 
 from headgate.fleet.cycles import giving_up, ordering, running
 from headgate.fleet.gates import gates
-from headgate.fleet.gates.blockers import Hindrance
+from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.model.records import MEMBER_SETTLED, Group, GroupStatus, Member
 from headgate.fleet.state import catalog, holds, wakes
 from headgate.fleet.state.state import State
@@ -14,7 +14,7 @@ from headgate.fleet.state.units import Site
 from headgate.kernel.instants import Instant
 
 
-def finish(state: State, site: Site, group: Group, now: Instant, blockers: Hindrance) -> None:
+def finish(state: State, site: Site, group: Group, now: Instant, blockers: Blockers) -> None:
     """Waits for what still runs, runs the post-hooks if they are to run, and ends the group as ordered."""
     if any(member.state in ("running", "rollingBack") for member in group.members):
         return

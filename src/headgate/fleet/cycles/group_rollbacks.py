@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from headgate.fleet.cycles import finishing, giving_up, ordering, running
 from headgate.fleet.gates import gates
-from headgate.fleet.gates.blockers import Hindrance
+from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.model.records import Group, Member
 from headgate.fleet.state import successes
 from headgate.fleet.state.state import State
@@ -29,7 +29,7 @@ def begin(state: State, site: Site, group: Group, failed: Member, cause: str, no
     return True
 
 
-def advance(state: State, site: Site, group: Group, now: Instant, blockers: Hindrance) -> bool:
+def advance(state: State, site: Site, group: Group, now: Instant, blockers: Blockers) -> bool:
     """Whether everything is put back and the rest of the cycle goes on forward."""
     if any(member.state == "running" for member in group.members):
         return False

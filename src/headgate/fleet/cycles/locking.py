@@ -5,7 +5,7 @@ from __future__ import annotations
 from headgate.fleet.cycles import collecting, giving_up, jobs, shape
 from headgate.fleet.cycles.targets import has_failed
 from headgate.fleet.gates import gates
-from headgate.fleet.gates.blockers import ASKS_PEOPLE, Hindrance
+from headgate.fleet.gates.blockers import ASKS_PEOPLE, Blockers
 from headgate.fleet.model.records import Group, GroupStatus, JobKind, Member
 from headgate.fleet.state import candidates, variables, wakes
 from headgate.fleet.state.state import State
@@ -18,7 +18,7 @@ OwnCycle = dict[str, tuple[str, JobKind]]
 
 
 def allowed_locks(
-    state: State, site: Site, fresh: collecting.Fresh, now: Instant, blockers: Hindrance
+    state: State, site: Site, fresh: collecting.Fresh, now: Instant, blockers: Blockers
 ) -> tuple[Locks, Instant]:
     """For each member the newest version that its gates allow now, and when the last of those gates was satisfied.
 
@@ -54,7 +54,7 @@ def _is_on_its_way(site: Site, deployment: str, version: VersionNode) -> bool:
 
 
 def hook_locks(
-    state: State, site: Site, now: Instant, blockers: Hindrance
+    state: State, site: Site, now: Instant, blockers: Blockers
 ) -> tuple[Locks, list[str], Instant]:
     """The newest allowed version of each hook, the hooks that have none, and since when the last was allowed."""
     locks: Locks = {}
@@ -74,7 +74,7 @@ def hook_locks(
     return locks, missing, satisfied_at
 
 
-def _newest_allowed(state: State, target: Target, now: Instant, blockers: Hindrance) -> VersionNode | None:
+def _newest_allowed(state: State, target: Target, now: Instant, blockers: Blockers) -> VersionNode | None:
     watermark = candidates.watermark_of(state, target)
     for version in candidates.newest_first(state, target, now):
         if watermark is not None and version.order < watermark:
@@ -196,7 +196,7 @@ def end_unstarted(
     state.group_changed(group, status, now)
 
 
-def drop_withdrawn(state: State, site: Site, group: Group, now: Instant, blockers: Hindrance) -> None:
+def drop_withdrawn(state: State, site: Site, group: Group, now: Instant, blockers: Blockers) -> None:
     """A locked version that was withdrawn before its job started leaves the group, and so does one that is older than what
     has come to run while the group waited for its start.
 
@@ -244,7 +244,7 @@ def _is_older_than_what_runs(state: State, target: Target, member: Member, versi
 
 
 def _take_newest_hook(
-    state: State, target: Target, group: Group, member: Member, now: Instant, blockers: Hindrance
+    state: State, target: Target, group: Group, member: Member, now: Instant, blockers: Blockers
 ) -> None:
     version = _newest_allowed(state, target, now, blockers)
     found = version.id if version is not None else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headgate.fleet.cycles import locking, readiness
-from headgate.fleet.gates.blockers import Hindrance
+from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.model.records import Group, Member
 from headgate.fleet.state import holds, wakes
 from headgate.fleet.state.state import State
@@ -11,7 +11,7 @@ from headgate.fleet.state.units import Site
 from headgate.kernel.instants import Instant
 
 
-def try_to_join(state: State, site: Site, group: Group, now: Instant, blockers: Hindrance) -> bool:
+def try_to_join(state: State, site: Site, group: Group, now: Instant, blockers: Blockers) -> bool:
     """Its rollout position is waived; windows, gates and budgets are not. A freeze holds jobs, not the joining."""
     host = site.executing
     spec = site.rule.spec
@@ -41,7 +41,7 @@ def try_to_join(state: State, site: Site, group: Group, now: Instant, blockers: 
 
 
 def _takes_slots(
-    state: State, site: Site, host: Group, group: Group, now: Instant, blockers: Hindrance
+    state: State, site: Site, host: Group, group: Group, now: Instant, blockers: Blockers
 ) -> bool:
     """Of the rules that cover what joins. A host that has lost its slot takes all of them anew when it goes on."""
     tables = readiness.tables_of(state, site, group)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headgate.fleet.cycles import running
-from headgate.fleet.gates.blockers import Hindrance
+from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.model.records import Group, Member
 from headgate.fleet.state import wakes
 from headgate.fleet.state.state import State
@@ -11,7 +11,7 @@ from headgate.fleet.state.units import BoundRule, Site
 from headgate.kernel.instants import Instant
 
 
-def let_dependents_go_on(state: State, site: Site, group: Group, now: Instant, blockers: Hindrance) -> None:
+def let_dependents_go_on(state: State, site: Site, group: Group, now: Instant, blockers: Blockers) -> None:
     """Only a skip that names this resource and came after the failure speaks of it; any other was meant for order."""
     if group.phase != "forward":
         return

@@ -9,7 +9,7 @@ import msgspec
 from headgate.fleet.cycles import ordering
 from headgate.fleet.cycles.targets import turn_wakes, windows_for
 from headgate.fleet.gates import gates, rollouts
-from headgate.fleet.gates.blockers import Hindrance
+from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.model.records import Group, Member
 from headgate.fleet.rules import gradual_rollout
 from headgate.fleet.state import holds, wakes
@@ -42,7 +42,7 @@ def runners(state: State, site: Site, group: Group) -> list[Runner]:
     return found
 
 
-def start_of(state: State, site: Site, group: Group, now: Instant, blockers: Hindrance) -> GroupStart | None:
+def start_of(state: State, site: Site, group: Group, now: Instant, blockers: Blockers) -> GroupStart | None:
     judged: list[GateResult] = []
     for one in verdicts_of(state, site, group, now):
         if not one.is_allowed:
@@ -54,7 +54,7 @@ def start_of(state: State, site: Site, group: Group, now: Instant, blockers: Hin
     return GroupStart(group, tuple(judged), start_key(state, site, group))
 
 
-def _someone_can_begin(state: State, site: Site, group: Group, now: Instant, blockers: Hindrance) -> bool:
+def _someone_can_begin(state: State, site: Site, group: Group, now: Instant, blockers: Blockers) -> bool:
     """A group starts with its first job: if every member waits for another, it does not take its slots."""
     held_back: list[GateResult] = []
     for member in _to_run(site, group):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from headgate.fleet.cycles import jobs
 from headgate.fleet.gates import rejecting
-from headgate.fleet.gates.blockers import Hindrance
+from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.model.records import Group, Job, Member, MemberState, TargetRecord
 from headgate.fleet.state import variables
 from headgate.fleet.state.state import GateResult, State
@@ -12,7 +12,7 @@ from headgate.fleet.state.units import Site, Target, VersionNode
 from headgate.kernel.instants import Instant
 
 
-def is_due(member: Member, now: Instant, blockers: Hindrance) -> bool:
+def is_due(member: Member, now: Instant, blockers: Blockers) -> bool:
     if member.state != "retrying" or member.retry_at is None:
         return False
     if member.retry_at > now:

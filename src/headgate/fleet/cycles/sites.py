@@ -15,7 +15,7 @@ from headgate.fleet.cycles import (
     unclaimed,
 )
 from headgate.fleet.cycles.readiness import GroupStart
-from headgate.fleet.gates.blockers import Hindrance
+from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.model.records import Group
 from headgate.fleet.state import membership, variables, wakes
 from headgate.fleet.state.state import State
@@ -27,12 +27,17 @@ WINDOWS_AT_MOST = 8
 """Windows that one look may open and close; each closes with a lock, and there are few versions to lock."""
 
 
-def look(state: State, site: Site, now: Instant) -> tuple[GroupStart | None, Hindrance]:
+def look(state: State, site: Site, now: Instant) -> tuple[GroupStart | None, Blockers]:
     """A group that may join the executing one does so before that one goes on: one instant, one decision.
 
     When the executing one has ended, members may have left with it: the site is looked at afresh.
     """
-    blockers = Hindrance()
+    # A site has up to three groups: one that collects what is new, one that is locked and waits for its start, one that
+    # executes. They are settled from the newest to the oldest, because each may become the next: a window that closes locks
+    # a group, which may wait, merge into the executing one, or start a cycle of its own; what has become of the waiting
+    # group is seen by the executing one in the same instant. Whatever ends here ends for a reason that explain can tell, so
+    # nothing is skipped when a site retires: its cycle goes on to its post-hooks, only nothing new begins.
+    blockers = Blockers()
     unclaimed.take_back(state, site, now)
     _take_over_retries(state, site)
     if _is_retired(site):
@@ -73,7 +78,7 @@ def _is_retired(site: Site) -> bool:
     return not any(site.is_home_of(target) for target in site.members.values())
 
 
-def _executing(state: State, site: Site, now: Instant, blockers: Hindrance) -> GroupStart | None:
+def _executing(state: State, site: Site, now: Instant, blockers: Blockers) -> GroupStart | None:
     group = site.executing
     if group is None:
         return None
@@ -111,7 +116,7 @@ def _abandon(state: State, site: Site, now: Instant) -> None:
         finishing.end(state, site, site.executing, "aborted", now)
 
 
-def _collect(state: State, site: Site, now: Instant, blockers: Hindrance) -> bool:
+def _collect(state: State, site: Site, now: Instant, blockers: Blockers) -> bool:
     """Whether a window closed, so that there may be another to open."""
     fresh = collecting.fresh_versions(state, site, now)
     group = site.collecting
@@ -142,7 +147,7 @@ def _close(
     fresh: collecting.Fresh,
     closed_at: Instant,
     now: Instant,
-    blockers: Hindrance,
+    blockers: Blockers,
 ) -> bool:
     locks, satisfied_at = locking.allowed_locks(state, site, fresh, now, blockers)
     hooks, missing, hooks_at = locking.hook_locks(state, site, now, blockers)
@@ -163,7 +168,7 @@ def _is_skipped(state: State, site: Site, fresh: collecting.Fresh, now: Instant)
     )
 
 
-def _cycle_without_a_window(state: State, site: Site, now: Instant, blockers: Hindrance) -> bool:
+def _cycle_without_a_window(state: State, site: Site, now: Instant, blockers: Blockers) -> bool:
     """Changed variables, and what an operator ordered, run as a cycle of their own, hooks included, without a window.
 
     Whether one was made, so that another may be due: what the superseded group was about to run counts no more.
@@ -188,7 +193,7 @@ def _cycle_without_a_window(state: State, site: Site, now: Instant, blockers: Hi
     return True
 
 
-def _tidy_waiting_group(state: State, site: Site, now: Instant, blockers: Hindrance) -> None:
+def _tidy_waiting_group(state: State, site: Site, now: Instant, blockers: Blockers) -> None:
     """Drops what was withdrawn, ends a group with nothing left, queues or joins behind one that executes."""
     group = site.waiting
     if group is None:
@@ -210,7 +215,7 @@ def _tidy_waiting_group(state: State, site: Site, now: Instant, blockers: Hindra
             state.group_changed(group, "queued", now)
 
 
-def _start_of_waiting_group(state: State, site: Site, now: Instant, blockers: Hindrance) -> GroupStart | None:
+def _start_of_waiting_group(state: State, site: Site, now: Instant, blockers: Blockers) -> GroupStart | None:
     group = site.waiting
     if group is None or site.location in state.executing_at or locking.missing_hooks(group):
         return None

@@ -9,7 +9,7 @@ import msgspec
 
 from headgate.fleet.cycles import jobs, withdrawing
 from headgate.fleet.gates import dependencies, gates, rejecting, rollouts, turns
-from headgate.fleet.gates.blockers import ASKS_PEOPLE, Hindrance
+from headgate.fleet.gates.blockers import ASKS_PEOPLE, Blockers
 from headgate.fleet.model.records import JobKind, Variables
 from headgate.fleet.rules import gradual_rollout
 from headgate.fleet.state import candidates, holds, variables, wakes
@@ -33,7 +33,7 @@ class Release(msgspec.Struct, frozen=True):
     reason: str = ""
 
 
-def next_release(state: State, target: Target, now: Instant, blockers: Hindrance) -> Release | None:
+def next_release(state: State, target: Target, now: Instant, blockers: Blockers) -> Release | None:
     """The release to start now, and what hinders it or a newer one (nothing, for a target that has converged)."""
     record = target.record
     if record.job is not None:
@@ -164,7 +164,7 @@ def _new_version(
     version: VersionNode,
     resolved: Variables,
     now: Instant,
-    blockers: Hindrance,
+    blockers: Blockers,
 ) -> Release | None:
     line = turns.line_of(state, target, version)
     turn = line.turn_of(target) if line is not None else now
@@ -226,7 +226,7 @@ def _same_version(
     version: VersionNode,
     resolved: Variables,
     now: Instant,
-    blockers: Hindrance,
+    blockers: Blockers,
 ) -> Release | None:
     """Changed variables: a new release of the same version, past the version's gates, not past windows and freezes."""
     judged: list[GateResult] = []
@@ -251,7 +251,7 @@ def verdicts_of_same_version(state: State, target: Target, now: Instant) -> Iter
 
 
 def _ordered(
-    state: State, target: Target, version_id: str, kind: JobKind, now: Instant, blockers: Hindrance
+    state: State, target: Target, version_id: str, kind: JobKind, now: Instant, blockers: Blockers
 ) -> Release | None:
     """A rollback or a redeploy, or the next attempt of one: it needs no gate but the freeze, a slot and a free target."""
     record = target.record

@@ -16,7 +16,7 @@ from headgate.fleet.cycles import readiness, sites, targets
 from headgate.fleet.cycles.readiness import GroupStart
 from headgate.fleet.cycles.targets import Release
 from headgate.fleet.gates import dependencies
-from headgate.fleet.gates.blockers import Hindrance
+from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.state import holds, wakes
 from headgate.fleet.state.slots import SlotTable
 from headgate.fleet.state.state import State
@@ -34,6 +34,10 @@ _ORDER = operator.attrgetter("order")
 
 def settle(state: State, now: Instant) -> None:
     """Looks at every unit that something happened to, and starts what may start, until nothing is left to do."""
+    # Two loops. The inner one plans every unit that something happened to, in one order, until no plan wakes another unit.
+    # Only then is anyone admitted: who is first in line is known when everybody stands there. What is admitted takes slots,
+    # moves resources and wakes others, so the outer loop begins again with those, until a walk along the line starts nobody.
+    # All of it is one instant, and the order of events within it cannot be seen in the result.
     looks_left = LOOKS_PER_UNIT_AT_MOST * (len(state.targets) + len(state.sites) + 64)
     open_starts: dict[Unit, StartPlan] = {}
     state.lines.clear()
@@ -68,7 +72,7 @@ class StartPlan(msgspec.Struct, frozen=True):
 
     start: Start
     needed: Needed
-    blockers: Hindrance
+    blockers: Blockers
     basis: tuple[int, ...] | None
 
 
@@ -95,20 +99,20 @@ def _basis(state: State, unit: Unit) -> tuple[int, ...] | None:
     return (state.journal.moves, unit.resource.progress, pair)
 
 
-def _look(state: State, unit: Unit, now: Instant) -> tuple[Start | None, Hindrance]:
+def _look(state: State, unit: Unit, now: Instant) -> tuple[Start | None, Blockers]:
     if isinstance(unit, Site):
         seen = sites.look(state, unit, now)
         for member in unit.members.values():
             holds.settle_target(state, member)
         return seen
     assert isinstance(unit, Target)
-    blockers = Hindrance()
+    blockers = Blockers()
     found = targets.next_release(state, unit, now, blockers)
     holds.settle_target(state, unit)
     return found, blockers
 
 
-def _wait(state: State, unit: Unit, blockers: Hindrance, also: tuple[Wake, ...] = ()) -> None:
+def _wait(state: State, unit: Unit, blockers: Blockers, also: tuple[Wake, ...] = ()) -> None:
     held_by = Reason.SLOTS_TAKEN if unit.start_key is not None else blockers.reason
     state.waiting.wait(unit, (*blockers.wakes, *also), blockers.requeue_at, held_by)
 

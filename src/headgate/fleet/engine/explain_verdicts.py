@@ -19,7 +19,7 @@ from headgate.fleet.cycles import (
 )
 from headgate.fleet.engine import explain_rollbacks, explain_slots, remedies, target_states
 from headgate.fleet.gates import dependencies, gates, rejecting
-from headgate.fleet.gates.blockers import Hindrance
+from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.model.records import GivenUp, Group, Member
 from headgate.fleet.state import candidates, evidence, holds, rollbacks
 from headgate.fleet.state.state import GateResult, State
@@ -224,7 +224,7 @@ def _unhooked_verdicts(state: State, target: Target, site: Site, now: Instant) -
     is_ordered = record.rollback_to is not None or record.ordered is not None
     if not is_ordered and not target_states.has_changed_values(state, target, now):
         return
-    _, missing, _ = locking.hook_locks(state, site, now, Hindrance())
+    _, missing, _ = locking.hook_locks(state, site, now, Blockers())
     if missing:
         verdict = _missing_verdict(state, site, missing, _missing_sentence(missing), now)
         yield candidates.deployed_version(state, target), GateResult(site.rule, "deploymentBracket", verdict)
@@ -409,7 +409,7 @@ def _when_it_closes(
 
 
 def _held_open(state: State, site: Site, fresh: collecting.Fresh, now: Instant) -> decisions.Verdict:
-    _, missing, _ = locking.hook_locks(state, site, now, Hindrance())
+    _, missing, _ = locking.hook_locks(state, site, now, Blockers())
     stays = "collection window stays open"
     if missing:
         said = f"{stays}: there is no allowed version of {', '.join(missing)}"

@@ -15,7 +15,7 @@ from headgate.kernel.wakes import Wake
 ASKS_PEOPLE = ("approval", "scopedVersion")
 
 
-class Hindrance(msgspec.Struct):
+class Blockers(msgspec.Struct):
     """What keeps a unit from starting, collected over the candidates that were tried."""
 
     wakes: list[Wake] = []
@@ -46,7 +46,7 @@ class Hindrance(msgspec.Struct):
         """What was in the way first counts."""
         self.reason = self.reason or reason
 
-    def join(self, other: Hindrance) -> None:
+    def join(self, other: Blockers) -> None:
         """The same is in the way here."""
         if other.reason is not None:
             self.hold(other.reason)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from headgate.fleet.gates import rollouts
-from headgate.fleet.gates.blockers import Hindrance
+from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.rules import gradual_rollout
 from headgate.fleet.rules.gradual_rollout import GradualRollout
 from headgate.fleet.state import candidates
@@ -31,7 +31,7 @@ class RolloutLine(msgspec.Struct, frozen=True):
     spec: GradualRollout
     clock_start: Instant
     ranks: Mapping[str, int]
-    blockers: Hindrance
+    blockers: Blockers
     """What they all wait for, beside their turn."""
     moves: int
 
@@ -63,7 +63,7 @@ def found(
     assert one.rule is not None
     ranks = rollouts.ranks_of(state, target, version)
     own = gradual_rollout.offset(one.rule.spec, ranks[target.resource.name], len(ranks))
-    blockers = Hindrance()
+    blockers = Blockers()
     blockers.stop_at(_whenever(one), passed)
     state.lines[(target.pair, target.rules, version)] = RolloutLine(
         one.rule.spec, turn - own, ranks, blockers, state.journal.moves
