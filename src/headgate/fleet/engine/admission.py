@@ -196,9 +196,15 @@ def _asked_before(
     for other in _upstreams(state, unit):
         if other is unit or other in passed:
             continue
-        if other in open_starts or any(line.free > 0 for line in other.lines):
+        if other in open_starts or _has_room(other):
             return other
     return None
+
+
+def _has_room(unit: Unit) -> bool:
+    """Whether one that stands in line lacks nothing any more: a slot is free, or its resource has come to hold one."""
+    assert isinstance(unit, Target | Site)
+    return bool(unit.lines) and all(line.has_room_for(unit.resource.name) for line in unit.lines)
 
 
 def _upstreams(state: State, unit: Unit) -> Iterator[Unit]:
