@@ -8,7 +8,11 @@ from . import pages
 
 PAGE = pages.ROOT / "docs" / "architecture.md"
 SOURCE = pages.ROOT / "src" / "headgate"
-PLACES = (pages.ROOT, SOURCE, SOURCE.parent, *sorted(path for path in SOURCE.iterdir() if path.is_dir()))
+PLACES = (
+    pages.ROOT,
+    SOURCE.parent,
+    *sorted(path for path in (SOURCE, *SOURCE.rglob("*")) if (path / "__init__.py").exists()),
+)
 TO_BE_WRITTEN = re.compile(r"my[-_]?rule", re.IGNORECASE)
 NAMED = sorted(
     name

@@ -100,7 +100,7 @@ def all_kinds() -> set[str]:
             found |= {f"SetVersionStatus {status}" for status in get_args(model.VersionStatus)}
         elif change is changes.SetVariable:
             found |= {"SetVariable resource", "SetVariable deployment"}
-        elif "action" in hints:
+        elif "action" in change.__struct_fields__:
             found |= {f"{change.__name__} {action}" for action in get_args(hints["action"])}
         elif change is changes.Vote:
             found |= {f"Vote {status}" for status in get_args(hints["status"])}

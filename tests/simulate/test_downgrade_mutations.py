@@ -14,10 +14,10 @@ from .small import fleet, publish
 def _nothing_is_too_old(patched: pytest.MonkeyPatch) -> None:
     """Neither what is older than what runs nor what was put back here."""
 
-    def floor_of(known: Any, target: Any) -> None:
+    def watermark_of(known: Any, target: Any) -> None:
         target.record.rolled_back.clear()
 
-    patched.setattr(candidates, "floor_of", floor_of)
+    patched.setattr(candidates, "watermark_of", watermark_of)
 
 
 PAUSED = {"at": "+10m", "setVersion": {"deployment": "api", "tag": "v2", "status": "paused"}}

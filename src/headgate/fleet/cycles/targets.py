@@ -132,16 +132,16 @@ def contenders(state: State, target: Target, now: Instant) -> Iterator[VersionNo
     Below one that was rejected and goes back comes first what ran here before it.
     """
     deployed = candidates.deployed_version(state, target)
-    goes_back = deployed is not None and deployed.object.goes_back
-    watermark = deployed.order if deployed is not None and not goes_back else None
+    watermark = candidates.watermark_of(state, target)
     rolled_back = target.record.rolled_back
     found = itertools.takewhile(
         lambda version: version.id not in rolled_back, candidates.newest_first(state, target, now, watermark)
     )
-    return _with_way_back(state, target, deployed, found) if deployed is not None and goes_back else found
+    goes_back = deployed is not None and deployed.object.goes_back
+    return _with_rollback_version(state, target, deployed, found) if deployed and goes_back else found
 
 
-def _with_way_back(
+def _with_rollback_version(
     state: State, target: Target, deployed: VersionNode, found: Iterator[VersionNode]
 ) -> Iterator[VersionNode]:
     back = candidates.last_good(state, target)

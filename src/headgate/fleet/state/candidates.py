@@ -53,7 +53,7 @@ def withdrawn(state: State, target: Target, version_id: str | None, kind: str) -
 def newest_first(
     state: State, target: Target, now: Instant | None = None, watermark: tuple[Instant, str] | None = None
 ) -> Iterator[VersionNode]:
-    """Down to the floor, if there is one."""
+    """Down to the watermark, if there is one."""
     for version in reversed(target.deployment.versions):
         if version.is_ready and (version.scope is None or in_scope(state, version, target, now)):
             if watermark is not None and version.order < watermark:
