@@ -37,7 +37,7 @@ class Notebook:
     def write(
         self, kind: Kind, *, job: str = "", run: str = "", target: str = "", status: str = "", step: str = ""
     ) -> None:
-        line = msgspec.json.encode(Note(kind, now(), job, run, target, status, step)) + b"\n"
+        line = b"\n" + msgspec.json.encode(Note(kind, now(), job, run, target, status, step)) + b"\n"
         descriptor = os.open(self._file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         try:
             os.write(descriptor, line)
@@ -45,9 +45,15 @@ class Notebook:
             os.close(descriptor)
 
     def read(self) -> Iterator[Note]:
-        if self._file.exists():
-            for line in self._file.read_bytes().splitlines():
-                yield msgspec.json.decode(line, type=Note)
+        """Without what is being written, or was when its writer was killed: at the border of a page a line comes in two
+        pieces. Each begins on a line of its own, so a torn one spoils no other."""
+        lines = self._file.read_bytes().split(b"\n") if self._file.exists() else []
+        for line in filter(None, lines):
+            try:
+                note = msgspec.json.decode(line, type=Note)
+            except msgspec.DecodeError:
+                continue
+            yield note
 
     def acknowledged(self) -> dict[str, Instant]:
         return {note.step: note.at for note in self.read() if note.kind == "acknowledged"}
