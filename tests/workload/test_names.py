@@ -66,3 +66,12 @@ def test_the_index_of_a_pod_is_the_number_its_hostname_ends_in(hostname: str, in
 def test_a_gang_takes_over_labels_except_those_of_the_api_itself() -> None:
     given = {"kai.scheduler/queue": "test", "grove.io/podgang": "x", "team": "ml"}
     assert labels.mirrored(given) == {"kai.scheduler/queue": "test", "team": "ml"}
+
+
+def test_a_gang_has_none_of_the_marks_by_which_others_know_the_set_again() -> None:
+    marks = (
+        "kro.run/node-id",
+        "argocd.argoproj.io/tracking-id",
+        "kubectl.kubernetes.io/last-applied-configuration",
+    )
+    assert labels.mirrored(dict.fromkeys(marks, "x")) == {}

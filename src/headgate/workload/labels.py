@@ -22,6 +22,16 @@ REVISION = "headgate.dev/revision"
 """The hash of the revision that an object was built from."""
 
 RESERVED_PREFIX = "grove.io/"
+_NOT_MIRRORED = (
+    RESERVED_PREFIX,
+    "headgate.dev/",
+    "kro.run/",
+    "internal.kro.run/",
+    "applyset.kubernetes.io/",
+    "kubectl.kubernetes.io/",
+    "argocd.argoproj.io/",
+    "meta.helm.sh/",
+)
 
 DISABLE_PROTECTION = "grove.io/disable-managed-resource-protection"
 RECONCILE_TRIGGER = "grove.io/reconcile-trigger"
@@ -72,5 +82,6 @@ def of_replica(pcs: str, pcs_index: int) -> dict[str, str]:
 
 
 def mirrored(given: Mapping[str, str]) -> dict[str, str]:
-    """What a gang takes over from its set: a queue's label, a team's annotation, not this API's own words."""
-    return {key: value for key, value in given.items() if not key.startswith(RESERVED_PREFIX)}
+    """What a gang takes over from its set: a queue's label, a team's annotation, not this API's own words. Nor the marks of
+    whoever manages the set, who would take the gang for something of theirs and show or prune it."""
+    return {key: value for key, value in given.items() if not key.startswith(_NOT_MIRRORED)}
