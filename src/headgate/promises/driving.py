@@ -30,12 +30,18 @@ class WakeDriver:
 
     def unanswered(self, settled: Engine, now: Instant) -> list[str]:
         """`settled` is a copy that has decided: it is used up. What is said of each unit that slept through its wake."""
-        found: list[str] = []
-        for unit, wake in self._sampled(settled.state):
-            if unit in _units(settled.state) and not _is_reached(settled, unit, wake, now):
+        state = settled.state
+        sampled = self._sampled(state)
+        found = [
+            f"{unit.order} waits for {' '.join(wake)}, which nothing can make happen"
+            for unit, wake in sampled
+            if _makings(state, unit, wake) is None
+        ]
+        for unit, wake in sampled:
+            if unit in _units(state) and not _is_reached(settled, unit, wake, now):
                 found.append(f"{unit.order} waits for {' '.join(wake)}, which happened, and is not looked at")
-            settled.state.waiting.dirty.clear()
-        return [*found, *_slept_in(settled.state)]
+            state.waiting.dirty.clear()
+        return [*found, *_slept_in(state)]
 
     def _sampled(self, state: State) -> list[tuple[Unit, Wake]]:
         """Of each topic one wake that was not driven before."""
@@ -62,17 +68,21 @@ def _slept_in(state: State) -> Iterator[str]:
             yield f"{unit.order} waits for {instants.show(at)}, which has come, and is not looked at"
 
 
-def _is_reached(engine: Engine, unit: Unit, wake: Wake, now: Instant) -> bool:
-    """Also where nothing can make it happen as things are, because no job is under way that could end; but not where it
-    names what is not there."""
+def _makings(state: State, unit: Unit, wake: Wake) -> list[changes.Change] | None:
+    """Changes that make it happen; none as things are, if no job is under way that could end. None if it names what is not
+    there, or a topic that nothing fires."""
     make = _MAKERS.get(wake[0])
     if make is None:
-        return False
+        return None
     try:
-        made = list(make(engine.state, unit, *wake[1:]))
+        return list(make(state, unit, *wake[1:]))
     except KeyError:
-        return False
-    for change in made:
+        return None
+
+
+def _is_reached(engine: Engine, unit: Unit, wake: Wake, now: Instant) -> bool:
+    """Also where there is nothing left to happen: what was driven before may have taken away what the wake names."""
+    for change in _makings(engine.state, unit, wake) or ():
         try:
             engine.apply(change, now)
         except Rejected:
