@@ -110,15 +110,15 @@ class Metrics:
         for job in outcome.ended:
             self._jobs_ended.labels(workspace, job.status).inc()
 
-    def kept(self, keeper: WorkspaceEngine, queue_depth: int, oldest_order: Instant | None) -> None:
-        workspace = keeper.workspace.name
-        self._replica_position.labels(workspace).set(keeper.position)
-        self._lease_held.labels(workspace).set(1 if keeper.is_leader else 0)
+    def kept(self, engine: WorkspaceEngine, queue_depth: int, oldest_order: Instant | None) -> None:
+        workspace = engine.workspace.name
+        self._replica_position.labels(workspace).set(engine.position)
+        self._lease_held.labels(workspace).set(1 if engine.is_leader else 0)
         self._queue_depth.labels(workspace).set(queue_depth)
-        live = keeper.live_jobs()
+        live = engine.live_jobs()
         for status in sorted(JOB_LIVE):
             self._jobs.labels(workspace, status).set(live.get(status, 0))
-        for reason, count in keeper.waiting_counts().items():
+        for reason, count in engine.waiting_counts().items():
             self._units_waiting.labels(workspace, "fleet", reason.value).set(count)
         age = 0 if oldest_order is None else max(0, wall_clock() - oldest_order)
         self._oldest_order.set(age / instants.MICROSECONDS_PER_SECOND)

@@ -87,7 +87,7 @@ class Worker:
         self.health = health if health is not None else Health(clock)
         self._queue: queue.SimpleQueue[WorkItem | None] = queue.SimpleQueue()
         self._line = WaitingLine(settings.most_items_waiting)
-        self._keepers: dict[str, WorkspaceEngine] = {}
+        self._engines: dict[str, WorkspaceEngine] = {}
         self._door = threading.Lock()
         """Nothing is queued once it has been closed, so nothing waits for an answer for ever."""
         self._is_stopping = threading.Event()
@@ -185,8 +185,8 @@ class Worker:
                 self._keep_house()
             except UnavailableError as error:
                 self.health.say_of_store(error)
-                for keeper in self._keepers.values():
-                    keeper.drop_replica()
+                for engine in self._engines.values():
+                    engine.drop_replica()
                 self._rest()
             except UnknownWorkspaceError:
                 self._next_look = 0.0  # one was removed just now; the next look no longer finds it
@@ -215,27 +215,27 @@ class Worker:
         if self._forgetting is not None:
             return _FORGETTING_SECONDS
         until = min(self._next_look, self._next_lease) - time.monotonic()
-        return max(min([until, *map(self._seconds_until_due, self._keepers.values())]), 0.0)
+        return max(min([until, *map(self._seconds_until_due, self._engines.values())]), 0.0)
 
-    def _seconds_until_due(self, keeper: WorkspaceEngine) -> float:
-        wake = keeper.next_wake()
+    def _seconds_until_due(self, engine: WorkspaceEngine) -> float:
+        wake = engine.next_wake()
         if wake is None:
             return math.inf
         return max(
             (wake - self._clock()) / instants.MICROSECONDS_PER_SECOND,
-            keeper.rests_until - time.monotonic(),
+            engine.rests_until - time.monotonic(),
         )
 
     def _serve(self, workspace: str, items: Sequence[WorkItem]) -> None:
         """Whatever happens, every item has its answer afterwards, and the worker goes on."""
         try:
-            keeper = self._keeper(workspace)
+            engine = self._engine_of(workspace)
             groups = in_turn(items)
             for number, group in enumerate(groups):
                 if group[0].question is not None:
-                    keeper.answer(group)
+                    engine.answer(group)
                     continue
-                left = self._commit(keeper, group)
+                left = self._commit(engine, group)
                 if left:
                     self._line.put_back([*left, *itertools.chain(*groups[number + 1 :])])
                     return
@@ -245,23 +245,23 @@ class Worker:
             for item in items:
                 item.fail(error)
 
-    def _commit(self, keeper: WorkspaceEngine, items: Sequence[WorkItem]) -> list[WorkItem]:
+    def _commit(self, engine: WorkspaceEngine, items: Sequence[WorkItem]) -> list[WorkItem]:
         """Those that have to wait for another turn."""
         begin = time.perf_counter()
-        outcome = keeper.serve(items)
+        outcome = engine.serve(items)
         if outcome is None:
             for item in items:
-                self._commit(keeper, [item])
+                self._commit(engine, [item])
             return []
         self._meter.batch(
-            keeper.workspace.name, outcome, time.perf_counter() - begin, len(items) - len(outcome.left)
+            engine.workspace.name, outcome, time.perf_counter() - begin, len(items) - len(outcome.left)
         )
         for flaw in outcome.undeliverable:
-            self.report(keeper.workspace.name, flaw)
+            self.report(engine.workspace.name, flaw)
         if outcome.has_written:
             self._hint_is_due = True
         if outcome.has_written or outcome.measurements:
-            self._tell(keeper.workspace.name, outcome)
+            self._tell(engine.workspace.name, outcome)
         return outcome.left
 
     def _tell(self, workspace: str, outcome: AfterCommit) -> None:
@@ -271,10 +271,10 @@ class Worker:
         except Exception:
             _log.exception("what follows a commit of %s failed", workspace)
 
-    def _keeper(self, workspace: str) -> WorkspaceEngine:
-        if workspace not in self._keepers:
+    def _engine_of(self, workspace: str) -> WorkspaceEngine:
+        if workspace not in self._engines:
             self._find_workspaces()
-        found = self._keepers.get(workspace)
+        found = self._engines.get(workspace)
         if found is None:
             raise UnknownWorkspaceError(workspace)
         return found
@@ -282,9 +282,9 @@ class Worker:
     def _find_workspaces(self) -> None:
         there = {one.name: one for one in self._store.workspaces()}
         for name, workspace in there.items():
-            known = self._keepers.get(name)
+            known = self._engines.get(name)
             if known is None or known.workspace.id != workspace.id:
-                self._keepers[name] = WorkspaceEngine(
+                self._engines[name] = WorkspaceEngine(
                     self._store,
                     workspace,
                     self._clock,
@@ -294,8 +294,8 @@ class Worker:
                     self._settings.clock_bound_seconds,
                 )
                 self._next_lease = 0.0
-        for name in [name for name in self._keepers if name not in there]:
-            del self._keepers[name]
+        for name in [name for name in self._engines if name not in there]:
+            del self._engines[name]
             self.health.forget(name)
             self._meter.forgotten(name)
 
@@ -310,8 +310,8 @@ class Worker:
             self._hold_leases()
         if moment >= self._next_recheck:
             self._next_recheck = moment + self._settings.recheck_seconds
-            for keeper in self._keepers.values():
-                keeper.needs_recheck = keeper.is_leader
+            for engine in self._engines.values():
+                engine.needs_recheck = engine.is_leader
         if moment >= self._next_metering:
             self._next_metering = moment + _METERING_SECONDS
             self._measure()
@@ -327,9 +327,9 @@ class Worker:
     def _look(self) -> None:
         """Polling is the truth: what other processes wrote is found here at the latest."""
         self._find_workspaces()
-        for keeper in self._keepers.values():
-            if keeper.is_leader and keeper.is_behind():
-                self._commit(keeper, [])
+        for engine in self._engines.values():
+            if engine.is_leader and engine.is_behind():
+                self._commit(engine, [])
         if self._settings.decides:
             self._end_overdue_jobs()
             for workspace, lost in claims.end_lost(self._store, self._believed_now()):
@@ -342,22 +342,22 @@ class Worker:
 
     def _has_free_lease(self) -> bool:
         """Given back by a process that ended, which nobody need wait for."""
-        wanted = {keeper.lease_name for keeper in self._keepers.values() if not keeper.is_leader}
+        wanted = {engine.lease_name for engine in self._engines.values() if not engine.is_leader}
         return bool(wanted) and bool(wanted - {lease.name for lease, end in self._store.leases() if end > 0})
 
     def _end_overdue_jobs(self) -> None:
         for order in self._store.overdue_orders(self._believed_now(), 100):
-            keeper = self._keepers.get(order.workspace)
-            if keeper is not None and keeper.is_leader:
+            engine = self._engines.get(order.workspace)
+            if engine is not None and engine.is_leader:
                 deadline = instants.show(order.deadline_at or 0)
                 message = f"no end was reported until the deadline of the job, {deadline}"
                 self.report(order.workspace, JobReported(order.job, "timedOut", message))
 
     def _measure(self) -> None:
         oldest = self._store.oldest_waiting_order()
-        for keeper in self._keepers.values():
-            keeper.check_units()
-            self._meter.kept(keeper, self._line.length_of(keeper.workspace.name), oldest)
+        for engine in self._engines.values():
+            engine.check_units()
+            self._meter.kept(engine, self._line.length_of(engine.workspace.name), oldest)
 
     def _check_store(self) -> None:
         """What could not be written may be written again by now."""
@@ -380,7 +380,7 @@ class Worker:
         if self._watch is not None and self._watch.doubt() is not None:
             return
         if self._forgetting is None:
-            names = [keeper.workspace.name for keeper in self._keepers.values() if keeper.is_leader]
+            names = [engine.workspace.name for engine in self._engines.values() if engine.is_leader]
             self._forgetting = retention.forgetting(self._store, names, self._clock())
         if next(self._forgetting, None) is None:
             self._forgetting = None
@@ -388,18 +388,18 @@ class Worker:
 
     def _hold_leases(self) -> None:
         if self._settings.decides:
-            for keeper in self._keepers.values():
-                keeper.hold_lease(self._settings.lease_seconds)
+            for engine in self._engines.values():
+                engine.hold_lease(self._settings.lease_seconds)
 
     def _decide_what_is_due(self) -> None:
-        for keeper in self._keepers.values():
-            if self._seconds_until_due(keeper) <= 0:
-                self._commit(keeper, [])
+        for engine in self._engines.values():
+            if self._seconds_until_due(engine) <= 0:
+                self._commit(engine, [])
 
     def _hand_over(self) -> None:
         try:
-            for keeper in self._keepers.values():
-                keeper.release_lease()
+            for engine in self._engines.values():
+                engine.release_lease()
             self._store.hint()
         except UnavailableError as error:
             _log.warning("leases run out by themselves: %s", error)

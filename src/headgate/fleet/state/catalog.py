@@ -318,7 +318,7 @@ def _declarations_changed(state: State, resource: ResourceNode) -> None:
 def _remove_target(state: State, target: Target) -> None:
     """Its live job is cancelled by whoever applies the change and knows when; nothing of it is left here.
 
-    Unless it lingers: then it is no target any more, but stays in its place until the cycle there has ended.
+    Unless it lingers: then it is no target any more, but stays at its site until the cycle there has ended.
     """
     state.departed[target.name] = target.record
     if membership.lingers(state, target):
@@ -418,7 +418,7 @@ def _bind_rules(state: State, target: Target) -> None:
 
 
 def _only_stays(state: State, target: Target, rules: RuleSet) -> bool:
-    """It is in its place only for the end of the cycle there."""
+    """It is at its site only for the end of the cycle there."""
     site = target.site
     if site is None or not membership.is_under_way(site, target):
         return False

@@ -109,7 +109,7 @@ def stay(state: State, site: Site, target: Target) -> None:
 
 def drop_if_empty(state: State, site: Site) -> None:
     """A site without members and without groups is forgotten, and counts in the ranks no more; whoever comes later stands
-    in a place of its own."""
+    at a site of its own."""
     if not site.is_empty:
         return
     state.waiting.forget(site)

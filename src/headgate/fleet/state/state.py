@@ -126,7 +126,7 @@ class State:
         self.targets: dict[str, Target] = {}
         self.sites: dict[tuple[str, str, str], Site] = {}
         self.executing_at: dict[tuple[str, str], Site] = {}
-        """Where a group is executing or has failed: (rule id, resource) to its place."""
+        """Where a group is executing or has failed: (rule id, resource) to its site."""
         self.jobs: dict[str, records.Job] = {}
         self.groups: dict[str, records.Group] = {}
         self.progress: dict[str, dict[str, dict[str, Instant]]] = {}

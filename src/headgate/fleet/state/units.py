@@ -326,7 +326,7 @@ class Bracket:
         self.form: Any = None
         """Forgotten when deployments or rules change, and made again when it is asked for."""
         self.seen: Any = None
-        """The form by which its places were last looked at."""
+        """The form by which its sites were last looked at."""
         self.held: dict[records.MemberRole, str] | None = None
         """The hooks that are inferred now."""
         self.lost: records.LostHooks | None = None
