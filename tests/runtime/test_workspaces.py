@@ -58,7 +58,7 @@ def test_a_workspace_that_was_made_anew_under_its_name_is_empty_and_has_ids_of_i
 
 def test_the_jobs_of_what_was_deleted_are_not_counted_as_live(stage: Stage) -> None:
     stage.each(*ONE_NODE, version("api", "v1"))
-    (keeper,) = stage.worker._keepers.values()
-    assert keeper.live_jobs() == {"pending": 1}
+    (engine,) = stage.worker._engines.values()
+    assert engine.live_jobs() == {"pending": 1}
     stage.submit(delete("Resource", "a"))
-    assert keeper.live_jobs() == {}
+    assert engine.live_jobs() == {}
