@@ -74,8 +74,11 @@ def next_release(state: State, target: Target, now: Instant, blockers: Blockers)
             return found
         if version.id == record.deployed:
             break
-        if _waits_for_next_attempt(state, target, version, now):
-            blockers.requeue(record.retry_at)
+        if record.retry_at is not None and retried_version(state, target) == version.id:
+            # Between two attempts nothing older is tried in its place, also if the next attempt is due and a gate is in the
+            # way: the two would take turns, and neither would ever have used up its attempts.
+            if record.retry_at > now:
+                blockers.requeue(record.retry_at)
             break
     if paused is not None:
         blockers.hold(Reason.AWAITING_RETRY)
@@ -86,14 +89,6 @@ def next_release(state: State, target: Target, now: Instant, blockers: Blockers)
         record.ordered = None
         state.target_changed(target)
     return None
-
-
-def _waits_for_next_attempt(state: State, target: Target, version: VersionNode, now: Instant) -> bool:
-    """A release between two attempts is not held back: nothing older is tried in its place."""
-    record = target.record
-    return (
-        record.retry_at is not None and record.retry_at > now and retried_version(state, target) == version.id
-    )
 
 
 def _give_up_retry(state: State, target: Target) -> None:
