@@ -32,7 +32,11 @@ class Terminal:
         for name in ("COLUMNS", "LINES", "NO_COLOR"):
             settings.pop(name, None)
         settings.update(environment)
-        code = "from headgate.cli.main import main; main()"
+        # Whoever started the tests in the background of a shell has Ctrl-C ignored, and so would be what they start.
+        code = (
+            "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+            "from headgate.cli.main import main; main()"
+        )
         self.process = subprocess.Popen(
             [sys.executable, "-c", code, *arguments],
             stdin=inner, stdout=inner, stderr=inner, env=settings, start_new_session=True,
