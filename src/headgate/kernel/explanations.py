@@ -69,7 +69,3 @@ class ExplanationTree(msgspec.Struct, frozen=True):
 
 Below = Callable[[Object], ExplanationTree | None]
 """What explains an object on the level below; None where no level knows more about it than its status."""
-
-
-def nothing_below(item: Object) -> None:
-    return None
