@@ -149,9 +149,11 @@ def _breaker(state: State, unit: Unit, rule: str, scope: str) -> Iterator[change
 
 
 def _slots(state: State, unit: Unit, rule: str) -> Iterator[changes.Change]:
-    """What held a slot is gone."""
+    """What held a slot is gone, and is another than who waits."""
+    assert isinstance(unit, Target | Site)
     for table in state.slots[rule].tables():
-        yield from (changes.Delete("Resource", name) for name in table.holders)
+        others = [name for name in table.holders if name != unit.resource.name]
+        yield from (changes.Delete("Resource", name) for name in others)
 
 
 def _slot(state: State, unit: Unit, resource: str) -> Iterator[changes.Change]:

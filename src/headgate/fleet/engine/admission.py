@@ -144,6 +144,8 @@ def _stands_in_line(state: State, unit: Unit, plan: StartPlan, now: Instant) -> 
     if isinstance(unit, Site) or (isinstance(unit, Target) and unit.rules.of("gradualRollout")):
         also.append(wakes.RANKS)
     also.extend(wakes.skips(table.rule.id) for table in lacking)
+    # A holder may go on when its table is merely full; the line is walked only when a slot is free.
+    also.extend(wakes.slots(table.rule.id) for table in lacking if needed.resource in table.holders)
     _wait(state, unit, blockers, tuple(also))
     return True
 

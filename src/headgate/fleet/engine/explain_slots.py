@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headgate.fleet.rules import resource_concurrency
-from headgate.fleet.state import rollbacks
+from headgate.fleet.state import holds, rollbacks
 from headgate.fleet.state.slots import SlotTable
 from headgate.fleet.state.state import GateResult, State
 from headgate.fleet.state.units import Target
@@ -19,12 +19,13 @@ def of_table(state: State, table: SlotTable, target: Target) -> GateResult:
         table.limit,
         table.scope if table.rule.spec.group_by is not None else None,
     )
-    if resource in table.holders:
+    has_room = holds.has_room(state, table, resource, (target,))
+    if has_room and resource in table.holders:
         since = instants.show_to_the_second(table.held_since(resource) or 0)
         verdict = decisions.allowed(
             f"{resource} holds a slot since {since}", satisfied_at=table.held_since(resource)
         )
-    elif table.free > 0:
+    elif has_room:
         verdict = decisions.allowed(sentence)
     else:
         groups, rolled_back = _failed_holders(state, table)

@@ -45,6 +45,7 @@ def put_resource(state: State, resource: model.Resource) -> None:
         left = slots.place(node)
         if left is not None:
             holds.leave(state, left, node.name)
+        state.waiting.happened(wakes.slots(slots.rule.id))
     kept = list(node.targets.values())
     for environment in state.environments.values():
         _note_match(environment, node)

@@ -40,9 +40,24 @@ def lacking(
     return [
         table
         for table in tables
-        if not table.has_room_for(resource)
+        if not has_room(state, table, resource, (target for target, _ in runners))
         and not (runners and all(_skips(state, table, runner, now) for runner in runners))
     ]
+
+
+def has_room(state: State, table: SlotTable, resource: str, targets: Iterable[Target]) -> bool:
+    """Whether the targets of the resource may start. What a resource holds only for what such a start would end, a
+    verification or a failed rollback, is no room by itself: where a limit has shrunk, it would never be kept again."""
+    ending = {target.name for target in targets if _ends_with_a_start(state, target)}
+    if ending.issuperset(table.holders.get(resource, ())):
+        return table.free + (resource in table.holders) > 0
+    return table.has_room_for(resource)
+
+
+def _ends_with_a_start(state: State, target: Target) -> bool:
+    record = target.record
+    is_repaired = record.rollback_to is not None or rollbacks.ahead(state, target) is not None
+    return record.job is None and record.retry_at is None and not is_repaired
 
 
 def _skips(state: State, table: SlotTable, runner: tuple[Target, VersionNode], now: Instant) -> bool:
