@@ -23,7 +23,11 @@ def status_of(text: str) -> dict[str, Any]:
     )
     schema = f"schema: {{spec: {{zones: '[]string', level: integer}}, status: {text}}}\n"
     found: dict[str, Any] = version(schema + resources)["schema"]["openAPIV3Schema"]["properties"]["status"]
-    return {key: value for key, value in found["properties"].items() if key not in ("state", "conditions")}
+    return {
+        key: value
+        for key, value in found["properties"].items()
+        if key not in ("state", "conditions", "headgate")
+    }
 
 
 def test_names_scope_and_labels_come_from_the_definition() -> None:
@@ -53,7 +57,7 @@ def test_columns_are_state_ready_and_age_unless_the_author_gives_others() -> Non
     assert own["additionalPrinterColumns"] == [{"name": "Image", "type": "string", "jsonPath": ".spec.image"}]
 
 
-def test_the_spec_is_the_simple_schema_and_the_status_has_state_and_conditions() -> None:
+def test_the_spec_is_the_simple_schema_and_the_status_keeps_what_planners_write() -> None:
     properties = version("schema: {spec: {a: 'integer | default=1'}}")["schema"]["openAPIV3Schema"][
         "properties"
     ]
@@ -62,7 +66,7 @@ def test_the_spec_is_the_simple_schema_and_the_status_has_state_and_conditions()
         "properties": {"a": {"type": "integer", "default": 1}},
         "default": {},
     }
-    assert set(properties["status"]["properties"]) == {"state", "conditions"}
+    assert set(properties["status"]["properties"]) == {"state", "conditions", "headgate"}
 
 
 ANYTHING = {"x-kubernetes-preserve-unknown-fields": True}

@@ -11,6 +11,10 @@ from headgate.kernel import documents
 
 Schema = dict[str, Any]
 
+OWN_STATUS = "headgate"
+"""The key in an instance's status under which the planner keeps where the instance stands. The schema has to know it:
+an API server drops what a schema does not have."""
+
 _CONDITION_FIELDS = {
     "type": {"type": "string"},
     "status": {"type": "string"},
@@ -46,6 +50,7 @@ def instance_schema(spec: Schema, status_fields: Mapping[str, Schema]) -> Schema
         **status_fields,
         "state": {"type": "string"},
         "conditions": {"type": "array", "items": {"type": "object", "properties": dict(_CONDITION_FIELDS)}},
+        OWN_STATUS: {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
     }
     return {
         "type": "object",

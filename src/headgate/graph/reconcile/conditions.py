@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from headgate import cel
-from headgate.graph.compile import names
+from headgate.graph.compile import crd, names
 from headgate.graph.reconcile import contents, labels
 from headgate.graph.reconcile.instances import InstancePass
 from headgate.graph.reconcile.nodes import NodeState, NodeUnit
@@ -25,8 +25,7 @@ GRAPH_RESOLVED = "GraphResolved"
 RESOURCES_READY = "ResourcesReady"
 RESOURCES_PROPAGATED = "ResourcesPropagated"
 
-OWN = "headgate"
-"""The key in an instance's status under which its standing is kept."""
+OWN = crd.OWN_STATUS
 
 
 class InstanceStatus(msgspec.Struct, frozen=True):

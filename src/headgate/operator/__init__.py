@@ -1,0 +1,1 @@
+"""Graphs and workloads on a cluster: what is installed there, and what is admitted."""
