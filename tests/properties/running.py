@@ -50,14 +50,18 @@ def _saved(text: str) -> Path:
 
 
 class LookingEngine(Engine):
-    """After every decision it looks at everything once more, by itself and after being read back: a unit that then
-    finds something to do was not woken when it should have been."""
+    """After every decision it is asked about everything, which leaves nothing behind, and looks at everything once more,
+    by itself and after being read back: a unit that then finds something to do was not woken when it should have been."""
 
     def decide(self, now: Instant) -> Decisions:
         decisions = super().decide(now)
+        before = self.dump()
         for target in sorted(self.state.targets):
             self.explain(target, now)
-        before = self.dump()
+        self.is_converged(now)
+        self.unconverged(now)
+        assert self._hand_out() == Decisions(), "asking left something to tell"
+        assert self.dump() == before, f"asking changed the state: {difference(before, self.dump())}"
         for unit in (*self.state.targets.values(), *self.state.sites.values()):
             self.state.waiting.touch(unit)
         again = super().decide(now)

@@ -18,13 +18,13 @@ def approvals(state: State) -> Iterator[Vote]:
     for deployment in state.deployments.values():
         for pair in deployment.pairs.values():
             for version in deployment.versions[-NEWEST_VERSIONS:]:
-                yield from _votes_on(version, pair, _rules_asking(state, version, pair))
+                yield from _votes_on(version, pair, _rules_asking(version, pair))
 
 
-def _rules_asking(state: State, version: VersionNode, pair: Pair) -> list[BoundRule]:
+def _rules_asking(version: VersionNode, pair: Pair) -> list[BoundRule]:
     found: dict[str, BoundRule] = {}
     seen: set[int] = set()
-    for target in candidates.scoped_targets(state, pair, version).values():
+    for target in candidates.scoped_targets(pair, version).values():
         if target.record.deployed == version.id or id(target.rules) in seen:
             continue
         seen.add(id(target.rules))

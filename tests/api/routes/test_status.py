@@ -60,9 +60,34 @@ def test_asking_leaves_no_warning_behind(client: Client, server: Server) -> None
     assert warnings(client) == ["api/prod/node-1"]
 
 
+def test_asking_asks_nobody_for_an_approval(client: Client, server: Server) -> None:
+    """Likewise of a version that nobody decides on yet: people are asked for their approval when it waits for nothing else."""
+    fleet.make(client, nodes=1)
+    fleet.publish(client, "v1")
+    (job,) = fleet.jobs(client, 1)
+    fleet.put(client, "policies", "careful", rules=[{"approval": {}}])
+    server.clock.advance("1s")
+    fleet.publish(client, "v2")
+    assert client.get("/v1/status").status == 200
+    assert client.get("/v1/release-targets", reasons="true").status == 200
+    assert client.get("/v1/deployments/api/explain").status == 200
+    rule = client.get("/v1/policies/careful").json["rules"][0]["id"]
+    skip = {"rule": rule, "reason": "tried", "environment": "prod", "deployment": "api", "tag": "v2"}
+    made = client.post("/v1/skips", skip)
+    assert made.status == 201, made.body
+    assert client.delete(f"/v1/skips/{made.json['id']}").status == 200
+    assert told(client, "approval.requested") == []
+    fleet.finish(client, job)
+    assert told(client, "approval.requested") == ["api/v2"]
+
+
 def warnings(client: Client) -> list[str]:
+    return told(client, "warning.raised")
+
+
+def told(client: Client, event_type: str) -> list[str]:
     events = client.items("/v1/events", limit=500)
-    return [event["name"] for event in events if event["type"] == "warning.raised"]
+    return [event["name"] for event in events if event["type"] == event_type]
 
 
 def test_counts_go_by_what_runs(client: Client, server: Server) -> None:

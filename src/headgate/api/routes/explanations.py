@@ -9,7 +9,6 @@ from typing import Any
 from headgate.api import evidence, finding, replies, rollout_views
 from headgate.api.calls import Answer, Parameter, Request, Route
 from headgate.api.routes.status import SLICE_SECONDS
-from headgate.api.routes.targets import quietly
 from headgate.fleet.engine import explain
 from headgate.fleet.engine.explain_deployment import Reasons
 from headgate.fleet.model import kinds
@@ -45,13 +44,12 @@ def _look(targets: list[str], first: int, reasons: Reasons, view: EngineView) ->
     """Goes on where the last question stopped, for as long as one question may keep the engine from its work."""
     ends = time.monotonic() + SLICE_SECONDS
     state = view.engine.state
-    with quietly(state):
-        for number, name in enumerate(targets[first:], first):
-            target = state.targets.get(name)
-            if target is not None:
-                reasons.add(target.environment.name, explain.of_target(state, name, view.now))
-            if time.monotonic() > ends:
-                return number + 1
+    for number, name in enumerate(targets[first:], first):
+        target = state.targets.get(name)
+        if target is not None:
+            reasons.add(target.environment.name, explain.of_target(state, name, view.now))
+        if time.monotonic() > ends:
+            return number + 1
     return len(targets)
 
 

@@ -51,8 +51,7 @@ async def act(action: Order, call: Request) -> Answer:
         target = finding.target(state, targets.reference(call))
         with refusals.as_conflict(f"The target cannot {_WORDS[action]}"):
             context.apply(changes.TargetAction(action, target.name, call.caller.user, to))
-        with targets.quietly(state):
-            return replies.reply(200, targets.document(state, target, context.now))
+        return replies.reply(200, targets.document(state, target, context.now))
 
     return await replies.submit(call, command)
 

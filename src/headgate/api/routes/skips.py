@@ -16,7 +16,6 @@ from headgate.api import (
     rollout_views,
 )
 from headgate.api.calls import Answer, Request, Route
-from headgate.api.routes import targets
 from headgate.api.schemas import Concerning
 from headgate.api.schemas import Page as PageSchema
 from headgate.fleet.engine import concerns
@@ -80,8 +79,7 @@ async def create_skip(call: Request) -> Answer:
     def create(context: CommandContext) -> Reply:
         state = context.engine.state
         change = _change(state, given, call.caller.user)
-        with targets.quietly(state):
-            concern = concerns.of_skip(state, skips.made(state, change, context.now), context.now)
+        concern = concerns.of_skip(state, skips.made(state, change, context.now), context.now)
         context.apply(change)
         newest = next(reversed(state.skips.values()))
         return concerning.reply_with(201, document(state, newest), concern)
@@ -126,8 +124,7 @@ async def delete_skip(call: Request) -> Answer:
         etags.check(call.if_match, _encoded(state, reference))
         skip = state.skips[reference]
         context.apply(DeleteSkip(reference))
-        with targets.quietly(state):
-            concern = concerns.of_skip(state, skip, context.now, "the end of the skip")
+        concern = concerns.of_skip(state, skip, context.now, "the end of the skip")
         return concerning.reply_to_end(written, concern)
 
     return await replies.submit(call, delete)

@@ -15,7 +15,6 @@ from headgate.api import (
     rollout_views,
 )
 from headgate.api.calls import Answer, Parameter, Request, Route
-from headgate.api.routes.targets import quietly
 from headgate.fleet.cycles import hooks
 from headgate.fleet.engine import explain, target_states
 from headgate.fleet.model import kinds
@@ -106,10 +105,9 @@ def _cell(deployment: DeploymentNode, pair: Pair, wants_stuck: bool) -> _Cell:
 def _look(cells: list[_Cell], first: int, view: EngineView) -> int:
     """Goes on where the last question stopped; gives the first cell that is not finished."""
     ends = time.monotonic() + SLICE_SECONDS
-    with quietly(view.engine.state):
-        for number, cell in enumerate(cells[first:], first):
-            if not _finish(cell, view, ends):
-                return number
+    for number, cell in enumerate(cells[first:], first):
+        if not _finish(cell, view, ends):
+            return number
     return len(cells)
 
 
@@ -151,7 +149,7 @@ def _look_whether_stuck(cell: _Cell, state: State, target: Target, now: Instant)
     explanation = explain.of_target(state, target.name, now)
     if not explanation.blocked and not cell.is_at_rest:
         cell.can_move = True
-    elif not target_states.is_back_by_order(state, target, now):
+    elif not target_states.is_back_by_order(state, target):
         cell.stuck_count += 1
         if len(cell.stuck) < MOST_STUCK_SHOWN:
             found = {"target": target.name, "state": explanation.state, "message": explanation.message}

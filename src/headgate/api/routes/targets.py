@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, get_args
 
@@ -37,16 +36,6 @@ EXPLAINED_STEP = 30
 """The same with reasons, which take longer."""
 
 Row = tuple[Key, dict[str, Any] | None]
-
-
-@contextmanager
-def quietly(state: State) -> Iterator[None]:
-    """Asking leaves no trace."""
-    state.quiet = True
-    try:
-        yield
-    finally:
-        state.quiet = False
 
 
 def document(state: State, target: Target, now: Instant) -> dict[str, Any]:
@@ -106,16 +95,15 @@ def _rows(
     names = {name: finding.name_or_same(state, _FILTERED[name], value) for name, value in wanted.items()}
     keys = _keys(state, names)
     rows: list[Row] = []
-    with quietly(state):
-        for key in orderings.after(keys, page, position, len(keys)):
-            target = state.targets[key[0]]
-            if not _matches(target, names):
-                continue
-            row = document(state, target, view.now)
-            is_wanted = state_wanted in (None, row["state"])
-            rows.append((key, _with_reason(view, row, reasons) if is_wanted else None))
-            if len(rows) == count:
-                break
+    for key in orderings.after(keys, page, position, len(keys)):
+        target = state.targets[key[0]]
+        if not _matches(target, names):
+            continue
+        row = document(state, target, view.now)
+        is_wanted = state_wanted in (None, row["state"])
+        rows.append((key, _with_reason(view, row, reasons) if is_wanted else None))
+        if len(rows) == count:
+            break
     return rows
 
 
@@ -161,8 +149,7 @@ def _detail(view: EngineView, reference: str) -> dict[str, Any]:
     state = view.engine.state
     target = finding.target(state, reference)
     explanation = view.engine.explain(target.name, view.now)
-    with quietly(state):
-        found = document(state, target, view.now)
+    found = document(state, target, view.now)
     return {
         **found,
         "desired": explanation.desired,

@@ -54,7 +54,7 @@ def advance(
 ) -> None:
     """Starts whatever may start now, and ends the group when nothing is left; a phase that begins goes on at once."""
     _take_in_ended_jobs(state, group, now)
-    _give_up_withdrawn(state, site, group, now)
+    _give_up_withdrawn(state, site, group, now, blockers)
     locking.drop_withdrawn(state, site, group, now, blockers)
     _reconsider_retries(state, site, group, now)
     if group.status == "failed":
@@ -86,19 +86,22 @@ def _take_in_ended_jobs(state: State, group: Group, now: Instant) -> bool:
     return found
 
 
-def _give_up_withdrawn(state: State, site: Site, group: Group, now: Instant) -> None:
+def _give_up_withdrawn(state: State, site: Site, group: Group, now: Instant, blockers: Blockers) -> None:
     """A lock that was withdrawn after a job with it has failed is not dropped as if nothing had been there: the attempt
     that failed was the last. Hooks take another version instead."""
     for member in _in_order(group):
         target = site.members.get(member.deployment)
         if group.phase != "forward" or target is None or member.role != "member":
             continue
-        if member.state not in ("waiting", "retrying") or locking.withdrawn(state, target, member) is None:
+        if (
+            member.state not in ("waiting", "retrying")
+            or locking.withdrawn(state, target, member, blockers) is None
+        ):
             continue
         last = _failed_here(state, target, group)
         if last is not None and last.version != member.version:
             _back_to_what_failed(state, site, member, target, last)
-        if last is not None and locking.withdrawn(state, target, member) is not None:
+        if last is not None and locking.withdrawn(state, target, member, blockers) is not None:
             _give_up(state, site, group, member, last, now)
 
 
@@ -239,7 +242,7 @@ def _rollback_ended_without_success(
 def _rollback_failed(state: State, site: Site, group: Group, member: Member, job: Job, now: Instant) -> None:
     """Nothing follows by itself, here or after the group: what is on the target now nobody knows."""
     running.failed_to_go_back(state, site, group, member, now)
-    fail(state, site, group, now, f"putting back {member.deployment} failed: {evidence.of_job(job)}")
+    _fail(state, group, now, f"putting back {member.deployment} failed: {evidence.of_job(job)}")
 
 
 def _give_up(state: State, site: Site, group: Group, member: Member, job: Job, now: Instant) -> None:
@@ -265,7 +268,7 @@ def _give_up(state: State, site: Site, group: Group, member: Member, job: Job, n
         and group_rollbacks.begin(state, site, group, member, evidence.cause_of_rollback(job), now)
     ):
         return
-    fail(state, site, group, now, f"{member.deployment} {evidence.of_job(job)}")
+    _fail(state, group, now, f"{member.deployment} {evidence.of_job(job)}")
 
 
 def _goes_on_regardless(site: Site, group: Group, member: Member, fires: bool) -> bool:
@@ -278,7 +281,7 @@ def _goes_on_regardless(site: Site, group: Group, member: Member, fires: bool) -
     return False
 
 
-def fail(state: State, site: Site, group: Group, now: Instant, reason: str) -> None:
+def _fail(state: State, group: Group, now: Instant, reason: str) -> None:
     """Running siblings finish, nothing further starts, the resource and its slot stay as they are."""
     if group.status == "failed":
         return
@@ -325,10 +328,10 @@ def watch_failed(state: State, site: Site, group: Group, now: Instant, blockers:
     )
     state.journal.changed("group", group.id)
     if site.rule.spec.on_stuck == "release":
-        release_slot(state, site, group)
+        release_slot(state, group)
 
 
-def release_slot(state: State, site: Site, group: Group) -> None:
+def release_slot(state: State, group: Group) -> None:
     group.slot_released = True
     holds.give_back(state, group)
     group.slots = []

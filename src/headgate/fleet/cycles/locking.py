@@ -5,7 +5,7 @@ from __future__ import annotations
 from headgate.fleet.cycles import collecting, giving_up, jobs, shape
 from headgate.fleet.cycles.targets import has_failed
 from headgate.fleet.gates import gates
-from headgate.fleet.gates.blockers import ASKS_PEOPLE, Blockers
+from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.model.records import Group, GroupStatus, JobKind, Member
 from headgate.fleet.state import candidates, variables, wakes
 from headgate.fleet.state.state import State
@@ -30,7 +30,7 @@ def allowed_locks(
         target = site.members[name]
         if not site.is_home_of(target) or collecting.is_about_to_go_back(site, name):
             continue
-        for version in collecting.lockable_versions(state, target, now):
+        for version in collecting.lockable_versions(state, target, blockers.flaws):
             if _is_on_its_way(site, name, version):
                 break
             since = collecting.eligible_since(state, target, version, now, blockers)
@@ -76,7 +76,7 @@ def hook_locks(
 
 def _newest_allowed(state: State, target: Target, now: Instant, blockers: Blockers) -> VersionNode | None:
     watermark = candidates.watermark_of(state, target)
-    for version in candidates.newest_first(state, target, now):
+    for version in candidates.newest_first(target, blockers.flaws):
         if watermark is not None and version.order < watermark:
             break
         if (
@@ -211,7 +211,7 @@ def drop_withdrawn(state: State, site: Site, group: Group, now: Instant, blocker
             _drop(state, site, group, member, f"{member.deployment} is no longer a member here", now)
             continue
         version = state.version(member.version)
-        why = withdrawn(state, target, member)
+        why = withdrawn(state, target, member, blockers)
         if member.role != "member" and (why is not None or version is None or not version.is_ready):
             _take_newest_hook(state, target, group, member, now, blockers)
         elif version is None or why is not None:
@@ -224,15 +224,15 @@ def drop_withdrawn(state: State, site: Site, group: Group, now: Instant, blocker
                 _drop(state, site, group, member, f"{version.tag} is older than {runs}, which runs now", now)
 
 
-def withdrawn(state: State, target: Target, member: Member) -> str | None:
-    """Why what the member has locked starts here no more."""
+def withdrawn(state: State, target: Target, member: Member, blockers: Blockers) -> str | None:
+    """Why what the member has locked starts here no more; and whom to ask for their approval, if it is that."""
     why = candidates.withdrawn(state, target, member.version, member.kind)
     version = state.version(member.version)
     if why is not None or version is None:
         return why
     if member.kind == "deploy" and _is_vetoed(state, target, version):
         return f"{version.tag} was vetoed"
-    if member.kind in ("deploy", "hook") and _is_edited(state, target, member, version):
+    if member.kind in ("deploy", "hook") and _is_edited(state, target, member, version, blockers):
         return f"{version.tag} was changed after it was approved"
     return None
 
@@ -275,13 +275,17 @@ def _is_vetoed(state: State, target: Target, version: VersionNode) -> bool:
     )
 
 
-def _is_edited(state: State, target: Target, member: Member, version: VersionNode) -> bool:
+def _is_edited(
+    state: State, target: Target, member: Member, version: VersionNode, blockers: Blockers
+) -> bool:
     """Since it was locked, with people's approval of what it was; of what it is they are still to approve."""
-    is_newer = (version.object.updated_at or 0) >= (member.locked_at or 0)
-    return is_newer and any(
-        judged.kind in ASKS_PEOPLE and judged.verdict.outcome == "pending"
-        for judged in gates.of_version(state, target, version, 0)
-    )
+    if (version.object.updated_at or 0) < (member.locked_at or 0):
+        return False
+    for judged in gates.of_version(state, target, version, 0):
+        if judged.request is not None:
+            blockers.requests.append(judged.request)
+            return True
+    return False
 
 
 def _drop(state: State, site: Site, group: Group, member: Member, note: str, now: Instant) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from headgate.fleet.cycles import collecting, cycle, finishing, giving_up, locking, running
+from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.model.changes import GroupAction
 from headgate.fleet.model.records import Group, Member
 from headgate.fleet.state.state import State
@@ -23,7 +24,7 @@ def act(state: State, change: GroupAction, now: Instant) -> None:
         case "release":
             if group.started_at is None:
                 raise _refused("action", "release is for a group that has started; this one holds no slot")
-            cycle.release_slot(state, site, group)
+            cycle.release_slot(state, group)
     if group.status == "failed" and change.action in ("retry", "skipMember", "abort"):
         _resume(state, group, now)
     state.journal.changed("group", group.id)
@@ -77,7 +78,7 @@ def why_not_again(state: State, site: Site, member: Member) -> str | None:
     """Why the group does not try the member again, and what can be done instead: what was withdrawn starts no more, and to
     go on over its failure is a decision of its own. A hook takes another version."""
     target = site.members.get(member.deployment)
-    why = locking.withdrawn(state, target, member) if target is not None else None
+    why = locking.withdrawn(state, target, member, Blockers()) if target is not None else None
     if why is None or member.role != "member":
         return None
     return (
@@ -125,7 +126,7 @@ def _abort(state: State, site: Site, group: Group, change: GroupAction, now: Ins
 
 def _give_up_collecting(state: State, site: Site, group: Group, now: Instant) -> None:
     """What was collected opens no window again: only newer versions open the next one."""
-    for name, versions in collecting.fresh_versions(state, site, now).items():
+    for name, versions in collecting.fresh_versions(state, site).items():
         site.record.watermarks[name] = versions[0].id
         giving_up.note_version(state, site, group, name, versions[0].id, "aborted", group.reason, now)
 

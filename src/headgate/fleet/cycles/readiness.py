@@ -153,7 +153,7 @@ def rollout_verdicts(
             position, total = (
                 site_position(state, site, group, rule.spec.group_by)
                 if shared
-                else rollouts.position_of_target(state, target, version, rule.spec.group_by)
+                else rollouts.position_of_target(target, version, rule.spec.group_by)
             )
             concerned = _locked(state, group) if shared else [version]
             behind = rollouts.site_behind(state, site, concerned, rule)

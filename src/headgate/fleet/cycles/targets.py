@@ -13,6 +13,7 @@ from headgate.fleet.gates.blockers import ASKS_PEOPLE, Blockers
 from headgate.fleet.model.records import JobKind, Variables
 from headgate.fleet.rules import gradual_rollout
 from headgate.fleet.state import candidates, holds, variables, wakes
+from headgate.fleet.state.candidates import ScopeFlaw
 from headgate.fleet.state.state import GateResult, State
 from headgate.fleet.state.units import NEW, REPAIR, BoundRule, StartKey, Target, VersionNode
 from headgate.kernel import decisions
@@ -54,7 +55,7 @@ def next_release(state: State, target: Target, now: Instant, blockers: Blockers)
     resolved = variables.resolve(state, target)
     retried = _retried_release(state, target)
     paused = paused_retry(state, target) if retried is not None else None
-    for version in contenders(state, target, now):
+    for version in contenders(state, target, blockers.flaws):
         if paused is not None and version.order < paused.order:
             break
         is_retried = (version.id, resolved) == retried
@@ -121,7 +122,7 @@ def paused_retry(state: State, target: Target) -> VersionNode | None:
     return version
 
 
-def contenders(state: State, target: Target, now: Instant) -> Iterator[VersionNode]:
+def contenders(state: State, target: Target, flaws: list[ScopeFlaw] | None = None) -> Iterator[VersionNode]:
     """Candidates newest first, down to what is deployed; nothing below a version that was rolled back here.
 
     Below one that was rejected and goes back comes first what ran here before it.
@@ -130,7 +131,7 @@ def contenders(state: State, target: Target, now: Instant) -> Iterator[VersionNo
     watermark = candidates.watermark_of(state, target)
     rolled_back = target.record.rolled_back
     found = itertools.takewhile(
-        lambda version: version.id not in rolled_back, candidates.newest_first(state, target, now, watermark)
+        lambda version: version.id not in rolled_back, candidates.newest_first(target, flaws, watermark)
     )
     goes_back = deployed is not None and deployed.object.goes_back
     return _with_rollback_version(state, target, deployed, found) if deployed and goes_back else found
@@ -194,9 +195,7 @@ def _new_version(
         attempt,
         resolved,
         tuple(judged),
-        start_key(
-            state, target, version, judged, is_repair=going_back or attempt > 1 or record.ordered == "retry"
-        ),
+        _start_key(target, version, judged, is_repair=going_back or attempt > 1 or record.ordered == "retry"),
         rejecting.sentence(deployed) if going_back and deployed is not None else record.ordered or "",
     )
 
@@ -317,7 +316,7 @@ def rollout_of(
         stopped = gates.rollout_stopped(state, rule, version)
         if stopped is not None:
             yield stopped
-        position, total = rollouts.position_of_target(state, target, version, rule.spec.group_by)
+        position, total = rollouts.position_of_target(target, version, rule.spec.group_by)
         behind = rollouts.target_behind(state, target, version, rule, position, total)
         verdict = gradual_rollout.judge(
             rule.spec, position, total, start, now, " and ".join(waiting_for) or None, behind
@@ -342,8 +341,8 @@ def windows_for(state: State, target: Target, version: VersionNode, now: Instant
     )
 
 
-def start_key(
-    state: State, target: Target, version: VersionNode, judged: list[GateResult], *, is_repair: bool
+def _start_key(
+    target: Target, version: VersionNode, judged: list[GateResult], *, is_repair: bool
 ) -> StartKey:
     """Repairs first, then in rollout order, else by the time at which the last gate was satisfied, then by name."""
     ready_at = max(
@@ -352,7 +351,7 @@ def start_key(
     )
     position = 0
     for rule in target.rules.of("gradualRollout")[:1]:
-        position, _ = rollouts.position_of_target(state, target, version, rule.spec.group_by)
+        position, _ = rollouts.position_of_target(target, version, rule.spec.group_by)
     ready_at = max(ready_at, version.published_at)
     return (REPAIR if is_repair else NEW, position, ready_at, target.resource.name, target.name)
 

@@ -80,6 +80,10 @@ def _plan(state: State, unit: Unit, now: Instant) -> StartPlan | None:
     """What the unit may start as far as it knows; otherwise it waits, or stands in line."""
     unit.leave_lines()
     start, blockers = _look(state, unit, now)
+    for request in blockers.requests:
+        state.ask_for_approval(request)
+    for flaw in blockers.flaws:
+        state.warn(now, flaw.target, flaw.version, flaw.message)
     if start is None:
         _wait(state, unit, blockers)
         return None

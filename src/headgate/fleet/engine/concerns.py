@@ -54,7 +54,7 @@ def of_version(state: State, version: VersionNode) -> Concern:
     found = [
         name
         for pair in deployment.pairs.values()
-        for name in (target.name for target in candidates.scoped_targets(state, pair, version).values())
+        for name in (target.name for target in candidates.scoped_targets(pair, version).values())
     ]
     flawed = 0
     if version.scope is not None:
@@ -71,7 +71,7 @@ def of_vote(state: State, version: VersionNode, environment: str, roles: Sequenc
     """The targets in scope whose rules ask for an approval."""
     what = f"{version.object.deployment} {version.tag} in {environment}"
     pair = state.deployments[version.object.deployment].pairs.get(environment)
-    scoped = candidates.scoped_targets(state, pair, version).values() if pair is not None else ()
+    scoped = candidates.scoped_targets(pair, version).values() if pair is not None else ()
     asking = [target for target in scoped if any(True for _ in _asking(target, version))]
     if not asking:
         why = "no policy asks for an approval" if scoped else "it has no release target"
@@ -106,7 +106,7 @@ def of_skip(state: State, skip: model.Skip, now: Instant, what: str = "the skip"
         target
         for target in _sites_of(state, skip)
         if any(rule.id == skip.rule for rules in target.rules.by_kind.values() for rule in rules)
-        and (version is None or _is_for(state, version, target))
+        and (version is None or _is_for(version, target))
     ]
     names = [target.name for target in named]
     if not named:
@@ -127,8 +127,8 @@ def _sites_of(state: State, skip: model.Skip) -> Iterator[Target]:
             yield target
 
 
-def _is_for(state: State, version: VersionNode, target: Target) -> bool:
-    return target.deployment.name == version.object.deployment and candidates.in_scope(state, version, target)
+def _is_for(version: VersionNode, target: Target) -> bool:
+    return target.deployment.name == version.object.deployment and candidates.in_scope(version, target)
 
 
 def _is_held(state: State, target: Target, skip: model.Skip, now: Instant) -> bool:

@@ -35,7 +35,7 @@ def unconverged(state: State, now: Instant, names: Iterable[str] | None = None) 
             or _is_in_unfinished_group(target)
             or _has_something_ahead(state, target, now)
         ):
-            yield name, waits_for(state, target, now)
+            yield name, waits_for(state, target)
 
 
 def _is_in_unfinished_group(target: Target) -> bool:
@@ -61,7 +61,7 @@ def _has_something_ahead(state: State, target: Target, now: Instant) -> bool:
     if targets.denied_by_two_brackets(target) is not None:
         return False
     resolved = variables.resolve(state, target)
-    for version in targets.contenders(state, target, now):
+    for version in targets.contenders(state, target):
         if version.id == target.record.deployed:
             is_denied = targets.denied_by_two_brackets(target) is not None
             return target.record.deployed_variables != resolved and not is_denied
@@ -76,27 +76,27 @@ def _has_something_ahead_in_bracket(state: State, site: Site, target: Target, no
     """Also what a group gave up: it is still to run. What failed for good is a fault that is not over."""
     if target.deployment.name in shape.of_site(site).hooks:
         return False
-    lockable = collecting.lockable_versions(state, target, now)
+    lockable = collecting.lockable_versions(state, target)
     if any(not _is_denied_in_bracket(state, target, version, now) for version in lockable):
         return True
-    return not lockable and _newest_has_failed(state, target, now)
+    return not lockable and _newest_has_failed(state, target)
 
 
 def _is_denied_in_bracket(state: State, target: Target, version: VersionNode, now: Instant) -> bool:
     return any(one.verdict.outcome == "denied" for one in gates.of_version(state, target, version, now))
 
 
-def _newest_has_failed(state: State, target: Target, now: Instant) -> bool:
-    newest = next(targets.contenders(state, target, now), None)
+def _newest_has_failed(state: State, target: Target) -> bool:
+    newest = next(targets.contenders(state, target), None)
     return newest is not None and targets.has_failed(target, newest, variables.resolve(state, target))
 
 
-def waits_for(state: State, target: Target, now: Instant) -> str:
+def waits_for(state: State, target: Target) -> str:
     """The time or event that wakes the target; empty if there is none, which must not be."""
     record = target.record
     if record.job is not None:
         return f"job {record.job}"
-    if _is_at_fault(state, target) or record.given_up or _newest_has_failed(state, target, now):
+    if _is_at_fault(state, target) or record.given_up or _newest_has_failed(state, target):
         return "an operator, or a newer version"
     if target.site is None and targets.denied_by_two_brackets(target) is not None:
         return "an operator, who leaves it to one bracket rule"

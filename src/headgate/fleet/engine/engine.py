@@ -6,7 +6,6 @@ moment are applied in their order, then `decide` decides once.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
@@ -131,25 +130,14 @@ class Engine:
         ]
 
     def explain(self, target: str, now: Instant) -> explain.Explanation:
-        with self._quietly():
-            return explain.of_target(self.state, target, now)
+        return explain.of_target(self.state, target, now)
 
     def is_converged(self, now: Instant) -> bool:
-        with self._quietly():
-            return convergence.is_converged(self.state, now)
+        return convergence.is_converged(self.state, now)
 
     def unconverged(self, now: Instant, names: Iterable[str] | None = None) -> list[tuple[str, str]]:
         """Targets that have not converged, each with what it waits for ('' would be a broken promise)."""
-        with self._quietly():
-            return list(convergence.unconverged(self.state, now, names))
-
-    @contextlib.contextmanager
-    def _quietly(self) -> Iterator[None]:
-        self.state.quiet = True
-        try:
-            yield
-        finally:
-            self.state.quiet = False
+        return list(convergence.unconverged(self.state, now, names))
 
     def dump(self) -> bytes:
         return snapshot.dump(self.state)

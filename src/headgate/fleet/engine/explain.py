@@ -135,11 +135,11 @@ def of_target(state: State, name: str, now: Instant) -> Explanation:
         state=stance,
         current=_tag_or_none(state, target.record.deployed),
         desired=_desired(state, target, judged, group),
-        message=_message(state, target, judged, group, now),
+        message=_message(state, target, judged),
         changes=changes,
         blocked=remedies.is_blocked(stance, held_back, group),
         group=_group_line(state, target, group, now),
-        slots=tuple(_slot_lines(state, target, now)),
+        slots=tuple(_slot_lines(state, target)),
         rules=lines,
         warnings=tuple(_warnings(state, target)),
         next_evaluation_time=min(times, default=None),
@@ -253,9 +253,7 @@ def _tag_or_none(state: State, version_id: str | None) -> str | None:
     return version.tag if version is not None else None
 
 
-def _message(
-    state: State, target: Target, judged: list[explain_verdicts.Verdict], group: Group | None, now: Instant
-) -> str:
+def _message(state: State, target: Target, judged: list[explain_verdicts.Verdict]) -> str:
     """The one sentence to read first."""
     record = target.record
     if record.job is not None:
@@ -318,11 +316,11 @@ def _phase(state: State, site: Site, group: Group, now: Instant) -> str:
     return f"{group.status}: {states}"
 
 
-def _slot_lines(state: State, target: Target, now: Instant) -> Iterator[SlotLine]:
+def _slot_lines(state: State, target: Target) -> Iterator[SlotLine]:
     for table in holds.tables_for(state, (target,)):
         one = explain_slots.of_table(state, table, target)
         held = target.resource.name in table.holders
-        if held or any(True for _ in target_states.ahead_of(state, target, now)):
+        if held or any(True for _ in target_states.ahead_of(state, target)):
             yield SlotLine(table.rule.policy.name, table.rule.label, held, one.verdict.message)
 
 
@@ -330,6 +328,6 @@ def _warnings(state: State, target: Target) -> Iterator[str]:
     if target.site is not None and (ended := hooks.warning_of(state, target.site.rule)) is not None:
         yield ended
     for version in target.deployment.versions:
-        message = candidates.scope_flaw(version, target)
-        if version.is_ready and message is not None:
-            yield message
+        flaw = candidates.scope_flaw(version, target)
+        if version.is_ready and flaw is not None:
+            yield flaw.message

@@ -19,7 +19,7 @@ def with_spoilt(state: State, target: Target, version: VersionNode | None, one: 
     for environment in promotion.environments_before(state, one.rule, target):
         pair = target.deployment.pairs.get(environment.name)
         if pair is not None:
-            scoped = candidates.scoped_targets(state, pair, version)
+            scoped = candidates.scoped_targets(pair, version)
             names += successes.spoilt(state, version, environment.name, scoped)
     if not names:
         return one

@@ -42,7 +42,7 @@ def of_target(state: State, target: Target, now: Instant) -> Iterator[Verdict]:
     if target.site is not None:
         yield from _verdicts_in_bracket(state, target, target.site, now)
         return
-    for version, _ in zip(target_states.ahead_of(state, target, now), range(CANDIDATES_AT_MOST)):
+    for version, _ in zip(target_states.ahead_of(state, target), range(CANDIDATES_AT_MOST)):
         for one in targets.verdicts_of(state, target, version, now):
             yield version, one
         for table in holds.tables_for(state, (target,)):
@@ -60,7 +60,7 @@ def of_target(state: State, target: Target, now: Instant) -> Iterator[Verdict]:
     yield from _ordered_verdicts(state, target, now)
     yield from explain_rollbacks.verdicts_of(state, target)
     yield from _changed_values_verdicts(state, target, now)
-    yield from _rolled_back_verdicts(state, target, now)
+    yield from _rolled_back_verdicts(state, target)
     yield from _verification_verdicts(state, target)
 
 
@@ -111,9 +111,9 @@ def _changed_values_verdicts(state: State, target: Target, now: Instant) -> Iter
     """What a new release of the version that runs waits for; only if nothing newer comes before it."""
     record = target.record
     deployed = state.version(record.deployed)
-    if deployed is None or any(True for _ in target_states.ahead_of(state, target, now)):
+    if deployed is None or any(True for _ in target_states.ahead_of(state, target)):
         return
-    if record.job is not None or not target_states.has_changed_values(state, target, now):
+    if record.job is not None or not target_states.has_changed_values(state, target):
         return
     for one in targets.verdicts_of_same_version(state, target, now):
         yield deployed, one
@@ -193,14 +193,14 @@ def _verdicts_in_bracket(state: State, target: Target, site: Site, now: Instant)
         yield locked, bracket_verdict(state, target, site, group, now)
         for one in _verdicts_of_member(state, target, site, group, member, now):
             yield locked, one
-    fresh = collecting.fresh_versions(state, site, now).get(target.deployment.name, [])
+    fresh = collecting.fresh_versions(state, site).get(target.deployment.name, [])
     for version in fresh[:CANDIDATES_AT_MOST]:
         if version.id not in shown:
             for one in gates.of_version(state, target, version, now):
                 yield version, one
             yield version, of_window(state, site, now)
     if target.deployment.name in shape.of_site(site).hooks and not shown:
-        ahead = next(candidates.newest_first(state, target, now), None)
+        ahead = next(candidates.newest_first(target), None)
         if ahead is not None and ahead.id != target.record.deployed:
             for one in gates.of_version(state, target, ahead, now):
                 yield ahead, one
@@ -209,7 +209,7 @@ def _verdicts_in_bracket(state: State, target: Target, site: Site, now: Instant)
         yield from _unhooked_verdicts(state, target, site, now)
     yield from explain_rollbacks.verdicts_of(state, target)
     yield from _given_up_verdicts(state, target, site, now)
-    yield from _rolled_back_verdicts(state, target, now)
+    yield from _rolled_back_verdicts(state, target)
     yield from _verification_verdicts(state, target)
 
 
@@ -222,7 +222,7 @@ def _unhooked_verdicts(state: State, target: Target, site: Site, now: Instant) -
     """Changed values, and what was ordered, run in a cycle of their own, which no hook may be missing from."""
     record = target.record
     is_ordered = record.rollback_to is not None or record.ordered is not None
-    if not is_ordered and not target_states.has_changed_values(state, target, now):
+    if not is_ordered and not target_states.has_changed_values(state, target):
         return
     _, missing, _ = locking.hook_locks(state, site, now, Blockers())
     if missing:
@@ -257,7 +257,7 @@ def _may_come_by_itself(state: State, hook: Target, now: Instant) -> bool:
             one.is_allowed or not remedies.needs_person(one)
             for one in gates.of_version(state, hook, version, now)
         )
-        for version in candidates.newest_first(state, hook, now)
+        for version in candidates.newest_first(hook)
         if watermark is None or version.order >= watermark
     )
 
@@ -266,8 +266,8 @@ def _given_up_verdicts(state: State, target: Target, site: Site, now: Instant) -
     given_up = target.record.given_up
     if not given_up or not site.is_home_of(target):
         return
-    fresh = collecting.fresh_versions(state, site, now).get(target.deployment.name, [])
-    for version in collecting.lockable_versions(state, target, now):
+    fresh = collecting.fresh_versions(state, site).get(target.deployment.name, [])
+    for version in collecting.lockable_versions(state, target):
         if version.id in given_up and version not in fresh:
             for one in gates.of_version(state, target, version, now):
                 yield version, one
@@ -307,9 +307,9 @@ def _kept_verdicts(state: State, target: Target, site: Site, now: Instant) -> It
     if group is None:
         return
     waiting: list[VersionNode | None] = list(
-        itertools.islice(target_states.ahead_of(state, target, now), CANDIDATES_AT_MOST)
+        itertools.islice(target_states.ahead_of(state, target), CANDIDATES_AT_MOST)
     )
-    if not waiting and target_states.has_changed_values(state, target, now):
+    if not waiting and target_states.has_changed_values(state, target):
         waiting = [candidates.deployed_version(state, target)]
     for version in waiting:
         message = f"waits for the end of group {group.id}, which is {_how_it_is(group, now)}"
@@ -326,8 +326,8 @@ def _how_it_is(group: Group, now: Instant) -> str:
     return f"failed since {since} ({group.reason}) until an operator retries, skips a member, or aborts"
 
 
-def _rolled_back_verdicts(state: State, target: Target, now: Instant) -> Iterator[Verdict]:
-    version = target_states.rolled_back_version(state, target, now)
+def _rolled_back_verdicts(state: State, target: Target) -> Iterator[Verdict]:
+    version = target_states.rolled_back_version(state, target)
     is_back = not target_states.is_going_back(state, target) and rollbacks.tried_last(state, target) is None
     if version is None or not is_back:
         return
@@ -375,7 +375,7 @@ def of_window(state: State, site: Site, now: Instant) -> GateResult:
             Reason.COLLECTING, "no collection window is open yet: no new version has passed its gates"
         )
         return GateResult(site.rule, "deploymentBracket", verdict)
-    fresh = collecting.fresh_versions(state, site, now)
+    fresh = collecting.fresh_versions(state, site)
     close_at = collecting.close_time(site, group, fresh)
     if now < close_at:
         opened = instants.show_to_the_second(group.collection_started_at)

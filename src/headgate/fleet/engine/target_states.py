@@ -27,15 +27,15 @@ def of_target(state: State, target: Target, now: Instant) -> TargetState:
         return "verifying"
     if is_going_back(state, target):
         return _held(state, target, now)
-    if has_failed(state, target, now):
+    if has_failed(state, target):
         return "failed"
     if _has_work(state, target, now):
         return _held(state, target, now)
-    if rolled_back_version(state, target, now) is not None:
+    if rolled_back_version(state, target) is not None:
         return "rolledBack"
     if record.deployed is not None:
         return "waiting" if is_stranded(state, target) else "upToDate"
-    return "waiting" if any(True for _ in candidates.newest_first(state, target, now)) else "noVersion"
+    return "waiting" if any(True for _ in candidates.newest_first(target)) else "noVersion"
 
 
 def _held(state: State, target: Target, now: Instant) -> TargetState:
@@ -57,14 +57,14 @@ def is_going_back(state: State, target: Target) -> bool:
     )
 
 
-def has_failed(state: State, target: Target, now: Instant) -> bool:
+def has_failed(state: State, target: Target) -> bool:
     """The newest release failed for good: a person or a newer version moves it."""
     if target.record.failed_at is not None:
         return True
     group, member = group_and_member(target)
     if group is not None and member is not None and member.state == "failed":
         return True
-    newest = next(targets.contenders(state, target, now), None)
+    newest = next(targets.contenders(state, target), None)
     if newest is None or newest.id == target.record.deployed:
         return False
     return targets.has_failed(target, newest, variables.resolve(state, target))
@@ -77,12 +77,12 @@ def _has_work(state: State, target: Target, now: Instant) -> bool:
         return True
     if record.retry_at is not None or record.ordered:
         return True
-    if any(not is_excluded(state, target, version, now) for version in ahead_of(state, target, now)):
+    if any(not is_excluded(state, target, version, now) for version in ahead_of(state, target)):
         return True
-    return has_changed_values(state, target, now)
+    return has_changed_values(state, target)
 
 
-def has_changed_values(state: State, target: Target, now: Instant) -> bool:
+def has_changed_values(state: State, target: Target) -> bool:
     """A new release of the version that runs is to come. A hook takes its values with the next cycle, and what was
     rejected starts nowhere any more."""
     record = target.record
@@ -90,7 +90,7 @@ def has_changed_values(state: State, target: Target, now: Instant) -> bool:
         return False
     site = target.site
     if site is None or not site.is_home_of(target):
-        return any(version.id == record.deployed for version in targets.contenders(state, target, now))
+        return any(version.id == record.deployed for version in targets.contenders(state, target))
     version = state.version(record.deployed)
     is_hook = target.deployment.name in shape.of_site(site).hooks
     return not is_hook and version is not None and version.object.status not in ("rejected", "failed")
@@ -109,14 +109,14 @@ def group_and_member(target: Target) -> tuple[Group | None, Member | None]:
     return fallback, fallback.member(target.deployment.name) if fallback is not None else None
 
 
-def ahead_of(state: State, target: Target, now: Instant) -> Iterator[VersionNode]:
+def ahead_of(state: State, target: Target) -> Iterator[VersionNode]:
     """Candidates that would replace what runs: what a bracket may lock, else every contender."""
     site = target.site
     if site is not None and site.is_home_of(target):
         if target.deployment.name not in shape.of_site(site).hooks:
-            yield from collecting.lockable_versions(state, target, now)
+            yield from collecting.lockable_versions(state, target)
         return
-    for version in targets.contenders(state, target, now):
+    for version in targets.contenders(state, target):
         if version.id == target.record.deployed:
             return
         yield version
@@ -130,11 +130,11 @@ def is_excluded(state: State, target: Target, version: VersionNode, now: Instant
     )
 
 
-def rolled_back_version(state: State, target: Target, now: Instant) -> VersionNode | None:
+def rolled_back_version(state: State, target: Target) -> VersionNode | None:
     """The newest version in scope, if it was put back here and nothing newer than it runs."""
     if not target.record.rolled_back:
         return None
-    newest = next(candidates.newest_first(state, target, now), None)
+    newest = next(candidates.newest_first(target), None)
     deployed = candidates.deployed_version(state, target)
     if newest is None or newest.id not in target.record.rolled_back:
         return None
@@ -153,10 +153,10 @@ def is_stranded(state: State, target: Target) -> bool:
 
 def is_asked_for(state: State, target: Target, version: VersionNode, now: Instant) -> bool:
     """In scope here, and no version selector keeps it away."""
-    return candidates.in_scope(state, version, target) and not is_excluded(state, target, version, now)
+    return candidates.in_scope(version, target) and not is_excluded(state, target, version, now)
 
 
-def is_back_by_order(state: State, target: Target, now: Instant) -> bool:
+def is_back_by_order(state: State, target: Target) -> bool:
     """A person put the newest version back: what was asked for last runs here."""
-    version = rolled_back_version(state, target, now)
+    version = rolled_back_version(state, target)
     return version is not None and target.record.rolled_back[version.id].startswith(ORDERED_BY)

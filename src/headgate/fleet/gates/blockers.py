@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import msgspec
 
 from headgate.fleet.state import wakes
-from headgate.fleet.state.state import GateResult
+from headgate.fleet.state.candidates import ScopeFlaw
+from headgate.fleet.state.state import ApprovalRequest, GateResult
 from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
 from headgate.kernel.wakes import Wake
@@ -22,10 +23,16 @@ class Blockers(msgspec.Struct):
     requeue_at: Instant | None = None
     reason: Reason | None = None
     """That of the first gate that did not allow the newest candidate."""
+    requests: list[ApprovalRequest] = []
+    """What people are to be asked. To judge is not to ask them: whoever carries out the plan does."""
+    flaws: list[ScopeFlaw] = []
+    """What people are to be warned of, likewise."""
 
     def add(self, judged: GateResult) -> None:
         if not judged.is_allowed:
             self.hold(judged.verdict.reason)
+        if judged.request is not None:
+            self.requests.append(judged.request)
         self.wakes.extend(judged.wakes)
         if judged.rule is not None:
             self.wakes.append(wakes.skips(judged.rule.id))

@@ -23,7 +23,7 @@ from headgate.fleet.rules import (
     version_selector,
 )
 from headgate.fleet.state import candidates, grouping, promotion, successes, wakes
-from headgate.fleet.state.state import GateResult, State
+from headgate.fleet.state.state import ApprovalRequest, GateResult, State
 from headgate.fleet.state.units import BoundRule, Target, VersionNode
 from headgate.kernel import decisions, instants
 from headgate.kernel.decisions import Reason, Verdict
@@ -112,8 +112,7 @@ def _scoped(state: State, rule: BoundRule, version: VersionNode, target: Target)
     environment = target.environment.name
     votes = tuple(state.approvals.get((version.id, environment), {}).values())
     verdict = scoped_version.judge(rule.spec, True, votes, version.tag, environment, version.published_at)
-    one = GateResult(rule, rule.kind, verdict, (wakes.votes(version.id, environment),))
-    return _ask_for_approval(state, one, version, target)
+    return _asking(rule, verdict, version, environment)
 
 
 def _selected(rule: BoundRule, version: VersionNode, target: Target) -> GateResult:
@@ -122,20 +121,10 @@ def _selected(rule: BoundRule, version: VersionNode, target: Target) -> GateResu
     return GateResult(rule, rule.kind, version_selector.judge(rule.spec, bindings))
 
 
-def _ask_for_approval(state: State, one: GateResult, version: VersionNode, target: Target) -> GateResult:
-    """Whoever approves is told once of a version that waits for it."""
-    environment = target.environment.name
-    if one.verdict.outcome == "pending" and state.is_first_time(f"approval in {environment}", version.id):
-        state.notify(
-            "approval.requested",
-            "Version",
-            f"{target.deployment.name}/{version.tag}",
-            f"{target.deployment.name} {one.verdict.message}",
-            deployment=target.deployment.name,
-            version=version.tag,
-            environment=environment,
-        )
-    return one
+def _asking(rule: BoundRule, verdict: Verdict, version: VersionNode, environment: str) -> GateResult:
+    """A verdict that follows from people's votes; while it is open they are to be asked for them."""
+    request = ApprovalRequest(version, environment, verdict) if verdict.outcome == "pending" else None
+    return GateResult(rule, rule.kind, verdict, (wakes.votes(version.id, environment),), request)
 
 
 def _approved(state: State, rule: BoundRule, version: VersionNode, target: Target) -> GateResult:
@@ -145,10 +134,8 @@ def _approved(state: State, rule: BoundRule, version: VersionNode, target: Targe
     if shared is None:
         votes = tuple(state.approvals.get((version.id, environment), {}).values())
         verdict = approval.judge(rule.spec, votes, version.tag, environment, version.published_at)
-        shared = state.shared[key] = GateResult(
-            rule, rule.kind, verdict, (wakes.votes(version.id, environment),)
-        )
-    return _ask_for_approval(state, shared, version, target)
+        shared = state.shared[key] = _asking(rule, verdict, version, environment)
+    return shared
 
 
 def _progressed(
@@ -180,7 +167,7 @@ def judge_progression(
     stages = []
     for environment in promotion.environments_before(state, rule, target):
         pair = target.deployment.pairs.get(environment.name)
-        scoped = candidates.scoped_targets(state, pair, version) if pair is not None else {}
+        scoped = candidates.scoped_targets(pair, version) if pair is not None else {}
         stages.append(
             environment_progression.Stage(
                 environment.name,

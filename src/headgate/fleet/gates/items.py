@@ -71,7 +71,7 @@ class TargetItems(list[TargetItem]):
     """Targets of the deployment in the environment and in scope, by name, with the counts of those to change."""
 
     def __init__(self, state: State, target: Target, version: VersionNode) -> None:
-        scoped = candidates.scoped_targets(state, target.pair, version)
+        scoped = candidates.scoped_targets(target.pair, version)
         super().__init__(TargetItem(state, scoped[name], version) for name in sorted(scoped))
         self.landed = 0
         self.in_flight = 0

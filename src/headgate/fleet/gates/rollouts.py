@@ -17,25 +17,21 @@ from headgate.kernel.wakes import Wake
 SHIFTS_AT_MOST = 16
 
 
-def position_of_target(
-    state: State, target: Target, version: VersionNode, group_by: str | None = None
-) -> tuple[int, int]:
+def position_of_target(target: Target, version: VersionNode, group_by: str | None = None) -> tuple[int, int]:
     """Rank among the targets of the environment in the version's scope, with `group_by` those of the same value, and how
     many they are."""
-    ranks = ranks_of(state, target, version, group_by)
+    ranks = ranks_of(target, version, group_by)
     return ranks.get(target.resource.name, len(ranks)), len(ranks)
 
 
-def ranks_of(
-    state: State, target: Target, version: VersionNode, group_by: str | None = None
-) -> dict[str, int]:
+def ranks_of(target: Target, version: VersionNode, group_by: str | None = None) -> dict[str, int]:
     """By resource, first in line first."""
     pair = target.pair
     value = grouping.value_of(group_by, target.resource)
     key = ("ranks", version.id, group_by or "", value)
     cached = pair.caches.get(key)
     if cached is None or cached[0] != pair.generation:
-        scoped = candidates.scoped_targets(state, pair, version).values()
+        scoped = candidates.scoped_targets(pair, version).values()
         line = [t for t in scoped if group_by is None or grouping.value_of(group_by, t.resource) == value]
         cached = pair.caches[key] = (pair.generation, _ranks(line, version))
     ranks: dict[str, int] = cached[1]
@@ -87,7 +83,7 @@ def target_behind(
         first = next(
             (
                 (rank, Behind(pair.targets[name].name, _needs_person(pair.targets[name], version)))
-                for name, rank in ranks_of(state, target, version, group_by).items()
+                for name, rank in ranks_of(target, version, group_by).items()
                 if not has_succeeded(state, pair.targets[name], version)
             ),
             None,
@@ -139,7 +135,7 @@ def _lagging(
         target = site.members.get(version.object.deployment)
         if target is None or not any(one.id == rule.id for one in target.rules.of(rule.kind)):
             continue
-        if candidates.in_scope(state, version, target) and not has_succeeded(state, target, version):
+        if candidates.in_scope(version, target) and not has_succeeded(state, target, version):
             yield target, version
 
 
@@ -170,15 +166,15 @@ def position_of_site(
         state.sites_by_rule.get(site.rule.id, ()),
         lambda other: (
             grouping.value_of(group_by, other.resource) == value
-            and (not scope or _concerns_any(state, other, versions))
+            and (not scope or _concerns_any(other, versions))
         ),
     )
 
 
-def _concerns_any(state: State, site: Site, versions: list[VersionNode]) -> bool:
+def _concerns_any(site: Site, versions: list[VersionNode]) -> bool:
     for version in versions:
         target = site.members.get(version.object.deployment)
-        if target is not None and candidates.in_scope(state, version, target):
+        if target is not None and candidates.in_scope(version, target):
             return True
     return False
 

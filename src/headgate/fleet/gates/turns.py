@@ -61,7 +61,7 @@ def found(
     if one.kind != "gradualRollout" or turn is None or not _is_in_line(state, target.rules, version):
         return
     assert one.rule is not None
-    ranks = rollouts.ranks_of(state, target, version)
+    ranks = rollouts.ranks_of(target, version)
     own = gradual_rollout.offset(one.rule.spec, ranks[target.resource.name], len(ranks))
     blockers = Blockers()
     blockers.stop_at(_whenever(one), passed)

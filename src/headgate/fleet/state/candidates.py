@@ -4,37 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
+
 from headgate import cel
 from headgate.fleet.state.state import State
 from headgate.fleet.state.units import Pair, Target, VersionNode
 from headgate.kernel.instants import Instant
 
 
-def in_scope(state: State, version: VersionNode, target: Target, now: Instant | None = None) -> bool:
-    """A scope that fails to evaluate keeps the version, with a warning: a typo must not silently drop it."""
+class ScopeFlaw(msgspec.Struct, frozen=True):
+    """A version's scope that could not be evaluated on a target."""
+
+    version: VersionNode
+    target: Target
+    error: cel.EvaluationError
+
+    @property
+    def message(self) -> str:
+        return f"targetSelector of {self.version.tag} failed on {self.target.name}, so the version is kept: {self.error}"
+
+
+def in_scope(version: VersionNode, target: Target, flaws: list[ScopeFlaw] | None = None) -> bool:
+    """A scope that fails to evaluate keeps the version, and is among the flaws: a typo must not silently drop it."""
     if version.scope is None:
         return True
     try:
         return version.scope.judge(target.bindings())
     except cel.EvaluationError as error:
-        if now is not None:
-            state.warn(now, target, version, _flaw(version, target, error))
+        if flaws is not None:
+            flaws.append(ScopeFlaw(version, target, error))
         return True
 
 
-def scope_flaw(version: VersionNode, target: Target) -> str | None:
-    """Why the version's scope could not be evaluated on the target."""
-    if version.scope is None:
-        return None
-    try:
-        version.scope.judge(target.bindings())
-    except cel.EvaluationError as error:
-        return _flaw(version, target, error)
-    return None
-
-
-def _flaw(version: VersionNode, target: Target, error: cel.EvaluationError) -> str:
-    return f"targetSelector of {version.tag} failed on {target.name}, so the version is kept: {error}"
+def scope_flaw(version: VersionNode, target: Target) -> ScopeFlaw | None:
+    flaws: list[ScopeFlaw] = []
+    in_scope(version, target, flaws)
+    return flaws[0] if flaws else None
 
 
 def withdrawn(state: State, target: Target, version_id: str | None, kind: str) -> str | None:
@@ -45,30 +50,30 @@ def withdrawn(state: State, target: Target, version_id: str | None, kind: str) -
         return "its version was deleted"
     if version.object.status in ("rejected", "failed"):
         return f"its version was {version.object.status}"
-    if kind in ("deploy", "hook") and not in_scope(state, version, target):
+    if kind in ("deploy", "hook") and not in_scope(version, target):
         return f"{version.tag} is no longer for this target"
     return None
 
 
 def newest_first(
-    state: State, target: Target, now: Instant | None = None, watermark: tuple[Instant, str] | None = None
+    target: Target, flaws: list[ScopeFlaw] | None = None, watermark: tuple[Instant, str] | None = None
 ) -> Iterator[VersionNode]:
-    """Down to the watermark, if there is one."""
+    """Down to the watermark, if there is one. What was wrong with scopes on the way there is among the flaws."""
     for version in reversed(target.deployment.versions):
-        if version.is_ready and (version.scope is None or in_scope(state, version, target, now)):
+        if version.is_ready and (version.scope is None or in_scope(version, target, flaws)):
             if watermark is not None and version.order < watermark:
                 return
             yield version
 
 
-def scoped_targets(state: State, pair: Pair, version: VersionNode) -> dict[str, Target]:
+def scoped_targets(pair: Pair, version: VersionNode) -> dict[str, Target]:
     """Targets of the pair that count for the version, by resource name; cached until membership moves."""
     if version.scope is None:
         return pair.targets
     key = ("scope", version.id)
     cached = pair.caches.get(key)
     if cached is None or cached[0] != pair.generation:
-        found = {name: target for name, target in pair.targets.items() if in_scope(state, version, target)}
+        found = {name: target for name, target in pair.targets.items() if in_scope(version, target)}
         cached = pair.caches[key] = (pair.generation, found)
     return cached[1]
 
@@ -92,7 +97,7 @@ def last_good(state: State, target: Target) -> VersionNode | None:
         if version is None or not version.is_ready or version.id == record.deployed:
             continue
         is_bad = version.id in record.rolled_back or version.id in record.failures
-        if not is_bad and in_scope(state, version, target):
+        if not is_bad and in_scope(version, target):
             return version
     return None
 

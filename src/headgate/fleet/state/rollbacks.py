@@ -24,7 +24,7 @@ def _is_barred(state: State, target: Target, back: VersionNode) -> bool:
     record = target.record
     deployed = candidates.deployed_version(state, target)
     resolved = variables.resolve(state, target)
-    for version in candidates.newest_first(state, target):
+    for version in candidates.newest_first(target):
         if version is back or (deployed is not None and version.order < deployed.order):
             return False
         if version.id in record.rolled_back or record.failures.get(version.id) == resolved:

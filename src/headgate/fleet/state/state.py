@@ -36,6 +36,14 @@ from headgate.kernel.instants import Instant
 from headgate.kernel.wakes import Wake
 
 
+class ApprovalRequest(msgspec.Struct, frozen=True):
+    """That people say whether a version may go to an environment."""
+
+    version: VersionNode
+    environment: str
+    verdict: Verdict
+
+
 class GateResult(msgspec.Struct, frozen=True):
     """One gate's verdict, and what can change it. `rule` is None for the gates that are always on."""
 
@@ -43,6 +51,7 @@ class GateResult(msgspec.Struct, frozen=True):
     kind: str
     verdict: Verdict
     wakes: tuple[Wake, ...] = ()
+    request: ApprovalRequest | None = None
 
     @property
     def is_allowed(self) -> bool:
@@ -172,8 +181,6 @@ class State:
 
         self.lines: dict[tuple[Pair, RuleSet, VersionNode], Any] = {}
         """Those of gradual rollouts, as far as one decision has found them."""
-        self.quiet = False
-        """Set while somebody only asks: asking leaves no trace."""
         self.waiting = Waiting()
         self.journal = Journal()
         self.observer: Observer = Unobserved()
@@ -330,12 +337,11 @@ class State:
 
     def notify(self, type_: str, kind: str, name: str, message: str, **data: object) -> None:
         """Told once, with the decision that it is handed out with, by whoever decides."""
-        if not self.quiet:
-            self.journal.notices.append(Notice(type_, kind, name, message, data))
+        self.journal.notices.append(Notice(type_, kind, name, message, data))
 
     def is_first_time(self, subject: str, object_id: str) -> bool:
         """Whether it has never been told of before; remembered with the workspace, so that no restart repeats it."""
-        if self.quiet or (subject, object_id) in self.warned:
+        if (subject, object_id) in self.warned:
             return False
         self.warned.add((subject, object_id))
         self.journal.changed("warned", subject, object_id)
@@ -346,6 +352,21 @@ class State:
         for subject, told in sorted(one for one in self.warned if one[1] == object_id):
             self.warned.discard((subject, told))
             self.journal.changed("warned", subject, told)
+
+    def ask_for_approval(self, request: ApprovalRequest) -> None:
+        """Whoever approves is told once of a version that waits for it."""
+        version, environment = request.version, request.environment
+        if self.is_first_time(f"approval in {environment}", version.id):
+            deployment = version.object.deployment
+            self.notify(
+                "approval.requested",
+                "Version",
+                f"{deployment}/{version.tag}",
+                f"{deployment} {request.verdict.message}",
+                deployment=deployment,
+                version=version.tag,
+                environment=environment,
+            )
 
     def warn(self, now: Instant, target: Target, version: VersionNode, message: str) -> None:
         if self.is_first_time(target.name, version.id):
