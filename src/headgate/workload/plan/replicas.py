@@ -29,7 +29,7 @@ def plan(situation: Situation) -> tuple[Unit, ...]:
     for unit in _replaced_now(step, situation):
         _tear_down(situation, unit.index)
         if situation.memory.progress is not None:
-            situation.memory.progress.updating[unit.index] = situation.now
+            situation.memory.progress.updating.setdefault(unit.index, situation.now)
     for unit in step.removed:
         _tear_down(situation, unit.index)
     for index in step.create:
@@ -179,15 +179,21 @@ def adopt(situation: Situation) -> None:
 
 def reconsider(situation: Situation) -> None:
     """That a replica is torn down was written, and then the planner died before it took anything. What it went by is
-    not what is seen now: the replica may have become available, or another one has fallen."""
+    not what is seen now: the replica may have become available, or another one has fallen. One that the update had
+    caught on its way is caught still."""
     progress = situation.memory.progress
     for index, record in situation.memory.records.items():
         replica = situation.tree.replicas.get(index)
         if record.is_torn_down and replica is not None and replica.is_available:
             record.is_torn_down = False
             record.revision = _newest_in(situation, replica)
-            if progress is not None:
+            if progress is not None and not _is_caught(progress, index):
                 progress.updating.pop(index, None)
+
+
+def _is_caught(progress: UpdateProgress, index: int) -> bool:
+    """Taken by an update before this one, which did not bring it to its end."""
+    return index in progress.updating and progress.updating[index] < progress.started_at
 
 
 def _newest_in(situation: Situation, replica: observed.ObservedReplica) -> str:
