@@ -2,11 +2,10 @@
 
 from typing import Any
 
-import yaml
 from hypothesis import given
 
 from headgate.fleet.engine import manifests
-from headgate.kernel import instants
+from headgate.kernel import instants, yaml_text
 from headgate.kernel.identifiers import NamedIds
 from headgate.simulate import scenario, scenario_writer
 
@@ -34,7 +33,7 @@ def test_an_object_that_is_described_reads_back_equal(document: Document) -> Non
 @given(fleets.scenarios())
 def test_an_object_survives_yaml_text(document: Document) -> None:
     for item in _objects(document):
-        text = yaml.safe_dump(manifests.describe(item))
+        text = yaml_text.write([manifests.describe(item)])
         (read,) = manifests.read_documents(text, source="object.yaml")
         assert manifests.parse(read, NamedIds(), NOW) == item
 
@@ -51,6 +50,6 @@ def test_a_scenario_that_is_written_as_a_file_reads_back_equal(document: Documen
 @examples(40)
 @given(fleets.scenarios())
 def test_the_objects_of_a_fleet_fit_together(document: Document) -> None:
-    text = yaml.safe_dump_all(document["spec"]["objects"])
+    text = yaml_text.write(document["spec"]["objects"])
     problems = manifests.validate(manifests.read_documents(text, source="fleet.yaml"))
     assert [problem for problem in problems if "jobAgent" not in problem.path] == []

@@ -121,7 +121,7 @@ def echo_json(document: Any) -> None:
 
 
 def echo_yaml(documents: Iterable[Any]) -> None:
-    from headgate.cli import yaml_text
+    from headgate.kernel import yaml_text
 
     click.echo(yaml_text.write(documents), nl=False)
 

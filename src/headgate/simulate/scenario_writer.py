@@ -3,21 +3,11 @@
 from typing import Any
 
 import msgspec
-import yaml
 
 from headgate.cluster.simulated.settings import Cluster
-from headgate.kernel import documents, instants
+from headgate.kernel import documents, instants, yaml_text
 from headgate.simulate import steps
 from headgate.simulate.scenario import API_VERSION, KIND, Scenario
-
-LINE_LENGTH = 110
-
-
-class _Dumper(yaml.SafeDumper):
-    """Never anchors: a reader should not have to look elsewhere, and equal values give equal text."""
-
-    def ignore_aliases(self, data: Any) -> bool:
-        return True
 
 
 def to_document(scenario: Scenario) -> dict[str, Any]:
@@ -38,9 +28,7 @@ def to_document(scenario: Scenario) -> dict[str, Any]:
 
 
 def to_yaml(scenario: Scenario) -> str:
-    return yaml.dump(
-        to_document(scenario), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=LINE_LENGTH
-    )
+    return yaml_text.write([to_document(scenario)])
 
 
 def _step(step: steps.Step) -> dict[str, Any]:
