@@ -196,11 +196,11 @@ def _ended_without_success(state: State, target: Target, job: Job, now: Instant)
     _out_of_attempts(state, target, job, now)
 
 
-def _out_of_attempts(state: State, target: Target, job: Job, now: Instant) -> None:
+def _out_of_attempts(state: State, target: Target, job: Job, now: Instant, why_no_more: str = "") -> None:
     """It has failed for good; where a rollback rule fires for that, or who rejected it asked so, what ran before is put
     back."""
     target.record.rollback_to = None
-    given_up(state, target, job, now)
+    given_up(state, target, job, now, why_no_more)
     if job.kind == "rollback":
         return
     if fires_rollback(target, job.status, verification_failed=False) or is_to_go_back(state, target, job):
@@ -227,13 +227,13 @@ def is_to_go_back(state: State, target: Target, job: Job) -> bool:
     return version is not None and version.object.goes_back and target.record.deployed != job.version
 
 
-def given_up(state: State, target: Target, job: Job, now: Instant) -> None:
+def given_up(state: State, target: Target, job: Job, now: Instant, why_no_more: str = "") -> None:
     """The release has failed for good here."""
     record = target.record
     record.failed_at = now
     record.failed_version = job.version
     record.failures[job.version] = job.variables
-    record.fault = evidence.fault_of(job, now)
+    record.fault = evidence.fault_of(job, now, why_no_more)
     _tell(state, job, "target.failed", f"failed: {record.fault.cause}", record.fault.cause)
     record.retry_at = None
     failures.counted(state, target, job, now)
@@ -247,22 +247,24 @@ def reconsider_retry(state: State, target: Target, now: Instant) -> None:
         return
     last = state.jobs[record.attempts[-1]]
     plan = retry_plan(state, target, record.attempts)
-    is_withdrawn = _is_withdrawn(state, target, last)
-    if plan.retry and not is_withdrawn:
+    why_withdrawn = _why_withdrawn(state, target, last)
+    if plan.retry and why_withdrawn is None:
         if plan.at != record.retry_at:
             record.retry_at = plan.at
             state.target_changed(target)
         return
-    if is_withdrawn and last.kind == "rollback" and candidates.last_good(state, target) is not None:
+    is_further_back = last.kind == "rollback" and candidates.last_good(state, target) is not None
+    if why_withdrawn is not None and is_further_back:
         record.retry_at = None
     else:
-        _out_of_attempts(state, target, last, now)
+        why = why_withdrawn if why_withdrawn is not None else "retry rules allow no other attempt"
+        _out_of_attempts(state, target, last, now, why)
     state.target_changed(target)
 
 
-def end_attempts(state: State, target: Target, now: Instant) -> None:
+def end_attempts(state: State, target: Target, now: Instant, why: str) -> None:
     """The attempt that failed was the last, although the next was waited for."""
-    _out_of_attempts(state, target, state.jobs[target.record.attempts[-1]], now)
+    _out_of_attempts(state, target, state.jobs[target.record.attempts[-1]], now, why)
     state.target_changed(target)
     state.touch(target)
 
@@ -270,20 +272,28 @@ def end_attempts(state: State, target: Target, now: Instant) -> None:
 def reconsider_attempt(state: State, target: Target, now: Instant) -> None:
     """What failed was to be tried again by a cycle or an order, and was withdrawn before that: nothing of it is forgotten,
     it has failed with that attempt."""
+    last = unsettled(state, target)
+    why = _why_withdrawn(state, target, last) if last is not None and last.kind in ("deploy", "variable") else None
+    if why is not None:
+        end_attempts(state, target, now, why)
+
+
+def unsettled(state: State, target: Target) -> Job | None:
+    """What was tried last and has failed, if it is neither given up nor put back: it is to be tried again, after its
+    backoff or because somebody ordered that."""
     record = target.record
     last = state.jobs.get(record.attempts[-1]) if record.attempts else None
-    is_open = record.job is None and record.retry_at is None and record.failed_at is None
-    if last is None or not is_open or record.rollback_to is not None or last.status == "successful":
-        return
-    is_known = last.version in (record.deployed, *record.rolled_back, *record.failures)
-    if last.kind in ("deploy", "variable") and not is_known and _is_withdrawn(state, target, last):
-        end_attempts(state, target, now)
+    if last is None or last.status == "successful" or record.job is not None:
+        return None
+    if record.failed_at is not None or record.rollback_to is not None:
+        return None
+    return last if last.version not in (record.deployed, *record.rolled_back, *record.failures) else None
 
 
-def _is_withdrawn(state: State, target: Target, last: Job) -> bool:
-    if last.kind == "rollback":
-        return not _may_start(state, last.version)
-    return candidates.withdrawn(state, target, last.version, last.kind) is not None
+def _why_withdrawn(state: State, target: Target, last: Job) -> str | None:
+    if last.kind == "rollback" and _may_start(state, last.version):
+        return None
+    return candidates.withdrawn(state, target, last.version, last.kind)
 
 
 def reconsider_failure(state: State, target: Target) -> None:

@@ -9,7 +9,7 @@ import msgspec
 
 from headgate.fleet.cycles import jobs, withdrawing
 from headgate.fleet.gates import dependencies, gates, rejecting, rollouts, turns
-from headgate.fleet.gates.blockers import ASKS_PEOPLE, Blockers
+from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.model.records import JobKind, Variables
 from headgate.fleet.rules import gradual_rollout
 from headgate.fleet.state import candidates, holds, variables, wakes
@@ -162,7 +162,9 @@ def _new_version(
     now: Instant,
     blockers: Blockers,
 ) -> Release | None:
-    line = turns.line_of(state, target, version)
+    failed = jobs.unsettled(state, target)
+    is_tried_again = failed is not None and failed.version == version.id
+    line = turns.line_of(state, target, version) if not is_tried_again else None
     turn = line.turn_of(target) if line is not None else now
     if line is not None and turn > now:
         blockers.join(line.blockers)
@@ -173,11 +175,10 @@ def _new_version(
         if not one.is_allowed:
             blockers.stop_at(one, judged)
             turns.found(state, target, version, one, judged)
-            if one.verdict.outcome == "denied" and retried_version(state, target) == version.id:
-                if one.kind in ASKS_PEOPLE:
-                    jobs.end_attempts(state, target, now)
-                else:
-                    _give_up_retry(state, target)
+            if is_tried_again and one.verdict.outcome == "denied":
+                jobs.end_attempts(state, target, now, one.verdict.message)
+            elif is_tried_again:
+                _watch_for_denials(target, version, judged, blockers)
             return None
         judged.append(one)
     record = target.record
@@ -187,7 +188,7 @@ def _new_version(
     attempt, retry_at = _attempt(state, target, version, resolved, kind)
     if retry_at is not None and retry_at > now:
         blockers.requeue(retry_at)
-        blockers.watch_people(judged)
+        _watch_for_denials(target, version, judged, blockers)
         return None
     return Release(
         version,
@@ -198,6 +199,16 @@ def _new_version(
         _start_key(target, version, judged, is_repair=going_back or attempt > 1 or record.ordered == "retry"),
         rejecting.sentence(deployed) if going_back and deployed is not None else record.ordered or "",
     )
+
+
+def _watch_for_denials(
+    target: Target, version: VersionNode, passed: list[GateResult], blockers: Blockers
+) -> None:
+    """Whatever allows the next attempt may come to deny it before it is made, and that ends the attempts at once."""
+    for one in passed:
+        blockers.add(one)
+    for rule in target.rules.of("gradualRollout"):
+        blockers.wakes.append(wakes.breaker(rule.id, version.id))
 
 
 def _attempt(

@@ -6,7 +6,7 @@ from headgate.fleet.gates import gates, rejecting
 from headgate.fleet.model import objects as model
 from headgate.fleet.model.records import Breaker, Job
 from headgate.fleet.rules import failure_budget, rollback
-from headgate.fleet.state import grouping
+from headgate.fleet.state import grouping, wakes
 from headgate.fleet.state.state import State
 from headgate.fleet.state.units import BoundRule, Target, VersionNode
 from headgate.kernel.instants import Instant
@@ -31,6 +31,7 @@ def counted(state: State, target: Target, job: Job, now: Instant) -> None:
             if len(breaker.failed) >= rule.spec.stop_after_failures and breaker.stopped_at is None:
                 breaker.stopped_at = now
                 tell(state, rule, version.id, "stopped", sorted(breaker.failed))
+                state.waiting.happened(wakes.breaker(rule.id, version.id))
 
 
 def _counted_for_version(

@@ -115,14 +115,16 @@ def cause_of_rollback(job: Job) -> str:
     return f"{of_job(job)} (job {job.id})"
 
 
-def fault_of(job: Job, now: Instant) -> Fault:
+def fault_of(job: Job, now: Instant, why_no_more: str = "") -> Fault:
+    """`why_no_more` is what keeps it from being tried again, where attempts were left."""
+    no_more = f"; not tried again: {why_no_more}" if why_no_more else ""
     return Fault(
         job=job.id,
         version=job.version,
         tag=job.tag,
         status=job.status,
         attempt=job.attempt,
-        cause=of_job(job),
+        cause=of_job(job) + no_more,
         at=now,
         agent=job.agent,
         message=job.message,
