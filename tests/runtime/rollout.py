@@ -14,7 +14,7 @@ from headgate.runtime.worker import Worker, WorkerSettings, wall_clock
 from headgate.store import Store, UnavailableError
 
 from .fleet import agent, deployment, environment, policy, resource, version
-from .stage import ANA, PATIENCE, command
+from .stage import ANA, PATIENCE, command, eventually
 
 LIMIT = 5
 
@@ -108,6 +108,20 @@ def jobs(store: Store, workspace: str) -> list[Any]:
 
 def count_done(store: Store, workspace: str) -> int:
     return len(store.jobs_before(workspace, None, 100_000, {"status": "successful"}))
+
+
+def finish(store: Store, workspace: str, count: int) -> None:
+    """Waits until so many jobs are done, also through outages. A rollout that stands is given up, not one that is slow."""
+    done = 0
+
+    def has_moved() -> bool:
+        nonlocal done
+        before, done = done, persistently(lambda: count_done(store, workspace))
+        return done > before
+
+    while done < count:
+        eventually(has_moved)
+    assert done == count
 
 
 def most_at_once(store: Store, workspace: str) -> int:

@@ -143,7 +143,7 @@ def test_workers_that_share_four_workspaces_decide_everything_once(
         agent.workers = [*workers[1:], started("latecomer", 1.0)]
         first.stop()
         for name in names:
-            eventually(lambda name=name: rollout.count_done(watched, name) == 50)  # type: ignore[misc]
+            rollout.finish(watched, name, 50)
     for name in names:
         rollout.assert_rolled_out_once(watched, name, 50)
         eventually(lambda name=name: watched.load(name).consumed == watched.head(name))  # type: ignore[misc]

@@ -73,7 +73,7 @@ def test_a_server_that_crashes_under_load_loses_nothing_that_was_acknowledged(
             private_postgres.restart(immediate=True)
             before = len(writer.acknowledged)
             eventually(lambda: len(writer.acknowledged) > before)
-            eventually(lambda: rollout.persistently(lambda: rollout.count_done(watched, HOME)) == NODES)
+            rollout.finish(watched, HOME, NODES)
         eventually(lambda: watched.load(HOME).consumed == watched.head(HOME))
     finally:
         for worker in workers:

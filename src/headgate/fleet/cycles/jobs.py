@@ -273,7 +273,11 @@ def reconsider_attempt(state: State, target: Target, now: Instant) -> None:
     """What failed was to be tried again by a cycle or an order, and was withdrawn before that: nothing of it is forgotten,
     it has failed with that attempt."""
     last = unsettled(state, target)
-    why = _why_withdrawn(state, target, last) if last is not None and last.kind in ("deploy", "variable") else None
+    why = (
+        _why_withdrawn(state, target, last)
+        if last is not None and last.kind in ("deploy", "variable")
+        else None
+    )
     if why is not None:
         end_attempts(state, target, now, why)
 

@@ -221,13 +221,17 @@ def _of_redeploy(
 def _of_rollback(
     state: State, target: Target, before: VersionNode | None, to: VersionNode | None
 ) -> Prospect:
-    """Without `to`: after a failure what ran before it, after a failed rollback the same again, else the version
-    before; where that was rejected meanwhile, the last that ran here and is good."""
+    """Without `to`: after a failure what ran before it, also if another attempt is to come; after a failed rollback the
+    same again; else the version before. Where that was rejected meanwhile, the last that ran here and is good."""
     again = _failed_rollback(state, target, to)
     if again is not None:
         return _of_rollback_again(state, target, before, again)
+    cycle = _cycle_of(target)
+    if cycle is not None and cycle[1].state == "retrying":
+        return Prospect(target, before, None, _tried_again_by(target, cycle[0]))
     record = target.record
-    failed = state.version(record.failed_version)
+    tried = jobs.unsettled(state, target)
+    failed = state.version(tried.version if tried is not None else record.failed_version)
     has_failed_anew = failed is not None and failed is not before
     after = to or (before if has_failed_anew else state.version(record.previous))
     if to is None and after is not None and after.object.status == "rejected":
@@ -242,6 +246,11 @@ def _of_rollback(
         nothing = "; nothing else that ran there is left to go back to"
         flaw = f"{_barred(target, after)}{_instead(known) or nothing}"
     return Prospect(target, failed if has_failed_anew else before, None if flaw else after, flaw)
+
+
+def _tried_again_by(target: Target, group: Group) -> str:
+    """A way back would stand in line behind the attempts that it is to end."""
+    return f"{target.name} waits for its next attempt in group {group.id}; abort the group, then roll back"
 
 
 def ran_here(state: State, target: Target) -> list[VersionNode]:
