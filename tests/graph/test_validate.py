@@ -49,3 +49,18 @@ def test_another_version_of_the_api_is_refused() -> None:
 def test_a_definition_without_a_spec_is_refused() -> None:
     (line,) = lines({"apiVersion": "kro.run/v1alpha1", "kind": "ResourceGraphDefinition", "metadata": None})
     assert line == "ResourceGraphDefinition: spec: is required and must be a map"
+
+
+def test_definitions_that_make_instances_of_each_other_in_a_ring_are_a_problem() -> None:
+    made = "{apiVersion: kro.run/v1alpha1, kind: %s, metadata: {name: a}}"
+    app = document(f"resources: [{{id: one, template: {made % 'Part'}}}]")
+    part = document(
+        f"schema: {{kind: Part}}\nresources: [{{id: one, template: {made % 'App'}}}]", name="part"
+    )
+    assert lines(app) == []
+    assert lines(app, part) == [
+        "ResourceGraphDefinition app: spec.resources[0].template.kind: is Part; App makes Part makes App, "
+        "which would never end",
+        "ResourceGraphDefinition part: spec.resources[0].template.kind: is App; Part makes App makes Part, "
+        "which would never end",
+    ]

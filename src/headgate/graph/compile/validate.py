@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from headgate.graph.compile import definition
+from headgate.graph.compile import definition, loops
 from headgate.graph.compile.compiler import CompiledGraph, compile_definition
 from headgate.kernel import objects
 from headgate.kernel.problems import Problem, Rejected
@@ -27,9 +27,10 @@ def check(documents: Iterable[Mapping[str, Any]]) -> list[Problem]:
     given = [document for document in documents if isinstance(document, Mapping)]
     problems: list[Problem] = []
     compiled: dict[tuple[str, str], CompiledGraph] = {}
+    specs = [document["spec"] for document in given if is_definition(document) and _has_spec(document)]
     for document in given:
         if is_definition(document):
-            graph = _compiled(document, problems)
+            graph = _compiled(document, problems, specs)
             if graph is None:
                 continue
             key = (graph.api_version, graph.kind)
@@ -45,29 +46,50 @@ def check(documents: Iterable[Mapping[str, Any]]) -> list[Problem]:
     return list(Rejected(problems).problems)
 
 
-def _compiled(document: Mapping[str, Any], problems: list[Problem]) -> CompiledGraph | None:
-    if document.get("apiVersion") != definition.API_VERSION:
-        message = f"is {document.get('apiVersion')!r}; allowed is {definition.API_VERSION}"
-        problems.append(Problem(f"{place(document)}: apiVersion", message))
-        return None
-    before = len(problems)
-    if not isinstance(document.get("spec"), dict):
-        problems.append(Problem(f"{place(document)}: spec", "is required and must be a map"))
-    metadata = document.get("metadata")
-    for key in ("labels", "annotations"):
-        held = metadata.get(key) if isinstance(metadata, Mapping) else None
-        if held is not None and not _is_map_of_texts(held):
-            message = "must be a map of strings to strings"
-            problems.append(Problem(f"{place(document)}: metadata.{key}", message))
-    if len(problems) > before:
-        return None
+def _compiled(
+    document: Mapping[str, Any], problems: list[Problem], specs: Sequence[Mapping[str, Any]]
+) -> CompiledGraph | None:
     try:
-        return compile_definition(as_object(document))
+        return compile_document(document, others=specs)
     except Rejected as rejected:
         problems.extend(
             Problem(f"{place(document)}: {each.path}", each.message) for each in rejected.problems
         )
         return None
+
+
+def compile_document(
+    document: Mapping[str, Any],
+    *,
+    previous: CompiledGraph | None = None,
+    others: Iterable[Mapping[str, Any]] = (),
+) -> CompiledGraph:
+    """One definition as it is written. `previous` is what it was, `others` are the specs of those beside it.
+
+    Raises Rejected with every problem.
+    """
+    if document.get("apiVersion") != definition.API_VERSION:
+        message = f"is {document.get('apiVersion')!r}; allowed is {definition.API_VERSION}"
+        raise Rejected([Problem("apiVersion", message)])
+    problems: list[Problem] = []
+    if not _has_spec(document):
+        problems.append(Problem("spec", "is required and must be a map"))
+    metadata = document.get("metadata")
+    for key in ("labels", "annotations"):
+        held = metadata.get(key) if isinstance(metadata, Mapping) else None
+        if held is not None and not _is_map_of_texts(held):
+            problems.append(Problem(f"metadata.{key}", "must be a map of strings to strings"))
+    if problems:
+        raise Rejected(problems)
+    graph = compile_definition(as_object(document), previous=previous)
+    ring = loops.problem_of(document["spec"], others)
+    if ring is not None:
+        raise Rejected([ring])
+    return graph
+
+
+def _has_spec(document: Mapping[str, Any]) -> bool:
+    return isinstance(document.get("spec"), dict)
 
 
 def _is_map_of_texts(value: object) -> bool:

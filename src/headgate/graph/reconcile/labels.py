@@ -27,6 +27,9 @@ STARTED_ON = "headgate.dev/started-on"
 """On an instance: the graph revision that it was created on, which no propagation brought it to."""
 PROPAGATION = "headgate.dev/propagation"
 PAUSED = "paused"
+DELETION = "headgate.dev/deletion"
+"""On a definition: what becomes of its instances when it is deleted."""
+CASCADE = "cascade"
 APPLY_ORDER = "internal.kro.run/apply-order"
 
 

@@ -11,9 +11,17 @@ from typing import Any
 
 import msgspec
 
-from headgate.graph.compile import definition, names
+from headgate.graph.compile import names
 from headgate.graph.compile.compiled import CompiledGraph
-from headgate.graph.reconcile import cluster_view, conditions, contents, judging, labels, revisions
+from headgate.graph.reconcile import (
+    cluster_view,
+    conditions,
+    contents,
+    judging,
+    labels,
+    revisions,
+    served_kinds,
+)
 from headgate.graph.reconcile.items import GraphItem, GraphItems
 from headgate.graph.reconcile.judging import GateVerdict
 from headgate.graph.reconcile.planner_cache import PlannerCache
@@ -22,7 +30,7 @@ from headgate.graph.reconcile.revisions import GraphRevision
 from headgate.kernel.conditions import Condition, documents, root
 from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
-from headgate.kernel.objects import Action, Create, DeleteObject, Key, Object, Update, UpdateStatus
+from headgate.kernel.objects import Action, Create, DeleteObject, Object, Update, UpdateStatus
 from headgate.kernel.problems import Problem, Rejected
 
 _PAUSED = judging.held(Reason.PAUSED, "propagation is paused")
@@ -137,7 +145,7 @@ class _Pass:
         last = self._known.get(max(self._known, default=0))
         try:
             graph = self._memory.graph(self._item)
-            taken = self._taken_by_another(graph)
+            taken = self._taken(graph)
             if taken is not None:
                 raise Rejected([taken])
         except Rejected as rejected:
@@ -152,23 +160,19 @@ class _Pass:
         self._known[number] = GraphRevision(number, graph.content_hash, self._item.spec)
         return (number, graph), ()
 
-    def _taken_by_another(self, graph: CompiledGraph) -> Problem | None:
-        """Of two definitions of one kind the older serves it."""
-        for other in self._view.of_kind("kro.run", definition.KIND):
-            if other.name == self._item.name or other.deleted_at is not None:
-                continue
-            schema = other.spec.get("schema") or {}
-            group = schema.get("group") or definition.DEFAULT_GROUP
-            is_same = (group, schema.get("kind")) == (graph.api_version.partition("/")[0], graph.kind)
-            if is_same and (other.created_at, other.name) < (self._item.created_at, self._item.name):
-                return Problem("spec.schema.kind", f"{graph.kind} is defined by {other.name} already")
-        return None
+    def _taken(self, graph: CompiledGraph) -> Problem | None:
+        """Of two definitions of one kind the older serves it; a kind that is served already is its definition's,
+        whatever became of its labels."""
+        own = (self._item.created_at, self._item.name)
+        for rival in served_kinds.rivals(graph, self._view):
+            if (rival.created_at, rival.name) < own:
+                return served_kinds.rivalled(graph, rival)
+        return None if self._known else served_kinds.foreign(graph, self._view)
 
     def _serve_kind(self, graph: CompiledGraph) -> None:
         """The CustomResourceDefinition of the instances, put back when others change or delete it."""
         wanted = graph.crd
-        key = Key("apiextensions.k8s.io", "CustomResourceDefinition", "", wanted["metadata"]["name"])
-        found = self._view.get(key)
+        found = self._view.get(served_kinds.key_of(graph))
         marks = {labels.OWNED: "true", labels.DEFINITION_NAME: self._item.name}
         if found is None:
             self._actions.append(Create(contents.created(wanted, marks, {})))

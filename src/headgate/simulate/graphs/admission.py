@@ -4,7 +4,7 @@ from typing import Any
 
 from headgate.cluster.simulated import object_documents
 from headgate.cluster.simulated.store import ObjectStore, replace
-from headgate.graph.compile import definition, kinds
+from headgate.graph.compile import definition, kinds, validate
 from headgate.graph.compile.compiler import CompiledGraph, compile_definition
 from headgate.graph.reconcile import labels
 from headgate.kernel.objects import Key, Object
@@ -54,21 +54,18 @@ class Admission:
         if self.has_no_namespace(api_version, kind):
             given.namespace = ""
         if self.is_definition(api_version, kind):
-            self._check_definition(given, old)
+            self._check_definition(document, given.name, old)
         elif (graph := self.graph_for(api_version, kind)) is not None:
             before = object_documents.write(old) if old is not None else None
             given.spec = graph.schema.accept(document, old=before)["spec"]
         return given if old is None else _edited(old, given)
 
-    def _check_definition(self, given: Object, old: Object | None) -> None:
-        if given.api_version != definition.API_VERSION:
-            raise Rejected(
-                [Problem("apiVersion", f"is {given.api_version!r}; allowed is {definition.API_VERSION}")]
-            )
+    def _check_definition(self, document: dict[str, Any], name: str, old: Object | None) -> None:
         previous = self._graph(old) if old is not None else None
-        graph = compile_definition(given, previous=previous)
+        others = [item.spec for item in self._store if item.kind == definition.KIND and item.name != name]
+        graph = validate.compile_document(document, previous=previous, others=others)
         other = self.graph_for(graph.api_version, graph.kind)
-        if other is not None and other.name != given.name:
+        if other is not None and other.name != name:
             message = f"{graph.kind} of {graph.api_version} is defined by {other.name} already"
             raise Rejected([Problem("spec.schema.kind", message)])
 

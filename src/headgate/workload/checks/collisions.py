@@ -6,6 +6,7 @@ Names follow from indices, and a set may be scaled at any time, so an index coun
 from collections.abc import Iterable, Iterator
 
 from headgate.kernel.objects import Object
+from headgate.kernel.problems import Rejected
 from headgate.workload import model
 from headgate.workload.model import PodCliqueSet
 
@@ -19,7 +20,7 @@ def first_taken(pcs: PodCliqueSet, others: Iterable[Object]) -> tuple[Object, st
     for other in others:
         if other.namespace != pcs.namespace or not _may_meet(pcs.name, other.name):
             continue
-        shared = _shared(pcs, model.read(other))
+        shared = _shared_with(pcs, other)
         if shared is not None:
             return other, shared
     return None
@@ -36,6 +37,14 @@ def sentence(other: Object, shared: str) -> str:
 def _may_meet(one: str, two: str) -> bool:
     """All names begin with that of the set, so one of them must be the beginning of the other."""
     return one != two and (one.startswith(f"{two}-") or two.startswith(f"{one}-"))
+
+
+def _shared_with(pcs: PodCliqueSet, other: Object) -> str | None:
+    """A set that cannot be read builds nothing, so it takes no names."""
+    try:
+        return _shared(pcs, model.read(other))
+    except Rejected:
+        return None
 
 
 def _shared(one: PodCliqueSet, two: PodCliqueSet) -> str | None:
