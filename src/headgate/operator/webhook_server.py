@@ -1,0 +1,128 @@
+"""Serves admission over TLS. It bounds what it reads and how long it waits, and says nothing of its inside.
+
+Reviews are answered on the loop, one after another: a judgement takes milliseconds, and the objects it asks about are
+those of the loop's own cache.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import ssl
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from aiohttp import web
+
+from headgate.operator import admission
+from headgate.operator.admission.requests import KnownObjects
+from headgate.operator.certificates import Certificates
+
+PATHS: dict[str, admission.Stage] = {"/default": admission.DEFAULTING, "/validate": admission.VALIDATING}
+LARGEST_BODY_BYTES = 8 * 1024 * 1024
+"""The old object and the new one, of which an API server stores 1.5 MB at most, and room."""
+BODY_TIMEOUT_SECONDS = 5.0
+MOST_AT_ONCE = 64
+_KEEP_ALIVE_SECONDS = 75.0
+
+_log = logging.getLogger(__name__)
+
+Counted = Callable[[admission.Stage, bool], None]
+"""Told of each answer, and whether it allowed."""
+
+
+def tls_context(certificates: Certificates) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    load(context, certificates)
+    return context
+
+
+def load(context: ssl.SSLContext, certificates: Certificates) -> None:
+    """From now on new connections see these. The standard library reads them from files alone; they do not outlive
+    this call."""
+    with tempfile.TemporaryDirectory(prefix="headgate-") as folder:
+        certificate, key = Path(folder, "tls.crt"), Path(folder, "tls.key")
+        certificate.write_bytes(certificates.server.certificate)
+        key.touch(mode=0o600)
+        key.write_bytes(certificates.server.key)
+        context.load_cert_chain(certificate, key)
+
+
+class WebhookServer:
+    def __init__(
+        self, known: KnownObjects, certificates: Certificates, counted: Counted | None = None
+    ) -> None:
+        self._known = known
+        self._counted = counted
+        self._context = tls_context(certificates)
+        self._runner: web.AppRunner | None = None
+        self._at_once = 0
+
+    def use(self, certificates: Certificates) -> None:
+        """After a renewal, without a restart."""
+        load(self._context, certificates)
+
+    async def start(self, host: str, port: int) -> int:
+        """The port that is listened on; 0 takes a free one."""
+        application = web.Application(client_max_size=LARGEST_BODY_BYTES)
+        for path in PATHS:
+            application.router.add_post(path, self._answer)
+        self._runner = web.AppRunner(
+            application,
+            access_log=None,
+            keepalive_timeout=_KEEP_ALIVE_SECONDS,
+            handle_signals=False,
+            shutdown_timeout=5.0,
+        )
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, host, port, ssl_context=self._context)
+        await site.start()
+        address: tuple[Any, ...] = self._runner.addresses[0]
+        return int(address[1])
+
+    async def stop(self) -> None:
+        if self._runner is not None:
+            await self._runner.cleanup()
+            self._runner = None
+
+    async def _answer(self, request: web.Request) -> web.Response:
+        if self._at_once >= MOST_AT_ONCE:
+            return _refusal(503, "too many reviews at once")
+        self._at_once += 1
+        try:
+            return await self._reviewed(request)
+        finally:
+            self._at_once -= 1
+
+    async def _reviewed(self, request: web.Request) -> web.Response:
+        try:
+            async with asyncio.timeout(BODY_TIMEOUT_SECONDS):
+                body = await request.read()
+        except TimeoutError:
+            return _refusal(408, f"the body did not arrive within {BODY_TIMEOUT_SECONDS:g}s")
+        except web.HTTPRequestEntityTooLarge:
+            return _refusal(413, f"the body is larger than {LARGEST_BODY_BYTES} bytes")
+        try:
+            review = json.loads(body)
+        except (ValueError, RecursionError):
+            return _refusal(400, "the body must be JSON")
+        stage = PATHS[request.path]
+        try:
+            found = admission.answer(review, stage, self._known)
+        except admission.Malformed as malformed:
+            return _refusal(400, str(malformed))
+        except Exception:
+            # The API server hears that it failed, and the log why: a traceback is nobody's business there.
+            _log.exception("a review could not be answered")
+            return _refusal(500, "the review could not be answered; the log of the operator says why")
+        if self._counted is not None:
+            self._counted(stage, bool(found["response"]["allowed"]))
+        return web.json_response(found)
+
+
+def _refusal(status: int, message: str) -> web.Response:
+    return web.Response(status=status, text=f"{message}\n")
