@@ -51,6 +51,7 @@ _COMMANDS = {
     "validate": ("headgate.cli.validate", "Checks manifests and scenarios without applying them."),
     "cel": ("headgate.cli.cel", "Checks a CEL expression; shows its value, type, reads and cost."),
     "agent": ("headgate.cli.agent", "Runs jobs on this machine."),
+    "operator": ("headgate.cli.operator", "Runs and installs graphs and workloads on a cluster."),
     "doctor": ("headgate.cli.doctor", "Says what is wrong with the server, and what to do."),
     "token": ("headgate.cli.tokens", "Creates, lists and deletes API tokens."),
     "workspace": ("headgate.cli.workspaces", "Creates, lists and deletes workspaces."),

@@ -7,10 +7,10 @@ from headgate.graph.compile.compiled import CompiledGraph
 from headgate.graph.reconcile import labels, served_kinds
 from headgate.kernel.problems import Problem, Rejected
 from headgate.operator.admission import requests
-from headgate.operator.admission.requests import Judgement, KnownObjects, Request
+from headgate.operator.admission.requests import AdmissionRequest, Judgement, KnownObjects
 
 
-def judge(request: Request, known: KnownObjects) -> Judgement:
+def judge(request: AdmissionRequest, known: KnownObjects) -> Judgement:
     if request.operation == "DELETE":
         return _judge_deletion(request, known)
     if request.document is None or requests.is_settled(request):
@@ -33,7 +33,7 @@ def judge(request: Request, known: KnownObjects) -> Judgement:
     )
 
 
-def _previous(request: Request) -> CompiledGraph | None:
+def _previous(request: AdmissionRequest) -> CompiledGraph | None:
     """One that was never right served nobody, so nothing of it can break."""
     if request.old is None:
         return None
@@ -43,7 +43,7 @@ def _previous(request: Request) -> CompiledGraph | None:
         return None
 
 
-def _judge_deletion(request: Request, known: KnownObjects) -> Judgement:
+def _judge_deletion(request: AdmissionRequest, known: KnownObjects) -> Judgement:
     """With its definition an instance loses who looks after it, and with its kind it would be gone."""
     old = request.old or {}
     annotations = requests.metadata_of(old).get("annotations") or {}

@@ -12,11 +12,11 @@ from headgate.kernel.problems import Problem
 
 __all__ = [
     "ACCEPTED",
+    "AdmissionRequest",
     "Document",
     "Judgement",
     "KnownObjects",
     "Operation",
-    "Request",
     "is_settled",
     "metadata_of",
     "placed",
@@ -26,7 +26,7 @@ Document = Mapping[str, Any]
 Operation = Literal["CREATE", "UPDATE", "DELETE"]
 
 
-class Request(msgspec.Struct, frozen=True):
+class AdmissionRequest(msgspec.Struct, frozen=True):
     """`document` is absent when something is deleted, `old` when it is created."""
 
     operation: Operation
@@ -51,7 +51,7 @@ def metadata_of(document: Document) -> Mapping[str, Any]:
     return metadata if isinstance(metadata, Mapping) else {}
 
 
-def placed(request: Request, document: Document) -> dict[str, Any]:
+def placed(request: AdmissionRequest, document: Document) -> dict[str, Any]:
     """The document where the request puts it. One that asks the server for a name has none yet: another stands in."""
     metadata = {**metadata_of(document)}
     if request.namespace:
@@ -61,7 +61,7 @@ def placed(request: Request, document: Document) -> dict[str, Any]:
     return {**document, "metadata": metadata}
 
 
-def is_settled(request: Request) -> bool:
+def is_settled(request: AdmissionRequest) -> bool:
     """Whether nothing that rules are about changes. What is on its way out, and what was stored under other rules, must
     stay writable: its finalizers and marks are set by controllers."""
     if request.document is None or request.old is None:

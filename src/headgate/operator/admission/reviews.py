@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 from headgate.graph.compile import definition
 from headgate.kernel.problems import Problem
 from headgate.operator.admission import definitions, patches, sets
-from headgate.operator.admission.requests import Document, Judgement, KnownObjects, Request
+from headgate.operator.admission.requests import AdmissionRequest, Document, Judgement, KnownObjects
 from headgate.workload import model
 
 API_VERSION = "admission.k8s.io/v1"
@@ -26,7 +26,7 @@ VALIDATING: Final[Stage] = "validate"
 MOST_CAUSES = 100
 _LONGEST_WARNING = 256
 
-Judge = Callable[[Request, KnownObjects], Judgement]
+Judge = Callable[[AdmissionRequest, KnownObjects], Judgement]
 JUDGES: Mapping[tuple[str, str], Judge] = {
     (model.GROUP, model.KIND): sets.judge,
     (definition.DEFAULT_GROUP, definition.KIND): definitions.judge,
@@ -78,14 +78,16 @@ def _map(owner: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     return value
 
 
-def _read(given: Mapping[str, Any]) -> Request:
+def _read(given: Mapping[str, Any]) -> AdmissionRequest:
     operation = given.get("operation")
     if operation not in ("CREATE", "UPDATE", "DELETE"):
         raise Malformed(f"request.operation is {operation!r}; allowed are CREATE, UPDATE and DELETE")
     document, old = _document(given, "object"), _document(given, "oldObject")
     if document is None and operation != "DELETE":
         raise Malformed("request.object is required")
-    return Request(operation, str(given.get("namespace") or ""), str(given.get("name") or ""), document, old)
+    return AdmissionRequest(
+        operation, str(given.get("namespace") or ""), str(given.get("name") or ""), document, old
+    )
 
 
 def _document(given: Mapping[str, Any], key: str) -> Document | None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from headgate.kernel.objects import Object
 from headgate.kernel.problems import Rejected
 from headgate.operator.admission import requests
-from headgate.operator.admission.requests import Judgement, KnownObjects, Request
+from headgate.operator.admission.requests import AdmissionRequest, Judgement, KnownObjects
 from headgate.workload import model
 from headgate.workload.checks import validate
 from headgate.workload.expand import manifests
 
 
-def judge(request: Request, known: KnownObjects) -> Judgement:
+def judge(request: AdmissionRequest, known: KnownObjects) -> Judgement:
     if request.document is None or requests.is_settled(request):
         return requests.ACCEPTED
     try:
@@ -22,7 +22,7 @@ def judge(request: Request, known: KnownObjects) -> Judgement:
     return Judgement(checked.problems, checked.warnings, {**request.document, "spec": checked.object.spec})
 
 
-def _before(request: Request) -> Object | None:
+def _before(request: AdmissionRequest) -> Object | None:
     """Stored before there were rules, it may be unreadable; then it binds nothing."""
     if request.old is None:
         return None
