@@ -322,3 +322,32 @@ def test_a_dry_run_of_a_deletion_says_what_would_end(api: FakeApi, run: Command)
     api.on("DELETE", "job-agents runner", Reply({**found, "neededBy": "runner runs the jobs of api"}))
     said = run("delete", "job-agent", "runner", "--dry-run").stdout
     assert said.startswith("job-agent runner cannot be deleted: runner runs the jobs of api\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "before", "body", "said"),
+    [
+        (
+            "pause-version api v2 --message wait",
+            "ready",
+            {"status": "paused", "message": "wait"},
+            "api v2 is paused; end it with `headgate unpause-version api v2`\n",
+        ),
+        ("unpause-version api v2", "paused", {"status": "ready"}, "api v2 is ready\n"),
+    ],
+)
+def test_a_version_is_paused_and_let_go_on(
+    api: FakeApi, run: Command, line: str, before: str, body: Any, said: str
+) -> None:
+    api.on("GET", "deployments api versions v2", Reply({"status": before}))
+    api.on("PATCH", "deployments api versions v2", Reply(body))
+    result = run(*line.split())
+    assert (result.exit_code, result.stdout) == (0, said), result.output
+    assert api.last.body == body
+
+
+def test_what_was_rejected_is_not_made_ready_as_if_it_were_paused(api: FakeApi, run: Command) -> None:
+    api.on("GET", "deployments api versions v2", Reply({"status": "rejected"}))
+    result = run("unpause-version", "api", "v2")
+    assert (result.exit_code, result.stderr) == (1, "api v2 is rejected, not paused\n")
+    assert api.last.method == "GET"

@@ -34,7 +34,7 @@ def test_completing_a_command_imports_none() -> None:
         "import sys\n"
         "from click.shell_completion import ShellComplete\n"
         "from headgate.cli.main import headgate\n"
-        "found = ShellComplete(headgate, {}, 'headgate', 'X').get_completions([], 'un')\n"
+        "found = ShellComplete(headgate, {}, 'headgate', 'X').get_completions([], 'unf')\n"
         "print([item.value for item in found])\n"
         "print([name for name in sys.modules if name.startswith(('headgate.cli.f', 'http', 'rich', 'yaml'))])\n"
     )

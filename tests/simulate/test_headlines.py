@@ -93,7 +93,8 @@ def test_a_veto_makes_the_attempt_that_failed_the_last() -> None:
         until="+2h",
     )
     (one,) = result.explanations
-    assert one.message.startswith("v2 failed at 2026-03-01T10:03:00Z (v2 ended failure (attempt 1))")
+    said = "v2 failed at 2026-03-01T10:03:00Z (v2 ended failure (attempt 1); no further attempt: v2 in prod was rejected by bo"
+    assert one.message.startswith(said)
     assert any(line.message.startswith("v2 in prod was rejected by bo") for line in one.rules)
     assert one.is_blocked
 

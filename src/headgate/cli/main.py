@@ -33,6 +33,8 @@ _COMMANDS = {
     "approve": ("headgate.cli.votes:approve", "Approves a version for an environment."),
     "reject": ("headgate.cli.votes:reject", "Rejects a version for an environment."),
     "reject-version": ("headgate.cli.reject_version", "Marks a version as bad: it starts nowhere any more."),
+    "pause-version": ("headgate.cli.pauses:pause", "Lets a version start nowhere for now."),
+    "unpause-version": ("headgate.cli.pauses:unpause", "Makes a paused version ready again."),
     "skip": ("headgate.cli.skip", "Lets something pass one rule."),
     "freeze": ("headgate.cli.freezes:freeze", "Stops the line."),
     "unfreeze": ("headgate.cli.freezes:unfreeze", "Ends a freeze."),

@@ -304,3 +304,32 @@ def test_who_queues_behind_a_failed_cycle_waits_for_a_person(client: Client) -> 
 def _explained_as_blocked(client: Client, target: str) -> Any:
     found = client.get(f"/v1/release-targets/{target.replace('/', '%2F')}/explain").json
     return found if found["blocked"] else None
+
+
+def test_what_is_paused_names_the_command_that_lets_it_go_on_and_who_may(client: Client) -> None:
+    fleet.publish(client, "v1")
+    fleet.finish(client, fleet.jobs(client, 1, resource="node-1")[0])
+    fleet.publish(client, "v2", status="paused")
+    found = client.get("/v1/release-targets/api%2Fprod%2Fnode-1/explain").json
+    assert found["message"] == "runs v1, v2 is paused"
+    assert found["changes"] == "when v2 is ready again or a newer version is published"
+    assert [(action["command"], action["roles"]) for action in found["actions"]] == [
+        ("headgate unpause-version api v2", ["deployer", "operator", "admin"])
+    ]
+    assert client.patch("/v1/deployments/api/versions/v2", {"status": "ready"}).status == 200
+    assert fleet.jobs(client, resource="node-1", cel="job.version == 'v2'")
+
+
+def test_between_attempts_the_way_on_and_the_way_back_are_offered(client: Client) -> None:
+    fleet.put(client, "policies", "patient", rules=[{"retry": {"maxRetries": 3, "backoffSeconds": 3600}}])
+    fleet.publish(client, "v1")
+    fleet.finish(client, fleet.jobs(client, 1, resource="node-1")[0])
+    fleet.publish(client, "v2")
+    fleet.finish(client, fleet.jobs(client, resource="node-1", cel="job.version == 'v2'")[0], "failure")
+    client.patch("/v1/deployments/api/versions/v2", {"status": "paused"})
+    found = client.get("/v1/release-targets/api%2Fprod%2Fnode-1/explain").json
+    assert found["state"] == "waiting"
+    assert [(action["command"], action["effect"]) for action in found["actions"]] == [
+        ("headgate unpause-version api v2", "makes it ready again: it starts when its gates allow"),
+        ("headgate rollback api/prod/node-1", "gives up the next attempt and goes back to v1"),
+    ]

@@ -273,11 +273,13 @@ def _message(state: State, target: Target, judged: list[explain_verdicts.Verdict
     if judged:
         return "every gate allows it"
     deployed = state.version(record.deployed)
+    paused = candidates.paused_ahead(state, target)
     if deployed is not None:
         adopted = f" (adopted by {record.adopted_by})" if record.adopted_by else ""
         marked = _marked_sentence(state, target, deployed) if deployed.is_rejected else ""
-        return f"runs {deployed.tag}{adopted}, nothing newer is in scope{marked}"
-    return "there is no version in scope"
+        newer = f"{paused.tag} is paused" if paused is not None else "nothing newer is in scope"
+        return f"runs {deployed.tag}{adopted}, {newer}{marked}"
+    return f"{paused.tag} is paused" if paused is not None else "there is no version in scope"
 
 
 def _marked_sentence(state: State, target: Target, deployed: VersionNode) -> str:

@@ -11,11 +11,11 @@ from typing import Literal
 
 import msgspec
 
-from headgate.fleet.cycles import operators
+from headgate.fleet.cycles import jobs, operators
 from headgate.fleet.engine import orders
 from headgate.fleet.model import objects as model
 from headgate.fleet.model.records import Group
-from headgate.fleet.state import grouping, references, rollbacks
+from headgate.fleet.state import candidates, grouping, references, rollbacks
 from headgate.fleet.state.state import GateResult, State
 from headgate.fleet.state.units import Target, VersionNode
 from headgate.kernel import instants
@@ -94,10 +94,12 @@ def what_changes(
     job = state.jobs.get(target.record.job or "")
     if job is not None:
         return f"when job {job.id} ends", None
+    paused = candidates.paused_ahead(state, target)
+    or_ready = f"{paused.tag} is ready again or " if paused is not None else ""
     if stance == "upToDate":
-        return "when a newer version is published", None
+        return f"when {or_ready}a newer version is published", None
     if stance == "noVersion":
-        return "when a version in scope is published", None
+        return f"when {or_ready}a version in scope is published", None
     if is_blocked(stance, held_back, group):
         return "when a person decides: see what you can do", None
     times = [one.verdict.requeue_at for _, one in held_back]
@@ -266,9 +268,18 @@ def _of_state(state: State, target: Target, stance: model.TargetState) -> Iterat
         if orders.prospect(state, target, "rollback", None).flaw is None:
             yield Action(f"headgate rollback {name}", "target:act", "goes back to the version before")
         yield _publishing(target.deployment.name, "a newer version replaces what runs and was rejected")
+    paused = candidates.paused_ahead(state, target)
+    if paused is not None:
+        command = f"headgate unpause-version {_word(target.deployment.name)} {_word(paused.tag)}"
+        yield Action(command, "version:write", "makes it ready again: it starts when its gates allow")
     if rollbacks.failed(state, target) is not None:
         yield from _of_failed_rollback(state, target)
         return
+    tried = jobs.unsettled(state, target)
+    way_back = orders.prospect(state, target, "rollback", None) if tried is not None else None
+    if way_back is not None and way_back.after is not None:
+        effect = f"gives up the next attempt and goes back to {way_back.after.tag}"
+        yield Action(f"headgate rollback {name}", "target:act", effect)
     if stance in ("failed", "rolledBack") and orders.prospect(state, target, "retry", None).flaw is None:
         yield Action(f"headgate retry {name}", "target:act", "tries it again")
     if stance in ("failed", "verifying") and orders.prospect(state, target, "rollback", None).flaw is None:

@@ -108,3 +108,17 @@ def watermark_of(state: State, target: Target) -> tuple[Instant, str] | None:
     if deployed is None or deployed.object.goes_back:
         return None
     return deployed.order
+
+
+def paused_ahead(state: State, target: Target) -> VersionNode | None:
+    """The version that somebody paused and that would come next here if it were ready."""
+    deployed, record = deployed_version(state, target), target.record
+    for version in reversed(target.deployment.versions):
+        if deployed is not None and version.order <= deployed.order:
+            return None
+        if version.is_ready and in_scope(version, target):
+            return None
+        if version.object.status == "paused" and in_scope(version, target):
+            is_barred = version.id in record.rolled_back or version.id in record.failures
+            return None if is_barred else version
+    return None

@@ -117,7 +117,7 @@ def cause_of_rollback(job: Job) -> str:
 
 def fault_of(job: Job, now: Instant, why_no_more: str = "") -> Fault:
     """`why_no_more` is what keeps it from being tried again, where attempts were left."""
-    no_more = f"; not tried again: {why_no_more}" if why_no_more else ""
+    no_more = f"; no further attempt: {why_no_more}" if why_no_more else ""
     return Fault(
         job=job.id,
         version=job.version,
