@@ -245,3 +245,23 @@ def test_updates_carry_the_version_that_was_seen(running: World) -> None:
     updates = [action.object for action in running.plan().actions if isinstance(action, Update)]
     assert updates
     assert all(item.resource_version == 7 for item in updates)
+
+
+def test_autoscalers_are_told_which_pods_carry_the_load_and_surge_is_not_among_them(running: World) -> None:
+    whole = "app.kubernetes.io/managed-by=grove-operator,app.kubernetes.io/part-of=llm"
+    assert running.set.status["hpaPodSelector"] == whole
+    assert running.status("PodClique", "llm-0-front")["hpaPodSelector"] == "grove.io/podclique=llm-0-front"
+    group = "grove.io/podcliquescalinggroup=llm-0-model"
+    assert running.status("PodCliqueScalingGroup", "llm-0-model")["selector"] == group
+    template = running.set.spec["template"]
+    for owner in (template["cliques"][0], template["podCliqueScalingGroups"][0]):
+        owner["updateStrategy"] = {"maxUnavailable": 0, "maxSurge": 1}
+    edit_image(running, 0, "v2")
+    edit_image(running, 1, "v2")
+    running.settle()
+    assert running.status("PodClique", "llm-0-front")["hpaPodSelector"] == (
+        "grove.io/podclique=llm-0-front,grove.io/podclique-pod-index notin (3)"
+    )
+    assert running.status("PodCliqueScalingGroup", "llm-0-model")["selector"] == (
+        f"{group},grove.io/podcliquescalinggroup-replica-index notin (2)"
+    )

@@ -1,6 +1,6 @@
 """Labels, annotations, gates and environment variables by which the pieces of a set find each other."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
 MANAGED_BY = "app.kubernetes.io/managed-by"
@@ -79,6 +79,14 @@ def of_set(pcs: str) -> dict[str, str]:
 
 def of_replica(pcs: str, pcs_index: int) -> dict[str, str]:
     return {**of_set(pcs), PCS_REPLICA_INDEX: str(pcs_index)}
+
+
+def selector(marks: Mapping[str, str], index: str, surge: Iterable[int]) -> str:
+    """What selects pods for an autoscaler. Surge comes and goes with an update, and must not be counted as load that is
+    carried: its indices are left out."""
+    terms = [f"{key}={value}" for key, value in marks.items()]
+    left_out = ",".join(str(each) for each in sorted(surge))
+    return ",".join([*terms, f"{index} notin ({left_out})"] if left_out else terms)
 
 
 def mirrored(given: Mapping[str, str]) -> dict[str, str]:

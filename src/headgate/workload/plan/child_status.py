@@ -50,6 +50,11 @@ def of_clique(
         "updatedReplicas": counts.updated,
         "scheduledReplicas": counts.bound,
         "scheduleGatedReplicas": counts.gated,
+        "hpaPodSelector": labels.selector(
+            {labels.POD_CLIQUE: item.name},
+            labels.POD_INDEX,
+            {pod.index for pod in clique.pods if pod.index >= limits.replicas},
+        ),
         "currentPodTemplateHash": wanted,
         "currentPodCliqueSetGenerationHash": item.labels.get(labels.REVISION, ""),
         "conditions": documents(
@@ -82,6 +87,7 @@ def _says_so(item: Object, replicas: int, wanted: str, origin: Origins) -> bool:
         status.get("observedGeneration") == item.generation
         and status.get("isAtRest") is True
         and status.get("replicas") == replicas
+        and "hpaPodSelector" in status
         and status.get("currentPodTemplateHash") == wanted
         and status.get("currentPodCliqueSetGenerationHash") == item.labels.get(labels.REVISION, "")
         and status.get("revisionReplicas") == origin.kept
@@ -151,6 +157,11 @@ def of_group(
         "scheduledReplicas": sum(not replica.is_unscheduled for replica in regular),
         "availableReplicas": len(available),
         "updatedReplicas": len(updated),
+        "selector": labels.selector(
+            {labels.SCALING_GROUP: item.name},
+            labels.SCALING_GROUP_REPLICA_INDEX,
+            {index for index in group.replicas if index >= limits.replicas},
+        ),
         "currentTemplateHashes": content,
         "currentPodCliqueSetGenerationHash": item.labels.get(labels.REVISION, ""),
         "conditions": documents(

@@ -6,6 +6,7 @@ from headgate.kernel import instants
 from headgate.kernel.conditions import Condition, Truth, documents
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Object
+from headgate.workload import labels
 from headgate.workload.plan import conditions, persisted_state, progress
 from headgate.workload.plan.situation import Situation
 from headgate.workload.plan.stuck import Stuck
@@ -22,6 +23,11 @@ def of(situation: Situation, stuck: tuple[Stuck, ...]) -> dict[str, Any]:
         "replicas": replicas,
         "availableReplicas": len(available),
         "updatedReplicas": updated,
+        "hpaPodSelector": labels.selector(
+            labels.of_set(situation.pcs.name),
+            labels.PCS_REPLICA_INDEX,
+            {index for index in situation.tree.replicas if index >= replicas},
+        ),
         "updateRevision": situation.target.hash,
     }
     if known.done_revision is not None:
