@@ -113,6 +113,7 @@ def test_other_roles_are_the_operators_by_a_label() -> None:
     [whole] = [
         document for document in of_kind("ClusterRole") if document["metadata"]["name"] == settings.NAME
     ]
+    assert "rules" not in whole, "they are the aggregating controller's"
     [selector] = whole["aggregationRule"]["clusterRoleSelectors"]
     parts = [
         document["metadata"]["name"]

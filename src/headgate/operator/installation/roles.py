@@ -95,8 +95,8 @@ def documents(given: Settings) -> list[Document]:
             "apiVersion": _API,
             "kind": "ClusterRole",
             "metadata": _metadata(settings.NAME),
+            # Its rules are another controller's to write: naming them here would be a conflict at the next apply.
             "aggregationRule": {"clusterRoleSelectors": [{"matchLabels": {settings.AGGREGATE: "true"}}]},
-            "rules": [],
         },
         _part("workloads", WORKLOADS),
         _part("graphs", GRAPHS),
