@@ -9,6 +9,7 @@ import msgspec
 from headgate.fleet.engine import explain, explain_deployment, remedies
 from headgate.fleet.model import objects as model
 from headgate.fleet.model import records
+from headgate.kernel.budgets import BudgetHolder
 from headgate.kernel.documents import Moment
 
 Json = dict[str, Any]
@@ -169,13 +170,6 @@ class SkipView(msgspec.Struct, rename="camel"):
     user: str
     created_at: Moment
     expires_at: Moment | None
-
-
-class BudgetHolder(msgspec.Struct, rename="camel"):
-    """A resource that holds a slot, or a target that failed."""
-
-    name: str
-    since: Moment | None
 
 
 class BudgetView(msgspec.Struct, rename="camel"):

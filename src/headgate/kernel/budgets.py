@@ -9,20 +9,53 @@ from typing import Literal
 
 import msgspec
 
+from headgate.kernel.documents import Moment
+from headgate.kernel.instants import Instant
 from headgate.kernel.quantities import Quantity
 from headgate.kernel.units import Unit
 
+BudgetKind = Literal["resourceConcurrency", "failureBudget", "gradualRollout", "maxUnavailable", "maxSurge"]
+
+
+class BudgetHolder(msgspec.Struct, frozen=True):
+    """A resource that holds a slot, or a target that failed."""
+
+    name: str
+    since: Moment | None
+
 
 class BudgetUse(msgspec.Struct, frozen=True):
-    """How full a budget is now. `policy` and `rule` are whose it is in the fleet, `holders` who is counted there."""
+    """How full a budget of the fleet is now, and who is counted there; `stopped_at` is set while failures stop the line."""
 
-    kind: Literal["resourceConcurrency", "maxUnavailable", "maxSurge"]
+    policy: str
+    rule: str
+    rule_id: str
+    kind: BudgetKind
+    environment: str | None
+    scope: str | None
+    limit: int
+    holders: tuple[BudgetHolder, ...]
+    stopped_at: Instant | None
+
+    @property
+    def used(self) -> int:
+        return len(self.holders)
+
+
+class BudgetPeak(msgspec.Struct, rename="camel"):
+    """How full a budget has been at most, and its limit at that moment. Those of a workload are no policy's."""
+
+    policy: str | None
+    rule: str | None
+    kind: BudgetKind
     scope: str
     limit: int
-    used: int
-    policy: str | None = None
-    rule: str | None = None
-    holders: tuple[str, ...] = ()
+    peak: int = 0
+    peak_at: Moment | None = None
+
+    def reach(self, used: int, limit: int, now: Instant) -> None:
+        if used > self.peak:
+            self.peak, self.peak_at, self.limit = used, now, limit
 
 
 class Limits(msgspec.Struct, frozen=True):

@@ -83,9 +83,7 @@ def data(result: Result) -> dict[str, Any]:
         "workloads": [_workload(workload) for workload in result.workloads],
         "graphs": [_graph(graph) for graph in result.graphs],
         "workloadBudgets": [
-            [item["kind"], item["scope"], item["peak"], item["limit"]]
-            for item in result.workload_budgets
-            if item["peak"]
+            [item.kind, item.scope, item.peak, item.limit] for item in result.workload_budgets if item.peak
         ],
         "steps": [[_ms(step.at), step.what, step.event] for step in result.played],
         "waiting": [[item.target, item.state, item.reason] for item in result.waiting],

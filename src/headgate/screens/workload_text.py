@@ -6,6 +6,7 @@ row is a clique, and a column says how many tenths of its pods were available at
 
 from collections.abc import Iterator, Sequence
 
+from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.screens.timeline_lines import clock
 from headgate.simulate.result import PodLife, PodRow, Result, Workload
@@ -143,9 +144,10 @@ def _share(pods: Sequence[PodLife], places: int, start: Instant, end: Instant) -
 
 
 def budgets(result: Result) -> Iterator[str]:
-    used = [item for item in result.workload_budgets if item["peak"]]
+    used = [item for item in result.workload_budgets if item.peak]
     for item in used[:MOST_BUDGETS]:
-        yield f"  {item['peak']} of {item['limit']}  {item['kind']} of {item['scope']}, peak at {item['peakAt'][11:19]}"
+        at = instants.show(item.peak_at or 0)[11:19]
+        yield f"  {item.peak} of {item.limit}  {item.kind} of {item.scope}, peak at {at}"
     if len(used) > MOST_BUDGETS:
         yield f"  and {len(used) - MOST_BUDGETS} more that were used"
     unused = len(result.workload_budgets) - len(used)

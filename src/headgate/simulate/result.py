@@ -10,6 +10,7 @@ from headgate.fleet.engine import explain, views
 from headgate.fleet.model import records
 from headgate.fleet.state.state import Notice
 from headgate.kernel import rendering
+from headgate.kernel.budgets import BudgetPeak
 from headgate.kernel.documents import Moment
 from headgate.kernel.explanations import ExplanationTree
 from headgate.kernel.instants import Instant
@@ -179,7 +180,7 @@ class Result(msgspec.Struct):
     pods: list[Document] = []
     objects: list[Document] = []
     conditions: list[Document] = []
-    workload_budgets: list[Document] = []
+    workload_budgets: list[BudgetPeak] = []
     workloads: list[Workload] = []
     graphs: list[Graph] = []
     has_dates: bool = False
@@ -230,13 +231,10 @@ class Result(msgspec.Struct):
         }
 
     def _budgets(self) -> list[Document]:
-        budgets = [_budget(usage) for usage in self.ordered_usage()]
-        if not self.workload_budgets:
-            return budgets
-        return sorted(
-            [*budgets, *self.workload_budgets],
-            key=lambda item: (item["peakAt"] is None, item["peakAt"] or ""),
-        )
+        peaks: list[BudgetPeak] = [*self.ordered_usage(), *self.workload_budgets]
+        if self.workload_budgets:
+            peaks.sort(key=lambda peak: _time_key(peak.peak_at))
+        return [rendering.built(BudgetPeak, peak) for peak in peaks]
 
     def to_json(self) -> str:
         return json.dumps(self.document(), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
@@ -245,18 +243,6 @@ class Result(msgspec.Struct):
         members = sorted(group.members, key=lambda member: (_time_key(member.locked_at), member.deployment))
         shown = (views.of_member(member, self.tags, *_OF_A_MEMBER) for member in members)
         return views.of_group(group, shown, *_OF_A_GROUP)
-
-
-def _budget(usage: Usage) -> Document:
-    return {
-        "policy": usage.policy,
-        "rule": usage.rule,
-        "kind": "resourceConcurrency",
-        "scope": usage.scope,
-        "limit": usage.limit,
-        "peak": usage.peak,
-        "peakAt": rendering.shown_or_none(usage.peak_at),
-    }
 
 
 def _explained(item: Explained) -> Document:

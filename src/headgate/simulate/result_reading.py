@@ -97,6 +97,7 @@ def _usage(item: Mapping[str, Any]) -> Usage:
     return Usage(
         policy=item["policy"],
         rule=item["rule"],
+        kind=item["kind"],
         scope=item["scope"],
         limit=item["limit"],
         peak=item["peak"],

@@ -6,6 +6,7 @@ from collections.abc import Collection
 import msgspec
 
 from headgate.fleet.model import changes
+from headgate.kernel.budgets import BudgetPeak
 from headgate.kernel.instants import Instant
 from headgate.promises.books.concurrency import Budget, Budgets
 from headgate.promises.books.mirror import Mirror
@@ -17,15 +18,9 @@ class Point(msgspec.Struct):
     limit: int
 
 
-class Usage(msgspec.Struct):
+class Usage(BudgetPeak):
     """One concurrency rule; `series` has a point wherever the number of holders moved."""
 
-    policy: str
-    rule: str
-    scope: str
-    limit: int
-    peak: int = 0
-    peak_at: Instant | None = None
     series: list[Point] = []
     holders: set[str] = set()
     takers: set[tuple[Instant, str]] = set()
@@ -36,8 +31,7 @@ class Usage(msgspec.Struct):
         Of the course over time only the last number of an instant counts: decisions of a moment are one.
         """
         used = len(self.holders)
-        if used > self.peak:
-            self.peak, self.peak_at, self.limit = used, now, limit
+        self.reach(used, limit, now)
         if self.series and self.series[-1].at == now:
             self.series.pop()
         self.series.append(Point(now, used, limit))
@@ -163,6 +157,7 @@ class UsageLedger:
             usage = self._usage[(budget.rule.id, budget.value)] = Usage(
                 policy=budget.policy.name,
                 rule=budget.rule.label,
+                kind="resourceConcurrency",
                 scope=budget.scope,
                 limit=budget.limit,
             )

@@ -6,12 +6,12 @@ moment are applied in their order, then `decide` decides once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
 from headgate.fleet.cycles import hooks
-from headgate.fleet.engine import acceptance, admission, convergence, explain, snapshot
+from headgate.fleet.engine import acceptance, admission, budget_uses, convergence, explain, snapshot
 from headgate.fleet.model.changes import Change
 from headgate.fleet.model.records import Group, Job
 from headgate.fleet.rules.verification import Metric
@@ -114,20 +114,8 @@ class Engine:
         """Groups that have not ended."""
         return self.state.groups
 
-    def budgets(self) -> Sequence[BudgetUse]:
-        return [
-            BudgetUse(
-                "resourceConcurrency",
-                table.scope,
-                table.limit,
-                len(table.holders),
-                table.rule.policy.name,
-                table.rule.label,
-                tuple(sorted(table.holders)),
-            )
-            for _, slots in sorted(self.state.slots.items())
-            for table in slots.tables()
-        ]
+    def budgets(self) -> Iterator[BudgetUse]:
+        return budget_uses.of_all(self.state)
 
     def explain(self, target: str, now: Instant) -> explain.Explanation:
         return explain.of_target(self.state, target, now)

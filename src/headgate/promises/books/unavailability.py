@@ -5,11 +5,9 @@ wanted number are the use of the budget. Start-up, scale-out and failures are no
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-import msgspec
-
-from headgate.kernel import instants
+from headgate.kernel.budgets import BudgetPeak
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, Create, DeleteObject, Key, Object
 from headgate.promises.books.tally import Place, PodTally
@@ -43,25 +41,6 @@ class BudgetLimits(NamedTuple):
     replicas: int
     max_unavailable: int
     max_surge: int
-
-
-class Use(msgspec.Struct):
-    kind: Kind
-    scope: str
-    limit: int
-    peak: int = 0
-    peak_at: Instant | None = None
-
-    def document(self) -> dict[str, Any]:
-        return {
-            "policy": None,
-            "rule": None,
-            "kind": self.kind,
-            "scope": self.scope,
-            "limit": self.limit,
-            "peak": self.peak,
-            "peakAt": None if self.peak_at is None else instants.show(self.peak_at),
-        }
 
 
 class BudgetStep(NamedTuple):
@@ -102,40 +81,37 @@ class Pending(NamedTuple):
 
 class BudgetLedger:
     def __init__(self) -> None:
-        self._uses: dict[tuple[str, Kind, str], Use] = {}
+        self._peaks: dict[tuple[str, Kind, str], BudgetPeak] = {}
 
-    def uses(self) -> list[Use]:
-        return list(self._uses.values())
+    def peaks(self) -> list[BudgetPeak]:
+        return list(self._peaks.values())
 
     def open(self, pcs: PodCliqueSet, tally: PodTally) -> None:
         """Budgets that nobody uses are part of the result too."""
         for scope in _scopes_of(pcs, tally):
             limits = limits_of(pcs, scope, tally)
             if limits is not None:
-                self._use(scope, "maxUnavailable", limits.max_unavailable)
-                self._use(scope, "maxSurge", limits.max_surge)
+                self._peak(scope, "maxUnavailable", limits.max_unavailable)
+                self._peak(scope, "maxSurge", limits.max_surge)
 
     def note(self, pcs: PodCliqueSet, step: BudgetStep, now: Instant) -> None:
         if not _is_shown(pcs, step.scope):
             return
         if step.took:
-            self._raise(step.scope, "maxUnavailable", step.limits.max_unavailable, step.unavailable, now)
+            limit = step.limits.max_unavailable
+            self._peak(step.scope, "maxUnavailable", limit).reach(step.unavailable, limit, now)
         if step.added:
-            self._raise(step.scope, "maxSurge", step.limits.max_surge, step.surge, now)
+            limit = step.limits.max_surge
+            self._peak(step.scope, "maxSurge", limit).reach(step.surge, limit, now)
 
-    def _use(self, scope: Scope, kind: Kind, limit: int) -> Use:
+    def _peak(self, scope: Scope, kind: Kind, limit: int) -> BudgetPeak:
         key = (scope.namespace, kind, scope.name)
-        found = self._uses.get(key)
+        found = self._peaks.get(key)
         if found is None:
-            found = self._uses[key] = Use(kind, scope.name, limit)
+            found = self._peaks[key] = BudgetPeak(None, None, kind, scope.name, limit)
         elif found.peak_at is None:
             found.limit = limit
         return found
-
-    def _raise(self, scope: Scope, kind: Kind, limit: int, used: int, now: Instant) -> None:
-        use = self._use(scope, kind, limit)
-        if used > use.peak:
-            use.peak, use.peak_at, use.limit = used, now, limit
 
 
 def _is_shown(pcs: PodCliqueSet, scope: Scope) -> bool:

@@ -296,11 +296,12 @@ class ClusterPart:
     def report(self, result: Result) -> None:
         for pcs in self.workloads.sets():
             self.workloads.ledger.open(pcs, self.workloads.truth)
-        uses = sorted(
-            self.workloads.ledger.uses(),
-            key=lambda use: (use.peak_at is None, use.peak_at or 0, use.scope, use.kind),
+        result.workload_budgets.extend(
+            sorted(
+                self.workloads.ledger.peaks(),
+                key=lambda peak: (peak.peak_at is None, peak.peak_at or 0, peak.scope, peak.kind),
+            )
         )
-        result.workload_budgets.extend(use.document() for use in uses)
         for at, target, message in self._statuses.failures:
             self._warn(at, target, message)
         result.warnings.extend(self._warnings)

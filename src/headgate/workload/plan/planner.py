@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 
 from headgate.kernel import instants
-from headgate.kernel.budgets import BudgetUse
 from headgate.kernel.decisions import Reason
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
@@ -28,7 +27,6 @@ from headgate.workload.plan import (
     set_status,
     stuck,
     termination,
-    uses,
 )
 from headgate.workload.plan.persisted_state import PersistedState
 from headgate.workload.plan.situation import ABORT, Announcement, Situation, Writes
@@ -40,7 +38,6 @@ class WorkloadPlan(msgspec.Struct, frozen=True):
     status: dict[str, Any]
     requeue_at: Instant | None = None
     stuck: tuple[Stuck, ...] = ()
-    budgets: tuple[BudgetUse, ...] = ()
     events: tuple[Announcement, ...] = ()
 
 
@@ -61,7 +58,7 @@ def plan(
         return refusal
     situation = understood(pcs, observed, now, ids, remembered)
     termination.plan(situation)
-    units = replicas.plan(situation)
+    replicas.plan(situation)
     history.prune(situation)
     found = stuck.find(situation)
     status = set_status.of(situation, found)
@@ -74,7 +71,6 @@ def plan(
         status=status,
         requeue_at=min(situation.looks, default=None),
         stuck=found,
-        budgets=tuple(uses.of(situation, units)),
         events=tuple(situation.events),
     )
 

@@ -10,17 +10,16 @@ from headgate.workload.plan.persisted_state import ReplicaRecord, UpdateProgress
 from headgate.workload.plan.situation import Situation
 
 
-def plan(situation: Situation) -> tuple[Unit, ...]:
-    """Decides, then lets each replica that stands see to its components. Says what was counted."""
+def plan(situation: Situation) -> None:
+    """Decides, then lets each replica that stands see to its components."""
     _settle_torn_down(situation)
     if situation.strategy == "RollingUpdate":
         _take_turns(situation)
     elif situation.strategy == "OnDelete":
         _move_all(situation)
-    units = _units(situation)
     step = budgets.step(
-        units,
-        limits(situation),
+        _units(situation),
+        _limits(situation),
         may_update=situation.may_update and situation.strategy == "ReplicaRecreate",
         keeps_surge=situation.strategy == "ReplicaRecreate"
         and situation.is_updating
@@ -35,7 +34,6 @@ def plan(situation: Situation) -> tuple[Unit, ...]:
     for index in step.create:
         _give_place(situation, index)
     _carry_out(situation, set(step.create))
-    return tuple(units)
 
 
 def _replaced_now(step: budgets.BudgetMove, situation: Situation) -> list[Unit]:
@@ -45,7 +43,7 @@ def _replaced_now(step: budgets.BudgetMove, situation: Situation) -> list[Unit]:
     return [unit for unit in step.replaced if not (makes_surge and unit.is_available)]
 
 
-def limits(situation: Situation) -> Limits:
+def _limits(situation: Situation) -> Limits:
     """Only where replicas are recreated whole does the set itself have a strategy; else one may be down."""
     replicas = situation.pcs.replicas
     if situation.strategy == "ReplicaRecreate":

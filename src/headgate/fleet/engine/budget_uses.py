@@ -1,0 +1,92 @@
+"""How full each budget of the fleet is: slots of concurrency rules, and failures that stop a line until a person resumes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from headgate.fleet.gates import gates
+from headgate.fleet.model.records import Breaker
+from headgate.fleet.rules import failure_budget
+from headgate.fleet.state import grouping
+from headgate.fleet.state.slots import SlotTable
+from headgate.fleet.state.state import State
+from headgate.fleet.state.units import BoundRule, Target
+from headgate.kernel.budgets import BudgetHolder, BudgetKind, BudgetUse
+from headgate.kernel.instants import Instant
+
+FAILURES: Final = "failureBudget"
+ROLLOUT: Final = "gradualRollout"
+
+
+def of_all(state: State) -> Iterator[BudgetUse]:
+    for table in state.slot_tables():
+        yield _of_slots(table)
+    for policy in state.policies.values():
+        for rule in policy.rules:
+            yield from of_failures(state, rule)
+
+
+def of_failures(state: State, rule: BoundRule) -> Iterator[BudgetUse]:
+    """The lines that failures stop under this rule; none where it is another kind of rule."""
+    if rule.kind == FAILURES:
+        yield from _failure_budgets(state, rule)
+    elif rule.kind == ROLLOUT and rule.spec.stop_after_failures is not None:
+        yield from _rollouts(state, rule)
+
+
+def _of_slots(table: SlotTable) -> BudgetUse:
+    holders = tuple(BudgetHolder(name, table.held_since(name)) for name in sorted(table.holders))
+    return _use("resourceConcurrency", table.rule, None, table.scope, table.limit, holders, None)
+
+
+def _failure_budgets(state: State, rule: BoundRule) -> Iterator[BudgetUse]:
+    """One for each scope in which the rule has targets."""
+    scopes: dict[str, Target] = {}
+    for target in state.targets.values():
+        if any(one.id == rule.id for one in target.rules.of(FAILURES)):
+            scopes.setdefault(gates.breaker_scope(rule, target), target)
+    for scope, target in sorted(scopes.items()):
+        breaker = state.breakers.get((rule.id, scope))
+        limit = failure_budget.allowance(rule.spec, gates.budget_total(state, rule, target))
+        stopped_at = breaker.stopped_at if breaker is not None else None
+        environment, value = gates.parts_of_scope(scope)
+        shown = grouping.shown(value) if value is not None else None
+        yield _use(FAILURES, rule, environment, shown, limit, _failed(breaker), stopped_at)
+
+
+def _rollouts(state: State, rule: BoundRule) -> Iterator[BudgetUse]:
+    """One for each version that has failed somewhere and may still be rolled out."""
+    for (rule_id, version_id), breaker in sorted(state.breakers.items()):
+        version = state.version(version_id)
+        if rule_id == rule.id and version is not None and version.is_ready and breaker.failed:
+            scope = f"{version.object.deployment}/{version.tag}"
+            limit = rule.spec.stop_after_failures - 1
+            yield _use(ROLLOUT, rule, None, scope, limit, _failed(breaker), breaker.stopped_at)
+
+
+def _failed(breaker: Breaker | None) -> tuple[BudgetHolder, ...]:
+    found = sorted(breaker.failed.items()) if breaker is not None else ()
+    return tuple(BudgetHolder(name, since) for name, since in found)
+
+
+def _use(
+    kind: BudgetKind,
+    rule: BoundRule,
+    environment: str | None,
+    scope: str | None,
+    limit: int,
+    holders: tuple[BudgetHolder, ...],
+    stopped_at: Instant | None,
+) -> BudgetUse:
+    return BudgetUse(
+        kind=kind,
+        policy=rule.policy.name,
+        rule=rule.label,
+        rule_id=rule.id,
+        environment=environment,
+        scope=scope,
+        limit=limit,
+        holders=holders,
+        stopped_at=stopped_at,
+    )
