@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from headgate.cli.event_stream import StreamedEvent
-from headgate.cli.watch_state import LIVE_STATUSES, OPEN_GROUPS, Document, Place, WatchedFleet
+from headgate.cli.watch_state import LIVE_STATUSES, OPEN_GROUPS, Document, Pair, WatchedFleet
 
 _ABOUT_A_DEPLOYMENT = ("Version", "Approval", "ReleaseTarget")
 """Their names begin with the deployment's."""
@@ -90,10 +90,10 @@ def applied(snapshot: WatchedFleet, event: StreamedEvent) -> WatchedFleet:
     if kind == "Job" and event.type.startswith("job."):
         return _with_job(snapshot, event, inner)
     if event.type == "target.failed" and {"deployment", "environment", "resource"} <= inner.keys():
-        place = (inner["deployment"], inner["environment"])
-        names = snapshot.failed.get(place, [])
+        pair = (inner["deployment"], inner["environment"])
+        names = snapshot.failed.get(pair, [])
         if inner["resource"] not in names:
-            failed = {**snapshot.failed, place: [*names, inner["resource"]]}
+            failed = {**snapshot.failed, pair: [*names, inner["resource"]]}
             return msgspec.structs.replace(snapshot, failed=failed)
     if kind == "Group" and inner.get("status") not in (None, *OPEN_GROUPS):
         groups = [one for one in snapshot.groups if one["id"] != event.data.get("name")]
@@ -102,12 +102,12 @@ def applied(snapshot: WatchedFleet, event: StreamedEvent) -> WatchedFleet:
 
 
 def _with_job(snapshot: WatchedFleet, event: StreamedEvent, inner: Document) -> WatchedFleet:
-    place: Place = (str(inner.get("deployment")), str(inner.get("environment")))
+    pair: Pair = (str(inner.get("deployment")), str(inner.get("environment")))
     identity, status = event.data.get("name"), inner.get("status")
-    before = snapshot.jobs.get(place, [])
+    before = snapshot.jobs.get(pair, [])
     left = [job for job in before if job["id"] != identity]
     if status not in LIVE_STATUSES:
-        jobs = {**snapshot.jobs, place: left}
+        jobs = {**snapshot.jobs, pair: left}
         return msgspec.structs.replace(snapshot, jobs=jobs)
     old = next((job for job in before if job["id"] == identity), None)
     moment = event.data.get("at")
@@ -119,11 +119,11 @@ def _with_job(snapshot: WatchedFleet, event: StreamedEvent, inner: Document) -> 
     if status in ("inProgress", "actionRequired") and not new["startedAt"]:
         new["startedAt"] = moment
     ordered = sorted([*left, new], key=lambda job: LIVE_STATUSES.index(job["status"]))
-    failed = [name for name in snapshot.failed.get(place, []) if name != new["resource"]]
+    failed = [name for name in snapshot.failed.get(pair, []) if name != new["resource"]]
     return msgspec.structs.replace(
         snapshot,
-        jobs={**snapshot.jobs, place: ordered},
-        failed={**snapshot.failed, place: failed},
+        jobs={**snapshot.jobs, pair: ordered},
+        failed={**snapshot.failed, pair: failed},
         groups=list(_with_member(snapshot.groups, event, inner)),
     )
 

@@ -18,20 +18,18 @@ MOST_TARGETS = 2_000
 LEAST_BETWEEN_PLANS_SECONDS = 20.0
 _TIMEOUT_SECONDS = 60.0
 
-Place = tuple[str, str]
-"""Environment and resource."""
-
 
 class Forecast(msgspec.Struct, frozen=True):
     """If nothing else changes and every job takes its usual time. `finish_at` is None where somebody is waited for."""
 
     finish_at: Instant | None = None
-    starts: dict[Place, Instant] = {}
+    starts: dict[tuple[str, str], Instant] = {}
+    """By environment and resource."""
 
 
 def read(document: dict[str, Any]) -> Forecast:
     finish = document["finish"]
-    starts: dict[Place, Instant] = {}
+    starts: dict[tuple[str, str], Instant] = {}
     for job in document["jobs"]:
         if job["createdAt"] >= document["start"]:
             starts.setdefault((job["environment"], job["resource"]), instants.parse(job["createdAt"]))

@@ -8,7 +8,7 @@ from headgate.cli import cells
 from headgate.cli.tables import printable
 from headgate.cli.watch_forecast import Forecast
 from headgate.cli.watch_spans import Line, StyledText
-from headgate.cli.watch_state import Document, WatchedFleet
+from headgate.cli.watch_state import Document, Pair, WatchedFleet
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 
@@ -28,7 +28,7 @@ _ROLES = ("preHook", "member", "postHook")
 _MARKS = {"executing": ("▶ ", "cyan"), "failed": ("✗ ", "red")}
 
 
-def covered(snapshot: WatchedFleet) -> set[tuple[str, str]]:
+def covered(snapshot: WatchedFleet) -> set[Pair]:
     """Deployments in environments whose jobs are told by resource."""
     return {
         (member["deployment"], group["environment"])

@@ -10,7 +10,7 @@ from headgate.cli import cells, tables, watch_nodes
 from headgate.cli.tables import printable
 from headgate.cli.watch_forecast import Forecast
 from headgate.cli.watch_spans import Line, StyledText
-from headgate.cli.watch_state import NOT_DONE, Document, WatchedFleet
+from headgate.cli.watch_state import NOT_DONE, Document, Pair, WatchedFleet
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 
@@ -169,8 +169,8 @@ def _branches(deployment: Document, snapshot: WatchedFleet, now: Instant, width:
             StyledText(f"  {ratios[number]}"),
             *words[number],
         ]
-        place = (deployment["name"], one["name"])
-        found.append(_Branch(head, list(_details(one, place, snapshot, now)), "   " if is_last else "│  "))
+        pair = (deployment["name"], one["name"])
+        found.append(_Branch(head, list(_details(one, pair, snapshot, now)), "   " if is_last else "│  "))
     return found
 
 
@@ -210,12 +210,10 @@ def _words(counts: Document) -> Iterator[StyledText]:
             yield StyledText(f"  {counts[key]} {word}", style)
 
 
-def _details(
-    environment: Document, place: tuple[str, str], snapshot: WatchedFleet, now: Instant
-) -> Iterator[Line]:
-    if place in watch_nodes.covered(snapshot):
+def _details(environment: Document, pair: Pair, snapshot: WatchedFleet, now: Instant) -> Iterator[Line]:
+    if pair in watch_nodes.covered(snapshot):
         return
-    for job in snapshot.jobs.get(place, []):
+    for job in snapshot.jobs.get(pair, []):
         since = instants.parse(job.get("startedAt") or job["createdAt"])
         for_long = cells.length(max(now - since, 0) // instants.MICROSECONDS_PER_SECOND)
         said = f"  {printable(job['message'])}" if job.get("message") else ""
@@ -225,7 +223,7 @@ def _details(
             StyledText(f"{printable(job['resource'])}  "),
             StyledText(what, "cyan"),
         ]
-    for resource in snapshot.failed.get(place, []):
+    for resource in snapshot.failed.get(pair, []):
         yield [
             StyledText("✗ ", "red"),
             StyledText(f"{printable(resource)}  "),

@@ -19,14 +19,14 @@ MOVING = ("running", "verifying", "rollingBack")
 NOT_DONE = (*MOVING, "waiting", "frozen", "failed", "rolledBack")
 
 Document = dict[str, Any]
-Place = tuple[str, str]
+Pair = tuple[str, str]
 """Deployment and environment."""
 
 
 class WatchedFleet(msgspec.Struct, frozen=True):
     deployments: list[Document]
-    jobs: dict[Place, list[Document]] = {}
-    failed: dict[Place, list[str]] = {}
+    jobs: dict[Pair, list[Document]] = {}
+    failed: dict[Pair, list[str]] = {}
     budgets: list[Document] = []
     groups: list[Document] = []
     """Cycles of brackets that are in work or ready for it."""
@@ -114,7 +114,7 @@ def _counted(
 def fetch(client: ApiClient, names: tuple[str, ...]) -> WatchedFleet:
     """All that there is to be shown."""
     counts = fetch_counts_alone(client, names)
-    jobs: dict[Place, list[Document]] = {}
+    jobs: dict[Pair, list[Document]] = {}
     if counts.count("running", "rollingBack"):
         for one in LIVE_STATUSES:
             for job in client.get(path("jobs"), {"status": one, "limit": MOST_JOBS})["items"]:
@@ -135,8 +135,8 @@ def with_counts_of(client: ApiClient, snapshot: WatchedFleet, deployment: str) -
     )
 
 
-def fetch_failed(client: ApiClient, names: tuple[str, ...]) -> dict[Place, list[str]]:
-    failed: dict[Place, list[str]] = {}
+def fetch_failed(client: ApiClient, names: tuple[str, ...]) -> dict[Pair, list[str]]:
+    failed: dict[Pair, list[str]] = {}
     query = {"state": "failed", "limit": MOST_FAILED, "deployment": names[0] if len(names) == 1 else None}
     for target in client.get(path("release-targets"), query)["items"]:
         failed.setdefault((target["deployment"], target["environment"]), []).append(target["resource"])

@@ -14,8 +14,8 @@ from headgate.fleet.model import changes, records
 from headgate.fleet.model import objects as model
 from headgate.kernel.instants import Instant
 from headgate.promises.base import STILL_TO_RUN, Broken, FleetPromise, Promise, WorkloadPromise
-from headgate.promises.books.concurrency import Budget, Budgets, Place
-from headgate.promises.books.mirror import Mirror
+from headgate.promises.books.concurrency import Budget, Budgets
+from headgate.promises.books.mirror import Mirror, TargetKey
 from headgate.promises.books.skips import Skips
 from headgate.promises.books.tally import PodTally
 from headgate.promises.books.unavailability import BudgetStep
@@ -34,7 +34,7 @@ class FleetBudgetNeverExceeded(BudgetNeverExceeded, FleetPromise):
         self._skips = Skips(mirror)
         self._ended: set[str] = set()
         """Jobs that have ended and may still be verified."""
-        self._newest: dict[Place, str] = {}
+        self._newest: dict[TargetKey, str] = {}
 
     def changed(self, change: changes.Change, now: Instant) -> None:
         self._books.changed(change)
@@ -43,10 +43,10 @@ class FleetBudgetNeverExceeded(BudgetNeverExceeded, FleetPromise):
     def job_created(self, job: records.Job, verdicts: Sequence[Any], now: Instant) -> None:
         """A further attempt goes on with the slot that the resource has kept since the first."""
         self._free_verified()
-        place = (job.deployment, job.environment, job.resource)
-        before = self.mirror.jobs.get(self._newest.get(place, ""))
-        self._newest[place] = job.id
-        taken = self._books.take(job.group or job.id, place)
+        target = TargetKey.of_job(job)
+        before = self.mirror.jobs.get(self._newest.get(target, ""))
+        self._newest[target] = job.id
+        taken = self._books.take(job.group or job.id, target)
         if before is not None and before.id in self._ended:
             self._ended.discard(before.id)
             self._books.free(before.id)

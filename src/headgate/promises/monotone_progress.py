@@ -17,7 +17,8 @@ from headgate.promises.base import (
     Unfinished,
     WorkloadPromise,
 )
-from headgate.promises.books.concurrency import Budgets, Place
+from headgate.promises.books.concurrency import Budgets
+from headgate.promises.books.mirror import TargetKey
 
 _UNDER_WAY = frozenset({"waiting", "retrying", "running", "rollingBack"})
 _PUT_BACK = frozenset({"rolledBack", "skipped", "dropped"})
@@ -56,19 +57,17 @@ class FleetMonotoneProgress(MonotoneProgress, FleetPromise):
             return True
         if group.slot_released and self._lacks_a_slot(group):
             return True
-        for member in group.members:
-            if not _is_left(group, member):
-                continue
-            place = (member.deployment, group.environment, group.resource)
-            if member.version is None or "/".join(place) in denied or self._is_frozen(place, now):
-                return True
-        return False
+        return any(
+            member.version is None or target.name in denied or self._is_frozen(target, now)
+            for member, target in zip(group.members, TargetKey.of_members(group), strict=True)
+            if _is_left(group, member)
+        )
 
     def _jobs(self, group: records.Group) -> Iterator[records.Job]:
         return (job for job in self.mirror.jobs.values() if job.group == group.id)
 
-    def _is_frozen(self, place: Place, now: Instant) -> bool:
-        return any(True for _ in self.mirror.freezes_over(*place, now))
+    def _is_frozen(self, target: TargetKey, now: Instant) -> bool:
+        return any(True for _ in self.mirror.freezes_over(*target, now))
 
     def _lacks_a_slot(self, group: records.Group) -> bool:
         """A group whose slot was released goes on when it has one again: held is what others leave no room for."""
@@ -76,16 +75,16 @@ class FleetMonotoneProgress(MonotoneProgress, FleetPromise):
         for other in self.mirror.groups.values():
             is_started = other.started_at is not None and other.status not in records.GROUP_ENDED
             if is_started and not other.slot_released:
-                for place in _places(other):
-                    books.take(other.id, place)
+                for target in TargetKey.of_members(other):
+                    books.take(other.id, target)
         for job in self.mirror.jobs.values():
             if job.group is None and (job.status in model.JOB_LIVE or job.verification == "running"):
-                books.take(job.id, (job.deployment, job.environment, job.resource))
+                books.take(job.id, TargetKey.of_job(job))
         return any(
-            budget.covers(self.mirror, place)
+            budget.covers(self.mirror, target)
             and group.resource not in budget.holders
             and len(budget.holders) >= budget.limit
-            for place in _places(group)
+            for target in TargetKey.of_members(group)
             for budget in books.current()
         )
 
@@ -104,10 +103,6 @@ class GraphMonotoneProgress(ObjectMonotoneProgress, GraphPromise):
 
 class WorkloadMonotoneProgress(ObjectMonotoneProgress, WorkloadPromise):
     pass
-
-
-def _places(group: records.Group) -> Iterator[Place]:
-    return ((member.deployment, group.environment, group.resource) for member in group.members)
 
 
 def _is_left(group: records.Group, member: records.Member) -> bool:

@@ -1,7 +1,7 @@
 """In the fleet: checks what the engine says it was allowed by, and judges again, from its own books, what can be judged alone.
 
 Every rule that applies, found without the engine, must be among those it was allowed by, unless a skip that is in force
-names it for this version and place. Judged again: the version's status and scope, approvals and vetoes, version
+names it for this version and target. Judged again: the version's status and scope, approvals and vetoes, version
 selectors, deployment windows, and inside a bracket the order of hooks and dependencies. Only first attempts of ordinary
 jobs pass these gates: a retry, a rollback, a redeployment and a change of variables do not pass the version's gates
 again.
@@ -24,11 +24,9 @@ from headgate.graph.reconcile.rollouts import DefinitionRollout, RolloutMember
 from headgate.kernel.instants import Instant
 from headgate.promises.base import STILL_TO_RUN, Broken, FleetPromise, GraphPromise, Promise
 from headgate.promises.books.graph_gates import MOST_CHECKED_ITEMS, Gates
-from headgate.promises.books.mirror import Mirror, matches
+from headgate.promises.books.mirror import Mirror, TargetKey, matches
 from headgate.promises.books.skips import Skips
 
-Place = tuple[str, str, str]
-"""A deployment, an environment and a resource."""
 Bound = tuple[model.Policy, model.Rule]
 
 _JUDGED_AGAIN = frozenset({"approval", "versionSelector", "deploymentWindow", "deploymentDependency"})
@@ -58,7 +56,7 @@ class FleetNoGateSkipped(NoGateSkipped, FleetPromise):
         self._succeeded: set[tuple[str, str]] = set()
         self._started_groups: set[str] = set()
         self._deployed: set[str] = set()
-        self._rules_by_place: dict[Place, list[Bound]] = {}
+        self._rules_by_target: dict[TargetKey, list[Bound]] = {}
         self._upstream_names: dict[tuple[str, str, str], tuple[str, ...]] = {}
         self._reads_deployment_only: dict[str, bool] = {}
 
@@ -72,7 +70,7 @@ class FleetNoGateSkipped(NoGateSkipped, FleetPromise):
             case changes.TargetAction(action="adopt"):
                 self._deployed.add(change.target)
             case changes.Put() | changes.Delete() | changes.SetVariable():
-                self._rules_by_place.clear()
+                self._rules_by_target.clear()
                 self._upstream_names.clear()
                 self._reads_deployment_only.clear()
             case _:
@@ -116,7 +114,7 @@ class FleetNoGateSkipped(NoGateSkipped, FleetPromise):
                 yield f"with {label} as skipped, which no skip that is in force names here"
         if job.kind == "deploy" and job.group is None:
             asked = {judged.rule.id for judged in verdicts if judged.rule is not None}
-            for policy, rule in self._rules(_place(job)):
+            for policy, rule in self._rules(TargetKey.of_job(job)):
                 if rule.kind in _ASKED and rule.id not in asked:
                     yield f"without being asked about by {policy.name}, {rule.label}"
 
@@ -167,25 +165,25 @@ class FleetNoGateSkipped(NoGateSkipped, FleetPromise):
     def _judge_moment(self, job: records.Job, now: Instant) -> Iterator[str]:
         group = self.mirror.groups.get(job.group) if job.group is not None else None
         if group is None:
-            yield from self._judge_windows(_place(job), job.tag, now)
+            yield from self._judge_windows(TargetKey.of_job(job), job.tag, now)
         elif group.id not in self._started_groups:
             for member in group.members:
                 if member.state in STILL_TO_RUN and member.version is not None:
                     tag = self.mirror.tag_of(member.deployment, member.version)
-                    place = (member.deployment, group.environment, group.resource)
-                    yield from self._judge_windows(place, tag, now)
+                    target = TargetKey(member.deployment, group.environment, group.resource)
+                    yield from self._judge_windows(target, tag, now)
         if group is not None and group.phase == "forward":
             yield from self._judge_order(job, group, now)
 
-    def _judge_windows(self, place: Place, tag: str, now: Instant) -> Iterator[str]:
-        for policy, rule in self._rules(place):
+    def _judge_windows(self, target: TargetKey, tag: str, now: Instant) -> Iterator[str]:
+        for policy, rule in self._rules(target):
             if rule.kind != "deploymentWindow" or self._skips.let_pass(
-                rule, (place[0], tag), place[1], place[2], now
+                rule, (target.deployment, tag), target.environment, target.resource, now
             ):
                 continue
-            is_first = rule.spec.first_deployment == "bypass" and "/".join(place) not in self._deployed
+            is_first = rule.spec.first_deployment == "bypass" and target.name not in self._deployed
             if not is_first and not deployment_window.judge(rule.spec, now).is_allowed:
-                yield f"outside the window of {place[0]} ({policy.name}, {rule.label})"
+                yield f"outside the window of {target.deployment} ({policy.name}, {rule.label})"
 
     def _judge_order(self, job: records.Job, group: records.Group, now: Instant) -> Iterator[str]:
         role = next(
@@ -237,16 +235,16 @@ class FleetNoGateSkipped(NoGateSkipped, FleetPromise):
 
     def _unskipped(self, job: records.Job, now: Instant) -> Iterator[Bound]:
         version = (job.deployment, job.tag)
-        for policy, rule in self._rules(_place(job)):
+        for policy, rule in self._rules(TargetKey.of_job(job)):
             if not self._skips.let_pass(rule, version, job.environment, job.resource, now):
                 yield policy, rule
 
-    def _rules(self, place: Place) -> list[Bound]:
-        found = self._rules_by_place.get(place)
+    def _rules(self, target: TargetKey) -> list[Bound]:
+        found = self._rules_by_target.get(target)
         if found is None:
-            found = self._rules_by_place[place] = [
+            found = self._rules_by_target[target] = [
                 (policy, rule)
-                for policy, rule in self.mirror.rules_over(*place)
+                for policy, rule in self.mirror.rules_over(*target)
                 if rule.kind in _JUDGED_AGAIN | _ASKED
             ]
         return found
@@ -301,10 +299,6 @@ def _is_granted_now(unit: NodeUnit) -> bool:
 
 def _is_moved_now(member: RolloutMember) -> bool:
     return member.is_granted_now and labels.GRAPH_REVISION in member.instance.annotations
-
-
-def _place(job: records.Job) -> Place:
-    return job.deployment, job.environment, job.resource
 
 
 def _is_false(selector: str, bindings: dict[str, object]) -> bool:

@@ -171,10 +171,8 @@ class NoSilentDowngrade(FleetPromise):
             return
         rules: dict[str, list[model.Rule]] = {}
         for member in group.members:
-            place = (member.deployment, group.environment, group.resource)
-            rules[member.deployment] = [
-                rule for _, rule in self.mirror.rules_over(*place) if rule.kind == "rollback"
-            ]
+            over = self.mirror.rules_over(member.deployment, group.environment, group.resource)
+            rules[member.deployment] = [rule for _, rule in over if rule.kind == "rollback"]
         bracket = self.mirror.rule(None, group.rule)
         self._cycles[group.id] = BracketCycle(
             bracket.spec.rollback_strategy if bracket is not None else "", rules

@@ -14,16 +14,14 @@ class OneJobPerTarget(FleetPromise):
 
     def __init__(self, mirror: Mirror, broken: Broken) -> None:
         super().__init__(mirror, broken)
-        self._live: dict[tuple[str, str, str], str] = {}
+        self._live: dict[str, str] = {}
 
     def job_created(self, job: records.Job, verdicts: Sequence[Any], now: Instant) -> None:
-        place = (job.deployment, job.environment, job.resource)
-        other = self._live.get(place)
+        other = self._live.get(job.target)
         if other is not None and other != job.id:
             self.broken(now, f"{job.target} has the jobs {other} and {job.id}")
-        self._live[place] = job.id
+        self._live[job.target] = job.id
 
     def job_changed(self, job: records.Job, old_status: str, now: Instant) -> None:
-        place = (job.deployment, job.environment, job.resource)
-        if job.status not in model.JOB_LIVE and self._live.get(place) == job.id:
-            del self._live[place]
+        if job.status not in model.JOB_LIVE and self._live.get(job.target) == job.id:
+            del self._live[job.target]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from headgate.cluster.port import ClusterPort
 from headgate.kernel.instants import Instant
 from headgate.promises.base import Broken, WorkloadPromise
-from headgate.promises.books.tally import PodTally
+from headgate.promises.books.tally import NamespacedName, PodTally
 from headgate.promises.books.unavailability import BudgetStep
 from headgate.workload.model import PodCliqueSet
 
@@ -22,11 +22,11 @@ class OneReplicaAtATime(WorkloadPromise):
     def acted(
         self, pcs: PodCliqueSet, steps: Sequence[BudgetStep], tally: PodTally, was_paused: bool, now: Instant
     ) -> None:
-        place = (pcs.namespace, pcs.name)
+        set_name = (pcs.namespace, pcs.name)
         if pcs.update_strategy.type != "RollingUpdate":
-            self._open.pop(place, None)
+            self._open.pop(set_name, None)
             return
-        opened = self._open.setdefault(place, set())
+        opened = self._open.setdefault(set_name, set())
         for index in [index for index in opened if index >= pcs.replicas or _is_settled(pcs, index, tally)]:
             opened.discard(index)
         for index in sorted(_taken(steps)):
@@ -59,19 +59,19 @@ def _is_settled(pcs: PodCliqueSet, index: int, tally: PodTally) -> bool:
         for name in group.clique_names:
             hashes = set()
             for replica in range(int(item.spec.get("replicas", 0))):
-                place = (pcs.namespace, f"{prefix}{group.name}-{replica}-{name}")
-                if not _is_clique_settled(place, tally):
+                named = (pcs.namespace, f"{prefix}{group.name}-{replica}-{name}")
+                if not _is_clique_settled(named, tally):
                     return False
-                hashes |= {pod.template_hash for pod in tally.own_pods(place)}
+                hashes |= {pod.template_hash for pod in tally.own_pods(named)}
             if len(hashes) > 1:
                 return False
     return True
 
 
-def _is_clique_settled(place: tuple[str, str], tally: PodTally) -> bool:
-    item = tally.cliques.get(place)
+def _is_clique_settled(clique: NamespacedName, tally: PodTally) -> bool:
+    item = tally.cliques.get(clique)
     if item is None:
         return False
     wanted = int(item.spec.get("replicas", 0))
-    available = [pod for pod in tally.own_pods(place) if pod.is_available and pod.number < wanted]
+    available = [pod for pod in tally.own_pods(clique) if pod.is_available and pod.number < wanted]
     return len(available) == wanted and len({pod.template_hash for pod in available}) <= 1

@@ -15,7 +15,7 @@ from headgate.store.rows import Changes
 
 _BYTES = 12
 _NOT_COMPARED = frozenset({"bracket_place"})
-"""A place of a rule that is gone is forgotten by loading, too: who was loaded has none to delete."""
+"""A site of a rule that is gone is forgotten by loading, too: who was loaded has none to delete."""
 
 
 def of(decisions: Decisions, changes: Changes) -> str:

@@ -125,7 +125,7 @@ class Replica:
         state = self.engine.state
         if is_recheck:
             state.touch_all()
-            for place in state.sites.values():
-                state.waiting.touch(place)
+            for site in state.sites.values():
+                state.waiting.touch(site)
         self.is_fresh = False
         return self.engine.decide(now)

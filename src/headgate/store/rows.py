@@ -155,12 +155,12 @@ def _target(state: State, changes: Changes, key: Key) -> None:
     )
 
 
-def _place(state: State, changes: Changes, key: Key) -> None:
-    place = state.sites.get((key[1], key[2], key[3]))
-    if place is None:
+def _site(state: State, changes: Changes, key: Key) -> None:
+    site = state.sites.get((key[1], key[2], key[3]))
+    if site is None:
         changes.delete("bracket_place", state.workspace, *key[1:])
     else:
-        changes.put("bracket_place", (state.workspace, *key[1:], _encode(place.record)))
+        changes.put("bracket_place", (state.workspace, *key[1:], _encode(site.record)))
 
 
 def _progress(state: State, changes: Changes, key: Key) -> None:
@@ -298,7 +298,7 @@ def _object(kind: Kind) -> Callable[[State, Changes, Key], None]:
 
 _WRITERS: dict[str, Callable[[State, Changes, Key], None]] = {
     "target": _target,
-    "place": _place,
+    "place": _site,
     "progress": _progress,
     "gone": _gone,
     "latch": _breaker,
@@ -328,7 +328,7 @@ def restore(workspace: str, rows: EngineRows, ids: IdSource) -> Engine:
             progress.setdefault(version, {}).setdefault(str(row["environment"]), {})[target] = succeeded_at
         if row["is_verified"]:
             verified.setdefault(version, {})[target] = verified_at
-    places = [
+    sites = [
         (str(row["rule_id"]), str(row["environment"]), str(row["resource"]), _read(row, records.SiteRecord))
         for row in tables["bracket_place"]
     ]
@@ -340,7 +340,7 @@ def restore(workspace: str, rows: EngineRows, ids: IdSource) -> Engine:
         approvals=sorted(_all(tables["user_approval_record"], model.Approval), key=lambda vote: vote.at),
         skips=sorted(_all(tables["policy_skip"], model.Skip), key=lambda skip: (skip.created_at, skip.id)),
         targets={str(row["name"]): _read(row, records.TargetRecord) for row in tables["release_target"]},
-        sites=places,
+        sites=sites,
         jobs=sorted(_all(tables["job"], records.Job), key=lambda job: (job.created_at, job.id)),
         groups=sorted(
             _all(tables["bracket_version_group"], records.Group),

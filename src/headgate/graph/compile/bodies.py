@@ -20,23 +20,23 @@ _STRING: Schema = {"type": "string"}
 
 
 def compile_document(
-    document: dict[str, Any], path: str, place: ExpressionSite, schema: Schema | None, checker: Checker
+    document: dict[str, Any], path: str, site: ExpressionSite, schema: Schema | None, checker: Checker
 ) -> tuple[CompiledTemplate | None, dict[str, frozenset[str]]]:
     """The document with its expressions compiled, or None when one of them is wrong; and the names that each field reads."""
     programs: dict[tuple[str, int], cel.Program] = {}
     reads: dict[str, frozenset[str]] = {}
-    complete = _check_keys(document, path, place, checker)
+    complete = _check_keys(document, path, site, checker)
     for found in templates.found_in(document, path):
         if not isinstance(found, FoundExpression):
             where, error, text = found
             written = Written(where, text, InterpolatedPart(text, True, 0))
-            checker.point(place, written, error.position, str(error))
+            checker.point(site, written, error.position, str(error))
             complete = False
             continue
         target = _at(schema, found.keys) if found.is_standalone else _STRING
         for part in found.parts:
             if part.is_expression:
-                compiled = checker.compile(place, Written(found.path, found.text, part), target)
+                compiled = checker.compile(site, Written(found.path, found.text, part), target)
                 if compiled is None:
                     complete = False
                 else:
@@ -48,11 +48,11 @@ def compile_document(
     return template, reads
 
 
-def _check_keys(value: object, path: str, place: ExpressionSite, checker: Checker) -> bool:
+def _check_keys(value: object, path: str, site: ExpressionSite, checker: Checker) -> bool:
     """An expression in a key would stay as it is written, which nobody means."""
     if isinstance(value, list):
         checked = [
-            _check_keys(item, item_path(path, index), place, checker) for index, item in enumerate(value)
+            _check_keys(item, item_path(path, index), site, checker) for index, item in enumerate(value)
         ]
         return all(checked)
     if not isinstance(value, dict):
@@ -60,11 +60,9 @@ def _check_keys(value: object, path: str, place: ExpressionSite, checker: Checke
     fine = True
     for key, item in value.items():
         if OPENING in str(key) and has_expressions(str(key)):
-            checker.refuse(
-                path, f"{place.label}: has the key {key!r}; expressions are allowed in values only"
-            )
+            checker.refuse(path, f"{site.label}: has the key {key!r}; expressions are allowed in values only")
             fine = False
-        fine = _check_keys(item, field_path(path, str(key)), place, checker) and fine
+        fine = _check_keys(item, field_path(path, str(key)), site, checker) and fine
     return fine
 
 
@@ -90,14 +88,14 @@ class Body:
         resource: GraphResource,
         kind: ObjectKind | None,
         path: str,
-        place: ExpressionSite,
+        site: ExpressionSite,
         checker: Checker,
     ) -> None:
         self._definition = definition
         self._document: dict[str, Any] = resource.template or {}
         self._kind = kind
         self._path = f"{path}.template"
-        self._place = place
+        self._site = site
         self._checker = checker
         self.reads: frozenset[str] = frozenset()
         self._reads_of_field: Mapping[str, frozenset[str]] = {}
@@ -110,13 +108,13 @@ class Body:
             schema = None
         if schema is not None:
             self._check_literals(self._document, schema, self._path)
-        compiled, reads = compile_document(self._document, self._path, self._place, schema, self._checker)
+        compiled, reads = compile_document(self._document, self._path, self._site, schema, self._checker)
         self._reads_of_field = reads
-        self.reads = frozenset().union(*reads.values()) & (self._place.in_sight - {names.SCHEMA})
+        self.reads = frozenset().union(*reads.values()) & (self._site.in_sight - {names.SCHEMA})
         return compiled
 
     def _refuse(self, path: str, message: str) -> None:
-        self._checker.refuse(path, f"{self._place.label}: {message}")
+        self._checker.refuse(path, f"{self._site.label}: {message}")
 
     def _check_shape(self) -> None:
         for key in ("apiVersion", "kind"):

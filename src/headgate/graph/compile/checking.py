@@ -55,7 +55,7 @@ class Written(msgspec.Struct, frozen=True):
 
 
 class _Record(msgspec.Struct, frozen=True, eq=False):
-    place: ExpressionSite
+    site: ExpressionSite
     written: Written
     program: cel.Program
     source: str
@@ -80,41 +80,41 @@ class Checker:
         self.problems.append(Problem(path, message))
 
     def compile(
-        self, place: ExpressionSite, written: Written, target: Schema | None = None, source: str | None = None
+        self, site: ExpressionSite, written: Written, target: Schema | None = None, source: str | None = None
     ) -> tuple[cel.Program, Schema | None] | None:
         """The program and the schema of what it gives, or None when problems were added. `source` is the expression
         where it is not the text as written."""
         text = written.part.text if source is None else source
         try:
             if not text.strip():
-                self.point(place, written, 0, "the expression is empty")
+                self.point(site, written, 0, "the expression is empty")
                 return None
-            program = expressions.compile_in(self._names | place.in_sight, text)
+            program = expressions.compile_in(self._names | site.in_sight, text)
         except cel.CompileError as error:
             for flaw in error.problems:
-                self._point_at_flaw(place, written, text, flaw)
+                self._point_at_flaw(site, written, text, flaw)
             return None
         before = len(self.problems)
-        for function in expressions.forbidden_functions(program, place.functions):
-            self.point(place, written, max(0, text.find(function)), _refused(function, place))
-        for name in sorted(program.roots - place.in_sight):
-            self._point_at_name(place, written, name, _place_of(name, program))
+        for function in expressions.forbidden_functions(program, site.functions):
+            self.point(site, written, max(0, text.find(function)), _refused(function, site))
+        for name in sorted(program.roots - site.in_sight):
+            self._point_at_name(site, written, name, _place_of(name, program))
         if len(self.problems) > before:
             return None
         try:
-            given = inference.schema_of(program, place.variables)
+            given = inference.schema_of(program, site.variables)
         except inference.Flaw as flaw_found:
-            self.point(place, written, flaw_found.position, flaw_found.message)
+            self.point(site, written, flaw_found.position, flaw_found.message)
             return None
-        self._records.append(_Record(place, written, program, text, given, target))
+        self._records.append(_Record(site, written, program, text, given, target))
         return program, given
 
     def _point_at_flaw(
-        self, place: ExpressionSite, written: Written, text: str, flaw: cel.SyntaxProblem
+        self, site: ExpressionSite, written: Written, text: str, flaw: cel.SyntaxProblem
     ) -> None:
         unknown = expressions.unknown_name(flaw.message)
         if unknown is None:
-            self.point(place, written, _offset(text, flaw), flaw.message)
+            self.point(site, written, _offset(text, flaw), flaw.message)
             return
         # The report is about a whole dotted path, of which only the first word is looked for among the names.
         name = unknown if expressions.is_function(unknown) else unknown.partition(".")[0]
@@ -124,26 +124,26 @@ class Checker:
         elif text[start + len(name) :].lstrip().startswith("("):
             message = f"there is no function {name}()"
         else:
-            self._point_at_name(place, written, name, start)
+            self._point_at_name(site, written, name, start)
             return
-        self.point(place, written, start, message)
+        self.point(site, written, start, message)
 
-    def _point_at_name(self, place: ExpressionSite, written: Written, name: str, position: int) -> None:
+    def _point_at_name(self, site: ExpressionSite, written: Written, name: str, position: int) -> None:
         if name == names.RUNTIME:
-            self.point(place, written, position, SENTENCES["newCondition"])
+            self.point(site, written, position, SENTENCES["newCondition"])
             return
-        known = sorted(place.in_sight - {names.NOW, names.SIGNALS, names.RUNTIME})
+        known = sorted(site.in_sight - {names.NOW, names.SIGNALS, names.RUNTIME})
         message = f"unknown name {name!r}; in sight here are {', '.join(known) or 'none'}"
-        self.point(place, written, position, message)
+        self.point(site, written, position, message)
 
-    def point(self, place: ExpressionSite, written: Written, position: int, message: str) -> None:
+    def point(self, site: ExpressionSite, written: Written, position: int, message: str) -> None:
         """A problem that shows the line of the field and the place in it."""
         text = written.part.text.strip()
         shown = text if text.startswith("${") else f"${{{text}}}"
         if len(shown) > _SHOWN:
             shown = shown[: _SHOWN - 4] + "...}"
         here = pointed(written.text, written.part.position + position)
-        self.refuse(written.path, f"{place.label}: {shown}: {message} {here}")
+        self.refuse(written.path, f"{site.label}: {shown}: {message} {here}")
 
     def finish(self) -> dict[tuple[str, int], Schema | None]:
         """Checks types. Returns the schema of what each expression gives, by the path of its field and its place there."""
@@ -162,12 +162,12 @@ class Checker:
             found[record.written.path, record.written.part.position] = given
             reason = inference.mismatch(given, record.target)
             if reason is not None:
-                self.point(record.place, record.written, 0, reason)
+                self.point(record.site, record.written, 0, reason)
         return found
 
     def _group(self, record: _Record) -> _Group:
         """Expressions can be checked together where no name means one thing to one and another to another."""
-        variables = record.place.variables
+        variables = record.site.variables
         return frozenset(
             (name, id(variables[name]))
             for name in record.program.roots
@@ -179,7 +179,7 @@ class Checker:
             serialized = front_end.serialized(record.source, boolean_words=False, check=True)
         except cel.CompileError as error:
             for flaw in error.problems:
-                self.point(record.place, record.written, _offset(record.source, flaw), flaw.message)
+                self.point(record.site, record.written, _offset(record.source, flaw), flaw.message)
             return record.given
         if record.given is not None and not inference.is_open(record.given):
             return record.given
@@ -192,7 +192,7 @@ _Group = frozenset[tuple[str, int]]
 
 def _needs_types(record: _Record) -> bool:
     """A mere path gives what its schema says."""
-    return reading.path_of(record.program.root) is None and not _shadows(record.source, record.place.in_sight)
+    return reading.path_of(record.program.root) is None and not _shadows(record.source, record.site.in_sight)
 
 
 def _place_of(name: str, program: cel.Program) -> int:
@@ -219,8 +219,8 @@ def _offset(text: str, flaw: cel.SyntaxProblem) -> int:
     return min(len(text), sum(len(line) for line in lines[: flaw.line - 1]) + flaw.column - 1)
 
 
-def _refused(function: str, place: ExpressionSite) -> str:
-    return SENTENCES.get(function) or f"{function}() cannot be used here: {place.refusal}"
+def _refused(function: str, site: ExpressionSite) -> str:
+    return SENTENCES.get(function) or f"{function}() cannot be used here: {site.refusal}"
 
 
 def _shadows(text: str, in_sight: frozenset[str]) -> bool:
@@ -235,7 +235,7 @@ def _types(records: list[_Record]) -> dict[str, cel.Type]:
     types: dict[str, cel.Type] = {}
     asked = {path for record in records for path in expressions.paths_asked_for(record.program.root)}
     for record in records:
-        variables = record.place.variables
+        variables = record.site.variables
         for path in record.program.paths:
             types[path[0]] = inference.type_of(variables[path[0]])
             if path in asked or len(path) < 2 or not all(_IDENTIFIER.fullmatch(name) for name in path):

@@ -139,12 +139,12 @@ def _instance_gates(
         names.NOW: None,
         names.SIGNALS: None,
     }
-    place = ExpressionSite(
+    site = ExpressionSite(
         "the definition's propagateWhen",
         {name: each for name, each in in_sight.items() if name not in names.LANGUAGE_WORDS},
         resources.LIFECYCLE,
     )
-    return resources.compile_gates(place, definition.spec.propagate_when, "spec.propagateWhen", checker)
+    return resources.compile_gates(site, definition.spec.propagate_when, "spec.propagateWhen", checker)
 
 
 def _changes(

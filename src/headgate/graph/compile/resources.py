@@ -114,8 +114,8 @@ def _compile(
         checker.refuse(draft.path, f"{label}: exactly one of template and externalRef is needed")
     if resource.template is not None:
         in_sight = {**variables, **iterators} if iterators else variables
-        place = ExpressionSite(label, in_sight, frozenset({"omit"}), _CONTENT)
-        body = bodies.Body(definition, resource, draft.kind, draft.path, place, checker)
+        site = ExpressionSite(label, in_sight, frozenset({"omit"}), _CONTENT)
+        body = bodies.Body(definition, resource, draft.kind, draft.path, site, checker)
         draft.template = body.compile_template()
         draft.content_reads |= body.reads
         body.check_identity([dimension.name for dimension in draft.for_each])
@@ -140,7 +140,7 @@ def _for_each(
     iterators: dict[str, Schema | None] = {}
     dimensions: list[Dimension] = []
     ids = frozenset(variables) - {names.SCHEMA}
-    place = ExpressionSite(label, variables, frozenset(), _CONTENT)
+    site = ExpressionSite(label, variables, frozenset(), _CONTENT)
     for index, entry in enumerate(written):
         if len(entry) != 1:
             checker.refuse(
@@ -154,7 +154,7 @@ def _for_each(
             flaw = f"{name!r} names another iterator of this resource already"
         if flaw is not None:
             checker.refuse(where, f"{label}: {flaw}")
-        compiled = compile_condition(place, where, text, checker, target={"type": "array", "items": None})
+        compiled = compile_condition(site, where, text, checker, target={"type": "array", "items": None})
         iterators[name] = None
         if compiled is not None:
             program, given = compiled
@@ -166,9 +166,9 @@ def _for_each(
 
 
 def _include_when(draft: Draft, label: str, variables: Mapping[str, Schema | None], checker: Checker) -> None:
-    place = ExpressionSite(label, variables, LIFECYCLE)
+    site = ExpressionSite(label, variables, LIFECYCLE)
     path = f"{draft.path}.includeWhen"
-    draft.include_when = compile_gates(place, draft.resource.include_when, path, checker) or ()
+    draft.include_when = compile_gates(site, draft.resource.include_when, path, checker) or ()
     for gate in draft.include_when:
         draft.content_reads |= gate.reads & (frozenset(variables) - {names.SCHEMA})
 
@@ -199,8 +199,8 @@ def _external(
         for key in ("name", "namespace", "selector")
         if (value := getattr(reference.metadata, key)) is not None
     }
-    place = ExpressionSite(label, variables, frozenset(), _CONTENT)
-    compiled, reads = bodies.compile_document(metadata, f"{path}.metadata", place, None, checker)
+    site = ExpressionSite(label, variables, frozenset(), _CONTENT)
+    compiled, reads = bodies.compile_document(metadata, f"{path}.metadata", site, None, checker)
     draft.content_reads |= frozenset().union(*reads.values()) - {names.SCHEMA}
     if compiled is not None:
         draft.external_ref = ExternalReference(reference.api_version, reference.kind, compiled, by_selector)
@@ -256,20 +256,20 @@ def _item(schema: Schema | None, value: Schema | None) -> Schema | None:
 
 
 def compile_gates(
-    place: ExpressionSite, texts: Sequence[str] | None, path: str, checker: Checker
+    site: ExpressionSite, texts: Sequence[str] | None, path: str, checker: Checker
 ) -> tuple[GateExpression, ...] | None:
     if texts is None:
         return None
     found: list[GateExpression] = []
     for index, text in enumerate(texts):
-        compiled = compile_condition(place, item_path(path, index), text, checker, target={"type": "boolean"})
+        compiled = compile_condition(site, item_path(path, index), text, checker, target={"type": "boolean"})
         if compiled is not None:
-            _check_waves(place, item_path(path, index), text, compiled[0], checker)
+            _check_waves(site, item_path(path, index), text, compiled[0], checker)
             found.append(expressions.gate(text, compiled[0]))
     return tuple(found)
 
 
-def _check_waves(place: ExpressionSite, path: str, text: str, program: cel.Program, checker: Checker) -> None:
+def _check_waves(site: ExpressionSite, path: str, text: str, program: cel.Program, checker: Checker) -> None:
     """A size that is written out can be refused before anything waits for it for ever."""
     for node in syntax.walk(program.root):
         match node:
@@ -277,7 +277,7 @@ def _check_waves(place: ExpressionSite, path: str, text: str, program: cel.Progr
                 if size < 1:
                     written = Written(path, text, _part(text))
                     checker.point(
-                        place, written, node.position, f"the size of a wave is {size}; allowed is 1 or more"
+                        site, written, node.position, f"the size of a wave is {size}; allowed is 1 or more"
                     )
 
 
@@ -286,18 +286,18 @@ def _part(text: str) -> InterpolatedPart:
 
 
 def compile_condition(
-    place: ExpressionSite, path: str, text: str, checker: Checker, target: Schema
+    site: ExpressionSite, path: str, text: str, checker: Checker, target: Schema
 ) -> tuple[cel.Program, Schema | None] | None:
     """One expression, with or without `${}` around it."""
     try:
         part = single_expression(text)
     except InterpolationError as error:
-        checker.point(place, Written(path, text, InterpolatedPart(text, True, 0)), error.position, str(error))
+        checker.point(site, Written(path, text, InterpolatedPart(text, True, 0)), error.position, str(error))
         return None
     except ValueError as error:
-        checker.refuse(path, f"{place.label}: {error}, not {text!r}")
+        checker.refuse(path, f"{site.label}: {error}, not {text!r}")
         return None
-    return checker.compile(place, Written(path, text, part), target)
+    return checker.compile(site, Written(path, text, part), target)
 
 
 def _resources_read(program: cel.Program, ids: frozenset[str]) -> frozenset[str]:
@@ -320,8 +320,8 @@ def in_order(drafts: Sequence[Draft], ids: Sequence[str], checker: Checker) -> t
         order = dag.order(ids, edges)
         layers = dag.layers(ids, edges)
     except dag.DependencyCycle as cycle:
-        place = next(draft.path for draft in drafts if draft.resource.id == cycle.ring[0])
-        checker.refuse(place, f"resources wait for each other: {cycle}")
+        path = next(draft.path for draft in drafts if draft.resource.id == cycle.ring[0])
+        checker.refuse(path, f"resources wait for each other: {cycle}")
         return ()
     by_id: dict[str, Draft] = {}
     for draft in drafts:

@@ -79,7 +79,7 @@ def compile_status(
 ) -> ProjectedStatus:
     document = dict(definition.spec.schema.status or {})
     written = document.pop("conditions", None)
-    place = ExpressionSite(_LABEL, variables, waves.LIFECYCLE)
+    site = ExpressionSite(_LABEL, variables, waves.LIFECYCLE)
     _refuse_constants(document, _PATH, checker)
     programs: dict[tuple[str, int], cel.Program] = {}
     found_all: list[FoundExpression] = []
@@ -87,11 +87,11 @@ def compile_status(
         if not isinstance(found, FoundExpression):
             where, error, text = found
             checker.point(
-                place, Written(where, text, InterpolatedPart(text, True, 0)), error.position, str(error)
+                site, Written(where, text, InterpolatedPart(text, True, 0)), error.position, str(error)
             )
             continue
         found_all.append(found)
-        _compile(found, place, programs, checker)
+        _compile(found, site, programs, checker)
     compiled = CompiledStatus(document, tuple(found_all), programs)
     return ProjectedStatus(compiled, _conditions(written, variables, checker))
 
@@ -109,7 +109,7 @@ def _refuse_constants(value: object, path: str, checker: Checker) -> None:
 
 def _compile(
     found: FoundExpression,
-    place: ExpressionSite,
+    site: ExpressionSite,
     programs: dict[tuple[str, int], cel.Program],
     checker: Checker,
 ) -> None:
@@ -117,7 +117,7 @@ def _compile(
     target: Schema | None = None if found.is_standalone else {"type": "string"}
     for part in found.parts:
         if part.is_expression:
-            compiled = checker.compile(place, Written(found.path, found.text, part), target)
+            compiled = checker.compile(site, Written(found.path, found.text, part), target)
             if compiled is None:
                 return
             programs[found.path, part.position] = compiled[0]
@@ -138,11 +138,11 @@ def _conditions(
         checker.refuse(path, f"must be a list of conditions, not {describe(written)}")
         return None
     in_sight = {**variables, names.RUNTIME: None, names.SCHEMA: None}
-    place = ExpressionSite("status.conditions", in_sight, waves.LIFECYCLE | {"newCondition"})
+    site = ExpressionSite("status.conditions", in_sight, waves.LIFECYCLE | {"newCondition"})
     projections = [
         projection
         for index, text in enumerate(written)
-        if (projection := _condition(text, item_path(path, index), place, checker)) is not None
+        if (projection := _condition(text, item_path(path, index), site, checker)) is not None
     ]
     seen: set[str] = set()
     for index, projection in enumerate(projections):
@@ -152,7 +152,7 @@ def _conditions(
     return tuple(projections)
 
 
-def _condition(text: object, path: str, place: ExpressionSite, checker: Checker) -> Projection | None:
+def _condition(text: object, path: str, site: ExpressionSite, checker: Checker) -> Projection | None:
     if not isinstance(text, str):
         checker.refuse(
             path, f"must be an expression such as ${{runtime.newCondition({{...}})}}, not {describe(text)}"
@@ -164,11 +164,11 @@ def _condition(text: object, path: str, place: ExpressionSite, checker: Checker)
         checker.refuse(path, str(error))
         return None
     written = Written(path, text, part)
-    compiled = checker.compile(place, written, None, source=libraries.with_quoted_keys(part.text))
+    compiled = checker.compile(site, written, None, source=libraries.with_quoted_keys(part.text))
     if compiled is None:
         return None
     program = compiled[0]
     if "newCondition" not in program.functions:
-        checker.point(place, written, 0, "gives no condition; write it with runtime.newCondition({...})")
+        checker.point(site, written, 0, "gives no condition; write it with runtime.newCondition({...})")
         return None
     return Projection(text, program, expressions.constant_condition_type(program))

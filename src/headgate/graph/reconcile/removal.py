@@ -16,16 +16,17 @@ from headgate.graph.reconcile.resolving import Resolver
 from headgate.graph.reconcile.revision_ledger import RevisionLedger
 from headgate.kernel.objects import Key
 
-Place = tuple[NodeState, NodeUnit]
+NodeMember = tuple[NodeState, NodeUnit]
+"""A unit, and the node that it is of."""
 Use = tuple[str, int, frozenset[str]]
 """A node, an older revision that something of it is at, and all that it depends on there."""
 
 
 class ItemRemoval(msgspec.Struct):
-    deleted: list[Place]
-    forgotten: list[Place]
+    deleted: list[NodeMember]
+    forgotten: list[NodeMember]
     """Gone already: what was granted to them is over."""
-    kept: list[Place]
+    kept: list[NodeMember]
     """Not wanted any more, and needed for a while yet; each says why."""
 
 

@@ -2,9 +2,7 @@
 
 from headgate.fleet.model import changes, expressions
 from headgate.fleet.model import objects as model
-from headgate.promises.books.mirror import Mirror, matches
-
-Place = tuple[str, str, str]
+from headgate.promises.books.mirror import Mirror, TargetKey, matches
 
 
 class Budget:
@@ -17,7 +15,7 @@ class Budget:
         """What `groupBy` gives for its resources; None without one."""
         self.members: set[str] = set()
         self.holders: dict[str, set[str]] = {}
-        self._covered: dict[Place, bool] = {}
+        self._covered: dict[TargetKey, bool] = {}
 
     @property
     def limit(self) -> int:
@@ -36,12 +34,12 @@ class Budget:
     def holds_through_verification(self) -> bool:
         return bool(self.rule.spec.hold_through_verification)
 
-    def covers(self, mirror: Mirror, place: Place) -> bool:
-        if place[2] not in self.members:
+    def covers(self, mirror: Mirror, target: TargetKey) -> bool:
+        if target.resource not in self.members:
             return False
-        covered = self._covered.get(place)
+        covered = self._covered.get(target)
         if covered is None:
-            covered = self._covered[place] = matches(self.policy.selector, mirror.bindings(*place))
+            covered = self._covered[target] = matches(self.policy.selector, mirror.bindings(*target))
         return covered
 
 
@@ -53,7 +51,7 @@ class Budgets:
         self._budgets: list[Budget] = []
         self._by_resource: dict[tuple[str, str], Budget] = {}
         self._is_stale = True
-        self._reasons: dict[str, set[Place]] = {}
+        self._reasons: dict[str, set[TargetKey]] = {}
         self._verified: set[str] = set()
         """Reasons that are kept only by budgets that hold through verification."""
 
@@ -85,12 +83,12 @@ class Budgets:
         ]
         self._by_resource = {(b.rule.id, name): b for b in self._budgets for name in b.members}
         for budget in self._budgets:
-            for reason, places in self._reasons.items():
+            for reason, targets in self._reasons.items():
                 if reason in self._verified and not budget.holds_through_verification:
                     continue
-                for place in places:
-                    if budget.covers(self._mirror, place):
-                        budget.holders.setdefault(place[2], set()).add(reason)
+                for target in targets:
+                    if budget.covers(self._mirror, target):
+                        budget.holders.setdefault(target.resource, set()).add(reason)
 
     def _groups_of(self, policy: model.Policy, rule: model.Rule) -> list[Budget]:
         group_by = rule.spec.group_by
@@ -110,14 +108,14 @@ class Budgets:
         self.current()
         return self._by_resource.get((rule, resource))
 
-    def take(self, reason: str, place: Place) -> list[Budget]:
+    def take(self, reason: str, target: TargetKey) -> list[Budget]:
         """The budgets in which this made the resource active."""
         budgets = self.current()
-        self._reasons.setdefault(reason, set()).add(place)
+        self._reasons.setdefault(reason, set()).add(target)
         taken = []
         for budget in budgets:
-            if budget.covers(self._mirror, place):
-                reasons = budget.holders.setdefault(place[2], set())
+            if budget.covers(self._mirror, target):
+                reasons = budget.holders.setdefault(target.resource, set())
                 if not reasons:
                     taken.append(budget)
                 reasons.add(reason)
@@ -137,11 +135,11 @@ class Budgets:
         self._reasons.pop(reason, None)
 
     def _leave(self, reason: str, budgets: list[Budget]) -> None:
-        places = self._reasons.get(reason, set())
+        targets = self._reasons.get(reason, set())
         for budget in budgets:
-            for place in places:
-                reasons = budget.holders.get(place[2])
+            for target in targets:
+                reasons = budget.holders.get(target.resource)
                 if reasons is not None:
                     reasons.discard(reason)
                     if not reasons:
-                        del budget.holders[place[2]]
+                        del budget.holders[target.resource]

@@ -4,7 +4,7 @@ Agents and promises read the fleet from here, so that a promise never takes the 
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -13,6 +13,26 @@ from headgate.fleet.model import objects as model
 from headgate.kernel.instants import Instant
 
 View = dict[str, Any]
+
+
+class TargetKey(NamedTuple):
+    """Which release target it is about, whether or not the engine has it."""
+
+    deployment: str
+    environment: str
+    resource: str
+
+    @property
+    def name(self) -> str:
+        return "/".join(self)
+
+    @classmethod
+    def of_job(cls, job: records.Job) -> "TargetKey":
+        return cls(job.deployment, job.environment, job.resource)
+
+    @classmethod
+    def of_members(cls, group: records.Group) -> "list[TargetKey]":
+        return [cls(member.deployment, group.environment, group.resource) for member in group.members]
 
 
 class Mirror:

@@ -10,8 +10,8 @@ from headgate.workload import labels, names
 from headgate.workload.model import PodCliqueSet
 from headgate.workload.plan import observed
 
-Place = tuple[str, str]
-"""Namespace and name of a PodClique, a PodCliqueScalingGroup or a set."""
+NamespacedName = tuple[str, str]
+"""Of a PodClique, a PodCliqueScalingGroup or a set."""
 
 
 class PodState(NamedTuple):
@@ -26,15 +26,15 @@ class PodTally:
     another owner of the same name has come, and whoever then deletes it takes nothing."""
 
     def __init__(self) -> None:
-        self.cliques: dict[Place, Object] = {}
-        self.groups: dict[Place, Object] = {}
-        self.pods: dict[Place, dict[str, PodState]] = {}
+        self.cliques: dict[NamespacedName, Object] = {}
+        self.groups: dict[NamespacedName, Object] = {}
+        self.pods: dict[NamespacedName, dict[str, PodState]] = {}
         """By PodClique and pod name."""
-        self._available: dict[tuple[Place, str], int] = {}
+        self._available: dict[tuple[NamespacedName, str], int] = {}
         """By PodClique and the owner of the pods."""
-        self._cliques_of_group: dict[tuple[Place, str], dict[int, int]] = {}
+        self._cliques_of_group: dict[tuple[NamespacedName, str], dict[int, int]] = {}
         """By scaling group and the owner of the cliques."""
-        self._objects_of_replica: dict[Place, dict[int, int]] = {}
+        self._objects_of_replica: dict[NamespacedName, dict[int, int]] = {}
 
     def changed(self, old: Object | None, new: Object | None) -> None:
         if old is not None and old.deleted_at is None:
@@ -46,12 +46,12 @@ class PodTally:
         if item.kind == "Pod":
             self._add_pod(item, sign)
         elif item.kind in ("PodClique", "PodCliqueScalingGroup"):
-            place = (item.namespace, item.name)
+            name = (item.namespace, item.name)
             held = self.cliques if item.kind == "PodClique" else self.groups
             if sign > 0:
-                held[place] = item
+                held[name] = item
             else:
-                held.pop(place, None)
+                held.pop(name, None)
             own = item.labels
             index = _number(own.get(labels.PCS_REPLICA_INDEX))
             if index is not None:
@@ -64,8 +64,8 @@ class PodTally:
                 _count(self._cliques_of_group.setdefault(owned, {}), replica, sign)
 
     def _add_pod(self, item: Object, sign: int) -> None:
-        place = (item.namespace, item.labels.get(labels.POD_CLIQUE, ""))
-        pods = self.pods.setdefault(place, {})
+        name = (item.namespace, item.labels.get(labels.POD_CLIQUE, ""))
+        pods = self.pods.setdefault(name, {})
         has_ended = item.status.get("phase") in observed.ENDED
         is_available = bool(item.status.get("scheduled") and item.status.get("ready")) and not has_ended
         owner = _owner(item)
@@ -78,20 +78,20 @@ class PodTally:
             )
         else:
             pods.pop(item.name, None)
-        key = (place, owner)
+        key = (name, owner)
         self._available[key] = self._available.get(key, 0) + sign * is_available
 
-    def own_pods(self, clique: Place) -> list[PodState]:
+    def own_pods(self, clique: NamespacedName) -> list[PodState]:
         """Of the clique that stands there now."""
         item = self.cliques.get(clique)
         owners = _owners(item)
         return [pod for pod in self.pods.get(clique, {}).values() if pod.owner in owners]
 
-    def available_pods(self, clique: Place) -> int:
+    def available_pods(self, clique: NamespacedName) -> int:
         owners = _owners(self.cliques.get(clique))
         return sum(self._available.get((clique, owner), 0) for owner in owners)
 
-    def is_clique_up(self, clique: Place, owner: str) -> bool:
+    def is_clique_up(self, clique: NamespacedName, owner: str) -> bool:
         item = self.cliques.get(clique)
         return (
             item is not None
@@ -99,7 +99,7 @@ class PodTally:
             and self.available_pods(clique) >= int(item.spec.get("minAvailable", 1))
         )
 
-    def group_replicas(self, group: Place) -> set[int]:
+    def group_replicas(self, group: NamespacedName) -> set[int]:
         return {
             index
             for owner in _owners(self.groups.get(group))
@@ -107,7 +107,7 @@ class PodTally:
             if count
         }
 
-    def is_group_replica_up(self, group: Place, index: int) -> bool:
+    def is_group_replica_up(self, group: NamespacedName, index: int) -> bool:
         item = self.groups.get(group)
         if item is None:
             return False
@@ -117,23 +117,23 @@ class PodTally:
             for clique in item.spec["cliqueNames"]
         )
 
-    def available_group_replicas(self, group: Place) -> int:
+    def available_group_replicas(self, group: NamespacedName) -> int:
         return sum(self.is_group_replica_up(group, index) for index in self.group_replicas(group))
 
-    def set_replicas(self, pcs: Place) -> set[int]:
+    def set_replicas(self, pcs: NamespacedName) -> set[int]:
         return {index for index, count in self._objects_of_replica.get(pcs, {}).items() if count}
 
     def is_set_replica_up(self, pcs: PodCliqueSet, index: int) -> bool:
         for clique in pcs.template.standalone_cliques:
-            place = (pcs.namespace, names.standalone_clique(pcs.name, index, clique.name))
-            if not self.is_clique_up(place, pcs.uid):
+            name = (pcs.namespace, names.standalone_clique(pcs.name, index, clique.name))
+            if not self.is_clique_up(name, pcs.uid):
                 return False
         for group in pcs.template.scaling_groups:
-            place = (pcs.namespace, names.scaling_group(pcs.name, index, group.name))
-            item = self.groups.get(place)
+            name = (pcs.namespace, names.scaling_group(pcs.name, index, group.name))
+            item = self.groups.get(name)
             if item is None or _owner(item) not in (pcs.uid, _NOBODY):
                 return False
-            if self.available_group_replicas(place) < int(item.spec.get("minAvailable", 1)):
+            if self.available_group_replicas(name) < int(item.spec.get("minAvailable", 1)):
                 return False
         return True
 

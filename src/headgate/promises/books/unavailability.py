@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from headgate.kernel.budgets import BudgetPeak
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, Create, DeleteObject, Key, Object
-from headgate.promises.books.tally import Place, PodTally
+from headgate.promises.books.tally import NamespacedName, PodTally
 from headgate.workload import labels, model
 from headgate.workload.model import ComponentStrategy, PodCliqueSet
 
@@ -28,7 +28,7 @@ class Scope(NamedTuple):
     """The replica of the set it stands in; None for the set itself."""
 
     @property
-    def place(self) -> Place:
+    def namespaced_name(self) -> NamespacedName:
         return self.namespace, self.name
 
 
@@ -144,7 +144,7 @@ def limits_of(pcs: PodCliqueSet, scope: Scope, tally: PodTally) -> BudgetLimits 
         is_recreated = pcs.update_strategy.type == "ReplicaRecreate"
         return resolved(strategy if is_recreated else _DEFAULT, pcs.replicas)
     held = tally.cliques if scope.level == "clique" else tally.groups
-    item = held.get(scope.place)
+    item = held.get(scope.namespaced_name)
     if item is None:
         return None
     name = scope.name.removeprefix(f"{pcs.name}-{scope.replica}-")
@@ -168,11 +168,11 @@ def resolved(strategy: ComponentStrategy, replicas: int) -> BudgetLimits:
 
 def count(pcs: PodCliqueSet, scope: Scope, tally: PodTally) -> Count:
     if scope.level == "clique":
-        return Count(tally.available_pods(scope.place), len(tally.own_pods(scope.place)))
+        return Count(tally.available_pods(scope.namespaced_name), len(tally.own_pods(scope.namespaced_name)))
     if scope.level == "group":
-        replicas = tally.group_replicas(scope.place)
-        return Count(tally.available_group_replicas(scope.place), len(replicas))
-    return Count(tally.available_set_replicas(pcs), len(tally.set_replicas(scope.place)))
+        replicas = tally.group_replicas(scope.namespaced_name)
+        return Count(tally.available_group_replicas(scope.namespaced_name), len(replicas))
+    return Count(tally.available_set_replicas(pcs), len(tally.set_replicas(scope.namespaced_name)))
 
 
 def before(pcs: PodCliqueSet, actions: Sequence[Action], tally: PodTally, seen: dict[Key, Object]) -> Pending:
