@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from cluster.unobserved import UnobservedCluster
 from headgate.cluster.simulated.agenda import Agenda
-from headgate.cluster.simulated.driver import ControllerDriver, UnobservedCluster
+from headgate.cluster.simulated.driver import ControllerDriver
 from headgate.cluster.simulated.store import ObjectStore, replace
 from headgate.graph.controller import GraphController, GraphPlan
 from headgate.graph.reconcile.propagate import InstancePlan

@@ -1,8 +1,8 @@
 """What a plan says: its actions in their order, its conditions, its next look."""
 
+from headgate.cluster.cache import ObjectCache
 from headgate.cluster.simulated.store import replace
 from headgate.graph.reconcile import propagate
-from headgate.graph.reconcile.cluster_view import Listed
 from headgate.graph.reconcile.planner_cache import PlannerCache
 from headgate.kernel import instants
 from headgate.kernel.objects import Create, Key, Update, UpdateStatus
@@ -53,7 +53,9 @@ def test_nothing_remembered_gives_the_same_plan() -> None:
     changed(bench)
     top = bench.store.get(Key("kro.run", "ResourceGraphDefinition", "", "pool"))
     assert top is not None
-    whole = propagate.plan(top, Listed(bench.store), {}, NOW, memory=PlannerCache())
+    whole = propagate.plan(
+        top, ObjectCache(bench.controller.index, bench.store), {}, NOW, memory=PlannerCache()
+    )
     assert repr(whole.instances[0].actions) == repr(bench.plan().actions)
 
 

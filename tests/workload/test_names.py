@@ -22,12 +22,6 @@ IDS = identifiers.NamedIds("test")
         (names.scaled_gang("llm", 0, "prefill", 5, 2), "llm-0-prefill-3"),
         (names.hostname("llm-0-frontend", 7), "llm-0-frontend-7"),
         (names.autoscaler("llm-0-prefill"), "llm-0-prefill"),
-        (names.role("llm"), "grove.io:pcs:llm"),
-        (names.role_binding("llm"), "grove.io:pcs:llm"),
-        (names.service_account("llm"), "llm"),
-        (names.service_account_token("llm"), "llm-ic-sat"),
-        (names.shared_claim("llm-0", "gpu"), "llm-0-all-gpu"),
-        (names.replica_claim("llm-0", 3, "gpu"), "llm-0-3-gpu"),
         (names.revision("llm", "abc"), "llm-abc"),
     ],
 )

@@ -4,14 +4,12 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from headgate.kernel.instants import Instant
-from headgate.screens.timeline_lines import clock
+from headgate.screens import charts
 from headgate.simulate.result import Graph, GraphRow, Result
 
-WIDTH = 100
 MOST_ROWS = 60
 MOST_GRAPHS = 12
 WIDEST_LABEL = 40
-_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _LEGEND = ": written and not ready   1 2 3 ready, by revision   a space is no object"
 
 
@@ -30,9 +28,9 @@ def _chart(result: Result, graph: Graph) -> Iterator[str]:
     label = min(max((len(row.name) + 2 for row in rows), default=0), WIDEST_LABEL)
     label = max(label, *(len(_node(graph, row.node)) for row in rows)) if rows else label
     label = min(label, WIDEST_LABEL)
-    columns = max(20, WIDTH - label - 2)
+    columns = max(20, charts.WIDTH - label - 2)
     yield f"Graph {graph.instance}"
-    yield f"{'':<{label}}  {_axis(result, columns)}"
+    yield f"{'':<{label}}  {charts.axis(result, columns)}"
     for node, members in groupby(rows, key=lambda row: row.node):
         yield _node(graph, node)
         for row in members:
@@ -47,24 +45,8 @@ def _node(graph: Graph, node: str) -> str:
     return f"{node} after {', '.join(after)}" if after else node
 
 
-def _end(result: Result) -> Instant:
-    return result.end + max((result.end - result.start) // 20, 1)
-
-
-def _axis(result: Result, columns: int) -> str:
-    first, last = clock(result, result.start), clock(result, _end(result))
-    middle = clock(result, (result.start + _end(result)) // 2)
-    left = columns // 2 - len(first)
-    return f"{first}{middle:^{left + columns - columns // 2 - len(last)}}{last}"
-
-
 def _cells(result: Result, row: GraphRow, columns: int) -> str:
-    span = max(_end(result) - result.start, columns)
-    made = []
-    for column in range(columns):
-        start = result.start + span * column // columns
-        made.append(_cell(row, start, result.start + span * (column + 1) // columns))
-    return "".join(made)
+    return "".join(_cell(row, start, end) for start, end in charts.stretches(result, columns))
 
 
 def _cell(row: GraphRow, start: Instant, end: Instant) -> str:
@@ -75,7 +57,7 @@ def _cell(row: GraphRow, start: Instant, end: Instant) -> str:
     for since, until in unready(row):
         if since < end and (until is None or until > start):
             return ":"
-    return _DIGITS[revision % len(_DIGITS)]
+    return charts.digit(revision)
 
 
 def unready(row: GraphRow) -> Iterator[tuple[Instant, Instant | None]]:

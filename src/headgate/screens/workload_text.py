@@ -8,16 +8,14 @@ from collections.abc import Iterator, Sequence
 
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
-from headgate.screens.timeline_lines import clock
+from headgate.screens import charts
 from headgate.simulate.result import PodLife, PodRow, Result, Workload
 
-WIDTH = 100
 MOST_ROWS = 40
 MOST_CLIQUES = 60
 MOST_BUDGETS = 20
 WIDEST_LABEL = 44
 _NOTHING, _READY, _STARTING, _WAITING, _GOING = range(5)
-_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _LEGEND = ". waits for a node   : starts   1 2 3 ready, by revision   x terminates   + surge"
 _LEGEND_OF_CLIQUES = "tenths of its pods that were available at the worst moment   # all of them"
 
@@ -33,9 +31,9 @@ def _chart(result: Result, workload: Workload) -> Iterator[str]:
     is_small = len(workload.rows) <= MOST_ROWS
     rows = list(_pod_rows(workload) if is_small else _clique_rows(workload))
     label = min(max(len(text) for text, _ in rows), WIDEST_LABEL)
-    columns = max(20, WIDTH - label - 2)
+    columns = max(20, charts.WIDTH - label - 2)
     yield f"PodCliqueSet {workload.name}"
-    yield f"{'':<{label}}  {_axis(result, columns)}"
+    yield f"{'':<{label}}  {charts.axis(result, columns)}"
     for text, places in rows if is_small else rows[:MOST_CLIQUES]:
         if not places:
             yield text
@@ -78,25 +76,8 @@ def _clique_name(row: PodRow) -> str:
     return " ".join(part for part in (f"replica {row.replica}", row.group, row.clique) if part)
 
 
-def _end(result: Result) -> Instant:
-    """A little after the run, so that what it ended with is seen."""
-    return result.end + max((result.end - result.start) // 20, 1)
-
-
-def _axis(result: Result, columns: int) -> str:
-    first, last = clock(result, result.start), clock(result, _end(result))
-    middle = clock(result, (result.start + _end(result)) // 2)
-    left = columns // 2 - len(first)
-    return f"{first}{middle:^{left + columns - columns // 2 - len(last)}}{last}"
-
-
-def _bounds(result: Result, column: int, columns: int) -> tuple[Instant, Instant]:
-    span = max(_end(result) - result.start, columns)
-    return result.start + span * column // columns, result.start + span * (column + 1) // columns
-
-
 def _cells(result: Result, pods: Sequence[PodLife], columns: int) -> str:
-    return "".join(_cell(pods, *_bounds(result, column, columns)) for column in range(columns))
+    return "".join(_cell(pods, start, end) for start, end in charts.stretches(result, columns))
 
 
 def _cell(pods: Sequence[PodLife], start: Instant, end: Instant) -> str:
@@ -106,7 +87,7 @@ def _cell(pods: Sequence[PodLife], start: Instant, end: Instant) -> str:
             if since < end and (until is None or until > start) and state >= worst:
                 worst, revision = state, pod.revision or 0
     if worst == _READY:
-        return _DIGITS[revision % len(_DIGITS)]
+        return charts.digit(revision)
     return " 1:.x"[worst]
 
 
@@ -127,7 +108,7 @@ def _states(pod: PodLife) -> Iterator[tuple[int, Instant, Instant | None]]:
 
 
 def _shares(result: Result, pods: Sequence[PodLife], places: int, columns: int) -> str:
-    return "".join(_share(pods, places, *_bounds(result, column, columns)) for column in range(columns))
+    return "".join(_share(pods, places, start, end) for start, end in charts.stretches(result, columns))
 
 
 def _share(pods: Sequence[PodLife], places: int, start: Instant, end: Instant) -> str:

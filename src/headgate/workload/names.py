@@ -103,27 +103,3 @@ def _suffix(text: str) -> str:
 
 def revision(pcs: str, revision_hash: str) -> str:
     return f"{pcs}-{revision_hash}"
-
-
-def role(pcs: str) -> str:
-    return f"grove.io:pcs:{pcs}"
-
-
-def role_binding(pcs: str) -> str:
-    return role(pcs)
-
-
-def service_account(pcs: str) -> str:
-    return pcs
-
-
-def service_account_token(pcs: str) -> str:
-    return f"{pcs}-ic-sat"
-
-
-def shared_claim(owner: str, claim_template: str) -> str:
-    return f"{owner}-all-{claim_template}"
-
-
-def replica_claim(owner: str, index: int, claim_template: str) -> str:
-    return f"{owner}-{index}-{claim_template}"

@@ -4,8 +4,9 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from cluster.unobserved import UnobservedCluster
 from headgate.cluster.cache import ObjectCache
-from headgate.cluster.simulated.driver import ControllerDriver, UnobservedCluster
+from headgate.cluster.simulated.driver import ControllerDriver
 from headgate.cluster.simulated.store import replace
 from headgate.kernel import instants
 from headgate.kernel.identifiers import NamedIds

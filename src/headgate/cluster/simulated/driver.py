@@ -30,14 +30,6 @@ class ClusterObserver(Protocol[PlanT_contra]):
         """So many of the actions were written; the cache shows them."""
 
 
-class UnobservedCluster(Generic[PlanT]):
-    def restarted(self, cache: ObjectCache) -> None: ...
-
-    def planned(self, request: Key, plan: PlanT, now: Instant) -> None: ...
-
-    def written(self, request: Key, actions: Sequence[Action], now: Instant) -> None: ...
-
-
 class ControllerDriver(Generic[PlanT]):
     """One controller. What it wrote is in its cache at once; what others did arrives with the notifications."""
 

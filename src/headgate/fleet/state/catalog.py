@@ -99,9 +99,7 @@ def put_environment(state: State, environment: model.Environment) -> None:
     if node is None:
         node = state.environments[environment.name] = EnvironmentNode(environment)
     else:
-        node.object = environment
-        node.view = environment.cel_view()
-        node.selector = optional_selector(environment.resource_selector)
+        node.put(environment)
     _rematch(state, node, [(deployment, node) for deployment in state.deployments.values()])
 
 
@@ -110,9 +108,7 @@ def put_deployment(state: State, deployment: model.Deployment) -> None:
     if node is None:
         node = state.deployments[deployment.name] = DeploymentNode(deployment)
     else:
-        node.object = deployment
-        node.view = deployment.cel_view()
-        node.selector = optional_selector(deployment.resource_selector)
+        node.put(deployment)
     state.rule_sets.clear()
     state.forms_changed()
     _rematch(state, node, [(node, environment) for environment in state.environments.values()])

@@ -7,7 +7,7 @@ on one resource of one environment). Everything here is derived from objects and
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from headgate import cel
 from headgate.fleet.model import expressions, records
@@ -81,18 +81,30 @@ class ResourceNode:
         """Who comes before whom here, as far as it was asked; forgotten when a target or its rules change."""
 
 
-class EnvironmentNode:
+Selecting = TypeVar("Selecting", model.Environment, model.Deployment)
+
+
+class SelectingNode(Generic[Selecting]):
+    """What covers the resources that its selector matches, which are `matched`."""
+
     __slots__ = ("matched", "object", "selector", "view")
 
-    def __init__(self, environment: model.Environment) -> None:
-        self.object = environment
-        self.view = environment.cel_view()
-        self.selector = optional_selector(environment.resource_selector)
+    def __init__(self, thing: Selecting) -> None:
+        self.put(thing)
         self.matched: set[str] = set()
+
+    def put(self, thing: Selecting) -> None:
+        self.object: Selecting = thing
+        self.view = thing.cel_view()
+        self.selector = optional_selector(thing.resource_selector)
 
     @property
     def name(self) -> str:
         return self.object.name
+
+
+class EnvironmentNode(SelectingNode[model.Environment]):
+    __slots__ = ()
 
 
 class VersionNode:
@@ -125,22 +137,15 @@ class VersionNode:
         return self.object.published_at if self.object.published_at is not None else self.object.created_at
 
 
-class DeploymentNode:
+class DeploymentNode(SelectingNode[model.Deployment]):
     """`versions` are ordered oldest first."""
 
-    __slots__ = ("matched", "object", "pairs", "selector", "versions", "view")
+    __slots__ = ("pairs", "versions")
 
     def __init__(self, deployment: model.Deployment) -> None:
-        self.object = deployment
-        self.view = deployment.cel_view()
-        self.selector = optional_selector(deployment.resource_selector)
-        self.matched: set[str] = set()
+        super().__init__(deployment)
         self.versions: list[VersionNode] = []
         self.pairs: dict[str, Pair] = {}
-
-    @property
-    def name(self) -> str:
-        return self.object.name
 
     def targets(self) -> Iterator[Target]:
         for pair in self.pairs.values():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
-from headgate.graph.reconcile import labels, revisions
+from headgate.graph.reconcile import revisions
 from headgate.kernel.objects import Key, Object
 
 
@@ -16,31 +16,6 @@ class ClusterView(Protocol):
 
     def parts_of(self, instance_uid: str) -> Iterable[Object]:
         """The objects that carry the instance's id, its revisions among them."""
-
-
-class Listed:
-    """A scene made of a list of objects."""
-
-    def __init__(self, items: Iterable[Object]) -> None:
-        self._by_key: dict[Key, Object] = {}
-        self._by_kind: dict[tuple[str, str], list[Object]] = {}
-        self._by_instance: dict[str, list[Object]] = {}
-        for item in items:
-            key = item.key
-            self._by_key[key] = item
-            self._by_kind.setdefault((key.group, key.kind), []).append(item)
-            instance = item.labels.get(labels.INSTANCE_ID)
-            if instance is not None:
-                self._by_instance.setdefault(instance, []).append(item)
-
-    def get(self, key: Key) -> Object | None:
-        return self._by_key.get(key)
-
-    def of_kind(self, group: str, kind: str) -> Iterable[Object]:
-        return self._by_kind.get((group, kind), ())
-
-    def parts_of(self, instance_uid: str) -> Iterable[Object]:
-        return self._by_instance.get(instance_uid, ())
 
 
 def is_revision(item: Object) -> bool:
