@@ -265,3 +265,14 @@ def test_autoscalers_are_told_which_pods_carry_the_load_and_surge_is_not_among_t
     assert running.status("PodCliqueScalingGroup", "llm-0-model")["selector"] == (
         f"{group},grove.io/podcliquescalinggroup-replica-index notin (2)"
     )
+
+
+def test_a_set_that_nobody_can_read_keeps_what_it_has_and_says_which_fields_are_wrong(running: World) -> None:
+    running.set.spec["template"]["cliques"][0]["spec"]["replicas"] = "many"
+    running.set.spec["replicas"] = []
+    found = running.plan()
+    assert [type(action).__name__ for action in found.actions] == ["UpdateStatus"]
+    assert [stuck.reason for stuck in found.stuck] == ["Misconfigured"]
+    message = found.status["conditions"][0]["message"]
+    assert "spec.replicas: " in message
+    assert "spec.template.cliques[0].spec.replicas: " in message

@@ -14,6 +14,7 @@ from headgate.kernel.decisions import Reason
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, Create, Object, UpdateStatus
+from headgate.kernel.problems import Rejected
 from headgate.workload import model
 from headgate.workload.checks import collisions
 from headgate.workload.expand import revisions
@@ -31,6 +32,8 @@ from headgate.workload.plan import (
 from headgate.workload.plan.persisted_state import PersistedState
 from headgate.workload.plan.situation import ABORT, Announcement, Situation, Writes
 from headgate.workload.plan.stuck import Stuck
+
+_MOST_SHOWN = 10
 
 
 class WorkloadPlan(msgspec.Struct, frozen=True):
@@ -53,10 +56,13 @@ def plan(
     of its namespace. `remembered` makes a pass quick and changes nothing."""
     if pcs.deleted_at is not None:
         return _farewell(pcs, observed)
-    refusal = _refused(pcs, now, sets)
-    if refusal is not None:
-        return refusal
-    situation = understood(pcs, observed, now, ids, remembered)
+    try:
+        refusal = _refused(pcs, now, sets)
+        if refusal is not None:
+            return refusal
+        situation = understood(pcs, observed, now, ids, remembered)
+    except Rejected as rejected:
+        return _misconfigured(pcs, rejected, now)
     termination.plan(situation)
     replicas.plan(situation)
     history.prune(situation)
@@ -88,9 +94,22 @@ def _refused(pcs: Object, now: Instant, sets: Sequence[Object]) -> WorkloadPlan 
         collisions.sentence(*taken),
         "give the set another name, or delete the other one first",
     )
-    status = set_status.refused(pcs, found, now)
+    return _held(pcs, found, now, requeue_at=now + instants.seconds(60))
+
+
+def _misconfigured(pcs: Object, rejected: Rejected, now: Instant) -> WorkloadPlan:
+    """A set that was stored while no webhook looked at it. What it has stays as it is until somebody corrects it."""
+    shown = "; ".join(str(problem) for problem in rejected.problems[:_MOST_SHOWN])
+    found = Stuck(
+        f"set {pcs.name}", Reason.MISCONFIGURED, pcs.created_at, shown, "correct these fields of the set"
+    )
+    return _held(pcs, found, now, requeue_at=None)
+
+
+def _held(pcs: Object, why: Stuck, now: Instant, requeue_at: Instant | None) -> WorkloadPlan:
+    status = set_status.refused(pcs, why, now)
     actions = () if status == pcs.status else (UpdateStatus(pcs.key, pcs.uid, status),)
-    return WorkloadPlan(actions, status, requeue_at=now + instants.seconds(60), stuck=(found,))
+    return WorkloadPlan(actions, status, requeue_at=requeue_at, stuck=(why,))
 
 
 def understood(
