@@ -4,9 +4,22 @@ import base64
 import json
 from typing import Any
 
-from headgate.graph.reconcile.cluster_view import Listed
-from headgate.kernel.objects import Object
+from headgate.kernel.objects import Key, Object
 from headgate.operator import admission
+
+
+class Known:
+    """A cluster in which there are these objects."""
+
+    def __init__(self, *items: Object) -> None:
+        self._items = items
+
+    def get(self, key: Key) -> Object | None:
+        return next((item for item in self._items if item.key == key), None)
+
+    def of_kind(self, group: str, kind: str) -> list[Object]:
+        return [item for item in self._items if (item.key.group, item.kind) == (group, kind)]
+
 
 GROUPS = {"PodCliqueSet": "grove.io", "ResourceGraphDefinition": "kro.run"}
 
@@ -38,7 +51,7 @@ def answered(
     stage: admission.Stage = admission.VALIDATING,
     operation: str | None = None,
 ) -> dict[str, Any]:
-    found = admission.answer(review(document, old, operation), stage, Listed(known))
+    found = admission.answer(review(document, old, operation), stage, Known(*known))
     response: dict[str, Any] = found["response"]
     return response
 

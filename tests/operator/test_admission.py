@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from headgate.graph.compile import validate as graphs
 from headgate.graph.reconcile import labels
-from headgate.graph.reconcile.cluster_view import Listed
 from headgate.kernel.objects import Object
 from headgate.operator import admission
 from headgate.operator.admission import patches
@@ -194,7 +193,7 @@ def test_a_definition_with_instances_is_deleted_only_when_that_is_asked_for() ->
 )
 def test_what_is_no_review_of_ours_is_malformed(change: dict[str, Any], message: str) -> None:
     with pytest.raises(admission.Malformed, match=message):
-        admission.answer({**reviews.review(reviews.definition()), **change}, "validate", Listed(()))
+        admission.answer({**reviews.review(reviews.definition()), **change}, "validate", reviews.Known())
 
 
 JSON = st.recursive(

@@ -12,7 +12,6 @@ import aiohttp
 import pytest
 import reviews
 
-from headgate.graph.reconcile.cluster_view import Listed
 from headgate.kernel import instants
 from headgate.operator import admission, certificates, webhook_server
 from headgate.operator.certificates import Certificates
@@ -37,7 +36,7 @@ Talk = Callable[[aiohttp.ClientSession, str, WebhookServer], Awaitable[None]]
 
 def talking(talk: Talk, known: Any = None, held: Certificates = HELD) -> None:
     async def run() -> None:
-        server = WebhookServer(known if known is not None else Listed(()), held)
+        server = WebhookServer(known if known is not None else reviews.Known(), held)
         port = await server.start("127.0.0.1", 0)
         try:
             connector = aiohttp.TCPConnector(ssl=trusting(held))
@@ -142,7 +141,7 @@ def test_answers_are_counted_by_stage_and_outcome() -> None:
     counted: list[tuple[admission.Stage, bool]] = []
 
     async def run() -> None:
-        server = WebhookServer(Listed(()), HELD, lambda stage, allowed: counted.append((stage, allowed)))
+        server = WebhookServer(reviews.Known(), HELD, lambda stage, allowed: counted.append((stage, allowed)))
         port = await server.start("127.0.0.1", 0)
         async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=trusting(HELD))) as session:
             for document in (reviews.pod_clique_set(), reviews.pod_clique_set(replicas=-1)):
