@@ -47,7 +47,7 @@ def _new_for(state: State, site: Site, target: Target, flaws: list[ScopeFlaw] | 
     if watermark is not None and watermark.object.status == "rejected":
         watermark = None
         lockable = [version for version in lockable if version.id not in target.record.given_up]
-    if deployed is not None and deployed.object.goes_back:
+    if deployed is not None and deployed.goes_back:
         return [
             version for version in lockable if _is_new_way_back(site, target, deployed, version, watermark)
         ]
@@ -65,7 +65,7 @@ def lockable_versions(
     if newest is None or (target.record.deployed == newest.id and newest.is_ready):
         return []
     deployed = candidates.deployed_version(state, target)
-    goes_back = deployed is not None and deployed.object.goes_back
+    goes_back = deployed is not None and deployed.goes_back
     found = []
     for version in candidates.newest_first(target, flaws):
         is_no_news = deployed is not None and not goes_back and version.order <= deployed.order

@@ -224,7 +224,7 @@ def fires_rollback(target: Target, job_status: str, *, verification_failed: bool
 def is_to_go_back(state: State, target: Target, job: Job) -> bool:
     """Who rejected the version has asked for it: also where it failed, because what it has left is not what ran before."""
     version = state.version(job.version)
-    return version is not None and version.object.goes_back and target.record.deployed != job.version
+    return version is not None and version.goes_back and target.record.deployed != job.version
 
 
 def given_up(state: State, target: Target, job: Job, now: Instant, why_no_more: str = "") -> None:
@@ -304,7 +304,7 @@ def reconsider_failure(state: State, target: Target) -> None:
     """What had failed for good when its version was marked goes back too, if who marked it asked for that."""
     record = target.record
     version = state.version(record.failed_version)
-    if record.failed_at is None or version is None or not version.object.goes_back:
+    if record.failed_at is None or version is None or not version.goes_back:
         return
     if version.id not in (record.deployed, *record.rolled_back):
         order_rollback(state, target, version.id, record.proven, rejecting.sentence(version))

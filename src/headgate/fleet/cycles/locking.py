@@ -67,7 +67,7 @@ def hook_locks(
         version = _newest_allowed(state, target, now, blockers)
         if version is None:
             missing.append(name)
-            blockers.wakes.append(wakes.versions(name))
+            blockers.watch(wakes.versions(name))
         else:
             locks[name] = version
             satisfied_at = max(satisfied_at, version.published_at)
@@ -131,7 +131,7 @@ def lock(
 def _note_lock(state: State, site: Site, name: str, version: VersionNode) -> None:
     """From here on the version is not new in this site."""
     deployed = candidates.deployed_version(state, site.members[name])
-    if deployed is not None and deployed.object.goes_back:
+    if deployed is not None and deployed.goes_back:
         site.record.backs[name] = (deployed.id, version.id)
     watermark = state.version(site.record.watermarks.get(name))
     if watermark is None or watermark.object.status == "rejected" or version.order > watermark.order:
@@ -253,7 +253,7 @@ def _take_newest_hook(
         member.locked_at = now if version is not None else None
         state.journal.changed("group", group.id)
     if version is None:
-        blockers.wakes.append(wakes.versions(member.deployment))
+        blockers.watch(wakes.versions(member.deployment))
 
 
 def missing_hooks(group: Group) -> list[str]:

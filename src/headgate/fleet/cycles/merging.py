@@ -46,7 +46,7 @@ def _takes_slots(
     """Of the rules that cover what joins. A host that has lost its slot takes all of them anew when it goes on."""
     tables = readiness.tables_of(state, site, group)
     missing = holds.lacking(state, tables, site.resource.name, readiness.runners(state, site, group), now)
-    blockers.wakes.extend(wakes.slots(table.rule.id) for table in missing)
+    blockers.watch(*(wakes.slots(table.rule.id) for table in missing))
     if not missing:
         holds.take_for_group(state, tables, host, now)
     return not missing
@@ -121,7 +121,7 @@ def _is_older(state: State, newcomer: Member, member: Member) -> bool:
         return False
     has_run = member.state in ("running", "succeeded")
     if ours is not None and theirs.order < ours.order:
-        return not ours.object.goes_back if has_run else ours.is_ready
+        return not ours.goes_back if has_run else ours.is_ready
     return following is not None and following.is_ready and theirs.order < following.order
 
 

@@ -18,7 +18,7 @@ def let_dependents_go_on(state: State, site: Site, group: Group, now: Instant, b
     failed = [member for member in group.members if member.state == "failed"]
     for member in failed:
         rules = _naming(site, group, member)
-        blockers.wakes.extend(wakes.skips(rule_id) for rule_id in rules)
+        blockers.watch(*(wakes.skips(rule_id) for rule_id in rules))
         if any(_is_skipped(state, site, rule, member, now) for rule in rules.values()):
             running.settle(member, "skipped", now)
             state.journal.changed("group", group.id)

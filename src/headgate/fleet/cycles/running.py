@@ -97,7 +97,7 @@ def attempts_of(state: State, member: Member) -> list[str]:
 def _rejected(state: State, target: Target, member: Member, version: VersionNode) -> VersionNode | None:
     """What runs, if it was rejected and the member goes back behind it."""
     runs = state.version(target.record.deployed)
-    if member.kind != "deploy" or runs is None or not runs.object.goes_back:
+    if member.kind != "deploy" or runs is None or not runs.goes_back:
         return None
     return runs if version.order < runs.order else None
 

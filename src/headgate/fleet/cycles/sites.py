@@ -82,7 +82,7 @@ def _executing(state: State, site: Site, now: Instant, blockers: Blockers) -> Gr
     group = site.executing
     if group is None:
         return None
-    blockers.wakes.append(wakes.resource(site.resource.name))
+    blockers.watch(wakes.resource(site.resource.name))
     if group.status == "failed":
         cycle.put_back_what_was_marked(state, site, group, now)
     if group.status == "failed":
@@ -135,7 +135,7 @@ def _collect(state: State, site: Site, now: Instant, blockers: Blockers) -> bool
     if now < close_at and not _is_skipped(state, site, fresh, now):
         blockers.hold(Reason.COLLECTING)
         blockers.requeue(close_at)
-        blockers.wakes.append(wakes.skips(site.rule.id))
+        blockers.watch(wakes.skips(site.rule.id))
         return False
     return _close(state, site, group, fresh, min(close_at, now), now, blockers)
 
@@ -206,7 +206,7 @@ def _tidy_waiting_group(state: State, site: Site, now: Instant, blockers: Blocke
         locking.end_unstarted(state, group, "aborted", reason, now)
         _look_afresh(state, site)
         return
-    blockers.wakes.append(wakes.location(*site.location))
+    blockers.watch(wakes.location(*site.location))
     if site.location in state.executing_at:
         joined = merging.try_to_join(state, site, group, now, blockers)
         if not joined:

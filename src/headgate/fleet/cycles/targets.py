@@ -53,7 +53,7 @@ def next_release(state: State, target: Target, now: Instant, blockers: Blockers)
     if record.ordered == "redeploy" and record.deployed is not None:
         return _ordered(state, target, record.deployed, "redeploy", now, blockers)
     resolved = variables.resolve(state, target)
-    retried = _retried_release(state, target)
+    retried = _retried_release(state, target) if record.retry_at is not None else None
     paused = paused_retry(state, target) if retried is not None else None
     for version in contenders(state, target, blockers.flaws):
         if paused is not None and version.order < paused.order:
@@ -83,7 +83,7 @@ def next_release(state: State, target: Target, now: Instant, blockers: Blockers)
             break
     if paused is not None:
         blockers.hold(Reason.AWAITING_RETRY)
-        blockers.wakes.append(wakes.versions(target.deployment.name))
+        blockers.watch(wakes.versions(target.deployment.name))
     elif retried is not None:
         _give_up_retry(state, target)
     if record.ordered == "retry" and not blockers.wakes and blockers.requeue_at is None:
@@ -128,13 +128,13 @@ def contenders(state: State, target: Target, flaws: list[ScopeFlaw] | None = Non
     Below one that was rejected and goes back comes first what ran here before it.
     """
     deployed = candidates.deployed_version(state, target)
-    watermark = candidates.watermark_of(state, target)
+    found = candidates.newest_first(target, flaws, candidates.watermark_by(deployed))
     rolled_back = target.record.rolled_back
-    found = itertools.takewhile(
-        lambda version: version.id not in rolled_back, candidates.newest_first(target, flaws, watermark)
-    )
-    goes_back = deployed is not None and deployed.object.goes_back
-    return _with_rollback_version(state, target, deployed, found) if deployed and goes_back else found
+    if rolled_back:
+        found = itertools.takewhile(lambda version: version.id not in rolled_back, found)
+    if deployed is not None and deployed.goes_back:
+        return _with_rollback_version(state, target, deployed, found)
+    return found
 
 
 def _with_rollback_version(
@@ -208,7 +208,7 @@ def _watch_for_denials(
     for one in passed:
         blockers.add(one)
     for rule in target.rules.of("gradualRollout"):
-        blockers.wakes.append(wakes.breaker(rule.id, version.id))
+        blockers.watch(wakes.breaker(rule.id, version.id))
 
 
 def _attempt(

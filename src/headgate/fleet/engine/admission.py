@@ -23,7 +23,6 @@ from headgate.fleet.state.state import State
 from headgate.fleet.state.units import Site, StartKey, Target, Unit, VersionNode
 from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
-from headgate.kernel.wakes import Wake
 
 LOOKS_PER_UNIT_AT_MOST = 64
 """A bound on the work of one decision; reaching it means that two rules undo each other's work."""
@@ -116,9 +115,9 @@ def _look(state: State, unit: Unit, now: Instant) -> tuple[Start | None, Blocker
     return found, blockers
 
 
-def _wait(state: State, unit: Unit, blockers: Blockers, also: tuple[Wake, ...] = ()) -> None:
+def _wait(state: State, unit: Unit, blockers: Blockers) -> None:
     held_by = Reason.SLOTS_TAKEN if unit.start_key is not None else blockers.reason
-    state.waiting.wait(unit, (*blockers.wakes, *also), blockers.requeue_at, held_by)
+    state.waiting.wait(unit, tuple(blockers.wakes), blockers.requeue_at, held_by)
 
 
 def _slots_of(state: State, unit: Unit, start: Start) -> Needed:
@@ -144,13 +143,13 @@ def _stands_in_line(state: State, unit: Unit, plan: StartPlan, now: Instant) -> 
     for one in start.judged:
         blockers.add(one)
     unit.stand_in(lacking, start.key)
-    also: list[Wake] = [wakes.slot(needed.resource)]
+    blockers.watch(wakes.slot(needed.resource))
     if isinstance(unit, Site) or (isinstance(unit, Target) and unit.rules.of("gradualRollout")):
-        also.append(wakes.RANKS)
-    also.extend(wakes.skips(table.rule.id) for table in lacking)
+        blockers.watch(wakes.RANKS)
+    blockers.watch(*(wakes.skips(table.rule.id) for table in lacking))
     # A holder may go on when its table is merely full; the line is walked only when a slot is free.
-    also.extend(wakes.slots(table.rule.id) for table in lacking if needed.resource in table.holders)
-    _wait(state, unit, blockers, tuple(also))
+    blockers.watch(*(wakes.slots(table.rule.id) for table in lacking if needed.resource in table.holders))
+    _wait(state, unit, blockers)
     return True
 
 

@@ -145,7 +145,7 @@ def is_stranded(state: State, target: Target) -> bool:
     """What runs was rejected and is to go back, and nothing is left to go to: only a newer version moves it. A hook takes
     another one with its next cycle."""
     deployed = candidates.deployed_version(state, target)
-    if deployed is None or not deployed.object.goes_back or candidates.last_good(state, target) is not None:
+    if deployed is None or not deployed.goes_back or candidates.last_good(state, target) is not None:
         return False
     site = target.site
     return site is None or target.deployment.name not in shape.of_site(site).hooks

@@ -19,7 +19,8 @@ ASKS_PEOPLE = ("approval", "scopedVersion")
 class Blockers(msgspec.Struct):
     """What keeps a unit from starting, collected over the candidates that were tried."""
 
-    wakes: list[Wake] = []
+    wakes: dict[Wake, None] = {}
+    """Each once, in the order in which they were met."""
     requeue_at: Instant | None = None
     reason: Reason | None = None
     """That of the first gate that did not allow the newest candidate."""
@@ -33,9 +34,9 @@ class Blockers(msgspec.Struct):
             self.hold(judged.verdict.reason)
         if judged.request is not None:
             self.requests.append(judged.request)
-        self.wakes.extend(judged.wakes)
+        self.watch(*judged.wakes)
         if judged.rule is not None:
-            self.wakes.append(wakes.skips(judged.rule.id))
+            self.watch(wakes.skips(judged.rule.id))
         self.requeue(judged.verdict.requeue_at)
 
     def stop_at(self, judged: GateResult, passed: Sequence[GateResult]) -> None:
@@ -53,11 +54,14 @@ class Blockers(msgspec.Struct):
         """What was in the way first counts."""
         self.reason = self.reason or reason
 
+    def watch(self, *given: Wake) -> None:
+        for wake in given:
+            self.wakes[wake] = None
+
     def join(self, other: Blockers) -> None:
         """The same is in the way here."""
-        if other.reason is not None:
-            self.hold(other.reason)
-        self.wakes.extend(other.wakes)
+        self.reason = self.reason or other.reason
+        self.wakes.update(other.wakes)
         self.requeue(other.requeue_at)
 
     def requeue(self, at: Instant | None) -> None:

@@ -85,7 +85,7 @@ def deployed_version(state: State, target: Target) -> VersionNode | None:
 def rollback_version(state: State, target: Target) -> VersionNode | None:
     """Where it goes when what runs was rejected and goes back: the last that ran here and is not known to be bad."""
     deployed = deployed_version(state, target)
-    if deployed is None or not deployed.object.goes_back:
+    if deployed is None or not deployed.goes_back:
         return None
     return last_good(state, target)
 
@@ -104,10 +104,11 @@ def last_good(state: State, target: Target) -> VersionNode | None:
 
 def watermark_of(state: State, target: Target) -> tuple[Instant, str] | None:
     """No candidate older than this: what runs, unless what runs was rejected and goes back."""
-    deployed = deployed_version(state, target)
-    if deployed is None or deployed.object.goes_back:
-        return None
-    return deployed.order
+    return watermark_by(deployed_version(state, target))
+
+
+def watermark_by(deployed: VersionNode | None) -> tuple[Instant, str] | None:
+    return None if deployed is None or deployed.goes_back else deployed.order
 
 
 def paused_ahead(state: State, target: Target) -> VersionNode | None:

@@ -18,8 +18,6 @@ from headgate.kernel.instants import Instant
 from headgate.kernel.slots import Slots
 from headgate.kernel.wakes import Wake
 
-"""What a unit waits for, as a key of the waiting lists: ('votes', version id, environment), ('freeze',) ..."""
-
 Bindings = dict[str, Any]
 
 
@@ -110,12 +108,13 @@ class EnvironmentNode(SelectingNode[model.Environment]):
 class VersionNode:
     """`order` is newest last: creation time; ids decide only where older data has several of one moment."""
 
-    __slots__ = ("dependencies", "id", "is_ready", "object", "order", "scope", "view")
+    __slots__ = ("dependencies", "goes_back", "id", "is_ready", "object", "order", "scope", "view")
 
     def __init__(self, version: model.Version) -> None:
         self.object = version
         self.id = version.id
         self.is_ready = version.status == "ready"
+        self.goes_back = version.goes_back
         self.view = version.cel_view()
         self.order = (version.created_at, version.id)
         self.scope = optional_selector(version.target_selector)

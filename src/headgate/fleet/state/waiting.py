@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Iterable
 
 from headgate.fleet.state.units import Unit
 from headgate.kernel.decisions import Reason
@@ -27,11 +26,10 @@ class Waiting:
         self.dirty[unit] = None
 
     def wait(
-        self, unit: Unit, wakes: Iterable[Wake], requeue_at: Instant | None, held_by: Reason | None = None
+        self, unit: Unit, wakes: tuple[Wake, ...], requeue_at: Instant | None, held_by: Reason | None = None
     ) -> None:
-        """Replaces what the unit waited for, and why."""
+        """Replaces what the unit waited for, each once, and why."""
         self._count(unit, held_by)
-        wakes = tuple(dict.fromkeys(wakes))
         if wakes != unit.waits:
             self._leave(unit)
             for wake in wakes:
