@@ -119,6 +119,27 @@ def test_select_finds_what_a_scan_finds_while_rows_come_change_and_go(seed: int)
         assert index.select(selector, bindings) == scan(rows, selector, bindings), selector
 
 
+@settings(max_examples=100, deadline=None, database=None)
+@given(st.integers(min_value=0, max_value=2**40))
+def test_a_selector_that_is_asked_again_and_again_follows_every_few_rows(seed: int) -> None:
+    chance = random.Random(seed)
+    index, rows = filled(60)
+    selectors = [
+        ENVIRONMENT.selector(text) for text in ("resource.zone == 'a'", "resource.zone != 'b'", "true")
+    ]
+    for _ in range(30):
+        for _ in range(chance.choice([1, 1, 2, 5, 20])):
+            key = f"r{chance.randrange(80)}"
+            if key in rows and chance.randrange(2):
+                del rows[key]
+                index.remove(key)
+            else:
+                rows[key] = {"zone": chance.choice("abc")}
+                index.put(key, rows[key])
+        selector = chance.choice(selectors)
+        assert index.select(selector) == scan(rows, selector, {}), selector
+
+
 def filled(count: int) -> tuple[cel.SelectorIndex, dict[str, Any]]:
     rows: dict[str, Any] = {
         f"r{number}": {"name": f"n{number}", "zone": "abc"[number % 3]} for number in range(count)

@@ -15,6 +15,8 @@ COLUMNS_LIMIT = 64
 KEPT_ANSWERS = 256
 KEPT_KEYS_A_ROW = 4
 """Answers are kept for the sets of rows that came out last, with at most so many keys for each row there is."""
+AMENDED_ROWS = 8
+"""An answer is made from the last one of the same selector if at most so many rows have come or gone."""
 
 _NO_BINDINGS: Mapping[str, object] = {}
 
@@ -34,6 +36,8 @@ class SelectorIndex:
         self._columns: dict[tuple[str, ...], ValueColumn] = {}
         self._answers: dict[int, list[str]] = {}
         self._kept_keys = 0
+        self._last_rows: dict[Selector, int] = {}
+        """The set that came out last for each selector, as long as answers are kept."""
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -65,20 +69,35 @@ class SelectorIndex:
             plan = selector.plans[self.variable] = plans.plan(selector.program, self.variable)
         query = plans.Query(self.variable, bindings, self._rows, self._column)
         chosen: int = plan.true_rows(query, self._live)
-        return self._keys_of(chosen).copy()
+        keys = self._answers.get(chosen)
+        if keys is None:
+            keys = self._read_keys(chosen, self._last_rows.get(selector, 0))
+            self._keep(chosen, keys)
+        if len(self._last_rows) >= KEPT_ANSWERS:
+            self._last_rows.clear()
+        self._last_rows[selector] = chosen
+        return keys.copy()
 
-    def _keys_of(self, rows: int) -> list[str]:
-        """Reading the keys off a set takes longer than finding the set, and many selectors have the same one: those of
-        deployments that go to the same places. A row's number never becomes another's, so an answer stays right."""
-        known = self._answers.get(rows)
-        if known is None:
-            known = columns.members(rows, self._keys)
-            self._kept_keys += len(known)
-            if self._kept_keys > KEPT_KEYS_A_ROW * len(self._keys) or len(self._answers) >= KEPT_ANSWERS:
-                self._answers.clear()
-                self._kept_keys = len(known)
-            self._answers[rows] = known
-        return known
+    def _read_keys(self, rows: int, before: int) -> list[str]:
+        """Reading the keys off a set takes longer than finding the set. Many selectors have the same one: those of
+        deployments that go to the same places; and from one time to the next a few rows come and go. A row's number never
+        becomes another's, so an answer stays right."""
+        known = self._answers.get(before)
+        if known is not None and (before ^ rows).bit_count() <= AMENDED_ROWS:
+            return columns.amended(known, before, rows, self._keys)
+        return columns.members(rows, self._keys)
+
+    def _keep(self, rows: int, keys: list[str]) -> None:
+        self._kept_keys += len(keys)
+        if self._kept_keys > KEPT_KEYS_A_ROW * len(self._keys) or len(self._answers) >= KEPT_ANSWERS:
+            self._forget_answers()
+            self._kept_keys = len(keys)
+        self._answers[rows] = keys
+
+    def _forget_answers(self) -> None:
+        self._answers.clear()
+        self._last_rows.clear()
+        self._kept_keys = 0
 
     def _column(self, path: tuple[str, ...]) -> ValueColumn:
         column = self._columns.get(path)
@@ -97,5 +116,4 @@ class SelectorIndex:
         self._rows = {number: row for number, (_, row) in enumerate(rows)}
         self._live = (1 << len(rows)) - 1
         self._columns.clear()
-        self._answers.clear()
-        self._kept_keys = 0
+        self._forget_answers()
