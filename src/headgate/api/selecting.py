@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -19,8 +19,11 @@ from headgate.api import replies
 from headgate.api.calls import Request
 from headgate.cel import syntax
 from headgate.fleet.model import expressions
+from headgate.fleet.model import objects as model
 from headgate.fleet.model.changes import Object
 from headgate.fleet.state.state import State
+from headgate.fleet.state.units import Target
+from headgate.kernel import documents
 from headgate.kernel.problems import Problem, Rejected
 from headgate.runtime.commands import EngineView
 
@@ -34,6 +37,20 @@ _OVER_RESOURCES = "resourceSelector"
 _FIELDS = {"selector": "selector", "targetSelector": "target_selector", _OVER_RESOURCES: "resource_selector"}
 
 
+class _Given(msgspec.Struct, frozen=True):
+    """A selector, where it stands, and what it is going to be asked about."""
+
+    path: str
+    text: str
+    asked_of: Literal["resources", "release targets"] = "release targets"
+    upstream: str | None = None
+    """The deployment whose targets alone it is asked about, with what runs there: that which a version depends on."""
+
+    @property
+    def environment(self) -> cel.CelEnvironment:
+        return expressions.SELECTOR if self.upstream is None else expressions.VERSION_SELECTOR
+
+
 async def check_body(call: Request, body: Any, path: str = "") -> None:
     """Of an object, a patch or an order, as it was given; what is no text is refused by whoever reads it."""
     if not isinstance(body, dict):
@@ -41,45 +58,67 @@ async def check_body(call: Request, body: Any, path: str = "") -> None:
     for field in _FIELDS:
         text = body.get(field)
         if isinstance(text, str):
-            await _check(call, f"{path}{field}", text, over_targets=field != _OVER_RESOURCES)
+            of_resources = field == _OVER_RESOURCES
+            await _check(
+                call, _Given(f"{path}{field}", text, "resources" if of_resources else "release targets")
+            )
+    spent = 0
+    for given in _dependencies(body.get("dependencies"), f"{path}dependencies"):
+        spent = await _check(call, given, spent)
+
+
+def _dependencies(given: object, path: str) -> Iterator[_Given]:
+    """All of a version have one bound together: every target of the version has to ask each of them."""
+    for name, dependency in given.items() if isinstance(given, dict) else ():
+        text = dependency.get("versionSelector") if isinstance(dependency, dict) else dependency
+        if isinstance(name, str) and isinstance(text, str):
+            yield _Given(f"{documents.field_path(path, name)}.versionSelector", text, upstream=name)
 
 
 async def check_object(call: Request, thing: Object, path: str) -> None:
     given = {field: getattr(thing, attribute, None) for field, attribute in _FIELDS.items()}
+    if isinstance(thing, model.Version):
+        given["dependencies"] = {name: one.version_selector for name, one in thing.dependencies.items()}
     await check_body(call, given, f"{path}.spec.")
 
 
-async def _check(call: Request, path: str, text: str, *, over_targets: bool) -> None:
-    program = await replies.in_thread(_long_one, text)
+async def _check(call: Request, given: _Given, spent: int = 0) -> int:
+    """The steps that it takes and those that were spent before."""
+    program = await replies.in_thread(_long_one, given)
     if program is None:
-        return
-    names = await replies.ask(call, partial(_names, over_targets))
-    cost = _Cost(max(MOST_STEPS, STEPS_FOR_EACH * len(names)))
+        return spent
+    names = await replies.ask(call, partial(_names, given))
+    cost = _Cost(max(MOST_STEPS, STEPS_FOR_EACH * len(names)), spent)
     while cost.done < len(names):
-        await replies.ask(call, partial(_look, program, names, cost, over_targets))
+        await replies.ask(call, partial(_look, program, given, names, cost))
         if cost.spent > cost.most:
-            what = "release targets" if over_targets else "resources"
-            message = f"takes more than {cost.most:,} steps for the {len(names)} {what}; make it simpler"
-            raise Rejected([Problem(path, message)])
+            message = (
+                f"takes more than {cost.most:,} steps for the {len(names)} {given.asked_of}; make it simpler"
+            )
+            raise Rejected([Problem(given.path, message)])
+    return cost.spent
 
 
-def _long_one(text: str) -> cel.Program | None:
+def _long_one(given: _Given) -> cel.Program | None:
     """None for what takes few steps, and for what is refused by itself."""
     problems: list[Problem] = []
-    expressions.check_selector(expressions.SELECTOR, text, "", problems)
+    expressions.check_selector(given.environment, given.text, "", problems)
     if problems:
         return None
-    program = expressions.SELECTOR.compile(text)
-    return program if len(text) > LONG_TEXT or _has_loop(program.root) else None
+    program = given.environment.compile(given.text)
+    return program if len(given.text) > LONG_TEXT or _has_loop(program.root) else None
 
 
 def _has_loop(root: syntax.SyntaxNode) -> bool:
     return isinstance(root, syntax.Fold) or any(map(_has_loop, root.children()))
 
 
-def _names(over_targets: bool, view: EngineView) -> list[str]:
+def _names(given: _Given, view: EngineView) -> list[str]:
     state = view.engine.state
-    return list(state.targets if over_targets else state.resources)
+    if given.upstream is None:
+        return list(state.resources if given.asked_of == "resources" else state.targets)
+    deployment = state.deployments.get(given.upstream)
+    return [target.name for target in deployment.targets()] if deployment is not None else []
 
 
 class _Cost(msgspec.Struct):
@@ -88,12 +127,10 @@ class _Cost(msgspec.Struct):
     done: int = 0
 
 
-def _look(
-    program: cel.Program, names: Sequence[str], cost: _Cost, over_targets: bool, view: EngineView
-) -> None:
+def _look(program: cel.Program, given: _Given, names: Sequence[str], cost: _Cost, view: EngineView) -> None:
     """Goes on where the last look stopped, for as long as one question may keep the engine from its work."""
     ends = time.monotonic() + SLICE_SECONDS
-    for bindings in _bindings(view.engine.state, names[cost.done :], over_targets):
+    for bindings in _bindings(view.engine.state, given, names[cost.done :]):
         cost.done += 1
         cost.spent += _steps(program, bindings)
         if cost.spent > cost.most or time.monotonic() > ends:
@@ -101,15 +138,27 @@ def _look(
     cost.done = len(names)
 
 
-def _bindings(state: State, names: Sequence[str], over_targets: bool) -> Iterator[dict[str, Any]]:
+def _bindings(state: State, given: _Given, names: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Whoever is gone meanwhile costs nothing."""
     for name in names:
-        if over_targets:
-            target = state.targets.get(name)
-            yield dict(target.bindings()) if target is not None else {}
-        else:
+        if given.asked_of == "resources":
             node = state.resources.get(name)
             yield {"resource": node.view} if node is not None else {}
+            continue
+        target = state.targets.get(name)
+        if target is None:
+            yield {}
+        else:
+            yield {**target.bindings(), "version": _version_on(state, target)}
+
+
+def _version_on(state: State, target: Target) -> object:
+    """What runs there, or may run there next."""
+    deployed = state.version(target.record.deployed)
+    if deployed is not None:
+        return deployed.view
+    versions = target.deployment.versions
+    return versions[-1].view if versions else expressions.PLAIN_OBJECT
 
 
 def _steps(program: cel.Program, bindings: dict[str, Any]) -> int:

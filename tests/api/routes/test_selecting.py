@@ -47,6 +47,24 @@ def ways(selector: str) -> list[tuple[str, str, Any, str]]:
     ]
 
 
+def versions(selector: str) -> list[tuple[str, str, Any, str]]:
+    """What a version depends on, which whoever may publish may write."""
+    depending = {"base": {"versionSelector": selector}}
+    version = {
+        "apiVersion": "headgate.dev/v1",
+        "kind": "Version",
+        "metadata": {"name": "api-v4"},
+        "spec": {"deployment": "api", "tag": "v4", "dependencies": depending},
+    }
+    place = "dependencies.base.versionSelector"
+    return [
+        ("POST", "/v1/deployments/api/versions", {"tag": "v2", "dependencies": depending}, place),
+        ("POST", "/v1/deployments/api/versions", {"tag": "v3", "dependencies": {"base": selector}}, place),
+        ("PATCH", "/v1/deployments/api/versions/v1", {"dependencies": depending}, place),
+        ("POST", "/v1/apply", {"manifests": [version]}, f"manifests[0].spec.{place}"),
+    ]
+
+
 def test_what_takes_long_of_all_targets_together_is_refused_wherever_it_is_given(client: Client) -> None:
     fleet.publish(client, "v1")
     for method, path, body, place in ways(LONG):
@@ -59,3 +77,33 @@ def test_what_has_a_loop_and_takes_little_is_taken(client: Client) -> None:
     fleet.publish(client, "v1")
     for method, path, body, _ in ways("resource.config.l.exists(i, i == 3)"):
         assert client.send(method, path, body).status in (200, 201), path
+
+
+@pytest.mark.parametrize("is_published", [True, False])
+def test_what_a_version_depends_on_is_refused_if_it_takes_long(client: Client, is_published: bool) -> None:
+    """Whatever runs there, and also where nothing does yet."""
+    fleet.publish(client, "v1")
+    spec = {"name": "base", "resourceSelector": "true"}
+    assert client.post("/v1/deployments", spec).status == 201
+    if is_published:
+        assert client.post("/v1/deployments/base/versions", {"tag": "b1"}).status == 201
+    for method, path, body, place in versions(f"version.tag != '' && {LONG}"):
+        refused = client.send(method, path, body)
+        assert (refused.status, refused.json["errors"][0]["path"]) == (422, place), path
+        assert "steps for the 3 release targets; make it simpler" in refused.json["errors"][0]["message"]
+    for method, path, body, _ in versions("version.tag.startsWith('b') && [1, 2].exists(i, i == 2)"):
+        assert client.send(method, path, body).status in (200, 201), path
+
+
+def test_all_that_a_version_depends_on_has_one_bound(client: Client) -> None:
+    names = [f"base-{number}" for number in range(20)]
+    for name in names:
+        assert client.post("/v1/deployments", {"name": name, "resourceSelector": "true"}).status == 201
+    selector = "resource.config.l.all(i, i >= 0) && resource.config.l.all(i, i < 999)"
+    taken = {"tag": "v1", "dependencies": {names[0]: selector}}
+    assert client.post("/v1/deployments/api/versions", taken).status == 201
+    refused = client.post(
+        "/v1/deployments/api/versions", {"tag": "v2", "dependencies": dict.fromkeys(names, selector)}
+    )
+    assert refused.status == 422
+    assert "make it simpler" in refused.json["errors"][0]["message"]

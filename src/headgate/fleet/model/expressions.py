@@ -46,6 +46,8 @@ _THINGS: list[dict[str, object]] = [
     {"id": text, "name": text, "kind": text, "tag": text, "metadata": {}, "config": {}, "variables": {}}
     for text in ("", "x")
 ]
+PLAIN_OBJECT = _THINGS[-1]
+"""Stands for an object that is not there yet, where it is only asked how long an expression takes."""
 
 
 def check_selector(environment: cel.CelEnvironment, text: str, path: str, problems: list[Problem]) -> None:
