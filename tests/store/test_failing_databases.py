@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import postgres
-from headgate.store import DiskFullError, RefusedError, Store, UnavailableError, open_store
+from headgate.store import DiskFullError, RefusedError, Store, UnavailableError, connections, open_store
 from headgate.store import postgres as postgres_driver
 from headgate.store.port import Event, NotAdmittedError
 from headgate.store.sqlite import SqliteDriver
@@ -54,6 +54,30 @@ def test_a_transaction_whose_connection_was_ended_is_lost_as_a_whole_and_said_to
     with store.begin(HOME) as transaction:
         transaction.add_events([_event("kept")])
     assert [event.message for event in store.events_after(HOME, 0, 10)] == ["kept"]
+
+
+def test_connections_that_nobody_needs_are_given_back(
+    emptied_postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres_driver, "LONGEST_PAUSE_SECONDS", 0.3)
+    monkeypatch.setattr(connections, "LONGEST_IDLE_SECONDS", 0.2)
+    store = open_store(emptied_postgres_url)
+    try:
+        store.add_workspace(workspace(HOME))
+        with store.begin(HOME):
+            assert store.newest_event(HOME) == 0
+        _until(lambda: not _connections(emptied_postgres_url))
+        assert store.newest_event(HOME) == 0
+        assert len(_connections(emptied_postgres_url)) == 1
+    finally:
+        store.close()
+
+
+def _connections(url: str) -> list[object]:
+    query = (
+        "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'headgate'"
+    )
+    return list(postgres.fetch(url, query))
 
 
 def test_a_transaction_may_compute_for_longer_than_the_server_waits_for_a_silent_one(

@@ -105,6 +105,22 @@ def test_a_hint_reaches_other_processes(two_stores: tuple[Store, Store]) -> None
     assert _hears(one, other)
 
 
+@pytest.mark.parametrize("shared_url", ["postgres"], indirect=True)
+def test_of_many_hints_at_once_the_last_arrives_also_if_the_store_is_closed_after_it(
+    two_stores: tuple[Store, Store],
+) -> None:
+    """Whoever hands over its work says so last of all."""
+    listener, speaker = two_stores
+    assert _hears(listener, speaker)
+    while listener.wait_for_hint(0.1):
+        pass
+    speaker.hint()
+    assert listener.wait_for_hint(20)
+    speaker.hint()
+    speaker.close()
+    assert listener.wait_for_hint(20)
+
+
 def _hears(listener: Store, speaker: Store) -> bool:
     """Hints before anybody listens may be lost, so they are given until one is heard."""
     heard = threading.Event()

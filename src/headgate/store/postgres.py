@@ -19,20 +19,22 @@ from typing import Any, TypeVar
 
 import asyncpg
 
+from headgate.store import connections
+from headgate.store.connections import Connections
 from headgate.store.drivers import DatabaseDriver, Session, Values
 from headgate.store.joining import joined, numbered
 from headgate.store.port import DiskFullError, NotAdmittedError, RefusedError, UnavailableError
 from headgate.store.statements import Write
 
 CHANNEL = "headgate"
-_CONNECT_SECONDS = 5.0
-_STATEMENT_SECONDS = 60.0
 _MOST_CONNECTIONS = 10
 LONGEST_PAUSE_SECONDS = 30.0
 """The server ends a transaction that nothing is heard of: a process that stopped inside one would keep the workspace
 locked for everybody. One that computes says so meanwhile, from another thread."""
 _LONGEST_TRANSACTION_SECONDS = 900.0
 """After this it says so no more."""
+_BETWEEN_HINTS_SECONDS = 0.01
+"""Who was told to look a moment ago need not be told for every commit since."""
 _BEGIN_WRITING = "BEGIN ISOLATION LEVEL READ COMMITTED"
 _BEGIN_READING = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 _GONE = (
@@ -45,48 +47,40 @@ _GONE = (
 
 Result = TypeVar("Result")
 
+_new_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop
+with contextlib.suppress(ImportError):  # there is none for Windows
+    import uvloop
 
-class _Connection(asyncpg.Connection):
-    def get_reset_query(self) -> str:
-        """A transaction leaves nothing behind: no lock, cursor or setting that outlives it is ever made."""
-        return ""
+    _new_loop = uvloop.new_event_loop
 
 
 class PostgresDriver(DatabaseDriver):
     dialect = "postgresql"
 
-    def __init__(self, url: str, *, connections: int = _MOST_CONNECTIONS) -> None:
+    def __init__(self, url: str, *, most_connections: int = _MOST_CONNECTIONS) -> None:
         self._url = url
-        self._connections = connections
+        self._connections = Connections(
+            url,
+            most_connections,
+            {
+                "application_name": "headgate",
+                "idle_in_transaction_session_timeout": str(int(LONGEST_PAUSE_SECONDS * 1_000)),
+            },
+        )
         self._name = uuid.uuid4().hex
         self._hinted = threading.Event()
-        self._loop = asyncio.new_event_loop()
+        self._hinting: asyncio.Task[None] | None = None
+        self._hint_is_due = False
+        self._loop = _new_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="postgres", daemon=True)
         self._thread.start()
         self._listener: asyncpg.Connection[asyncpg.Record] | None = None
         self._is_closed = False
         self._open_sessions: set[_PostgresSession] = set()
-        try:
-            self._pool: asyncpg.Pool[asyncpg.Record] = self._run(self._open_pool())
-        except BaseException:
-            self._stop_loop()
-            raise
+        self._waker = self._run(self._woken())
 
-    async def _open_pool(self) -> asyncpg.Pool[asyncpg.Record]:
-        self._waker = asyncio.create_task(self._keep_awake())
-        return await asyncpg.create_pool(
-            self._url,
-            min_size=0,
-            max_size=self._connections,
-            timeout=_CONNECT_SECONDS,
-            command_timeout=_STATEMENT_SECONDS,
-            connection_class=_Connection,
-            init=_prepare_connection,
-            server_settings={
-                "application_name": "headgate",
-                "idle_in_transaction_session_timeout": str(int(LONGEST_PAUSE_SECONDS * 1_000)),
-            },
-        )
+    async def _woken(self) -> asyncio.Task[None]:
+        return asyncio.create_task(self._keep_awake())
 
     def _run(self, work: Coroutine[Any, Any, Result]) -> Result:
         if self._is_closed:
@@ -113,7 +107,7 @@ class PostgresDriver(DatabaseDriver):
             return [tuple(record) for record in await connection.fetch(sql, *values)]
 
         connection, found = await self._on_connection(ask)
-        await self._pool.release(connection)
+        self._connections.release(connection)
         return found
 
     @contextmanager
@@ -134,35 +128,35 @@ class PostgresDriver(DatabaseDriver):
         self._open_sessions.add(session)
         return connection
 
-    async def end(self, session: _PostgresSession, connection: Any) -> None:
+    def end(self, session: _PostgresSession, connection: Any) -> None:
         self._open_sessions.discard(session)
-        await self._pool.release(connection)
+        self._connections.release(connection)
 
     async def _on_connection(self, work: Callable[[Any], Awaitable[Result]]) -> tuple[Any, Result]:
         """A connection that the server has ended meanwhile is only noticed when it is used; then new ones are made."""
         try:
             return await self._on_one_connection(work)
         except _GONE:
-            await self._pool.expire_connections()
+            self._connections.drop_idle(0.0)
             return await self._on_one_connection(work)
 
     async def _on_one_connection(self, work: Callable[[Any], Awaitable[Result]]) -> tuple[Any, Result]:
-        connection = await self._pool.acquire(timeout=_STATEMENT_SECONDS)
+        connection = await self._connections.acquire()
         try:
             return connection, await work(connection)
-        except asyncpg.InternalClientError:
-            # The server's farewell is read and the end of the connection is not yet: it looks open and is not.
-            connection.terminate()
-            await self._pool.release(connection)
+        except asyncpg.PostgresError:
+            self._connections.release(connection)
             raise
         except BaseException:
-            await self._pool.release(connection)
+            # The server's farewell may have been read and the end of the connection not yet, or an answer is still to come.
+            self._connections.drop(connection)
             raise
 
     async def _keep_awake(self) -> None:
-        """Lets the server hear of transactions whose owners compute."""
+        """Lets the server hear of transactions whose owners compute, and gives back connections that nobody needs."""
         while True:
             await asyncio.sleep(LONGEST_PAUSE_SECONDS / 3)
+            self._connections.drop_idle(connections.LONGEST_IDLE_SECONDS)
             for session in self._open_sessions:
                 session.say_awake()
 
@@ -173,11 +167,22 @@ class PostgresDriver(DatabaseDriver):
     def hint(self) -> None:
         """Nobody waits for it: what was written is written, whether or not others hear of it at once."""
         if not self._is_closed:
-            asyncio.run_coroutine_threadsafe(self._hint(), self._loop)
+            self._loop.call_soon_threadsafe(self._hint_soon)
+
+    def _hint_soon(self) -> None:
+        self._hint_is_due = True
+        if self._hinting is None or self._hinting.done():
+            self._hinting = self._loop.create_task(self._keep_hinting())
+
+    async def _keep_hinting(self) -> None:
+        while self._hint_is_due:
+            await self._hint()
+            await asyncio.sleep(_BETWEEN_HINTS_SECONDS)
 
     async def _hint(self) -> None:
+        self._hint_is_due = False
         with contextlib.suppress(UnavailableError, RefusedError), _translated():
-            await self._pool.execute("SELECT pg_notify($1, $2)", CHANNEL, self._name)
+            await self._fetch("SELECT pg_notify($1, $2)", (CHANNEL, self._name))
 
     def wait_for_hint(self, seconds: float) -> bool:
         """Without a connection to listen on it only waits: the next look comes all the same."""
@@ -190,7 +195,7 @@ class PostgresDriver(DatabaseDriver):
     async def _listen(self) -> None:
         if self._listener is not None and not self._listener.is_closed():
             return
-        self._listener = await asyncpg.connect(self._url, timeout=_CONNECT_SECONDS)
+        self._listener = await asyncpg.connect(self._url, timeout=connections.CONNECT_SECONDS)
         await self._listener.add_listener(CHANNEL, self._on_notification)
 
     def _on_notification(self, connection: object, process: int, channel: str, payload: object) -> None:
@@ -209,12 +214,11 @@ class PostgresDriver(DatabaseDriver):
 
     async def _close(self) -> None:
         self._waker.cancel()
+        if self._hinting is not None:
+            await self._hinting
         if self._listener is not None:
             await self._listener.close()
-        try:
-            await asyncio.wait_for(self._pool.close(), _CONNECT_SECONDS)
-        except TimeoutError:
-            self._pool.terminate()
+        await self._connections.close()
 
     def _stop_loop(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
@@ -285,7 +289,7 @@ class _PostgresSession(Session):
             connection = await self._flushed()
             await connection.execute("COMMIT")
             self._connection = None
-            await self._driver.end(self, connection)
+            self._driver.end(self, connection)
 
     async def give_up(self) -> None:
         async with self._turn:
@@ -298,11 +302,7 @@ class _PostgresSession(Session):
             except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError):
                 connection.terminate()
             finally:
-                await self._driver.end(self, connection)
-
-
-async def _prepare_connection(connection: Any) -> None:
-    await connection.set_type_codec("uuid", encoder=str, decoder=str, schema="pg_catalog", format="text")
+                self._driver.end(self, connection)
 
 
 @contextmanager
