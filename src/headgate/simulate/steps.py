@@ -2,6 +2,9 @@
 
 Reading a scenario judges keys and shapes. Values that an API would judge (a selector, a status, a name that nobody
 has) are left as they are and refused when the step is played, because the run then records the refusal and goes on.
+
+A step with the very fields of a change is made of that change. The others say less than their change (who reports, what
+the API has found out), and name what they take, so that a scenario cannot set the rest.
 """
 
 from typing import Annotated, Any, Literal
@@ -9,6 +12,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from headgate.fleet.model import changes
 from headgate.kernel.problems import Problem
 from headgate.simulate.times import When
 
@@ -104,29 +108,20 @@ class SignalStep(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True
     expires_at: When | None = None
 
 
-class GroupStep(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    action: Literal["retry", "abort", "release", "skipMember"]
-    environment: str | None = None
-    resource: str | None = None
-    group: str | None = None
-    member: str | None = None
+class GroupStep(changes.GroupAction, frozen=True, rename="camel", omit_defaults=True):
     post_hooks: bool = True
-    user: str = ""
 
 
-class TargetStep(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class TargetStep(changes.TargetAction, frozen=True, rename="camel", omit_defaults=True):
     """An operator acts on one release target, named `deployment/environment/resource`."""
 
-    action: Literal["retry", "rollback", "redeploy", "adopt"]
     target: Text
-    to: str | None = None
-    user: str = ""
 
 
 class TargetsStep(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """The same for the targets of a deployment in an environment that `selector` matches."""
 
-    action: Literal["retry", "rollback", "redeploy", "adopt"]
+    action: changes.Order
     deployment: Text
     environment: Text
     selector: str | None = None
@@ -144,11 +139,8 @@ class ResumeStep(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True
     user: str = ""
 
 
-class SetVariableStep(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class SetVariableStep(changes.SetVariable, frozen=True, rename="camel", omit_defaults=True):
     key: Text
-    value: object
-    resource: str | None = None
-    deployment: str | None = None
 
 
 class ReportStep(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
