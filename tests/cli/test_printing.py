@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headgate.cli import cells, colours, pairs, tables
+from headgate.cli import cells, pairs, terminal
 from headgate.kernel import instants
+from headgate.screens import tables
 
 from .conftest import NOW
 
@@ -61,8 +62,8 @@ def test_times_to_come_are_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_there_is_no_colour_in_a_pipe() -> None:
-    assert not colours.wanted()
-    assert colours.of_state("failed") == "failed"
+    assert not terminal.wanted()
+    assert terminal.of_state("failed") == "failed"
 
 
 @pytest.mark.parametrize(("variable", "value"), [("NO_COLOR", "1"), ("TERM", "dumb")])
@@ -72,6 +73,6 @@ def test_there_is_no_colour_for_those_who_want_none(
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
-    assert colours.wanted()
+    assert terminal.wanted()
     monkeypatch.setenv(variable, value)
-    assert not colours.wanted()
+    assert not terminal.wanted()

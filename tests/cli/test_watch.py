@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
-from headgate.cli import event_stream, tables, watch_forecast, watch_lines, watch_screen, watch_state
+from headgate.cli import event_stream, watch_lines
 from headgate.cli.client import ApiClient
 from headgate.cli.contexts import Connection
 from headgate.cli.event_stream import Follower, Live, Lost, StreamedEvent
+from headgate.screens import tables, watch_screen, watched_fleet
 
 from . import fleet, golden
 from .conftest import NOW, Command
@@ -62,8 +63,8 @@ def stuck(**given: int) -> dict[str, Any]:
     return document
 
 
-def snapshot() -> watch_state.WatchedFleet:
-    return watch_state.WatchedFleet(
+def snapshot() -> watched_fleet.WatchedFleet:
+    return watched_fleet.WatchedFleet(
         fleet.STATUS["deployments"],
         {("kubelet-upgrade", "prod"): fleet.JOBS},
         {("kubelet-upgrade", "prod"): ["node-7"]},
@@ -268,7 +269,7 @@ def test_a_screen_that_is_not_live_says_so() -> None:
 
 @pytest.mark.parametrize("width", [80, 140])
 def test_a_screen_that_knows_its_end_still_says_that_it_is_live(width: int) -> None:
-    forecast = watch_forecast.Forecast(NOW + 3_600_000_000)
+    forecast = watched_fleet.Forecast(NOW + 3_600_000_000)
     heading = watch_screen.Heading("default workspace", "http://127.0.0.1:4380", NOW, None, forecast)
     first = watch_screen.plain(watch_screen.render(snapshot(), heading, width, 24)).splitlines()[0]
     assert first.endswith("● live")
@@ -289,12 +290,12 @@ def many(count: int) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("count", [0, 1, 5, 30, 500])
 @pytest.mark.parametrize("height", [5, 24, 60])
 def test_any_number_of_deployments_fits(count: int, height: int) -> None:
-    lines = watch_screen.render(watch_state.WatchedFleet(many(count)), HEADING, 80, height)
+    lines = watch_screen.render(watched_fleet.WatchedFleet(many(count)), HEADING, 80, height)
     assert len(lines) <= height
 
 
 def test_what_moves_is_shown_before_what_is_done() -> None:
-    text = watch_screen.plain(watch_screen.render(watch_state.WatchedFleet(many(30)), HEADING, 80, 24))
+    text = watch_screen.plain(watch_screen.render(watched_fleet.WatchedFleet(many(30)), HEADING, 80, 24))
     assert all(f"d-{number}\n" in text for number in range(0, 27, 3))
     assert "more deployments" in text.splitlines()[-1]
 
@@ -309,7 +310,7 @@ def test_environments_share_the_room_for_details() -> None:
 
 def test_names_cannot_steer_the_screen() -> None:
     deployments = [{**moving(waiting=1)["deployments"][0], "name": "a\x1b[2Jb"}]
-    text = watch_screen.plain(watch_screen.render(watch_state.WatchedFleet(deployments), HEADING, 80, 24))
+    text = watch_screen.plain(watch_screen.render(watched_fleet.WatchedFleet(deployments), HEADING, 80, 24))
     assert not any(unicodedata.category(one) == "Cc" for one in text.replace("\n", ""))
 
 

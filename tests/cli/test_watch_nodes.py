@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from headgate.cli import watch_forecast, watch_nodes, watch_screen, watch_spans, watch_state
 from headgate.kernel import instants
+from headgate.screens import styled_text, watch_nodes, watch_screen, watched_fleet
 
 from . import fleet
 from .conftest import NOW
@@ -42,7 +42,7 @@ GROUPS = [
     group("node-5", "ready", "waiting", "waiting", "waiting"),
     group("node-9", "queued", "waiting", "unchanged", "waiting"),
 ]
-FORECAST = watch_forecast.read(
+FORECAST = watched_fleet.Forecast.read(
     {
         "start": "2026-03-01T10:00:00Z",
         "jobs": [
@@ -56,16 +56,16 @@ FORECAST = watch_forecast.read(
 )
 
 
-def snapshot() -> watch_state.WatchedFleet:
-    base = watch_state.WatchedFleet(fleet.STATUS["deployments"], {("kubelet-upgrade", "prod"): fleet.JOBS})
+def snapshot() -> watched_fleet.WatchedFleet:
+    base = watched_fleet.WatchedFleet(fleet.STATUS["deployments"], {("kubelet-upgrade", "prod"): fleet.JOBS})
     return msgspec.structs.replace(base, groups=GROUPS)
 
 
-def lines(room: int = 20, forecast: watch_forecast.Forecast = FORECAST) -> list[str]:
-    return watch_spans_text(watch_nodes.render(snapshot(), forecast, NOW, room))
+def lines(room: int = 20, forecast: watched_fleet.Forecast = FORECAST) -> list[str]:
+    return texts_of(watch_nodes.render(snapshot(), forecast, NOW, room))
 
 
-def watch_spans_text(rendered: list[watch_spans.Line]) -> list[str]:
+def texts_of(rendered: list[styled_text.Line]) -> list[str]:
     return ["".join(span.text for span in line).rstrip() for line in rendered]
 
 
@@ -85,7 +85,7 @@ def test_the_next_ones_are_named_first_with_their_time() -> None:
 
 
 def test_without_a_forecast_they_go_by_name() -> None:
-    assert lines(forecast=watch_forecast.Forecast())[-1] == "  · next: node-10, node-5, node-9"
+    assert lines(forecast=watched_fleet.Forecast())[-1] == "  · next: node-10, node-5, node-9"
 
 
 def test_what_does_not_fit_is_counted() -> None:
@@ -108,5 +108,5 @@ def test_nothing_is_promised_while_somebody_is_waited_for() -> None:
         "jobs": [],
         "finish": {"at": "2026-03-01T11:30:00Z", "converged": False, "wasCut": False},
     }
-    assert watch_forecast.read(document).finish_at is None
+    assert watched_fleet.Forecast.read(document).finish_at is None
     assert FORECAST.finish_at == instants.parse("2026-03-01T11:30:00Z")

@@ -2,9 +2,10 @@ from typing import Any
 
 import click
 
-from headgate.cli import asking, concerns, manifest_files, options, output, refusals, tables
+from headgate.cli import asking, concerns, manifest_files, options, output, refusals, terminal
 from headgate.cli.client import ApiClient, path
 from headgate.cli.progress import ProgressNote
+from headgate.screens import tables
 
 TIMEOUT_SECONDS = 120.0
 
@@ -68,7 +69,7 @@ def _print(answer: Any, form: str, note: str) -> None:
         output.echo_lines(f"{one['kind']}/{one['name']}" for one in results)
     else:
         lines = [[tables.printable(f"{one['kind']} {one['name']}"), one["action"]] for one in results]
-        for line, one in zip(tables.aligned(lines, states=(1,)), results):
+        for line, one in zip(tables.aligned(lines, states=(1,), paint=terminal.of_state), results):
             click.echo(line)
             for more in [*concerns.lines(one.get("concerns")), *([one["note"]] if one.get("note") else [])]:
                 click.echo(f"  {tables.printable(more)}")

@@ -5,10 +5,10 @@ from collections.abc import Callable
 from typing import Any
 
 from headgate.cli import pairs
-from headgate.cli.tables import Row, ShownColumn
+from headgate.cli.columns import Row, ShownColumn
 from headgate.kernel import instants
-
-NOTHING = "-"
+from headgate.screens import words
+from headgate.screens.words import NOTHING
 
 
 def field(name: str) -> Callable[[Row], str]:
@@ -49,20 +49,7 @@ def ago(moment: Any) -> str:
         return moment
     if abs(seconds) < 1:
         return "now"
-    return f"in {length(-seconds)}" if seconds < 0 else f"{length(seconds)} ago"
-
-
-def length(seconds: int) -> str:
-    days, rest = divmod(seconds, 86_400)
-    hours, rest = divmod(rest, 3_600)
-    minutes, seconds = divmod(rest, 60)
-    if days:
-        return f"{days}d" + (f"{hours}h" if hours and days < 3 else "")
-    if hours:
-        return f"{hours}h" + (f"{minutes}m" if minutes and hours < 10 else "")
-    if minutes:
-        return f"{minutes}m" + (f"{seconds}s" if seconds and minutes < 3 else "")
-    return f"{seconds}s"
+    return f"in {words.length(-seconds)}" if seconds < 0 else f"{words.length(seconds)} ago"
 
 
 def column(title: str, name: str, *, wide: bool = False) -> ShownColumn:

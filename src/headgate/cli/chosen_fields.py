@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from headgate.cli.tables import Row
+from headgate.cli.columns import Row
 
 _STEP = re.compile(
     r"""\.(?P<name>[\w-]+)

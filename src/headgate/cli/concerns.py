@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from headgate.cli import tables
+from headgate.screens import tables
 
 FORCE = click.option(
     "--force", is_flag=True, help="Also with a selector that matches no target, or fails on all of them."

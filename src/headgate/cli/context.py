@@ -2,7 +2,8 @@ from collections.abc import Mapping
 
 import click
 
-from headgate.cli import completions, contexts, options, output, tables
+from headgate.cli import completions, contexts, options, output
+from headgate.screens import tables
 
 
 @click.group("context")

@@ -2,9 +2,9 @@ from typing import Any
 
 import click
 
-from headgate.cli import completions, failures, options, output, pairs, tables, targets
+from headgate.cli import completions, failures, options, output, pairs, targets, terminal
 from headgate.cli.client import ApiClient, path
-from headgate.screens import explanation_text
+from headgate.screens import explanation_text, tables
 
 NARROWEST = 40
 
@@ -55,4 +55,4 @@ def _explain_deployment(client: ApiClient, name: str, environment: str | None, f
 
 def _width() -> int:
     """Sentences are not longer than the eye likes, and not wider than the terminal."""
-    return max(min(tables.terminal_width() or explanation_text.WIDTH, explanation_text.WIDTH), NARROWEST)
+    return max(min(terminal.width() or explanation_text.WIDTH, explanation_text.WIDTH), NARROWEST)

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable
 
-from headgate.cli.cells import NOTHING, column, inner, state, text_of, time
-from headgate.cli.tables import Row, ShownColumn
+from headgate.cli.cells import column, inner, state, text_of, time
+from headgate.cli.columns import Row, ShownColumn
+from headgate.screens.words import NOTHING
 
 
 def _rule_kinds(row: Row) -> str:

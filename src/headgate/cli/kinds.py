@@ -7,7 +7,7 @@ import msgspec
 
 from headgate.cli import failures, kind_columns
 from headgate.cli.cells import text_of
-from headgate.cli.tables import Row, ShownColumn
+from headgate.cli.columns import Row, ShownColumn
 from headgate.fleet.model import kinds
 from headgate.fleet.model.kinds import Kind
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from headgate.cli import tables
-from headgate.cli.tables import Row
+from headgate.cli import columns
+from headgate.cli.columns import Row
+from headgate.screens import tables
 
 if TYPE_CHECKING:
     from headgate.cli.kinds import Collection
@@ -33,7 +34,7 @@ def rows(kind: Collection, items: Sequence[Row], form: str, *, header: bool = Tr
     elif not items:
         click.echo(f"no {kind.collection}", err=True)
     else:
-        click.echo("\n".join(tables.render(kind.columns, items, wide=form == "wide", header=header)))
+        click.echo("\n".join(columns.render(kind.columns, items, wide=form == "wide", header=header)))
 
 
 def _echo_filled(text: str, document: Any) -> None:
@@ -57,7 +58,7 @@ def _echo_csv(kind: Collection, items: Sequence[Row], header: bool) -> None:
     import csv
     import io
 
-    from headgate.cli.cells import NOTHING
+    from headgate.screens.words import NOTHING
 
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")

@@ -6,8 +6,9 @@ from typing import Any
 
 import click
 
-from headgate.cli import asking, completions, failures, options, output, pairs, tables
+from headgate.cli import asking, completions, failures, options, output, pairs
 from headgate.cli.client import ApiClient, path
+from headgate.screens import tables
 
 HISTORIES = ("jobs", "groups", "audit", "events", "log")
 _WHAT = "|".join(HISTORIES)

@@ -1,7 +1,10 @@
+import shutil
+
 import click
 
-from headgate.cli import completions, failures, options, output, status_text, tables
+from headgate.cli import completions, failures, options, output, terminal
 from headgate.cli.client import ApiClient, path
+from headgate.screens import status_text, tables
 
 
 @click.command("status")
@@ -26,7 +29,10 @@ def command(client: ApiClient, deployments: tuple[str, ...], form: str) -> None:
             f"{one['name']}/{environment['name']}" for one in shown for environment in one["environments"]
         )
     else:
-        output.echo_lines(status_text.render(shown, wide=form == "wide"))
+        width = shutil.get_terminal_size((100, 24)).columns
+        output.echo_lines(
+            status_text.render(shown, wide=form == "wide", width=width, cut_to=terminal.width())
+        )
         output.echo_lines(f"warning: {tables.printable(one)}" for one in answer.get("warnings") or ())
 
 

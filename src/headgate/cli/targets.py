@@ -10,8 +10,9 @@ from typing import Any
 import click
 import msgspec
 
-from headgate.cli import asking, completions, failures, options, output, tables
+from headgate.cli import asking, completions, failures, options, output
 from headgate.cli.client import ApiClient, path
+from headgate.screens import tables
 
 MOST_SHOWN = 20
 _ONE_OR_MANY = click.argument("target", metavar="TARGET", shell_complete=completions.names("release-targets"))

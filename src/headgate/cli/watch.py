@@ -3,7 +3,7 @@ import time
 
 import click
 
-from headgate.cli import colours, completions, main, options, pairs, watch_state
+from headgate.cli import completions, main, options, pairs, terminal, watch_state
 from headgate.cli.client import ApiClient
 from headgate.cli.watch_ending import WatchEnding
 from headgate.kernel import instants
@@ -41,7 +41,7 @@ def command(
     length = None if timeout is None else pairs.duration("--timeout", timeout) / _MICROSECONDS
     end = WatchEnding(until == "converged", None if length is None else time.monotonic() + length)
     try:
-        if form == "table" and not plain and sys.stdout.isatty() and colours.can_move():
+        if form == "table" and not plain and sys.stdout.isatty() and terminal.can_move():
             from headgate.cli import watch_live
 
             last = watch_live.run(client, deployments, end)

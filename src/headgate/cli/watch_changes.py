@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 
 from headgate.cli.event_stream import StreamedEvent
-from headgate.cli.watch_state import LIVE_STATUSES, OPEN_GROUPS, Document, Pair, WatchedFleet
+from headgate.cli.watch_state import LIVE_STATUSES, OPEN_GROUPS
+from headgate.screens.watched_fleet import Document, Pair, WatchedFleet
 
 _ABOUT_A_DEPLOYMENT = ("Version", "Approval", "ReleaseTarget")
 """Their names begin with the deployment's."""

@@ -6,9 +6,10 @@ import time
 
 import click
 
-from headgate.cli import main, watch_state
-from headgate.cli.tables import printable
+from headgate.cli import main
 from headgate.kernel import instants
+from headgate.screens import watched_fleet
+from headgate.screens.tables import printable
 
 MOST_NAMED = 10
 _WORDS = {"upToDate": "up to date", "rollingBack": "rolling back", "rolledBack": "rolled back"}
@@ -27,17 +28,17 @@ class WatchEnding:
     def needs_counts(self) -> bool:
         return self._until_converged
 
-    def is_over(self, snapshot: watch_state.WatchedFleet) -> bool:
+    def is_over(self, snapshot: watched_fleet.WatchedFleet) -> bool:
         if self._until_converged and (snapshot.is_converged or self._is_hopeless(snapshot)):
             return True
         return self._deadline is not None and time.monotonic() >= self._deadline
 
-    def _is_hopeless(self, snapshot: watch_state.WatchedFleet) -> bool:
+    def _is_hopeless(self, snapshot: watched_fleet.WatchedFleet) -> bool:
         if not snapshot.is_stuck:
             return False
         return not self._for_people or snapshot.count("waiting", "frozen") == 0
 
-    def say(self, last: watch_state.WatchedFleet) -> None:
+    def say(self, last: watched_fleet.WatchedFleet) -> None:
         if not self._until_converged:
             return
         took = instants.show_duration(int(time.monotonic() - self._began) * instants.MICROSECONDS_PER_SECOND)
@@ -46,7 +47,7 @@ class WatchEnding:
             return
         left = ", ".join(
             f"{last.count(state)} {_WORDS.get(state, state)}"
-            for state in watch_state.NOT_DONE
+            for state in watched_fleet.NOT_DONE
             if last.count(state)
         )
         why = (
@@ -56,7 +57,7 @@ class WatchEnding:
         self._name(last)
         raise SystemExit(main.FAILED)
 
-    def _name(self, last: watch_state.WatchedFleet) -> None:
+    def _name(self, last: watched_fleet.WatchedFleet) -> None:
         named = last.stuck
         for one in named[:MOST_NAMED]:
             state = _WORDS.get(one["state"], one["state"])

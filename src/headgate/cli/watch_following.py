@@ -11,7 +11,8 @@ from headgate.cli import event_stream, failures, refusals, watch_changes, watch_
 from headgate.cli.client import ApiClient, path
 from headgate.cli.event_stream import Item
 from headgate.cli.watch_changes import Stale
-from headgate.cli.watch_state import WatchedFleet
+from headgate.screens import watched_fleet
+from headgate.screens.watched_fleet import WatchedFleet
 
 LEAST_BETWEEN_QUESTIONS_SECONDS = 1.0
 LONGEST_BETWEEN_QUESTIONS_SECONDS = 30.0
@@ -129,9 +130,9 @@ class Following:
                 stale.add(self._of_watched(Stale(counts=members)))
             self._set(groups=others)
 
-    def _group(self, identity: str) -> watch_state.Document | None:
+    def _group(self, identity: str) -> watched_fleet.Document | None:
         try:
-            group: watch_state.Document = self._client.get(path("groups", identity))
+            group: watched_fleet.Document = self._client.get(path("groups", identity))
         except refusals.RefusedRequest as refusal:
             if refusal.status != 404:
                 raise

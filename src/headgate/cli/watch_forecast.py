@@ -4,37 +4,15 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Any
-
-import msgspec
 
 from headgate.cli import failures
 from headgate.cli.client import ApiClient, path
-from headgate.kernel import instants
-from headgate.kernel.instants import Instant
+from headgate.screens.watched_fleet import Forecast
 
 MOST_TARGETS = 2_000
 """A larger fleet is not played for somebody who only watches."""
 LEAST_BETWEEN_PLANS_SECONDS = 20.0
 _TIMEOUT_SECONDS = 60.0
-
-
-class Forecast(msgspec.Struct, frozen=True):
-    """If nothing else changes and every job takes its usual time. `finish_at` is None where somebody is waited for."""
-
-    finish_at: Instant | None = None
-    starts: dict[tuple[str, str], Instant] = {}
-    """By environment and resource."""
-
-
-def read(document: dict[str, Any]) -> Forecast:
-    finish = document["finish"]
-    starts: dict[tuple[str, str], Instant] = {}
-    for job in document["jobs"]:
-        if job["createdAt"] >= document["start"]:
-            starts.setdefault((job["environment"], job["resource"]), instants.parse(job["createdAt"]))
-    is_sure = finish["converged"] and not finish["wasCut"] and finish["at"] is not None
-    return Forecast(instants.parse(finish["at"]) if is_sure else None, starts)
 
 
 class Forecaster:
@@ -61,6 +39,6 @@ class Forecaster:
         try:
             with ApiClient(self._client.connection, attempts=1) as client:
                 answer = client.send("POST", path("plan"), {}, timeout_seconds=_TIMEOUT_SECONDS)
-            self._latest = read(answer)
+            self._latest = Forecast.read(answer)
         except (failures.CommandFailure, KeyError, TypeError, ValueError):
             self._latest = Forecast()

@@ -10,6 +10,7 @@ from headgate.cli.client import ApiClient
 from headgate.cli.watch_ending import WatchEnding
 from headgate.cli.watch_feed import Feed
 from headgate.kernel import instants
+from headgate.screens import watched_fleet
 
 LONGEST_WITHOUT_COUNTS_SECONDS = 30.0
 LEAST_BETWEEN_COUNTS_SECONDS = 0.5
@@ -24,10 +25,10 @@ def run(
     client: ApiClient,
     names: tuple[str, ...],
     end: WatchEnding,
-    snapshot: watch_state.WatchedFleet,
+    snapshot: watched_fleet.WatchedFleet,
     form: str,
     environment: str | None = None,
-) -> watch_state.WatchedFleet:
+) -> watched_fleet.WatchedFleet:
     if end.is_over(snapshot):
         return snapshot
     counted_at = time.monotonic()
@@ -53,7 +54,7 @@ def run(
 
 
 def _may_change_counts(
-    item: event_stream.Item, names: tuple[str, ...], snapshot: watch_state.WatchedFleet
+    item: event_stream.Item, names: tuple[str, ...], snapshot: watched_fleet.WatchedFleet
 ) -> bool:
     if isinstance(item, event_stream.StreamedEvent):
         return watch_changes.left_open(snapshot, item).concerns(names)
@@ -62,7 +63,7 @@ def _may_change_counts(
 
 def _counted(
     client: ApiClient, names: tuple[str, ...], environment: str | None
-) -> watch_state.WatchedFleet | None:
+) -> watched_fleet.WatchedFleet | None:
     """None while the server is away: it is asked again, the time that was given is the bound."""
     try:
         return watch_state.fetch_counts(client, names, environment)

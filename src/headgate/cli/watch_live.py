@@ -7,19 +7,20 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from headgate.cli import pairs, watch_screen, watch_state
+from headgate.cli import pairs
 from headgate.cli.client import ApiClient
 from headgate.cli.watch_ending import WatchEnding
 from headgate.cli.watch_feed import Feed
 from headgate.cli.watch_following import Following
 from headgate.cli.watch_forecast import Forecaster
-from headgate.cli.watch_spans import Line
+from headgate.screens import watch_screen, watched_fleet
+from headgate.screens.styled_text import Line
 
 PACE_SECONDS = 0.25
 LONGEST_FOR_THE_STREAM_SECONDS = 5.0
 
 
-def run(client: ApiClient, names: tuple[str, ...], end: WatchEnding) -> watch_state.WatchedFleet:
+def run(client: ApiClient, names: tuple[str, ...], end: WatchEnding) -> watched_fleet.WatchedFleet:
     """The last screen stays in the terminal when it is over."""
     console = Console()
     following = Following(client, names, asks_for_stuck=end.needs_counts)

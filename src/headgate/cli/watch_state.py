@@ -1,12 +1,10 @@
-"""What `watch` looks at: counts by environment, jobs that live, who failed, and budgets, as of one moment."""
-
-from collections.abc import Iterator
-from typing import Any
+"""Asks the server for what `watch` looks at."""
 
 import msgspec
 
 from headgate.cli import status
 from headgate.cli.client import ApiClient, path
+from headgate.screens.watched_fleet import Document, Pair, WatchedFleet
 
 MOST_JOBS = 50
 MOST_FAILED = 20
@@ -14,73 +12,6 @@ MOST_GROUPS = 200
 LIVE_STATUSES = ("inProgress", "actionRequired", "queued", "pending")
 OPEN_GROUPS = ("executing", "failed", "ready", "queued")
 """Those that still collect have nothing to show."""
-
-MOVING = ("running", "verifying", "rollingBack")
-NOT_DONE = (*MOVING, "waiting", "frozen", "failed", "rolledBack")
-
-Document = dict[str, Any]
-Pair = tuple[str, str]
-"""Deployment and environment."""
-
-
-class WatchedFleet(msgspec.Struct, frozen=True):
-    deployments: list[Document]
-    jobs: dict[Pair, list[Document]] = {}
-    failed: dict[Pair, list[str]] = {}
-    budgets: list[Document] = []
-    groups: list[Document] = []
-    """Cycles of brackets that are in work or ready for it."""
-    at_rest: bool = False
-    """Nothing in the workspace happens any more but by somebody from outside."""
-    knows_stuck: bool = False
-
-    @property
-    def targets(self) -> int:
-        return sum(
-            sum(environment["counts"].values())
-            for deployment in self.deployments
-            for environment in deployment["environments"]
-        )
-
-    def count(self, *states: str) -> int:
-        return sum(
-            environment["counts"].get(state, 0)
-            for deployment in self.deployments
-            for environment in deployment["environments"]
-            for state in states
-        )
-
-    @property
-    def is_converged(self) -> bool:
-        """What was asked for runs everywhere; what a person put back is what was asked for last."""
-        if self.count("rolledBack") and self.count(*NOT_DONE) == self.count("rolledBack"):
-            return self.knows_stuck and self.stuck_count == 0
-        return self.count(*NOT_DONE) == 0
-
-    @property
-    def is_moving_or_done(self) -> bool:
-        return self.count(*MOVING) > 0 or self.count(*NOT_DONE) == 0
-
-    @property
-    def is_stuck(self) -> bool:
-        """Something does not run where it should, and nothing but a person can change that."""
-        if not self.knows_stuck or self.count(*MOVING):
-            return False
-        return self.stuck_count > 0 and (
-            self.at_rest or not any(one.get("canMove") for one in self._environments())
-        )
-
-    @property
-    def stuck(self) -> list[Document]:
-        return [target for one in self._environments() for target in one.get("stuck") or []]
-
-    @property
-    def stuck_count(self) -> int:
-        return sum(one.get("stuckCount") or 0 for one in self._environments())
-
-    def _environments(self) -> Iterator[Document]:
-        for deployment in self.deployments:
-            yield from deployment["environments"]
 
 
 def fetch_counts(client: ApiClient, names: tuple[str, ...], environment: str | None = None) -> WatchedFleet:

@@ -5,10 +5,11 @@ import time
 
 import click
 
-from headgate.cli import event_stream, failures, listing, main, output, refusals, tables
+from headgate.cli import columns, event_stream, failures, listing, main, output, refusals
 from headgate.cli.client import ApiClient
 from headgate.cli.kinds import Collection
 from headgate.cli.watch_feed import Feed
+from headgate.screens import tables
 
 LEAST_BETWEEN_LISTS_SECONDS = 1.0
 _PACE_SECONDS = 0.25
@@ -39,7 +40,7 @@ def _follow(
     form: str,
     header: bool,
 ) -> None:
-    shown: dict[str, tables.Row] = {}
+    shown: dict[str, columns.Row] = {}
     is_first = is_stale = True
     listed_at = 0.0
     while True:
@@ -59,7 +60,7 @@ def _follow(
 
 def _listed(
     client: ApiClient, kind: Collection, names: tuple[str, ...], query: listing.Query, is_first: bool
-) -> dict[str, tables.Row] | None:
+) -> dict[str, columns.Row] | None:
     """None while a server that was there is away; it is asked again."""
     try:
         return {kind.identity(item): item for item in listing.fetch(client, kind, names, query)}
@@ -69,13 +70,13 @@ def _listed(
         return None
 
 
-def _print(kind: Collection, items: list[tables.Row], form: str, with_header: bool) -> None:
+def _print(kind: Collection, items: list[columns.Row], form: str, with_header: bool) -> None:
     if not items:
         return
     if form == "json":
         click.echo("\n".join(json.dumps(item, ensure_ascii=False) for item in items))
     elif form in ("table", "wide"):
-        click.echo("\n".join(tables.render(kind.columns, items, wide=form == "wide", header=with_header)))
+        click.echo("\n".join(columns.render(kind.columns, items, wide=form == "wide", header=with_header)))
     else:
         if form == "yaml" and not with_header:
             click.echo("---")

@@ -2,8 +2,9 @@ from typing import Any
 
 import click
 
-from headgate.cli import options, output, tables
+from headgate.cli import options, output
 from headgate.cli.client import ApiClient, path
+from headgate.screens import tables
 
 
 @click.command("whoami")

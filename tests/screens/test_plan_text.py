@@ -13,9 +13,8 @@ from headgate.fleet.model import changes
 from headgate.kernel import instants
 from headgate.screens import plan_text, timeline_text
 from headgate.simulate import result_reading
-
-from .planned import NOW, answer, finish_jobs, plan, version, workspace
-from .small import fleet, manifest
+from simulate.planned import NOW, answer, finish_jobs, plan, version, workspace
+from simulate.small import fleet, manifest
 
 GOLDEN = Path(__file__).parent / "golden"
 MINUTE = instants.minutes(1)

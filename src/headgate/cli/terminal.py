@@ -1,6 +1,7 @@
-"""Colour on a terminal only, and never for people who asked for none."""
+"""What the terminal can do: colour on a terminal only, and never for people who asked for none; its width."""
 
 import os
+import shutil
 import sys
 
 import click
@@ -44,6 +45,11 @@ def of_state(word: str) -> str:
 
 def mark(text: str, colour: str) -> str:
     return click.style(text, fg=colour) if wanted() else text
+
+
+def width() -> int | None:
+    """None when the output is no terminal: then nothing is cut."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def can_move() -> bool:

@@ -1,13 +1,12 @@
 """The matrix of deployments and environments, as wide as the terminal allows, and who waits for what."""
 
 import itertools
-import shutil
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from headgate.cli import tables
-from headgate.cli.cells import NOTHING
-from headgate.cli.tables import printable
+from headgate.screens import tables
+from headgate.screens.tables import printable
+from headgate.screens.words import NOTHING
 
 MOST_WAITING = 10
 NO_TARGETS = (
@@ -29,17 +28,15 @@ COUNTS = (
 Document = dict[str, Any]
 
 
-def render(deployments: Sequence[Document], *, wide: bool) -> Iterator[str]:
+def render(deployments: Sequence[Document], *, wide: bool, width: int, cut_to: int | None) -> Iterator[str]:
+    """`cut_to` is None where nothing is cut, because nobody reads it on a terminal."""
     if not deployments:
         yield NO_TARGETS
         return
     matrix = [] if wide else list(_matrix(deployments))
-    fits = (
-        matrix
-        and max(tables.width_of(line) for line in matrix) <= shutil.get_terminal_size((100, 24)).columns
-    )
+    fits = matrix and max(tables.width_of(line) for line in matrix) <= width
     yield from matrix if fits else _long(deployments)
-    yield from _waiting(deployments, None if wide else MOST_WAITING)
+    yield from _waiting(deployments, None if wide else MOST_WAITING, cut_to)
 
 
 def environments_of(deployments: Sequence[Document]) -> list[str]:
@@ -106,7 +103,7 @@ def _long(deployments: Sequence[Document]) -> Iterator[str]:
     yield from tables.aligned(lines)
 
 
-def _waiting(deployments: Sequence[Document], most: int | None) -> Iterator[str]:
+def _waiting(deployments: Sequence[Document], most: int | None, cut_to: int | None) -> Iterator[str]:
     found = [
         (item["target"], item["message"])
         for deployment in deployments
@@ -126,7 +123,7 @@ def _waiting(deployments: Sequence[Document], most: int | None) -> Iterator[str]
     yield ""
     yield "Waiting"
     lines = [[f"  {printable(target)}", printable(message)] for target, message in shown]
-    yield from tables.aligned(lines, cut_to=tables.terminal_width())
+    yield from tables.aligned(lines, cut_to=cut_to)
     if total > len(shown):
         states = sorted(
             state

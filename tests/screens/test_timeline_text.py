@@ -9,8 +9,7 @@ from headgate.screens import timeline_text
 from headgate.screens.timeline_lines import clock, lines, natural
 from headgate.simulate import run
 from headgate.simulate import scenario as scenarios
-
-from .small import fleet, manifest, play, publish
+from simulate.small import fleet, manifest, play, publish
 
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
 LIFECYCLE = manifest(

@@ -4,8 +4,7 @@ import json
 import re
 
 from headgate.screens import page, timeline_text, workload_text
-
-from .little import clique, group, new_image, play, play_trivially, pod_clique_set
+from simulate.workloads.little import clique, group, new_image, play, play_trivially, pod_clique_set
 
 SURGING = {**clique("web", 1), "updateStrategy": {"maxUnavailable": 0, "maxSurge": 1}}
 

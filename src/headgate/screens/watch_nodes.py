@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from headgate.cli import cells
-from headgate.cli.tables import printable
-from headgate.cli.watch_forecast import Forecast
-from headgate.cli.watch_spans import Line, StyledText
-from headgate.cli.watch_state import Document, Pair, WatchedFleet
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
+from headgate.screens import words
+from headgate.screens.styled_text import Line, StyledText
+from headgate.screens.tables import printable
+from headgate.screens.watched_fleet import Document, Forecast, Pair, WatchedFleet
 
 MOST_NEXT = 8
 _MEMBERS = {
@@ -74,7 +73,7 @@ def _cycle(
 def _group(group: Document, width: int, now: Instant) -> Line:
     mark, style = _MARKS[group["status"]]
     since = instants.parse(group["startedAt"] or group["createdAt"])
-    for_long = cells.length(max(now - since, 0) // instants.MICROSECONDS_PER_SECOND)
+    for_long = words.length(max(now - since, 0) // instants.MICROSECONDS_PER_SECOND)
     line = [
         StyledText("  "),
         StyledText(mark, style),

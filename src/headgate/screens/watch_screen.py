@@ -6,13 +6,12 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from headgate.cli import cells, tables, watch_nodes
-from headgate.cli.tables import printable
-from headgate.cli.watch_forecast import Forecast
-from headgate.cli.watch_spans import Line, StyledText
-from headgate.cli.watch_state import NOT_DONE, Document, Pair, WatchedFleet
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
+from headgate.screens import tables, watch_nodes, words
+from headgate.screens.styled_text import Line, StyledText
+from headgate.screens.tables import printable
+from headgate.screens.watched_fleet import NOT_DONE, Document, Forecast, Pair, WatchedFleet
 
 MOST_BUDGETS = 5
 NARROWEST_BAR, WIDEST_BAR = 6, 20
@@ -215,7 +214,7 @@ def _details(environment: Document, pair: Pair, snapshot: WatchedFleet, now: Ins
         return
     for job in snapshot.jobs.get(pair, []):
         since = instants.parse(job.get("startedAt") or job["createdAt"])
-        for_long = cells.length(max(now - since, 0) // instants.MICROSECONDS_PER_SECOND)
+        for_long = words.length(max(now - since, 0) // instants.MICROSECONDS_PER_SECOND)
         said = f"  {printable(job['message'])}" if job.get("message") else ""
         what = f"{printable(job['version'])} {job['status']} {for_long}{said}"
         yield [

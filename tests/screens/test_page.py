@@ -5,8 +5,7 @@ import re
 from typing import Any
 
 from headgate.screens import page
-
-from .small import fleet, manifest, play, publish
+from simulate.small import fleet, manifest, play, publish
 
 
 def data_of(html: str) -> dict[str, Any]:

@@ -1,47 +1,22 @@
-"""Aligned tables for a terminal or a pipe. What comes from a server cannot steer the terminal."""
+"""Aligned lines for a terminal or a pipe. What comes from a server cannot steer the terminal."""
 
-import shutil
-import sys
 import unicodedata
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-import msgspec
-
-from headgate.cli import colours
-
 GAP = "  "
 LEAST_LAST_COLUMN = 20
 
-Row = dict[str, Any]
-
-
-class ShownColumn(msgspec.Struct, frozen=True):
-    title: str
-    text: Callable[[Row], str]
-    is_wide: bool = False
-    """Shown in wide tables only."""
-    wide_text: Callable[[Row], str] | None = None
-    """What wide tables show instead."""
-    is_state: bool = False
-    """Coloured by its word on a terminal."""
-
-
-def render(
-    columns: Sequence[ShownColumn], rows: Sequence[Row], *, wide: bool = False, header: bool = True
-) -> list[str]:
-    shown = [column for column in columns if wide or not column.is_wide]
-    texts = [column.wide_text if wide and column.wide_text else column.text for column in shown]
-    cells = [[printable(text(row)) for text in texts] for row in rows]
-    lines = [[column.title for column in shown], *cells] if header else cells
-    states = {index for index, column in enumerate(shown) if column.is_state}
-    return aligned(lines, cut_to=None if wide else terminal_width(), states=states)
-
 
 def aligned(
-    lines: Sequence[Sequence[str]], *, cut_to: int | None = None, states: Collection[int] = ()
+    lines: Sequence[Sequence[str]],
+    *,
+    cut_to: int | None = None,
+    states: Collection[int] = (),
+    paint: Callable[[str], str] = str,
 ) -> list[str]:
-    """The last column is cut on a terminal, where a long line would break the table for the eye."""
+    """The last column is cut on a terminal, where a long line would break the table for the eye. Columns of states are
+    painted, after they were measured: a colour has no width."""
     if not lines:
         return []
     widths = [max(width_of(cell) for cell in column) for column in zip(*lines)]
@@ -51,17 +26,9 @@ def aligned(
     for line in lines:
         last = line[-1] if room is None else cut(line[-1], room)
         padding = [" " * (width - width_of(cell)) for cell, width in zip(line[:-1], widths)]
-        cells = [
-            colours.of_state(cell) if index in states else cell
-            for index, cell in enumerate([*line[:-1], last])
-        ]
+        cells = [paint(cell) if index in states else cell for index, cell in enumerate([*line[:-1], last])]
         found.append(GAP.join(cell + pad for cell, pad in zip(cells, [*padding, ""])).rstrip())
     return found
-
-
-def terminal_width() -> int | None:
-    """None when the output is no terminal: then nothing is cut."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def printable(text: str) -> str:
