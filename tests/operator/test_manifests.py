@@ -16,7 +16,7 @@ from headgate.cluster.simulated.store import ObjectStore
 from headgate.kernel.objects import Object
 from headgate.operator import crds, manifests
 from headgate.operator.admission.reviews import JUDGES
-from headgate.operator.installation import chart, roles, settings
+from headgate.operator.installation import chart, roles, settings, webhooks
 from headgate.operator.installation.settings import Settings
 from headgate.operator.webhook_server import PATHS
 from headgate.simulate import suite
@@ -279,3 +279,14 @@ def test_the_service_is_called_with_options_that_there_are() -> None:
         [container] = document["spec"]["template"]["spec"]["containers"]
         assert container["args"][0] == "up"
         assert {word for word in container["args"] if word.startswith("--")} <= options
+
+
+def test_the_running_operator_writes_who_signs_into_every_webhook_once() -> None:
+    [configuration] = of_kind("ValidatingWebhookConfiguration")
+    trusting = webhooks.trusting(configuration, "QUJD")
+    assert trusting is not None
+    assert [each["clientConfig"]["caBundle"] for each in trusting["webhooks"]] == ["QUJD", "QUJD"]
+    assert [each["clientConfig"]["service"] for each in trusting["webhooks"]] == [
+        each["clientConfig"]["service"] for each in configuration["webhooks"]
+    ]
+    assert webhooks.trusting(trusting, "QUJD") is None

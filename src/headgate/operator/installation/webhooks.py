@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from headgate.operator.crds import graphs, workloads
@@ -73,3 +73,13 @@ def _webhook(stage: str, kind: CustomKind, operations: tuple[str, ...], client: 
         "sideEffects": "None",
         "timeoutSeconds": _TIMEOUT_SECONDS,
     }
+
+
+def trusting(configuration: Mapping[str, Any], ca_bundle: str) -> Document | None:
+    """The configuration as the running operator writes it: with who signs its certificates. None if it is that
+    already."""
+    given = configuration.get("webhooks") or ()
+    named = [
+        {**each, "clientConfig": {**each.get("clientConfig", {}), "caBundle": ca_bundle}} for each in given
+    ]
+    return None if named == list(given) else {**configuration, "webhooks": named}
