@@ -227,6 +227,7 @@ def test_templates_ids_and_the_schema_are_content(other: str) -> None:
         ("resorces: []", "spec.resorces", "did you mean resources?"),
         (one("{id: a, template: x}"), "spec.resources[0].template", "must be a map"),
         (one(f"{{id: A, template: {config_map('a')}}}"), "spec.resources[0].id", "'A' is not a valid id"),
+        (one(f"{{id: {'a' * 64}, template: {config_map('a')}}}"), "spec.resources[0].id", "carry it in a label"),
         (one(f"{{id: a-b, template: {config_map('a')}}}"), "spec.resources[0].id", "lower camel case"),
         (one(f"{{id: schema, template: {config_map('a')}}}"), "spec.resources[0].id", "reserved word"),
         (one(f"{{id: now, template: {config_map('a')}}}"), "spec.resources[0].id", "reserved word"),
@@ -315,7 +316,7 @@ def test_a_name_that_no_cluster_takes_is_refused() -> None:
     first, second = validate.check([document("schema: {spec: {a: sting}}", name="Pipeline")])
     assert str(first) == (
         "ResourceGraphDefinition Pipeline: metadata.name: "
-        'is "Pipeline"; allowed are small letters, digits, "-" and ".", at most 253'
+        'is "Pipeline"; allowed are small letters, digits, "-" and ".", at most 63'
     )
     assert "unknown type" in second.message
 

@@ -132,3 +132,8 @@ def test_a_list_of_objects_of_a_kind_keeps_its_fields() -> None:
 )
 def test_the_plural_of_a_kind_is_english(kind: str, plural: str) -> None:
     assert names.plural_of(kind) == plural
+
+
+def test_instances_have_names_that_fit_into_the_labels_of_their_objects() -> None:
+    metadata = version("")["schema"]["openAPIV3Schema"]["properties"]["metadata"]
+    assert metadata["properties"]["name"]["maxLength"] == 63

@@ -1,7 +1,8 @@
 """A definition does not take over a kind that somebody else brought into the cluster."""
 
+from cluster.unobserved import UnobservedCluster
 from headgate.cluster.simulated.agenda import Agenda
-from headgate.cluster.simulated.driver import ControllerDriver, UnobservedCluster
+from headgate.cluster.simulated.driver import ControllerDriver
 from headgate.cluster.simulated.store import ObjectStore, replace
 from headgate.graph.compile import validate
 from headgate.graph.controller import GraphController, GraphPlan

@@ -57,7 +57,11 @@ def instance_schema(spec: Schema, status_fields: Mapping[str, Schema]) -> Schema
         "properties": {
             "apiVersion": {"type": "string"},
             "kind": {"type": "string"},
-            "metadata": {"type": "object"},
+            "metadata": {
+                "type": "object",
+                # The objects of an instance carry its name in a label.
+                "properties": {"name": {"type": "string", "maxLength": names.LONGEST_LABEL}},
+            },
             "spec": spec,
             "status": {"type": "object", "properties": status},
         },

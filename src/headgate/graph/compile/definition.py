@@ -14,7 +14,8 @@ from headgate.kernel.problems import Problem, Rejected
 API_VERSION = "kro.run/v1alpha1"
 KIND = "ResourceGraphDefinition"
 DEFAULT_GROUP = "kro.run"
-LONGEST_NAME = 253
+LONGEST_NAME = names.LONGEST_LABEL
+"""Everything that a definition brings about carries its name in a label."""
 ALLOW_BREAKING_CHANGES = "kro.run/allow-breaking-changes"
 
 

@@ -10,6 +10,9 @@ VERSION = re.compile(r"v[0-9]+((alpha|beta)[0-9]+)?")
 GROUP = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 SHORT_NAME = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 
+LONGEST_LABEL = 63
+"""Of a label's value: what objects carry there to be found again may not be longer."""
+
 NOW, SIGNALS, EACH, SCHEMA, RUNTIME = "now", "signals", "each", "schema", "runtime"
 
 _OF_THE_LANGUAGE = (
@@ -31,6 +34,8 @@ RESERVED_LABEL_PREFIXES = ("kro.run/", "internal.kro.run/")
 def id_flaw(name: str) -> str | None:
     if not RESOURCE_ID.fullmatch(name):
         return f"{name!r} is not a valid id; allowed is lower camel case: letters and digits, a small letter first"
+    if len(name) > LONGEST_LABEL:
+        return f"{name!r} is {len(name)} characters long; allowed are {LONGEST_LABEL}, because objects carry it in a label"
     if name in RESERVED:
         return f"{name!r} is a reserved word and cannot be an id"
     return None

@@ -21,6 +21,9 @@ KIND = "ResourceGraphRevision"
 GRAPH_API_VERSION = "internal.kro.run/v1alpha1"
 GRAPH_KIND = "GraphRevision"
 
+HOME_OF_CLUSTER_SCOPED = "default"
+"""A kind has a namespace or has none, and revisions have one; this one every cluster has."""
+
 CARRIED = -1
 """Granted by an earlier revision; this one changed nothing about it."""
 CARRIED_IN_FLIGHT = -2
@@ -145,7 +148,7 @@ def name_of(instance: str, number: int) -> str:
 def key_for(instance: Object, number: int) -> Key:
     """Beside the instance; the kind is in the name, since instances of two kinds may share theirs."""
     name = name_of(f"{instance.kind.lower()}-{instance.name}", number)
-    return Key("kro.run", KIND, instance.namespace, name)
+    return Key("kro.run", KIND, instance.namespace or HOME_OF_CLUSTER_SCOPED, name)
 
 
 def to_object(revision: InstanceRevision, instance: Object, definition: str) -> Object:
