@@ -8,7 +8,7 @@ from headgate.fleet.cycles import giving_up, ordering, running
 from headgate.fleet.gates import gates
 from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.model.records import MEMBER_SETTLED, Group, GroupStatus, Member
-from headgate.fleet.state import catalog, holds, wakes
+from headgate.fleet.state import holds, release_targets, wakes
 from headgate.fleet.state.state import State
 from headgate.fleet.state.units import Site
 from headgate.kernel.instants import Instant
@@ -83,7 +83,7 @@ def end(state: State, site: Site, group: Group, status: GroupStatus, now: Instan
     state.group_changed(group, status, now)
     holds.give_back(state, group)
     _forget_jobs(state, group)
-    catalog.release_members(state, site)
+    release_targets.release_members(state, site)
     state.waiting.touch(site)
     state.waiting.happened(wakes.location(*site.location))
 

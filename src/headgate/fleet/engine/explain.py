@@ -9,10 +9,12 @@ import msgspec
 
 from headgate.fleet.cycles import hooks, shape
 from headgate.fleet.engine import (
+    explain_attempts,
     explain_rollbacks,
     explain_slots,
     explain_stages,
     explain_verdicts,
+    explain_windows,
     remedies,
     target_states,
 )
@@ -149,8 +151,8 @@ def of_target(state: State, name: str, now: Instant) -> Explanation:
 
 
 def _held_back(
-    state: State, target: Target, judged: list[explain_verdicts.Verdict], now: Instant
-) -> list[explain_verdicts.Verdict]:
+    state: State, target: Target, judged: list[explain_attempts.Verdict], now: Instant
+) -> list[explain_attempts.Verdict]:
     """The gates that do not allow the newest version that is asked for here, what stops whatever version there is, and
     what is measured of the one that runs. What is not ready any more is asked for only if there is nothing else."""
     versions = dict.fromkeys(version for version, _ in judged if version is not None)
@@ -207,8 +209,8 @@ def metric_lines(metrics: list[MetricProgress]) -> tuple[MetricLine, ...]:
 
 
 def _freeze_first(
-    judged: list[explain_verdicts.Verdict], freeze: GateResult
-) -> list[explain_verdicts.Verdict]:
+    judged: list[explain_attempts.Verdict], freeze: GateResult
+) -> list[explain_attempts.Verdict]:
     """Whatever else it would wait for, this is what somebody has to end."""
     newest = next((version for version, _ in judged if version is not None), None)
     return [(newest, freeze), *((version, one) for version, one in judged if one.kind != freeze.kind)]
@@ -230,7 +232,7 @@ def _line(version: VersionNode | None, one: GateResult) -> RuleLine:
 
 
 def _desired(
-    state: State, target: Target, judged: list[explain_verdicts.Verdict], group: Group | None
+    state: State, target: Target, judged: list[explain_attempts.Verdict], group: Group | None
 ) -> str | None:
     record = target.record
     if record.job is not None:
@@ -253,7 +255,7 @@ def _tag_or_none(state: State, version_id: str | None) -> str | None:
     return version.tag if version is not None else None
 
 
-def _message(state: State, target: Target, judged: list[explain_verdicts.Verdict]) -> str:
+def _message(state: State, target: Target, judged: list[explain_attempts.Verdict]) -> str:
     """The one sentence to read first."""
     record = target.record
     if record.job is not None:
@@ -263,7 +265,7 @@ def _message(state: State, target: Target, judged: list[explain_verdicts.Verdict
     if going_back is not None:
         return going_back
     if record.failed_at is not None:
-        failed = explain_verdicts.failed_sentence(state, target, record.failed_version)
+        failed = explain_attempts.failed_sentence(state, target, record.failed_version)
         return failed + _what_holds_the_way_back(state, target, judged)
     held_by = [(version, one) for version, one in judged if not one.is_allowed]
     if held_by and all(one.verdict.reason == decisions.Reason.AWAITING_RETRY for _, one in held_by):
@@ -290,7 +292,7 @@ def _marked_sentence(state: State, target: Target, deployed: VersionNode) -> str
     return stays + wait if has_new_values else stays
 
 
-def _what_holds_the_way_back(state: State, target: Target, judged: list[explain_verdicts.Verdict]) -> str:
+def _what_holds_the_way_back(state: State, target: Target, judged: list[explain_attempts.Verdict]) -> str:
     """After what failed: why the version before is not put back yet."""
     back = state.version(target.record.rollback_to)
     held_by = (one for version, one in judged if version is back and not one.is_allowed)
@@ -309,7 +311,7 @@ def _group_line(state: State, target: Target, group: Group | None, now: Instant)
 
 def _phase(state: State, site: Site, group: Group, now: Instant) -> str:
     if group.status == "collecting":
-        return explain_verdicts.of_window(state, site, now).verdict.message
+        return explain_windows.of_window(state, site, now).verdict.message
     if group.status == "failed":
         held = "its slot was released" if group.slot_released else "its slot stays held"
         stuck = "stuck, " if group.stuck else ""

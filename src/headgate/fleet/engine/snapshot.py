@@ -13,7 +13,7 @@ from headgate.fleet.model import objects as model
 from headgate.fleet.model.changes import Object
 from headgate.fleet.model.kinds import Kind
 from headgate.fleet.rules import KINDS
-from headgate.fleet.state import catalog, holds, membership, verifying
+from headgate.fleet.state import catalog, holds, membership, release_targets, verifying
 from headgate.fleet.state.state import Notice, State, Warning
 from headgate.fleet.state.units import BoundRule, PolicyNode
 from headgate.kernel.identifiers import IdSource
@@ -206,7 +206,7 @@ def _load_groups(state: State, snapshot: Snapshot) -> None:
         if group.started_at is not None:
             site.executing = group
             state.executing_at[site.location] = site
-            catalog.keep_members(state, site, group)
+            release_targets.keep_members(state, site, group)
         elif group.locked_at is not None:
             site.waiting = group
         else:

@@ -17,6 +17,9 @@ ORDERED_BY = "ordered by"
 """How the cause of a rollback begins that a person wanted."""
 STILL_TO_RUN = frozenset({"waiting", "retrying", "running"})
 
+CANDIDATES_AT_MOST = 20
+"""More versions than these are not told of one by one."""
+
 
 def of_target(state: State, target: Target, now: Instant) -> TargetState:
     record = target.record

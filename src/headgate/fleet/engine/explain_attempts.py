@@ -1,0 +1,113 @@
+"""What has been tried on a target: what failed, is tried again, is measured, or was taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headgate.fleet.cycles import targets
+from headgate.fleet.engine import explain_rollbacks, target_states
+from headgate.fleet.gates import rejecting
+from headgate.fleet.state import candidates, evidence, rollbacks
+from headgate.fleet.state.state import GateResult, State
+from headgate.fleet.state.units import Target, VersionNode
+from headgate.kernel import decisions, instants
+from headgate.kernel.decisions import Reason
+from headgate.kernel.instants import Instant
+
+Verdict = tuple[VersionNode | None, GateResult]
+"""A version, or none, and what one rule says of it."""
+
+
+def failed_sentence(state: State, target: Target, version_id: str | None) -> str:
+    rollback = rollbacks.tried_last(state, target)
+    if rollback is not None and rollback.version == version_id:
+        return explain_rollbacks.failed_sentence(state, target, rollback)
+    at, fault = target.record.failed_at, target.record.fault
+    version, tag = state.version(version_id), state.tag(version_id)
+    back = state.version(target.record.rollback_to)
+    when = f" at {instants.show_to_the_second(at)}" if at is not None else ""
+    cause = f" ({fault.cause})" if fault is not None and fault.tag == tag else ""
+    if back is not None:
+        return f"{tag} failed{when}{cause}; it goes back to {back.tag}"
+    if version is not None and version.object.status == "rejected":
+        return f"{tag} failed{when}{cause}; it is rejected and not tried again: a rollback or a newer version moves this"
+    return (
+        f"{tag} failed{when}{cause}; it is tried again when an operator retries it or a newer version comes"
+    )
+
+
+def of_stranded(state: State, target: Target) -> Iterator[Verdict]:
+    deployed = candidates.deployed_version(state, target)
+    if deployed is not None and target.record.job is None and target_states.is_stranded(state, target):
+        failed = rollbacks.failed(state, target)
+        why = (
+            f"for the rollback to {failed.tag} failed: an operator's retry tries that again, or "
+            if failed is not None
+            else "for nothing that ran before it is left to go back to: "
+        )
+        message = f"{rejecting.sentence(deployed)}; it still runs here, {why}a newer version replaces it"
+        yield None, GateResult(None, "rejection", decisions.denied(Reason.REJECTED, message))
+
+
+def of_paused(state: State, target: Target) -> Iterator[Verdict]:
+    """What failed, and is not tried again before somebody lets it go on."""
+    version = targets.paused_retry(state, target)
+    if version is None or target.record.job is not None:
+        return
+    last = evidence.of_job(state.jobs[target.record.attempts[-1]])
+    message = f"{last}; it is paused, the next attempt is made when it is ready again"
+    yield version, GateResult(None, "retry", decisions.pending(Reason.AWAITING_RETRY, message))
+
+
+def of_retry(target: Target, retry_at: Instant, now: Instant) -> Iterator[GateResult]:
+    for rule in target.rules.of("retry"):
+        if now < retry_at:
+            verdict = decisions.pending(
+                Reason.AWAITING_RETRY,
+                f"the next attempt is made at {instants.show_to_the_second(retry_at)}",
+                requeue_at=retry_at,
+            )
+        else:
+            verdict = decisions.allowed("the next attempt is due", satisfied_at=retry_at)
+        yield GateResult(rule, "retry", verdict)
+
+
+def of_rolled_back(state: State, target: Target) -> Iterator[Verdict]:
+    version = target_states.rolled_back_version(state, target)
+    is_back = not target_states.is_going_back(state, target) and rollbacks.tried_last(state, target) is None
+    if version is None or not is_back:
+        return
+    why = target.record.rolled_back[version.id]
+    cause = f": {why}" if why != "rolledBack" else ""
+    message = f"{version.tag} was rolled back here{cause}; it is not tried again by itself, an operator's retry does it"
+    yield (
+        version,
+        GateResult(
+            next(iter(target.rules.of("rollback")), None),
+            "rollback",
+            decisions.denied(Reason.ROLLED_BACK, message),
+        ),
+    )
+
+
+def of_verification(state: State, target: Target) -> Iterator[Verdict]:
+    """What is measured of the version that runs, while it is not known to be good."""
+    record = target.record
+    job = state.jobs.get(record.attempts[-1]) if record.attempts else None
+    if job is None or job.verification not in ("running", "failed"):
+        return
+    for rule in target.rules.of("verification"):
+        left = [p for p in job.metrics if p.rule == rule.id and p.status == job.verification]
+        if not left:
+            continue
+        names = ", ".join(progress.metric for progress in left)
+        due = min((p.due_at for p in left if p.due_at is not None), default=None)
+        if job.verification == "failed":
+            verdict = decisions.denied(
+                Reason.VERIFICATION_FAILED, f"verification of {job.tag} failed: {evidence.of_metrics(left)}"
+            )
+        else:
+            verdict = decisions.pending(
+                Reason.AWAITING_VERIFICATION, f"{job.tag} is being verified: {names}", requeue_at=due
+            )
+        yield state.version(job.version), GateResult(rule, rule.kind, verdict)

@@ -1,0 +1,224 @@
+"""What a member of a bracket waits for: its window, its group, the members before it, or a person."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+from headgate.fleet.cycles import collecting, group_rollbacks, locking, ordering, readiness, running, shape
+from headgate.fleet.engine import (
+    explain_attempts,
+    explain_rollbacks,
+    explain_slots,
+    explain_windows,
+    target_states,
+)
+from headgate.fleet.engine.explain_attempts import Verdict
+from headgate.fleet.gates import gates
+from headgate.fleet.gates.blockers import Blockers
+from headgate.fleet.model.records import GivenUp, Group, Member
+from headgate.fleet.state import candidates, evidence
+from headgate.fleet.state.state import GateResult, State
+from headgate.fleet.state.units import Site, Target, VersionNode
+from headgate.kernel import decisions, instants
+from headgate.kernel.decisions import Reason
+from headgate.kernel.instants import Instant
+
+
+def of_member(state: State, target: Target, site: Site, now: Instant) -> Iterator[Verdict]:
+    shown: set[str] = set()
+    if not site.is_home_of(target):
+        yield from _kept_verdicts(state, target, site, now)
+    for group in site.groups():
+        member = group.member(target.deployment.name)
+        locked = state.version(member.version) if member is not None else None
+        if member is None or _is_over(group, member):
+            continue
+        if locked is None and group.status != "failed" and member.deployment in locking.missing_hooks(group):
+            yield None, _bracket_verdict(state, target, site, group, now)
+        if locked is None:
+            continue
+        if member.state != "succeeded":
+            shown.add(locked.id)
+        yield locked, _bracket_verdict(state, target, site, group, now)
+        for one in _verdicts_of_member(state, target, site, group, member, now):
+            yield locked, one
+    fresh = collecting.fresh_versions(state, site).get(target.deployment.name, [])
+    for version in fresh[: target_states.CANDIDATES_AT_MOST]:
+        if version.id not in shown:
+            for one in gates.of_version(state, target, version, now):
+                yield version, one
+            yield version, explain_windows.of_window(state, site, now)
+    if target.deployment.name in shape.of_site(site).hooks and not shown:
+        ahead = next(candidates.newest_first(target), None)
+        if ahead is not None and ahead.id != target.record.deployed:
+            for one in gates.of_version(state, target, ahead, now):
+                yield ahead, one
+            yield ahead, explain_windows.of_window(state, site, now) if site.collecting else _no_cycle(site)
+    if not shown:
+        yield from _unhooked_verdicts(state, target, site, now)
+    yield from explain_rollbacks.verdicts_of(state, target)
+    yield from _given_up_verdicts(state, target, site, now)
+    yield from explain_attempts.of_rolled_back(state, target)
+    yield from explain_attempts.of_verification(state, target)
+
+
+def _is_over(group: Group, member: Member) -> bool:
+    """Its part in the group is done without its lock; a failed group says so to everyone."""
+    return member.state == "dropped" or (member.state == "rolledBack" and group.status != "failed")
+
+
+def _unhooked_verdicts(state: State, target: Target, site: Site, now: Instant) -> Iterator[Verdict]:
+    """Changed values, and what was ordered, run in a cycle of their own, which no hook may be missing from."""
+    record = target.record
+    is_ordered = record.rollback_to is not None or record.ordered is not None
+    if not is_ordered and not target_states.has_changed_values(state, target):
+        return
+    _, missing, _ = locking.hook_locks(state, site, now, Blockers())
+    if missing:
+        verdict = explain_windows.missing_verdict(
+            state, site, missing, explain_windows.missing_sentence(missing), now
+        )
+        yield candidates.deployed_version(state, target), GateResult(site.rule, "deploymentBracket", verdict)
+
+
+def _given_up_verdicts(state: State, target: Target, site: Site, now: Instant) -> Iterator[Verdict]:
+    given_up = target.record.given_up
+    if not given_up or not site.is_home_of(target):
+        return
+    fresh = collecting.fresh_versions(state, site).get(target.deployment.name, [])
+    for version in collecting.lockable_versions(state, target):
+        if version.id in given_up and version not in fresh:
+            for one in gates.of_version(state, target, version, now):
+                yield version, one
+            message = _given_up_sentence(target, version, given_up[version.id])
+            verdict = decisions.pending(Reason.CYCLE_FAILED, message, given_up=given_up[version.id].group)
+            yield version, GateResult(site.rule, "deploymentBracket", verdict)
+
+
+def _given_up_sentence(target: Target, version: VersionNode, given_up: GivenUp) -> str:
+    """Which group, what ended it, and what would try it again."""
+    return (
+        f"{target.deployment.name} {version.tag} has not run: group {given_up.group} {_how_it_ended(given_up)} "
+        f"at {instants.show_to_the_second(given_up.at)}; it is tried again when an operator retries it, or by the "
+        "next group that a newer version of the bracket opens"
+    )
+
+
+def _how_it_ended(given_up: GivenUp) -> str:
+    match given_up.how:
+        case "aborted":
+            return (
+                f"was {given_up.reason}"
+                if given_up.reason.startswith("aborted")
+                else f"was aborted ({given_up.reason})"
+            )
+        case "skipped":
+            return f"went on without it ({given_up.reason})"
+        case "rolledBack":
+            return f"was rolled back ({given_up.reason})"
+        case "left":
+            return f"let it go ({given_up.reason})"
+
+
+def _kept_verdicts(state: State, target: Target, site: Site, now: Instant) -> Iterator[Verdict]:
+    """Its rules have let it go, but it stays until the cycle that it is a member of has ended."""
+    group = site.executing
+    if group is None:
+        return
+    waiting: list[VersionNode | None] = list(
+        itertools.islice(target_states.ahead_of(state, target), target_states.CANDIDATES_AT_MOST)
+    )
+    if not waiting and target_states.has_changed_values(state, target):
+        waiting = [candidates.deployed_version(state, target)]
+    for version in waiting:
+        message = f"waits for the end of group {group.id}, which is {_how_it_is(group, now)}"
+        yield (
+            version,
+            GateResult(site.rule, "deploymentBracket", decisions.pending(Reason.AWAITING_CYCLE, message)),
+        )
+
+
+def _how_it_is(group: Group, now: Instant) -> str:
+    if group.status != "failed":
+        return group.status
+    since = instants.show_to_the_second(group.failed_at or now)
+    return f"failed since {since} ({group.reason}) until an operator retries, skips a member, or aborts"
+
+
+def _verdicts_of_member(
+    state: State, target: Target, site: Site, group: Group, member: Member, now: Instant
+) -> Iterator[GateResult]:
+    if group.started_at is None:
+        yield from readiness.verdicts_of(state, site, group, now)
+        for table in readiness.tables_of(state, site, group):
+            yield explain_slots.of_table(state, table, target)
+    if member.state in ("waiting", "retrying"):
+        if not running.went_back(state, member):
+            yield from ordering.verdicts_of(state, site, group, member, now)
+        if group.started_at is not None:
+            yield gates.frozen(state, target, now)
+        if member.retry_at is not None:
+            yield from explain_attempts.of_retry(target, member.retry_at, now)
+
+
+def _no_cycle(site: Site) -> GateResult:
+    verdict = decisions.pending(
+        Reason.AWAITING_CYCLE,
+        "runs with the next cycle here; a new version of a hook alone opens no window, one of another member does",
+    )
+    return GateResult(site.rule, "deploymentBracket", verdict)
+
+
+def _bracket_verdict(state: State, target: Target, site: Site, group: Group, now: Instant) -> GateResult:
+    member = group.member(target.deployment.name) or group.members[0]
+    version = state.tag(member.version)
+    locked_since = member.locked_at or group.locked_at
+    locked_at = instants.show_to_the_second(locked_since or now)
+    missing = locking.missing_hooks(group)
+    if missing:
+        verdict = explain_windows.missing_verdict(
+            state, site, missing, explain_windows.missing_sentence(missing), now, group
+        )
+    elif group.status == "queued":
+        other = state.executing_at.get(site.location)
+        ahead = other.executing if other is not None else None
+        what = (
+            f"group {ahead.id} is {ahead.status} on {group.resource}"
+            if ahead is not None
+            else "another group"
+        )
+        said = f"{version} is locked since {locked_at}; queued: {what}"
+        if ahead is not None and ahead.status == "failed":
+            verdict = decisions.pending(Reason.AWAITING_CYCLE, said, failed_group=ahead.id)
+        else:
+            verdict = decisions.pending(Reason.AWAITING_CYCLE, said)
+    elif group.status == "failed":
+        failed = ", ".join(m.deployment for m in group.members if m.state == "failed")
+        stuck = "is stuck, it " if group.stuck else ""
+        verdict = decisions.pending(
+            Reason.CYCLE_FAILED,
+            f"the group {stuck}failed at {instants.show_to_the_second(group.failed_at or now)} ({group.reason}); "
+            f"nothing further starts until an operator retries, skips {failed or 'a member'}, or aborts",
+        )
+    elif group is site.executing and target_states.is_going_back(state, target):
+        verdict = decisions.pending(Reason.AWAITING_CYCLE, _back_sentence(state, target, site, group))
+    else:
+        verdict = decisions.allowed(
+            f"{version} is locked in group {group.id} since {locked_at}", satisfied_at=locked_since
+        )
+    return GateResult(site.rule, "deploymentBracket", verdict)
+
+
+def _back_sentence(state: State, target: Target, site: Site, group: Group) -> str:
+    left = [m for m in group_rollbacks.affected(state, site, group) if m.state != "rolledBack"]
+    own = next(member for member in left if member.deployment == target.deployment.name)
+    after = ordering.downstream_first(state, site, group, [member.deployment for member in left])
+    behind = ", ".join(after[own.deployment])
+    turn = f" after {behind}" if behind else ""
+    if running.goes_back_again(state, own):
+        turn += f" ({evidence.of_job(state.jobs[own.attempts[-1]])})"
+    return (
+        f"group {group.id} is rolled back ({group.reason}); "
+        f"{own.deployment} goes back to {state.tag(own.previous)}{turn}"
+    )
