@@ -74,3 +74,20 @@ def test_a_no_stays(client: Client) -> None:
     client.expect(200, "POST", "/v1/approvals", {**VOTE, "status": "rejected"})
     client.expect(200, "PATCH", "/v1/deployments/api/versions/v1", {"config": {"image": "other"}})
     assert [vote["status"] for vote in client.get("/v1/approvals")["items"]] == ["rejected"]
+
+
+def test_what_has_run_is_not_edited(client: Client) -> None:
+    """A redeploy or a way back asks nobody again, so under the same tag it must bring the same."""
+    client.apply(
+        manifest("Resource", "node-1", kind="Node"),
+        manifest("Environment", "prod", resourceSelector="true"),
+        manifest("Deployment", "api", resourceSelector="true"),
+    )
+    client.expect(201, "POST", "/v1/deployments/api/versions", {"tag": "v1", "config": {"image": "good"}})
+    refused = client.expect(
+        422, "PATCH", "/v1/deployments/api/versions/v1", {"config": {"image": "other"}}
+    ).json["errors"]
+    assert [one["path"] for one in refused] == ["config"]
+    assert "api v1 has run on api/prod/node-1; publish another tag" in refused[0]["message"]
+    assert client.get("/v1/deployments/api/versions/v1")["config"] == {"image": "good"}
+    client.expect(200, "PATCH", "/v1/deployments/api/versions/v1", {"message": "fixes the login"})

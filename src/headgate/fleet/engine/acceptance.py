@@ -147,6 +147,8 @@ def _put_version(state: State, version: model.Version, now: Instant) -> model.Ve
             )
     old = deployment.tagged(version.tag)
     job_agents.check_version(state, deployment.object, version, old.object if old is not None else None)
+    if old is not None:
+        edits.check(state, old, msgspec.structs.replace(version, deployment=deployment.name))
     stamped = _stamped(version, old.object if old else None, now)
     published_at = old.object.published_at if old is not None else None
     if published_at is None and stamped.status == "ready":

@@ -1,4 +1,8 @@
-"""Edits of a version's content: what people allowed was the content that they saw, and ends when it is another."""
+"""Edits of a version's content: what people allowed was the content that they saw, and ends when it is another.
+
+What jobs have brought somewhere is not edited any more. A redeploy and a way back ask no one again, because what ran was
+allowed to: under the same tag they must bring the same.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +11,51 @@ import msgspec
 from headgate.fleet.model import objects as model
 from headgate.fleet.state import skips, votes
 from headgate.fleet.state.state import State
+from headgate.fleet.state.units import Target, VersionNode
+from headgate.kernel.problems import Problem, Rejected
 
-_CONTENT = ("config", "job_agent_config", "target_selector", "dependencies")
+_BROUGHT = ("config", "job_agent_config")
+"""What jobs bring to a target."""
+_CONTENT = (*_BROUGHT, "target_selector", "dependencies")
 _canonical = msgspec.json.Encoder(order="deterministic").encode
+_NAMES = {field.name: field.encode_name for field in msgspec.structs.fields(model.Version)}
+
+
+def check(state: State, node: VersionNode, new: model.Version) -> None:
+    """Before the edit. Raises Rejected for what has run."""
+    edited = _differing(_BROUGHT, node.object, new)
+    where = _where_it_ran(state, node) if edited else None
+    if where is not None:
+        why = f"cannot be changed: {new.deployment} {new.tag} has run on {where}; publish another tag"
+        raise Rejected(tuple(Problem(f"spec.{_NAMES[field]}", why) for field in edited))
+
+
+def _where_it_ran(state: State, node: VersionNode) -> str | None:
+    """The first target that knows of it, or of a job of it."""
+    for target in (*state.deployments[node.object.deployment].targets(), *state.lingering.values()):
+        if _has_run(target, node.id):
+            return target.name
+    return next((job.target for job in state.jobs.values() if job.version == node.id), None)
+
+
+def _has_run(target: Target, version: str) -> bool:
+    record = target.record
+    return version in (record.deployed, record.previous, record.rollback_to) or version in record.ran
+
+
+def _differing(fields: tuple[str, ...], old: model.Version, new: model.Version) -> list[str]:
+    return [field for field in fields if _canonical(getattr(old, field)) != _canonical(getattr(new, field))]
 
 
 def settle(state: State, old: model.Version, new: model.Version) -> None:
     """After the edit. A no stays, and whoever has to say yes is asked again."""
-    edited = [
-        field for field in _CONTENT if _canonical(getattr(old, field)) != _canonical(getattr(new, field))
-    ]
+    edited = _differing(_CONTENT, old, new)
     if not edited:
         return
     state.tell_again_of(new.id)
-    names = {field.name: field.encode_name for field in msgspec.structs.fields(model.Version)}
-    why = f"{new.deployment} {new.tag} is another than before ({', '.join(names[field] for field in edited)})"
+    why = (
+        f"{new.deployment} {new.tag} is another than before ({', '.join(_NAMES[field] for field in edited)})"
+    )
     _end_approvals(state, new, why)
     _end_skips(state, new, why)
 
