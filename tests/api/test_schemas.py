@@ -93,7 +93,7 @@ def validator(schema: Any, direction: Literal["input", "answer"]) -> Any:
 
 def is_read(kind: str, document: dict[str, Any]) -> bool:
     try:
-        objects.parse(kind, document, "default", {"deployment": "d"} if kind == "Version" else None)
+        objects.parse(kind, {**document, "deployment": "d"} if kind == "Version" else document, "default")
     except Rejected:
         return False
     return True

@@ -31,19 +31,11 @@ class Parsed(msgspec.Struct, frozen=True):
     has_own_id: bool
 
 
-def parse(kind: str, body: object, workspace: str, given: dict[str, str] | None = None) -> Parsed:
-    """`given` are fields that the path says; the body may repeat them. Raises Rejected, paths as in the body."""
+def parse(kind: str, body: object, workspace: str) -> Parsed:
+    """Raises Rejected, paths as in the body."""
     if not isinstance(body, dict):
         raise Rejected([Problem("", f"must be a map, not {documents.describe(body)}")])
-    known = given or {}
-    flaws = [
-        Problem(key, f"is {documents.describe(body[key])}; the path says {value!r}")
-        for key, value in known.items()
-        if key in body and body[key] != value
-    ]
-    if flaws:
-        raise Rejected(flaws)
-    fields = {key: value for key, value in {**body, **known}.items() if key not in STAMPED}
+    fields = {key: value for key, value in body.items() if key not in STAMPED}
     metadata = {key: fields.pop(key) for key in ("name", "id") if key in fields}
     with flat_paths():
         found = manifests.parse_parts(kind, {**metadata, "workspace": workspace}, fields, _PROVISIONAL_IDS, 0)

@@ -109,33 +109,30 @@ async def get_version(find: Callable[[Request], Find], call: Request) -> Answer:
 
 
 async def create_version(call: Request) -> Answer:
-    reference = call.path["deployment"]
-    deployment = await replies.ask(
-        call, lambda view: finding.name(view.engine.state, kinds.DEPLOYMENT, reference)
-    )
-    body = _naming(call.body, reference, deployment)
-    parsed = await replies.in_thread(
-        objects.parse, kinds.VERSION.name, body, call.workspace, {"deployment": deployment}
-    )
+    """Which deployment is meant is found out in the command, by the state that the version is written to."""
+    reference, body = call.path["deployment"], call.body
+    if model.target_part_flaw(reference) is not None:
+        raise refusals.not_found("deployment", reference)
+    named = reference
+    if isinstance(body, dict):
+        named = body.get("deployment", reference)
+        body = {**body, "deployment": reference}
+    parsed = await replies.in_thread(objects.parse, kinds.VERSION.name, body, call.workspace)
     fields.check(call, None, parsed.object, has_own_id=parsed.has_own_id)
     await selecting.check_body(call, body)
-    return await replies.submit(call, partial(_publish, parsed, bool(call.query.get("force"))))
+    return await replies.submit(call, partial(_publish, parsed, named, bool(call.query.get("force"))))
 
 
-def _naming(body: object, reference: str, deployment: str) -> object:
-    """The body may name the deployment in the words of the path."""
-    if isinstance(body, dict) and body.get("deployment") == reference:
-        return {**body, "deployment": deployment}
-    return body
-
-
-def _publish(parsed: Parsed, force: bool, context: CommandContext) -> Reply:
-    version = parsed.object
-    assert isinstance(version, model.Version)
+def _publish(parsed: Parsed, named: object, force: bool, context: CommandContext) -> Reply:
+    """`named` is what the body calls the deployment: by its name, or in the words of the path."""
     state = context.engine.state
-    deployment = state.deployments.get(version.deployment)
-    if deployment is None:
-        raise refusals.not_found("deployment", version.deployment, state.deployments.keys())
+    given = parsed.object
+    assert isinstance(given, model.Version)
+    deployment = state.deployments[finding.name(state, kinds.DEPLOYMENT, given.deployment)]
+    if named not in (given.deployment, deployment.name):
+        message = f"is {documents.describe(named)}; the path says {deployment.name!r}"
+        raise Rejected([Problem("deployment", message)])
+    version = _of_deployment(deployment.name, given)
     if deployment.tagged(version.tag) is not None:
         raise refusals.conflict(
             "The version exists already", f"{deployment.name} has a version {version.tag!r} already"
@@ -147,6 +144,18 @@ def _publish(parsed: Parsed, force: bool, context: CommandContext) -> Reply:
     with objects.flat_paths():
         context.apply(changes.Put(version, create_only=True))
     return concerning.reply(state, 201, state.versions[version.id].object)
+
+
+def _of_deployment(name: str, version: model.Version) -> model.Version:
+    """By the deployment's name, whichever way it was given; so is the version called, unless it has another name."""
+    if version.deployment == name:
+        return version
+    is_called_so = version.name == f"{version.deployment}/{version.tag}"
+    own_name = f"{name}/{version.tag}" if is_called_so else version.name
+    flaw = model.name_flaw(own_name)
+    if flaw is not None:
+        raise Rejected([Problem("name", flaw)])
+    return msgspec.structs.replace(version, deployment=name, name=own_name)
 
 
 async def patch_version(find: Callable[[Request], Find], call: Request) -> Answer:
