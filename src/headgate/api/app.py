@@ -274,7 +274,7 @@ class Application:
             if route.body_required:
                 raise Refusal(400, "The body is missing", "a body is required")
             return b"", None
-        allowed = openapi.accepted_media_types(route)
+        allowed = route.accepted_media_types
         essence = reading.media_type(headers.get("content-type"), allowed, headers.get("content-encoding"))
         if not reading.is_json(essence) or route.reads_body or self._is_aside(request, route):
             return raw, None

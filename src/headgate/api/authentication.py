@@ -28,7 +28,7 @@ class JwtVerifier(Protocol):
 
 
 class _Remembered(msgspec.Struct, frozen=True):
-    token: Token
+    principal: Principal
     until: Instant
 
 
@@ -55,25 +55,27 @@ class Authenticator:
     async def _by_token(self, secret: str) -> Principal:
         if not tokens.looks_like_secret(secret):
             raise refused("the token is not one of this service")
-        token = await self._look_up(tokens.digest(secret))
-        if token is None:
+        principal = await self._look_up(tokens.digest(secret))
+        if principal is None:
             raise refused("the token is unknown, or was removed")
-        if tokens.has_expired(token, self._clock()):
-            raise refused(f"the token {token.name} has expired")
-        return principal_of(token)
+        if principal.expires_at is not None and principal.expires_at <= self._clock():
+            raise refused(f"the token {principal.user} has expired")
+        return principal
 
-    async def _look_up(self, digest: str) -> Token | None:
+    async def _look_up(self, digest: str) -> Principal | None:
         now = self._clock()
         known = self._remembered.get(digest)
         if known is not None and now < known.until:
-            return known.token
+            return known.principal
         self._remembered.pop(digest, None)
         token = await asyncio.to_thread(self._store.token_by_hash, digest)
-        if token is not None:
-            if len(self._remembered) >= MOST_REMEMBERED:
-                self._remembered.clear()
-            self._remembered[digest] = _Remembered(token, now + instants.seconds(REMEMBERED_SECONDS))
-        return token
+        if token is None:
+            return None
+        if len(self._remembered) >= MOST_REMEMBERED:
+            self._remembered.clear()
+        principal = principal_of(token)
+        self._remembered[digest] = _Remembered(principal, now + instants.seconds(REMEMBERED_SECONDS))
+        return principal
 
 
 def principal_of(token: Token) -> Principal:

@@ -203,6 +203,9 @@ class Parameter(msgspec.Struct, frozen=True):
     required: bool = False
 
 
+MERGE_PATCH = "application/merge-patch+json"
+
+
 class Route(msgspec.Struct, frozen=True):
     """`permission` is None for what anybody may call; `scope` says whether it is about one workspace."""
 
@@ -236,3 +239,11 @@ class Route(msgspec.Struct, frozen=True):
     """It may stay open until there is something to answer; one caller has few of these open."""
     reads_body: bool = False
     """The handler decodes the body itself: it may be large."""
+
+    @property
+    def accepted_media_types(self) -> tuple[str, ...]:
+        """A patch may be sent under the name that its format has, or as plain JSON."""
+        types = self.body_media_types
+        if self.method == "PATCH" and "application/json" in types and MERGE_PATCH not in types:
+            return (*types, MERGE_PATCH)
+        return types

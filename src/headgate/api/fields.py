@@ -14,7 +14,7 @@ from headgate.api.calls import Request
 from headgate.fleet.model import kinds
 from headgate.fleet.model import objects as model
 from headgate.fleet.model.changes import Object
-from headgate.kernel import rendering
+from headgate.kernel import documents, rendering
 
 _CANONICAL = msgspec.json.Encoder(order="deterministic")
 CREATED_AT, USER, ID = "createdAt", "user", "id"
@@ -83,12 +83,6 @@ def _is_written(guard: Guard, old: Object | None, new: Object) -> bool:
 
 def _value(thing: Object | None, field: str, kind: type[Any]) -> bytes:
     """Written out, because 1 and true are not the same here."""
-    for declared in msgspec.structs.fields(kind):
-        if declared.encode_name == field:
-            value = getattr(thing, declared.name) if thing is not None else _default(declared)
-            return _CANONICAL.encode(rendering.written(value))
-    raise KeyError(field)
-
-
-def _default(declared: msgspec.structs.FieldInfo) -> object:
-    return declared.default if declared.default is not msgspec.NODEFAULT else declared.default_factory()
+    declared = documents.fields_of(kind)[field]
+    value = getattr(thing, declared.name) if thing is not None else documents.default_of(declared)
+    return _CANONICAL.encode(rendering.written(value))

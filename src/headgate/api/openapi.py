@@ -16,7 +16,6 @@ from headgate.api.schemas import OBJECTS, Components, Patch
 
 Json = dict[str, Any]
 
-MERGE_PATCH = "application/merge-patch+json"
 _EVENTS = "text/event-stream"
 _PROBLEM_WORDS = {
     400: ("BadRequest", "The path, a parameter, a header or the body cannot be read."),
@@ -87,14 +86,6 @@ def document(routes: Sequence[Route], public_url: str = "") -> Json:
             },
         },
     }
-
-
-def accepted_media_types(route: Route) -> tuple[str, ...]:
-    """A patch may be sent under the name that its format has, or as plain JSON."""
-    types = route.body_media_types
-    if route.method == "PATCH" and "application/json" in types and MERGE_PATCH not in types:
-        return (*types, MERGE_PATCH)
-    return types
 
 
 def problem_statuses(route: Route) -> list[int]:
@@ -195,7 +186,7 @@ def _body(route: Route, components: Components) -> Json:
     described = components.of(schema, "input")
     return {
         media_type: {"schema": described if reading.is_json(media_type) else {"type": "string"}}
-        for media_type in accepted_media_types(route)
+        for media_type in route.accepted_media_types
     }
 
 

@@ -102,13 +102,6 @@ def is_json(essence: str) -> bool:
     return essence == "application/json" or essence.endswith("+json")
 
 
-def parse_document(body: bytes, limits: BodyLimits) -> Any:
-    value = parse_json(body, limits)
-    if value is None:
-        raise Rejected([Problem("", "must be a map, not null")])
-    return value
-
-
 async def decode_json(body: bytes, limits: BodyLimits) -> Any:
     """Large bodies are decoded beside the event loop, so that others are answered meanwhile."""
     if len(body) > _LARGE_BODY_BYTES:
@@ -116,7 +109,7 @@ async def decode_json(body: bytes, limits: BodyLimits) -> Any:
     return parse_document(body, limits)
 
 
-def parse_json(body: bytes, limits: BodyLimits) -> Any:
+def parse_document(body: bytes, limits: BodyLimits) -> Any:
     try:
         text = body.decode()
     except UnicodeDecodeError as error:
@@ -136,6 +129,8 @@ def parse_json(body: bytes, limits: BodyLimits) -> Any:
         raise _too_deep(limits) from None
     except ValueError as error:
         raise Refusal(400, _TITLE, _printable(str(error))) from None
+    if value is None:
+        raise Rejected([Problem("", "must be a map, not null")])
     _check_depth(value, body, limits)
     if _SUSPICIOUS.search(body):
         _check_storable(value)

@@ -23,7 +23,8 @@ class Match(msgspec.Struct, frozen=True):
 class _Node(msgspec.Struct):
     literals: dict[str, _Node] = {}
     parameter: _Node | None = None
-    routes: dict[str, Route] = {}
+    routes: dict[str, tuple[Route, dict[str, int]]] = {}
+    """By method, with the segment that each parameter of its path is."""
 
 
 class Router:
@@ -39,24 +40,26 @@ class Router:
         wanted = "GET" if method == "HEAD" else method
         for node in found:
             if wanted in node.routes:
-                route = node.routes[wanted]
-                return Match(route, dict(_parameters(route, segments)))
+                route, parameters = node.routes[wanted]
+                return Match(route, {name: segments[index] for name, index in parameters.items()})
         if not found:
             raise Refusal(404, "There is nothing here", f"no route has the path {_shown(raw_path)}")
         raise _method_refused(method, {name for node in found for name in node.routes})
 
     def _add(self, route: Route) -> None:
         node = self._root
-        for part in _parts(route.path):
+        parameters: dict[str, int] = {}
+        for index, part in enumerate(_parts(route.path)):
             if is_parameter(part):
+                parameters[part[1:-1]] = index
                 node.parameter = node.parameter or _Node()
                 node = node.parameter
             else:
                 node = node.literals.setdefault(part, _Node())
         if route.method in node.routes:
-            other = node.routes[route.method].operation
+            other = node.routes[route.method][0].operation
             raise ValueError(f"{route.operation}: {route.method} {route.path} is taken by {other}")
-        node.routes[route.method] = route
+        node.routes[route.method] = (route, parameters)
 
 
 def is_parameter(part: str) -> bool:
@@ -99,12 +102,6 @@ def _leaves(node: _Node, segments: list[str], index: int) -> Iterator[_Node]:
         yield from _leaves(literal, segments, index + 1)
     if node.parameter is not None and segments[index]:
         yield from _leaves(node.parameter, segments, index + 1)
-
-
-def _parameters(route: Route, segments: list[str]) -> Iterator[tuple[str, str]]:
-    for part, segment in zip(_parts(route.path), segments, strict=True):
-        if is_parameter(part):
-            yield part[1:-1], segment
 
 
 def _parts(path: str) -> list[str]:

@@ -303,7 +303,7 @@ def _field(key: str, field: msgspec.structs.FieldInfo) -> _Field:
     )
 
 
-def _default(field: msgspec.structs.FieldInfo) -> object:
+def default_of(field: msgspec.structs.FieldInfo) -> object:
     if field.default_factory is not NODEFAULT:
         return field.default_factory()
     return field.default
@@ -344,7 +344,7 @@ def write(value: msgspec.Struct, *, omit_defaults: bool = True) -> dict[str, obj
         document[configuration.tag_field] = configuration.tag
     for key, field in fields_of(type(value)).items():
         item = getattr(value, field.name)
-        if omit_defaults and not field.required and item == _default(field):
+        if omit_defaults and not field.required and item == default_of(field):
             continue
         document[key] = _write(field.type, item, omit_defaults)
     return document

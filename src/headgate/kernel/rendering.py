@@ -27,7 +27,8 @@ def built(view: type[msgspec.Struct], source: object, *keys: str, **own: object)
     found: Document = {}
     for key in keys or declared:
         name, write = declared[key]
-        found[key] = write(own[name] if name in own else getattr(source, name))
+        value = own[name] if name in own else getattr(source, name)
+        found[key] = value if write is None else write(value)
     return found
 
 
@@ -42,22 +43,16 @@ def shown_or_none(instant: Instant | None) -> str | None:
 
 
 @functools.cache
-def writers(kind: type[msgspec.Struct]) -> Mapping[str, tuple[str, Writer]]:
-    """How each key is written: the field, and the function; most are JSON already, which matters when a page has a
-    thousand objects."""
+def writers(kind: type[msgspec.Struct]) -> Mapping[str, tuple[str, Writer | None]]:
+    """How each key is written: the field, and the function; most are JSON already and need none, which matters when a
+    page has a thousand objects."""
     return {field.encode_name: (field.name, _writer(field.type)) for field in msgspec.structs.fields(kind)}
 
 
-def _writer(kind: Any) -> Writer:
+def _writer(kind: Any) -> Writer | None:
     if is_moment(kind):
         return shown_or_none
-    if _is_plain(kind):
-        return _as_it_is
-    return written
-
-
-def _as_it_is(value: object) -> object:
-    return value
+    return None if _is_plain(kind) else written
 
 
 def written(value: object) -> object:
