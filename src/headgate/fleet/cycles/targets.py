@@ -338,8 +338,11 @@ def rollout_of(
 
 def turn_wakes(*targets: Target) -> tuple[Wake, ...]:
     """What moves a turn: the ranks, and skips of the windows that shift the rollout's clock."""
-    windows = {rule.id: None for target in targets for rule in target.rules.of("deploymentWindow")}
-    return (wakes.RANKS, *(wakes.skips(rule_id) for rule_id in windows))
+    found = {wakes.RANKS: None}
+    for target in targets:
+        for rule in target.rules.of("deploymentWindow"):
+            found[wakes.skips(rule.id)] = None
+    return tuple(found)
 
 
 def windows_for(state: State, target: Target, version: VersionNode, now: Instant) -> tuple[BoundRule, ...]:

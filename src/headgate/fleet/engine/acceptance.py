@@ -167,7 +167,7 @@ def _put_version(state: State, version: model.Version, now: Instant) -> model.Ve
         catalog.put_version(state, kept)
     if old is not None:
         edits.settle(state, old.object, kept)
-    state.judge_anew(stamped.id)
+        state.judge_anew(kept.id)
     state.waiting.happened(wakes.versions(deployment.name))
     return kept
 

@@ -52,9 +52,9 @@ def of_version(state: State, version: VersionNode) -> Concern:
     """Those in its scope. A scope that cannot be evaluated keeps the version, which is worth a note."""
     deployment = state.deployments[version.object.deployment]
     found = [
-        name
+        target.name
         for pair in deployment.pairs.values()
-        for name in (target.name for target in candidates.scoped_targets(pair, version).values())
+        for target in candidates.scoped_targets(pair, version).values()
     ]
     flawed = 0
     if version.scope is not None:

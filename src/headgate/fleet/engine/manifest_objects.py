@@ -199,11 +199,13 @@ def _build(
     if kind == "Policy":
         read_rules = _read_policy_rules(spec, id_, path, problems)
     document = {**known, "name": name, "id": id_, "workspace": workspace}
-    document.setdefault("createdAt", instants.show(now))
     result = documents.read_into(kinds.BY_NAME[kind].model, document, path, problems)
     if result is documents.INVALID or problems:
         return None
-    found = _completed(cast(Object, result), read_rules, now)
+    found = cast(Object, result)
+    if "createdAt" not in known:
+        found = msgspec.structs.replace(found, created_at=now)
+    found = _completed(found, read_rules, now)
     too_large = sizes.flaw(found, path)
     if too_large is not None:
         problems.append(too_large)

@@ -112,18 +112,15 @@ def open_fields(agent_type: str, overridable: tuple[str, ...] | None) -> tuple[s
     return tuple(field for field in overridable if not is_owners(field))
 
 
-def closed_fields(config: Mapping[str, object], opened: Iterable[str] | None) -> list[str]:
-    """Of a deployment's or a version's config, what it must not set; `opened` is None while no agent is known."""
-    allowed = None if opened is None else frozenset(opened)
-    return [field for field in config if is_owners(field) or (allowed is not None and field not in allowed)]
-
-
 def closed_problems(
     config: Mapping[str, object], opened: Iterable[str] | None, path: str = "spec.jobAgentConfig"
 ) -> list[Problem]:
+    """Of a deployment's or a version's config, what it must not set; `opened` is None while no agent is known."""
     allowed = None if opened is None else sorted(opened)
     return [
-        Problem(field_path(path, field), _closed(field, allowed)) for field in closed_fields(config, allowed)
+        Problem(field_path(path, field), _closed(field, allowed))
+        for field in config
+        if is_owners(field) or (allowed is not None and field not in allowed)
     ]
 
 

@@ -6,6 +6,7 @@ An object that changes touches the targets it can affect and no others.
 from __future__ import annotations
 
 import bisect
+import operator
 from collections.abc import Iterable
 
 from headgate.fleet.model import kinds
@@ -24,6 +25,8 @@ from headgate.fleet.state.units import (
     VersionNode,
     optional_selector,
 )
+
+_ORDER = operator.attrgetter("order")
 
 
 def put_resource(state: State, resource: model.Resource) -> None:
@@ -123,8 +126,11 @@ def remove_pairs(state: State, pairs: Iterable[Pair]) -> None:
 def put_version(state: State, version: model.Version) -> VersionNode:
     node = VersionNode(version)
     deployment = state.deployments[version.deployment]
-    deployment.versions = [v for v in deployment.versions if v.id != version.id]
-    bisect.insort(deployment.versions, node, key=lambda v: v.order)
+    old = deployment.tags.get(version.tag)
+    if old is not None:
+        deployment.versions.remove(old)
+    bisect.insort(deployment.versions, node, key=_ORDER)
+    deployment.tags[version.tag] = node
     state.versions[version.id] = node
     for target in deployment.targets():
         state.touch(target)
@@ -140,9 +146,11 @@ def remove_version(state: State, node: VersionNode) -> None:
     skips.end_for_version(state, node.id)
     deployment = state.deployments[node.object.deployment]
     deployment.versions.remove(node)
+    del deployment.tags[node.tag]
     del state.versions[node.id]
     state.progress.pop(node.id, None)
     state.verified.pop(node.id, None)
+    state.judge_anew(node.id)
     for rule_id, scope in [key for key in state.breakers if key[1] == node.id]:
         del state.breakers[(rule_id, scope)]
         state.journal.changed("latch", rule_id, scope)

@@ -85,9 +85,10 @@ Selecting = TypeVar("Selecting", model.Environment, model.Deployment)
 class SelectingNode(Generic[Selecting]):
     """What covers the resources that its selector matches, which are `matched`."""
 
-    __slots__ = ("matched", "object", "selector", "view")
+    __slots__ = ("matched", "name", "object", "selector", "view")
 
     def __init__(self, thing: Selecting) -> None:
+        self.name = thing.name
         self.put(thing)
         self.matched: set[str] = set()
 
@@ -95,10 +96,6 @@ class SelectingNode(Generic[Selecting]):
         self.object: Selecting = thing
         self.view = thing.cel_view()
         self.selector = optional_selector(thing.resource_selector)
-
-    @property
-    def name(self) -> str:
-        return self.object.name
 
 
 class EnvironmentNode(SelectingNode[model.Environment]):
@@ -108,11 +105,17 @@ class EnvironmentNode(SelectingNode[model.Environment]):
 class VersionNode:
     """`order` is newest last: creation time; ids decide only where older data has several of one moment."""
 
-    __slots__ = ("dependencies", "goes_back", "id", "is_ready", "object", "order", "scope", "view")
+    __slots__ = (
+        "dependencies", "goes_back", "id", "is_ready", "object", "order", "published_at", "scope", "tag", "view"
+    )  # fmt: skip
 
     def __init__(self, version: model.Version) -> None:
         self.object = version
         self.id = version.id
+        self.tag = version.tag
+        self.published_at: Instant = (
+            version.published_at if version.published_at is not None else version.created_at
+        )
         self.is_ready = version.status == "ready"
         self.goes_back = version.goes_back
         self.view = version.cel_view()
@@ -124,26 +127,19 @@ class VersionNode:
         }
 
     @property
-    def tag(self) -> str:
-        return self.object.tag
-
-    @property
     def is_rejected(self) -> bool:
         return self.object.status == "rejected"
 
-    @property
-    def published_at(self) -> Instant:
-        return self.object.published_at if self.object.published_at is not None else self.object.created_at
-
 
 class DeploymentNode(SelectingNode[model.Deployment]):
-    """`versions` are ordered oldest first."""
+    """`versions` are ordered oldest first, `tags` has the same by tag."""
 
-    __slots__ = ("pairs", "versions")
+    __slots__ = ("pairs", "tags", "versions")
 
     def __init__(self, deployment: model.Deployment) -> None:
         super().__init__(deployment)
         self.versions: list[VersionNode] = []
+        self.tags: dict[str, VersionNode] = {}
         self.pairs: dict[str, Pair] = {}
 
     def targets(self) -> Iterator[Target]:
@@ -151,7 +147,7 @@ class DeploymentNode(SelectingNode[model.Deployment]):
             yield from pair.targets.values()
 
     def tagged(self, tag: str) -> VersionNode | None:
-        return next((v for v in self.versions if v.tag == tag), None)
+        return self.tags.get(tag)
 
     def version(self, reference: str) -> VersionNode | None:
         """By tag or id, for whoever refers to one. What is written is found by its tag alone, with `tagged`."""
