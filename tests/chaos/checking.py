@@ -18,8 +18,8 @@ from headgate.kernel.problems import Rejected
 from headgate.promises import waking
 from headgate.promises.books.mirror import Mirror
 from headgate.promises.watch import FleetWatch
-from headgate.runtime import digests, entries
-from headgate.runtime.replica import Mark
+from headgate.runtime import entries
+from headgate.runtime.replica import Mark, digest_of
 from headgate.store import LogEntry, Store, Workspace, rows
 
 _PAGE = 500
@@ -66,7 +66,7 @@ class History:
             self.engine.state.touch_all()
         made = self.engine.decide(entry.at)
         self.watch.decided()
-        if digests.of(made, rows.of_decisions(self.engine, [made])) != mark.digest:
+        if digest_of(made, rows.of_decisions(self.engine, [made])) != mark.digest:
             yield f"ReplayEqualsDecision: entry {entry.seq} decided something else than the log gives"
         if self.engine.state.sequence != mark.sequence:
             yield f"ReplayEqualsDecision: sequence {self.engine.state.sequence} after entry {entry.seq}, not {mark.sequence}"

@@ -11,7 +11,7 @@ from headgate.fleet.model.changes import Change
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Rejected
-from headgate.runtime import digests
+from headgate.runtime.replica import digest_of
 from headgate.store import rows
 from store.test_rows_follow_scenarios import RowKeeper, assert_stand_alike
 
@@ -49,7 +49,7 @@ def followed(chance: Random, share: float) -> type[Engine]:
             )
             changes = rows.of_decisions(self, [made])
             theirs = rows.of_decisions(self._follower, [followed])
-            assert digests.of(followed, theirs) == digests.of(made, changes), _parted(changes, theirs)
+            assert digest_of(followed, theirs) == digest_of(made, changes), _parted(changes, theirs)
             changes.write(self._keeper)  # type: ignore[arg-type]  # a store in dictionaries
             if chance.random() < share:
                 self._follower = rows.restore(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 import msgspec
 
@@ -73,10 +73,10 @@ class AgentRunner:
         """How many orders are being worked on."""
         return len(self._held)
 
-    def wake(self) -> None:
-        """Looks at once; may be called from any thread."""
+    def wake(self, types: Collection[str]) -> None:
+        """Looks at once, if one of these is among its types; may be called from any thread."""
         loop = self._loop
-        if loop is not None:
+        if loop is not None and any(one in self._types for one in types):
             with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(self._woken.set)
 

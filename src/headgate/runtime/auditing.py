@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+from typing import Any
+
 import msgspec
 
 from headgate.fleet.engine import manifests, target_states
@@ -9,9 +12,14 @@ from headgate.fleet.model import changes, hiding, kinds
 from headgate.fleet.model.changes import Change
 from headgate.fleet.state.state import Notice, State
 from headgate.kernel.instants import Instant
-from headgate.runtime import abridging
 from headgate.runtime.commands import Caller
 from headgate.store.port import AuditEntry
+
+_LARGEST_BYTES = 64 * 1024
+"""Of a document that is kept as it is."""
+_LONGEST_PART_BYTES = 2 * 1024
+_DEEPEST = 3
+_encode = msgspec.json.Encoder(order="deterministic").encode
 
 
 def is_audited(change: Change) -> bool:
@@ -50,7 +58,7 @@ def entry(
     kind, name = change.subject
     if kind in ("Group", "ReleaseTarget", "Rule") or (after is None and not _is_deletion(change)):
         after = msgspec.json.encode(change)
-    before, after = abridging.abridged(before), abridging.abridged(after)
+    before, after = _abridged(before), _abridged(after)
     return AuditEntry(now, caller.user, change.action, kind, name, before, after, caller.request_id)
 
 
@@ -64,7 +72,7 @@ def of_notice(notice: Notice, caller: Caller, now: Instant) -> AuditEntry | None
         action = "rollback"
     else:
         return None
-    after = abridging.abridged(msgspec.json.encode({"message": notice.message, **notice.data}))
+    after = _abridged(msgspec.json.encode({"message": notice.message, **notice.data}))
     return AuditEntry(now, caller.user, action, notice.kind, notice.name, None, after, caller.request_id)
 
 
@@ -77,3 +85,27 @@ def _is_deletion(change: Change) -> bool:
     return isinstance(change, changes.Delete | changes.DeleteSkip) or (
         isinstance(change, changes.Vote) and change.status == "withdrawn"
     )
+
+
+def _abridged(document: bytes | None) -> bytes | None:
+    """Each change of a large object would be kept twice more: parts that are long are named by their size and digest."""
+    if document is None or len(document) <= _LARGEST_BYTES:
+        return document
+    value = msgspec.json.decode(document)
+    found = _encode(_without_long_parts(value))
+    return found if len(found) <= _LARGEST_BYTES else _encode(_digest(_encode(value)))
+
+
+def _without_long_parts(value: Any, depth: int = 0) -> Any:
+    """Down to the members of a field of its spec."""
+    encoded = _encode(value)
+    if len(encoded) <= _LONGEST_PART_BYTES:
+        return value
+    if isinstance(value, dict) and depth < _DEEPEST:
+        return {key: _without_long_parts(item, depth + 1) for key, item in value.items()}
+    return _digest(encoded)
+
+
+def _digest(encoded: bytes) -> dict[str, object]:
+    """Two of them are equal if what they stand for is."""
+    return {"bytes": len(encoded), "sha256": hashlib.sha256(encoded).hexdigest()}

@@ -19,11 +19,11 @@ from headgate.kernel import instants
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem, Rejected
-from headgate.runtime import auditing, clocks, digests, dispatching, entries
+from headgate.runtime import auditing, clocks, dispatching, entries
 from headgate.runtime.commands import ENGINE, Caller, KeyReusedError, Reply
 from headgate.runtime.items import WorkItem
 from headgate.runtime.recording import Recorder
-from headgate.runtime.replica import ClockSet, DivergedError, Mark, Replica
+from headgate.runtime.replica import ClockSet, DivergedError, Mark, Replica, digest_of
 from headgate.store import rows
 from headgate.store.port import AuditEntry, Dispatch, EntryKind, Event, LogEntry, Remembered, Transaction
 
@@ -103,7 +103,7 @@ class Batch:
             return
         before = len(self._entries)
         try:
-            item.result = item.command(_Context(self, item.caller))
+            item.result = item.command(_Context(self, self._replica.engine, item.caller))
         except DivergedError:
             raise
         except Exception as error:
@@ -192,7 +192,7 @@ class Batch:
     def job(self, job_id: str) -> Job | None:
         """None for one that has been put away, or never was. A replica that misses a job that the store has is wrong,
         unless it has put it away since the last decision, which is what the rows stand for."""
-        state = self.engine.state
+        state = self._replica.engine.state
         job = state.jobs.get(job_id)
         if (
             job is None
@@ -264,7 +264,7 @@ class Batch:
         """The rows that follow from this decision alone."""
         engine = self._replica.engine
         changes = rows.of_decisions(engine, [made])
-        mark = Mark(engine.state.sequence, is_recheck, digests.of(made, changes))
+        mark = Mark(engine.state.sequence, is_recheck, digest_of(made, changes))
         self._append("decided", msgspec.json.encode(mark))
         return changes
 
@@ -328,10 +328,6 @@ class Batch:
     def has_written(self) -> bool:
         return bool(self._entries)
 
-    @property
-    def engine(self) -> Engine:
-        return self._replica.engine
-
 
 def _joined(rounds: list[Decisions]) -> Decisions:
     if len(rounds) == 1:
@@ -345,25 +341,18 @@ def _joined(rounds: list[Decisions]) -> Decisions:
 
 
 class _Context:
-    def __init__(self, batch: Batch, caller: Caller) -> None:
+    def __init__(self, batch: Batch, engine: Engine, caller: Caller) -> None:
+        self.engine = engine
+        self.caller = caller
         self._batch = batch
-        self._caller = caller
 
     @property
     def now(self) -> Instant:
         return self._batch.now
 
     @property
-    def engine(self) -> Engine:
-        return self._batch.engine
-
-    @property
     def ids(self) -> IdSource:
         return RandomIds()
-
-    @property
-    def caller(self) -> Caller:
-        return self._caller
 
     @property
     def warning(self) -> str | None:
@@ -373,7 +362,7 @@ class _Context:
         return self._batch.job(job_id)
 
     def apply(self, change: Change) -> None:
-        self._batch.apply(change, self._caller)
+        self._batch.apply(change, self.caller)
 
     def take_time_back(self) -> tuple[Instant, Instant]:
-        return self._batch.take_time_back(self._caller)
+        return self._batch.take_time_back(self.caller)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 
@@ -41,7 +40,7 @@ def order_for(state: State, job: records.Job, trace_parent: str | None) -> Dispa
         raise Undeliverable("skipped", f"{job.target} is no longer a release target")
     deployment = state.deployments[job.deployment].object
     bindings["deployment"] = {**deployment.cel_view(), "jobAgentConfig": deployment.job_agent_config}
-    config = _config(agent, deployment, state.versions[job.version].object, bindings)
+    config, timeout_seconds = _config(agent, deployment, state.versions[job.version].object, bindings)
     document = {
         "job": bindings["job"],
         "agent": {"name": agent.name, "type": agent.type},
@@ -61,7 +60,7 @@ def order_for(state: State, job: records.Job, trace_parent: str | None) -> Dispa
         document=_encode(document),
         created_at=job.created_at,
         not_before=job.created_at,
-        deadline_at=job.created_at + instants.seconds(_timeout(config)),
+        deadline_at=job.created_at + instants.seconds(timeout_seconds),
     )
 
 
@@ -93,14 +92,14 @@ def _config(
     deployment: model.Deployment,
     version: model.Version,
     bindings: Mapping[str, object],
-) -> dict[str, object]:
+) -> tuple[dict[str, object], float]:
+    """What the agent is given, and how many seconds it has."""
     _refuse_closed(agent, f"deployment {deployment.name}", deployment.job_agent_config)
     _refuse_closed(agent, f"version {version.tag} of {deployment.name}", version.job_agent_config)
     merged = job_configs.merge(agent.config, deployment.job_agent_config, version.job_agent_config)
     try:
         config = agent_configs.resolve(agent.type, merged, bindings)
-        _check_timeout(config)
-        return config
+        return config, _timeout_seconds(config)
     except Rejected as rejected:
         said = _scrubber(agent, deployment, version).problems(rejected.problems)
         raise Undeliverable("invalidIntegration", str(Rejected(said))) from None
@@ -123,16 +122,11 @@ def _refuse_closed(agent: model.JobAgent, whose: str, config: Mapping[str, objec
         )
 
 
-def _timeout(config: Mapping[str, Any]) -> float:
-    timeout: float = config.get("timeoutSeconds", DEFAULT_TIMEOUT_SECONDS)
-    return timeout
-
-
-def _check_timeout(config: Mapping[str, object]) -> None:
+def _timeout_seconds(config: Mapping[str, object]) -> float:
     given = config.get("timeoutSeconds", DEFAULT_TIMEOUT_SECONDS)
     is_number = isinstance(given, int | float) and not isinstance(given, bool)
     if is_number and 0 < given <= LONGEST_TIMEOUT_SECONDS:  # type: ignore[operator]  # it is a number
-        return
+        return float(given)  # type: ignore[arg-type]
     allowed = f"a number of seconds above 0 and up to {LONGEST_TIMEOUT_SECONDS}"
     raise Rejected((Problem("config.timeoutSeconds", f"is {describe(given)}; allowed is {allowed}"),))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 
 from headgate.fleet.engine import views
@@ -101,4 +103,4 @@ class Recorder:
 
 def _dashed(kind: str) -> str:
     """JobAgent to job-agent."""
-    return "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in kind).lstrip("-")
+    return re.sub("(?<=.)(?=[A-Z])", "-", kind).lower()

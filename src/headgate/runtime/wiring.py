@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping
 from typing import Any, Protocol
 
 from headgate.fleet.engine.engine import MeasurementDue
@@ -36,7 +36,8 @@ class Wiring:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._measure: Measure | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-        self.wake_agents: Callable[[], None] = lambda: None
+        self.wake_agents: Callable[[Collection[str]], None] = lambda types: None
+        """Those of these types."""
 
     def start(self, measure: Measure) -> None:
         self._loop, self._measure = asyncio.get_running_loop(), measure
@@ -48,8 +49,8 @@ class Wiring:
             self._tell_of_job(job, outcome.traces.get(job.version))
         if self._loop is None or self._loop.is_closed():
             return
-        if outcome.orders:
-            self.wake_agents()
+        if outcome.agent_types:
+            self.wake_agents(outcome.agent_types)
         for due, bindings in outcome.measurements:
             self._loop.call_soon_threadsafe(self._begin_measuring, workspace, due, bindings)
 

@@ -47,7 +47,8 @@ class AfterCommit(msgspec.Struct):
     measurements: list[tuple[MeasurementDue, dict[str, object]]] = []
     """Each with what the provider's expressions see."""
     undeliverable: list[JobReported] = []
-    orders: int = 0
+    agent_types: frozenset[str] = frozenset()
+    """Of the agents that have something to do now."""
     created: dict[str, int] = {}
     """Jobs by kind."""
     kinds: dict[str, int] = {}
@@ -330,7 +331,7 @@ class WorkspaceEngine:
                 if (bindings := dispatching.bindings_of(replica.engine.state, due.job)) is not None
             ],
             undeliverable=batch.undeliverable,
-            orders=len(batch.orders),
+            agent_types=frozenset(order.type for order in batch.orders),
             created=_by_kind(batch.decisions.created),
             kinds=batch.kinds,
             newest_event=batch.newest_event,
