@@ -1,4 +1,7 @@
-"""Between handlers and the worker: commands whose replies can be given again, and what the replies become."""
+"""Between handlers and the worker: commands whose replies can be given again, and what the replies become.
+
+A caller whose answer got lost asks again with the same key, and is to get the same answer without a second deed.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""What was decided about a unit, on every level: go, wait or no, why in one word, and in a sentence for who waits."""
+"""What was decided about a unit, on every level: go, wait or no, why in one word, and in a sentence for who waits.
+
+The word is one of a closed list, because conditions, events, metrics and explain have to mean the same by it; the
+sentence is made when somebody reads it, because most are never read.
+"""
 
 from collections.abc import Callable
 from enum import StrEnum

@@ -1,4 +1,7 @@
-"""Why a document is refused: every reason at once, each with the place it is about."""
+"""Why a document is refused: every reason at once, each with the place it is about.
+
+Whoever has to mend a document wants to do it once.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager

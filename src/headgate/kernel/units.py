@@ -1,4 +1,7 @@
-"""What stands at an index and may have to change: a pod, a replica of a group or of a set."""
+"""What stands at an index and may have to change: a pod, a replica of a group or of a set.
+
+It is made anew for every pass and only counted, by `budgets`; units that stay and wait are the business of their level.
+"""
 
 import msgspec
 

@@ -1,3 +1,5 @@
+"""At most one live job a target: two at once would change the same thing, and neither would know what runs in the end."""
+
 from collections.abc import Sequence
 from typing import Any
 

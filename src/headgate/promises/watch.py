@@ -1,4 +1,8 @@
-"""Stands beside each level while it runs and tells the promises of that level what they may see."""
+"""Stands beside each level while it runs and tells the promises of that level what they may see.
+
+They are told what happened, never what an engine or a planner has counted: with the same books they would share the
+mistakes that they are there to find.
+"""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any

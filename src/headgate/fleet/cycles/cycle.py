@@ -1,4 +1,8 @@
-"""A group from its first job to its end."""
+"""A group from its first job to its end.
+
+What comes next follows from the recorded states of its members alone, so that an engine which was loaded in the middle
+of a cycle goes on exactly where the other one stood.
+"""
 
 from __future__ import annotations
 

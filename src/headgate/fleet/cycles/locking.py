@@ -1,4 +1,7 @@
-"""At the close of a window: which version each member gets, fixed from then on."""
+"""At the close of a window: which version each member gets, fixed from then on.
+
+A cycle brings its resource to versions that were allowed together; what is published later is for another group.
+"""
 
 from __future__ import annotations
 

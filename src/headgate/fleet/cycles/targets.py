@@ -1,4 +1,7 @@
-"""A release target outside brackets: which release it should get next, and whether it may start now."""
+"""A release target outside brackets: which release it should get next, and whether it may start now.
+
+To look at a target starts nothing: what it would start goes to `admission`, which knows who else wants the same slots.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Takes accepted changes into the state, and refuses what names nothing or contradicts what is there."""
+"""Takes accepted changes into the state, and refuses what names nothing or contradicts what is there.
+
+A change is judged as a whole before anything of it is taken: one that is refused leaves nothing behind, and whoever
+plays the log takes exactly what was taken then.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Why a target has not changed yet: its state, every candidate, every gate's verdict, its group, its slots."""
+"""Why a target has not changed yet: its state, every candidate, every gate's verdict, its group, its slots.
+
+It asks the functions that decide, all of them where a decision stops at the first that does not allow, so it cannot
+tell another story than the one that happened.
+"""
 
 from __future__ import annotations
 

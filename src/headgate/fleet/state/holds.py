@@ -1,4 +1,7 @@
-"""Taking and giving back slots: all rules that cover a resource or none, and who holds for how long."""
+"""Taking and giving back slots: all rules that cover a resource or none, and who holds for how long.
+
+Nobody keeps a part of what it needs while it waits for the rest, so two that wait cannot wait for each other.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Everything the engine knows of one workspace: objects, records of its decisions, and what is derived from both."""
+"""Everything the engine knows of one workspace: objects, records of its decisions, and what is derived from both.
+
+Only objects and records are stored. What is derived makes a decision quick, and is built again whenever an engine is
+loaded, so it may never say anything that the other two do not.
+"""
 
 from __future__ import annotations
 

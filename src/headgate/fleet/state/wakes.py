@@ -1,4 +1,7 @@
-"""Everything that a unit of the fleet can wait for besides time: one constructor for who waits and for who wakes."""
+"""Everything that a unit of the fleet can wait for besides time: one constructor for who waits and for who wakes.
+
+A name that is spelled in one place cannot be waited for under another name than it happens under.
+"""
 
 from headgate.kernel.wakes import Wake
 
