@@ -2,21 +2,21 @@
 
 import gc
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
 
+from headgate.cluster.cache import ObjectCache
 from headgate.cluster.simulated.agenda import Agenda
-from headgate.cluster.simulated.driver import ControllerDriver, UnobservedCluster
+from headgate.cluster.simulated.driver import ControllerDriver
 from headgate.cluster.simulated.store import ObjectStore
 from headgate.graph.controller import GraphController, GraphPlan
 from headgate.graph.reconcile import propagate
-from headgate.graph.reconcile.cluster_view import Listed
 from headgate.graph.reconcile.planner_cache import PlannerCache
 from headgate.kernel import instants
 from headgate.kernel.identifiers import NamedIds
-from headgate.kernel.objects import Object
+from headgate.kernel.objects import Action, Key, Object
 from headgate.simulate import run as simulation
 from headgate.simulate import scenario
 
@@ -71,12 +71,21 @@ def definition(gates: list[str] | None) -> Object:
     )
 
 
+class _Nobody:
+    """Watches, at no cost that would be measured."""
+
+    def restarted(self, cache: ObjectCache) -> None: ...
+
+    def planned(self, request: Key, plan: GraphPlan, now: int) -> None: ...
+
+    def written(self, request: Key, actions: Sequence[Action], now: int) -> None: ...
+
+
 def _look(size: int, gates: list[str] | None) -> tuple[float, float, int]:
     """Half of the items have the change and are ready, a few are in flight, the rest waits."""
     store = ObjectStore(NamedIds())
-    driver: ControllerDriver[GraphPlan] = ControllerDriver(
-        store, Agenda(), GraphController(lambda now: {}), UnobservedCluster()
-    )
+    controller = GraphController(lambda now: {})
+    driver: ControllerDriver[GraphPlan] = ControllerDriver(store, Agenda(), controller, _Nobody())
     store.create(definition([]), NOW, "user")
     pods = [f"pod-{index:05d}" for index in range(size)]
     pool = Object("example.com/v1", "Pool", "default", "pool", spec={"image": "one", "pods": pods})
@@ -96,7 +105,7 @@ def _look(size: int, gates: list[str] | None) -> tuple[float, float, int]:
         _become_ready(store, most=size // 2)
     # A few more have become ready since the last look, so that this one has someone to let go.
     _become_ready(store, most=size * 5 // 8)
-    view = Listed(store)
+    view = ObjectCache(controller.index, store)
     top = next(item for item in store if item.kind == "ResourceGraphDefinition")
     instance = next(item for item in store if item.kind == "Pool")
     memory = PlannerCache()
