@@ -8,6 +8,9 @@ Index = Callable[[Object], Hashable | None]
 """Under what an object is found as a part, or None."""
 Listener = Callable[[Object | None, Object | None], None]
 """Told of what was there and what is there now."""
+MOST_GONE = 10_000
+"""Of how many objects it is remembered that they are gone, those who went last: news of them that are older than that
+come within moments, if at all, and names of pods never end."""
 
 
 class ObjectCache:
@@ -55,6 +58,46 @@ class ObjectCache:
             return False
         if self._gone_versions.get(key, -1) >= item.resource_version:
             return False
+        self._put(known, item)
+        return True
+
+    def forget(self, item: Object) -> bool:
+        """An object that is gone, with its last version; a later one of the same name stays."""
+        key = item.key
+        self._gone_versions[key] = max(self._gone_versions.pop(key, -1), item.resource_version)
+        if len(self._gone_versions) > MOST_GONE:
+            del self._gone_versions[next(iter(self._gone_versions))]
+        known = self._objects.get(key)
+        if known is None or known.resource_version > item.resource_version:
+            return False
+        self._remove(known)
+        return True
+
+    def replace(
+        self, group: str, kind: str, items: Iterable[Object]
+    ) -> list[tuple[Object | None, Object | None]]:
+        """All objects of a kind anew, whatever their versions are: the cluster is an older one than before. What was
+        and what is now, of those that are not the same."""
+        self._gone_versions = {
+            key: version
+            for key, version in self._gone_versions.items()
+            if (key.group, key.kind) != (group, kind)
+        }
+        present = {item.key: item for item in items}
+        changed: list[tuple[Object | None, Object | None]] = []
+        for known in self.of_kind(group, kind):
+            if known.key not in present:
+                self._remove(known)
+                changed.append((known, None))
+        for key, item in present.items():
+            before = self._objects.get(key)
+            if before is None or (before.uid, before.resource_version) != (item.uid, item.resource_version):
+                self._put(before, item)
+                changed.append((before, item))
+        return changed
+
+    def _put(self, known: Object | None, item: Object) -> None:
+        key = item.key
         self._take_out(key, known)
         self._objects[key] = item
         self._by_kind.setdefault((key.group, key.kind), {})[key] = item
@@ -63,19 +106,11 @@ class ObjectCache:
             self._parts.setdefault(owner, {})[key] = item
             self._owners[key] = owner
         self._tell(known, item)
-        return True
 
-    def forget(self, item: Object) -> bool:
-        """An object that is gone, with its last version; a later one of the same name stays."""
-        key = item.key
-        self._gone_versions[key] = max(self._gone_versions.get(key, -1), item.resource_version)
-        known = self._objects.get(key)
-        if known is None or known.resource_version > item.resource_version:
-            return False
-        self._take_out(key, known)
-        del self._objects[key]
+    def _remove(self, known: Object) -> None:
+        self._take_out(known.key, known)
+        del self._objects[known.key]
         self._tell(known, None)
-        return True
 
     def _take_out(self, key: Key, known: Object | None) -> None:
         if known is None:

@@ -6,6 +6,7 @@ from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Key
 
 RANKS = 2
+_MOST_DOUBLINGS = 30
 
 
 class WorkQueue:
@@ -16,6 +17,8 @@ class WorkQueue:
         self._ready: list[dict[Key, None]] = [{} for _ in range(RANKS)]
         self.requeues: dict[Key, Instant] = {}
         """When each request wants to be looked at again by itself."""
+        self._failures: dict[Key, int] = {}
+        """How often in a row each request has failed."""
 
     def __bool__(self) -> bool:
         return any(self._ready)
@@ -26,6 +29,15 @@ class WorkQueue:
     def requeue(self, request: Key, at: Instant) -> None:
         """The earliest moment counts."""
         self.requeues[request] = min(at, self.requeues.get(request, at))
+
+    def retry(self, request: Key, now: Instant, first: int, most: int) -> None:
+        """Comes back after a while, which is twice as long after each failure in a row, up to the most."""
+        failures = self._failures.get(request, 0)
+        self._failures[request] = failures + 1
+        self.requeue(request, now + min(first << min(failures, _MOST_DOUBLINGS), most))
+
+    def succeeded(self, request: Key) -> None:
+        self._failures.pop(request, None)
 
     def wake(self, now: Instant) -> None:
         for request in [request for request, at in self.requeues.items() if at <= now]:

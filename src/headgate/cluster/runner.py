@@ -4,15 +4,18 @@ It touches neither clock nor network, so that the simulated cluster and a real o
 it tells it the news, takes the plans and writes them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Generic
 
 from headgate.cluster.cache import ObjectCache
 from headgate.cluster.controller import Controller, PlanT
 from headgate.cluster.port import ClusterPort, ObjectChange
 from headgate.cluster.queue import WorkQueue
+from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Key, Object
+
+LONGEST_RETRY = instants.minutes(5)
 
 
 class Runner(Generic[PlanT]):
@@ -43,12 +46,22 @@ class Runner(Generic[PlanT]):
         for request in self._controller.requests(item, before, is_gone=is_gone, is_own_status=is_own_status):
             self.queue.add(request)
 
+    def replaced(self, group: str, kind: str, items: Iterable[Object]) -> None:
+        """All objects of a kind anew, after the cluster was restored from an older copy of itself."""
+        for before, item in self.cache.replace(group, kind, items):
+            is_gone = item is None
+            changed = before if item is None else item
+            assert changed is not None
+            for request in self._controller.requests(changed, before, is_gone=is_gone, is_own_status=False):
+                self.queue.add(request)
+
     def passes(self, now: Instant) -> Iterator[tuple[Key, PlanT]]:
         """A plan for each request that something was heard of. Write one before the next is asked for."""
         for request in self.queue.take():
             plan = self._controller.reconcile(request, now)
             if plan is None:
                 self.plans.pop(request, None)
+                self.queue.succeeded(request)
                 continue
             self.plans[request] = plan
             if plan.requeue_at is not None:
@@ -59,6 +72,15 @@ class Runner(Generic[PlanT]):
         """A write was refused: the plan was made on a state that has moved, so the rest of it is not written either,
         and the pass comes back when the news has come, or after a while."""
         self.queue.requeue(request, now + self._patience)
+
+    def refused(self, request: Key, now: Instant) -> None:
+        """A write was refused for a reason that no news may end: a quota, an admission, a field that cannot change, a
+        server that is overloaded. The pass comes back by itself, later each time."""
+        self.queue.retry(request, now, self._patience, max(self._patience, LONGEST_RETRY))
+
+    def written(self, request: Key) -> None:
+        """The whole plan was written: the next refusal is the first again."""
+        self.queue.succeeded(request)
 
 
 def _is_only_status(before: Object | None, item: Object) -> bool:
