@@ -19,6 +19,8 @@ STRING_MAPS_OF = {
     ("ServiceSpec", "selector"),
     ("ReplicationControllerSpec", "selector"),
 }
+BYTES = frozenset({"caBundle"})
+BYTES_OF = {("CertificateSigningRequestSpec", "request"), ("CertificateSigningRequestStatus", "certificate")}
 BYTES_MAPS_OF = {("Secret", "data"), ("ConfigMap", "binaryData")}
 PLAIN = {
     "str": "s",
@@ -117,6 +119,8 @@ def _field_type(item: ast.AnnAssign, module: str, owner: str) -> str:
     name = _field_name(item)
     if (owner, name) in BYTES_MAPS_OF:
         return "{}B" + required
+    if name in BYTES or (owner, name) in BYTES_OF:
+        return "B" + required
     written = _type(text.removeprefix("Optional[").removesuffix("]") if not required else text, module)
     if written == "{}":
         is_text = name in STRING_MAPS or (owner, name) in STRING_MAPS_OF

@@ -6,16 +6,17 @@ from typing import Any
 import pytest
 
 from headgate.graph.compile import kinds
+from headgate.kernel.object_kinds import ANYTHING, ObjectKind
 
 
-def at(kind: kinds.ObjectKind, path: str) -> Any:
+def at(kind: ObjectKind, path: str) -> Any:
     schema: Any = kind.schema
     for name in path.split("."):
         schema = schema["items"] if name == "[]" else schema["properties"][name]
     return schema
 
 
-def known(api_version: str, name: str) -> kinds.ObjectKind:
+def known(api_version: str, name: str) -> ObjectKind:
     found = kinds.find(api_version, name)
     assert found is not None
     return found
@@ -51,7 +52,7 @@ def test_another_kind_is_not_known() -> None:
         ("spec.template.spec.containers.[].image", {"type": "string"}),
         ("metadata.labels", {"type": "object", "additionalProperties": {"type": "string"}}),
         ("metadata.creationTimestamp", {"type": "string", "format": "date-time"}),
-        ("spec.strategy.rollingUpdate.maxSurge", kinds.ANYTHING),
+        ("spec.strategy.rollingUpdate.maxSurge", ANYTHING),
         ("status.conditions.[].status", {"type": "string"}),
     ],
 )

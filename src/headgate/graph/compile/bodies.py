@@ -11,9 +11,9 @@ from headgate.graph.compile import inference, names, templates
 from headgate.graph.compile.checking import Checker, ExpressionSite, Written
 from headgate.graph.compile.definition import Definition, GraphResource
 from headgate.graph.compile.inference import Schema
-from headgate.graph.compile.kinds import ObjectKind
 from headgate.graph.compile.templates import CompiledTemplate, FoundExpression
 from headgate.kernel.documents import describe, field_path, item_path
+from headgate.kernel.object_kinds import ObjectKind
 
 _DEFINITION_OF_KINDS = "CustomResourceDefinition"
 _STRING: Schema = {"type": "string"}

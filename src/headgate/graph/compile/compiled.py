@@ -12,11 +12,11 @@ from headgate.cel.interpolation import InterpolatedPart
 from headgate.graph.compile import openapi, templates
 from headgate.graph.compile.definition import Definition
 from headgate.graph.compile.expressions import GateExpression, Projection
-from headgate.graph.compile.kinds import ObjectKind
 from headgate.graph.compile.libraries import omission
 from headgate.graph.compile.names import EACH, NOW, SIGNALS
 from headgate.graph.compile.templates import CompiledTemplate, FoundExpression
 from headgate.kernel import documents
+from headgate.kernel.object_kinds import ObjectKind
 from headgate.kernel.problems import Problem, Rejected
 
 __all__ = [

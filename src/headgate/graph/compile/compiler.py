@@ -24,6 +24,7 @@ from headgate.graph.compile.compiled import (
 from headgate.graph.compile.definition import Definition
 from headgate.graph.compile.inference import Schema
 from headgate.kernel import objects
+from headgate.kernel.object_kinds import KindSource
 from headgate.kernel.problems import Problem, Rejected
 
 __all__ = [
@@ -40,19 +41,25 @@ __all__ = [
 ]
 
 
+BUILT_IN = kinds.BuiltInKinds()
 _OTHER_NAMES = frozenset({names.EACH, names.NOW, names.SIGNALS, names.RUNTIME})
 
 
-def compile_definition(item: objects.Object, *, previous: CompiledGraph | None = None) -> CompiledGraph:
-    """Raises Rejected with every problem: the resource, the field, the expression and the place in it."""
+def compile_definition(
+    item: objects.Object, *, previous: CompiledGraph | None = None, source: KindSource = BUILT_IN
+) -> CompiledGraph:
+    """Raises Rejected with every problem: the resource, the field, the expression and the place in it.
+
+    `source` knows the kinds of the templates: those of the cluster that will have the objects, or the built-in ones.
+    """
     problems: list[Problem] = []
     definition = definitions.read(item, problems)
     spec_schema = _instance_spec(definition, problems)
-    variables = _variables(definition, spec_schema)
+    variables = _variables(definition, spec_schema, source)
     checker = Checker(variables, resources.iterators_of(definition) | _OTHER_NAMES)
     checker.problems.extend(problems)
     graph_names = resources.check_names(definition, checker)
-    drafts = resources.compile_all(definition, variables, checker)
+    drafts = resources.compile_all(definition, variables, checker, source)
     gates = _instance_gates(definition, variables, checker)
     projected = status.compile_status(definition, variables, checker)
     nodes = resources.in_order(drafts, graph_names, checker)
@@ -94,7 +101,7 @@ def _instance_spec(definition: Definition, problems: list[Problem]) -> dict[str,
     )
 
 
-def _variables(definition: Definition, spec: Schema) -> dict[str, Schema | None]:
+def _variables(definition: Definition, spec: Schema, source: KindSource) -> dict[str, Schema | None]:
     """What the names of the definition stand for: `schema`, and each resource by its id."""
     metadata = dict(kinds.object_metadata())
     if not definition.is_namespaced:
@@ -113,7 +120,7 @@ def _variables(definition: Definition, spec: Schema) -> dict[str, Schema | None]
         }
     }
     for resource in definition.spec.resources or ():
-        found[resource.id] = resources.schema_of(resource)
+        found[resource.id] = resources.schema_of(resource, source)
     return found
 
 

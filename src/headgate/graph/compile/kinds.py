@@ -12,26 +12,16 @@ import pkgutil
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import msgspec
+from headgate.kernel.object_kinds import ANYTHING, ObjectKind
 
 Schema = dict[str, Any]
 
-ANYTHING: Schema = {"x-kubernetes-preserve-unknown-fields": True}
-OBSERVED_GENERATION = "observedGeneration"
 
+class BuiltInKinds:
+    """What every cluster has; for use without one."""
 
-class ObjectKind(msgspec.Struct, frozen=True):
-    api_version: str
-    name: str
-    plural: str
-    is_namespaced: bool
-    schema: Mapping[str, Any]
-
-    @property
-    def has_observed_generation(self) -> bool:
-        """Whether its status says which generation it is about."""
-        status = self.schema["properties"].get("status", {})
-        return OBSERVED_GENERATION in status.get("properties", {})
+    def find(self, api_version: str, name: str) -> ObjectKind | None:
+        return find(api_version, name)
 
 
 def find(api_version: str, name: str) -> ObjectKind | None:

@@ -10,7 +10,7 @@ import msgspec
 from headgate import cel
 from headgate.cel import syntax, waves
 from headgate.cel.interpolation import InterpolatedPart, InterpolationError, single_expression
-from headgate.graph.compile import bodies, dag, expressions, kinds, names, selectors
+from headgate.graph.compile import bodies, dag, expressions, names, selectors
 from headgate.graph.compile.checking import Checker, ExpressionSite, Written
 from headgate.graph.compile.compiled import CompiledNode, Dimension, ExternalReference
 from headgate.graph.compile.definition import Definition, GraphResource
@@ -18,6 +18,7 @@ from headgate.graph.compile.expressions import GateExpression
 from headgate.graph.compile.inference import Schema
 from headgate.graph.compile.templates import CompiledTemplate
 from headgate.kernel.documents import field_path, item_path
+from headgate.kernel.object_kinds import KindSource, ObjectKind
 
 MOST_DIMENSIONS = 10
 LIFECYCLE = waves.LIFECYCLE
@@ -54,19 +55,19 @@ def iterators_of(definition: Definition) -> frozenset[str]:
     )
 
 
-def schema_of(resource: GraphResource) -> Schema | None:
+def schema_of(resource: GraphResource, source: KindSource) -> Schema | None:
     """What the id of a resource stands for: an object, or a list of objects."""
-    kind = _kind(resource)
+    kind = _kind(resource, source)
     schema = kind.schema if kind is not None else None
     is_list = bool(resource.for_each) or _by_selector(resource)
     return {"type": "array", "items": schema} if is_list else schema
 
 
-def _kind(resource: GraphResource) -> kinds.ObjectKind | None:
+def _kind(resource: GraphResource, source: KindSource) -> ObjectKind | None:
     if resource.external_ref is not None:
-        return kinds.find(resource.external_ref.api_version, resource.external_ref.kind)
+        return source.find(resource.external_ref.api_version, resource.external_ref.kind)
     template = resource.template or {}
-    return kinds.find(str(template.get("apiVersion")), str(template.get("kind")))
+    return source.find(str(template.get("apiVersion")), str(template.get("kind")))
 
 
 def _by_selector(resource: GraphResource) -> bool:
@@ -79,7 +80,7 @@ class Draft(msgspec.Struct, eq=False):
     resource: GraphResource
     index: int
     path: str
-    kind: kinds.ObjectKind | None
+    kind: ObjectKind | None
     template: CompiledTemplate | None = None
     external_ref: ExternalReference | None = None
     for_each: tuple[Dimension, ...] = ()
@@ -91,10 +92,13 @@ class Draft(msgspec.Struct, eq=False):
 
 
 def compile_all(
-    definition: Definition, variables: Mapping[str, Schema | None], checker: Checker
+    definition: Definition,
+    variables: Mapping[str, Schema | None],
+    checker: Checker,
+    source: KindSource,
 ) -> list[Draft]:
     return [
-        _compile(definition, index, resource, variables, checker)
+        _compile(definition, index, resource, variables, checker, source)
         for index, resource in enumerate(definition.spec.resources or ())
     ]
 
@@ -105,8 +109,9 @@ def _compile(
     resource: GraphResource,
     variables: Mapping[str, Schema | None],
     checker: Checker,
+    source: KindSource,
 ) -> Draft:
-    draft = Draft(resource, index, resource_path(definition, index), _kind(resource))
+    draft = Draft(resource, index, resource_path(definition, index), _kind(resource, source))
     label = f'resource "{resource.id}"'
     iterators = _for_each(draft, label, variables, checker)
     _include_when(draft, label, variables, checker)

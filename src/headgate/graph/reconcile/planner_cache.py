@@ -7,6 +7,7 @@ from typing import Any
 from headgate.graph.compile import compiler as compiling
 from headgate.graph.compile.compiled import CompiledGraph
 from headgate.graph.reconcile import contents, desired, judging, nodes, revisions
+from headgate.kernel.object_kinds import KindSource
 from headgate.kernel.objects import Object
 from headgate.kernel.problems import Rejected
 
@@ -14,9 +15,15 @@ MOST_KEPT = 50_000
 
 
 class PlannerCache:
-    """`compiled` may be handed on from an earlier memory: a graph follows from its text alone."""
+    """`compiled` may be handed on from an earlier memory of the same `source`: a graph follows from its text and from
+    the kinds it speaks of alone."""
 
-    def __init__(self, compiled: dict[str, CompiledGraph | Rejected] | None = None) -> None:
+    def __init__(
+        self,
+        compiled: dict[str, CompiledGraph | Rejected] | None = None,
+        source: KindSource = compiling.BUILT_IN,
+    ) -> None:
+        self._source = source
         self.gates = judging.GateCache()
         self.ready = nodes.ReadyMemory()
         self.compiled: dict[str, CompiledGraph | Rejected] = {} if compiled is None else compiled
@@ -31,7 +38,7 @@ class PlannerCache:
         known = self.compiled.get(key)
         if known is None:
             try:
-                known = compiling.compile_definition(definition)
+                known = compiling.compile_definition(definition, source=self._source)
             except Rejected as rejected:
                 known = rejected
             if len(self.compiled) > 1_000:
