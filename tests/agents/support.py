@@ -12,15 +12,15 @@ from typing import Any
 import msgspec
 from aiohttp import web
 
-from headgate.agents.backoff import Backoff
 from headgate.agents.port import Assignment, OrderDocument, State
 from headgate.fleet.model.changes import JobReported
 from headgate.kernel import instants
+from headgate.kernel.backoffs import Backoff
 from headgate.store import Dispatch, Store, Workspace, open_store
 from headgate.store.schema import TABLES
 
 HOME = "home"
-QUICK = Backoff(0.01, 0.05, lambda: 1.0)
+QUICK = Backoff(first_seconds=0.01, most_seconds=0.05, chance=lambda: 1.0)
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -15,9 +16,9 @@ import msgspec
 
 from headgate.agents import addresses
 from headgate.agents.agent_api_client import AgentApiClient, RefusedByServerError, Token
-from headgate.agents.backoff import Backoff
 from headgate.agents.port import Agent, Assignment, JobProgress, OrderDocument, TryLaterError, invalid
 from headgate.agents.web import Web
+from headgate.kernel.backoffs import Backoff
 from headgate.kernel.problems import Rejected
 
 logger = logging.getLogger(__name__)
@@ -63,7 +64,7 @@ class PullAgent:
         self._holder = holder
         self._lease_seconds = lease_seconds
         self._heartbeat_seconds = heartbeat_seconds or lease_seconds / 3
-        self._backoff = backoff or Backoff()
+        self._backoff = backoff or Backoff(chance=random.random)
         self._noticed = noticed
         self._free = asyncio.Semaphore(concurrency)
         self._jobs: dict[str, asyncio.Task[None]] = {}

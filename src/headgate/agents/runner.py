@@ -8,11 +8,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import random
 from collections.abc import Callable, Collection, Iterable
 
 import msgspec
 
-from headgate.agents.backoff import Backoff
 from headgate.agents.port import Agent, TryLaterError
 from headgate.agents.work import (
     STOPPING_SECONDS,
@@ -24,6 +24,7 @@ from headgate.agents.work import (
     kept_of,
 )
 from headgate.kernel import instants
+from headgate.kernel.backoffs import Backoff
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Rejected
 from headgate.store.port import Dispatch, Store, UnavailableError
@@ -55,7 +56,9 @@ class AgentRunner:
         backoff: Backoff | None = None,
     ) -> None:
         by_type = {agent.type: agent for agent in agents}
-        self._tools = Tools(store, report, clock, by_type, backoff or Backoff(), lease_seconds)
+        self._tools = Tools(
+            store, report, clock, by_type, backoff or Backoff(chance=random.random), lease_seconds
+        )
         self._holder = holder
         self._types = (*by_type, *(kind for kind in refused if kind not in by_type))
         self._most_at_once = most_at_once

@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from headgate.agents.backoff import Backoff
 from headgate.agents.port import (
     Agent,
     Assignment,
@@ -22,6 +21,7 @@ from headgate.agents.port import (
 )
 from headgate.fleet.model.changes import JobReported
 from headgate.kernel import instants
+from headgate.kernel.backoffs import Backoff
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Rejected
 from headgate.store.port import Dispatch, Store, UnavailableError

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
 
 import msgspec
 
 
-class Backoff(msgspec.Struct, frozen=True):
+class Backoff(msgspec.Struct, frozen=True, kw_only=True):
+    """`chance` gives a number from 0 to 1, another each time; whoever waits brings it."""
+
     first_seconds: float = 1.0
     most_seconds: float = 60.0
-    chance: Callable[[], float] = random.random
+    chance: Callable[[], float]
 
     def seconds(self, failures: int) -> float:
         """After the n-th failure in a row, n from 1; between half of the full wait and all of it."""
