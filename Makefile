@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 RUNS := $(VENV)/.runs
 
-.PHONY: setup demo check test hunt postgres lint bench format lock
+.PHONY: setup demo check test hunt postgres kube lint bench format lock
 
 setup: $(READY)
 
@@ -35,12 +35,15 @@ scenarios: $(READY)
 
 # Random runs with a known seed belong to the tests: they fail only for a change. What `make hunt` finds with fresh seeds is
 # no fault of the change at hand, so it is told and does not fail them; it becomes a scenario, and then it does.
+#
+# The control plane of the Kubernetes tests is built while the others run, and these come last.
 KNOWN_SEED := 20261116
-test: $(READY) postgres
-	HEADGATE_SEED=$(KNOWN_SEED) $(BIN)/pytest -n auto --ignore=tests/properties
+test: $(READY) postgres kube
+	HEADGATE_SEED=$(KNOWN_SEED) $(BIN)/pytest -n auto --ignore=tests/properties -m "not kubernetes"
 	HEADGATE_SEED=$(KNOWN_SEED) $(BIN)/pytest -n auto tests/properties
 	$(BIN)/headgate test examples tests/scenarios
 	@$(MAKE) --no-print-directory hunt || echo "make hunt found something: the seed and the scenario are above"
+	$(BIN)/pytest -n auto -m kubernetes tests/kubernetes
 
 # Orders of events that nobody thought of, others each time; EXAMPLES=50 looks for fifty times as long.
 EXAMPLES := 0.5
@@ -49,6 +52,10 @@ hunt: $(READY)
 
 postgres:
 	scripts/postgres
+
+# Exits with 77 where it cannot be built, after saying so; the tests that need it are skipped then.
+kube:
+	@scripts/kube --in-background || [ $$? = 77 ]
 
 lint: $(READY)
 	$(BIN)/ruff format --check .

@@ -1,7 +1,8 @@
-"""What all tests share: markers, the folder of the session, its PostgreSQL, and how hard property tests look.
+"""What all tests share: markers, the folder of the session, its PostgreSQL and its Kubernetes, and how hard property
+tests look.
 
 Markers follow from where a test is and what it uses, so that nobody forgets them: `-m "not slow"` leaves out what takes
-long, `-m "not postgres"` what needs a database server.
+long, `-m "not postgres"` what needs a database server, `-m "not kubernetes"` what needs a control plane.
 
 Property tests look at other examples in every run. Its seed is printed first, and again when something failed:
 `HEADGATE_SEED=N` or `--hypothesis-seed=N` looks at the same ones again, `HEADGATE_EXAMPLES=10` at ten times as many.
@@ -16,6 +17,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+import kube
 import postgres
 
 # Where a build server is recognised, Hypothesis would leave the seed aside and look at the same examples for ever.
@@ -36,6 +38,7 @@ _SLOW = (
     "store/test_processes.py",
 )
 _POSTGRES = ("postgres", "private_postgres", "postgres_url", "postgres_server_url")
+_KUBERNETES = ("control_plane", "private_control_plane", "kube_namespace")
 _SESSION_FOLDER = pytest.StashKey[Path]()
 _WORKER_INPUT = "headgate_session_folder"
 
@@ -61,15 +64,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
         if place.startswith("chaos/"):
             item.add_marker(pytest.mark.chaos)
-        if _uses_postgres(item):
+        if _uses(item, _POSTGRES):
             item.add_marker(pytest.mark.postgres)
+        if _uses(item, _KUBERNETES):
+            if not place.startswith("kubernetes/"):
+                raise pytest.UsageError(
+                    f"{place} needs a control plane, so `make test` looks for it in tests/kubernetes"
+                )
+            item.add_marker(pytest.mark.kubernetes)
+            item.add_marker(pytest.mark.slow)
 
 
-def _uses_postgres(item: pytest.Item) -> bool:
-    """By a fixture, or because it is the turn of PostgreSQL in a suite over all stores."""
+def _uses(item: pytest.Item, names: tuple[str, ...]) -> bool:
+    """By a fixture, or because it is its turn in a suite over several."""
     call = getattr(item, "callspec", None)
     used = [*getattr(item, "fixturenames", ()), *(call.params.values() if call is not None else ())]
-    return any(name in used for name in _POSTGRES)
+    return any(name in used for name in names)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -95,6 +105,7 @@ def pytest_configure_node(node: Any) -> None:
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
+        kube.Session(config.stash[_SESSION_FOLDER]).end()
         postgres.Session(config.stash[_SESSION_FOLDER]).end()
 
 
@@ -125,3 +136,32 @@ def private_postgres(postgres_session: postgres.Session) -> Iterator[postgres.Se
         pytest.skip(postgres.ABSENT)
     with postgres_session.private() as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def kube_session(pytestconfig: pytest.Config) -> kube.Session:
+    try:
+        kube.program()
+    except kube.AbsentError as absent:
+        pytest.skip(str(absent))
+    return kube.Session(pytestconfig.stash[_SESSION_FOLDER])
+
+
+@pytest.fixture(scope="session")
+def control_plane(kube_session: kube.Session) -> kube.ControlPlane:
+    """The cluster that all tests share, with four nodes."""
+    return kube_session.shared()
+
+
+@pytest.fixture
+def private_control_plane(kube_session: kube.Session) -> Iterator[kube.ControlPlane]:
+    """A cluster of one's own, without nodes, to stop and to restart."""
+    with kube_session.private() as plane:
+        yield plane
+
+
+@pytest.fixture
+def kube_namespace(control_plane: kube.ControlPlane) -> Iterator[str]:
+    """A namespace of one's own in the shared cluster."""
+    with kube.fresh_namespace(control_plane) as name:
+        yield name
