@@ -131,9 +131,12 @@ class ControlPlane:
         )
 
     def audit(self, namespace: str | None = None) -> Iterator[dict[str, Any]]:
-        """What the API server has seen so far, in its order: writes with what was sent and what came of it."""
+        """What the API server has seen so far, in its order: writes with what was sent and what came of it. What was
+        answered a moment ago may not be there yet."""
         with self.audit_file.open("rb") as lines:
             for line in lines:
+                if not line.endswith(b"\n"):
+                    return
                 event = json.loads(line)
                 if namespace is None or (event.get("objectRef") or {}).get("namespace") == namespace:
                     yield event

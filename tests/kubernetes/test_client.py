@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from contextlib import aclosing
+from typing import Any
 
 import pytest
 import yaml
@@ -290,9 +292,15 @@ def test_the_audit_log_has_writes_with_what_was_sent_and_by_whom(
         async with control_plane.client() as client:
             await client.create(CONFIG_MAPS, config_map("a", kube_namespace, x="1"))
 
+            await until(lambda: list(writes()))
+
+    def writes() -> Iterator[dict[str, Any]]:
+        for event in control_plane.audit(kube_namespace):
+            if event["objectRef"]["resource"] == "configmaps" and event["user"]["username"] == "admin":
+                yield event
+
     play(story())
-    written = [event for event in control_plane.audit(kube_namespace) if event["user"]["username"] == "admin"]
-    (created,) = [event for event in written if event["objectRef"]["resource"] == "configmaps"]
+    (created,) = writes()
     assert (created["verb"], created["objectRef"]["name"]) == ("create", "a")
     assert created["requestObject"]["data"] == {"x": "1"}
     assert created["responseObject"]["metadata"]["uid"]

@@ -15,6 +15,7 @@ from headgate.kubernetes.reflector import Reflector
 from headgate.kubernetes.resources import NAMESPACES, PODS, Document
 from kube import ControlPlane
 
+from .cutting import cutting_proxy
 from .support import CONFIG_MAPS, config_map, defined, gate, play, pod, running, until
 
 QUICK = Backoff(first_seconds=0.02, most_seconds=0.2, chance=lambda: 1.0)
@@ -145,32 +146,31 @@ def test_a_version_that_is_too_old_leads_to_a_new_list_and_the_end_of_what_is_no
     play(story())
 
 
-def test_a_server_that_is_restarted_in_the_middle_of_a_watch(private_control_plane: ControlPlane) -> None:
-    plane = private_control_plane
-
+def test_connections_that_are_cut_lose_nothing(control_plane: ControlPlane, kube_namespace: str) -> None:
     async def story() -> None:
         listening = Listening()
-        async with plane.client() as client:
-            await client.create(CONFIG_MAPS, config_map("before", "default"))
-            following = reflector(client, listening, "default")
+        async with (
+            cutting_proxy() as proxy,
+            proxy.client(control_plane) as client,
+            control_plane.client() as other,
+        ):
+            following = reflector(client, listening, kube_namespace)
             async with running(following.run()):
-                await until(has(listening, "before"))
-                plane.stop(immediate=True)
-                await until(lambda: following.problem)
-                assert "configmaps: 127.0.0.1 " in str(following.problem)
-                plane.start()
-                await client.create(CONFIG_MAPS, config_map("after", "default"))
-                await until(has(listening, "before", "after"))
-                assert following.problem is None
-                assert listening.told == [("added", "before"), ("added", "after")]
-                assert (following.lists_count, listening.rewinds) == (1, 0)
+                await following.listed.wait()
+                for number in range(5):
+                    proxy.cut()
+                    await other.create(CONFIG_MAPS, config_map(f"c{number}", kube_namespace))
+                    await until(lambda expected=number + 1: len(listening.names()) == expected)
+            assert listening.told == [("added", f"c{number}") for number in range(5)]
+            assert following.lists_count == 1
 
-    play(story(), 90)
+    play(story())
 
 
-def test_a_cluster_that_is_restored_from_an_older_copy_is_told_anew(
+def test_a_server_that_is_restarted_and_then_restored_from_an_older_copy(
     private_control_plane: ControlPlane,
 ) -> None:
+    """In one test, since each start takes seconds."""
     plane = private_control_plane
     copy = plane.folder / "etcd-copy"
 
@@ -178,18 +178,21 @@ def test_a_cluster_that_is_restored_from_an_older_copy_is_told_anew(
         listening = Listening()
         async with plane.client() as client:
             await client.create(CONFIG_MAPS, config_map("old", "default", x="1"))
-        plane.stop()
-        shutil.copytree(plane.folder / "etcd", copy)
-        plane.start()
-        async with plane.client() as client:
-            for number in range(300):
-                labels = {"metadata": {"labels": {"count": str(number)}}}
-                await client.patch(NAMESPACES, "default", "", labels)
-            await client.patch(CONFIG_MAPS, "old", "default", {"data": {"x": "2"}})
-            await client.create(CONFIG_MAPS, config_map("lost", "default"))
             following = reflector(client, listening, "default")
             async with running(following.run()):
+                await until(has(listening, "old"))
+                plane.stop(immediate=True)
+                await until(lambda: following.problem)
+                assert "configmaps: 127.0.0.1 " in str(following.problem)
+                shutil.copytree(plane.folder / "etcd", copy)
+                plane.start()
+                async with plane.client() as other:
+                    await make_history(other)
                 await until(has(listening, "old", "lost"))
+                assert following.problem is None
+                assert listening.told == [("added", "old"), ("modified", "old"), ("added", "lost")]
+                assert (following.lists_count, listening.rewinds) == (1, 0)
+
                 plane.stop(immediate=True)
                 shutil.rmtree(plane.folder / "etcd")
                 copy.rename(plane.folder / "etcd")
@@ -199,5 +202,13 @@ def test_a_cluster_that_is_restored_from_an_older_copy_is_told_anew(
                 assert found is not None
                 assert found.other["data"] == {"x": "1"}
                 assert listening.rewinds == 1
+
+    async def make_history(client: Client) -> None:
+        """More of it than a start makes."""
+        for number in range(300):
+            labels = {"metadata": {"labels": {"count": str(number)}}}
+            await client.patch(NAMESPACES, "default", "", labels)
+        await client.patch(CONFIG_MAPS, "old", "default", {"data": {"x": "2"}})
+        await client.create(CONFIG_MAPS, config_map("lost", "default"))
 
     play(story(), 120)

@@ -136,6 +136,43 @@ def test_nonsense_in_a_watch_is_called_so(line: str) -> None:
     play(story())
 
 
+def test_a_watch_that_is_silent_for_too_long_is_taken_for_dead() -> None:
+    async def story() -> None:
+        end = asyncio.Event()
+
+        async def begin_only(request: web.BaseRequest) -> web.StreamResponse:
+            response = web.StreamResponse()
+            await response.prepare(request)
+            await response.write(
+                b'{"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": "7"}}}\n{"ty'
+            )
+            await end.wait()
+            return response
+
+        async with Imitation(begin_only).client() as client:
+            events = client.watch(PODS, resource_version="1", read_seconds=0.1)
+            assert (await anext(events)).resource_version == "7"
+            with pytest.raises(errors.UnreachableError, match=r"is silent for 0\.1 s"):
+                await anext(events)
+            end.set()
+
+    play(story())
+
+
+def test_logs_come_as_they_are() -> None:
+    async def story() -> None:
+        server = Imitation(says(200, "one\ntwo\n"))
+        async with server.client() as client:
+            pieces = [
+                piece async for piece in client.logs("a", "n", container="c", tail_lines=2, follow=True)
+            ]
+        assert b"".join(pieces) == b"one\ntwo\n"
+        (request,) = server.requests
+        assert request.path_qs == "/api/v1/namespaces/n/pods/a/log?container=c&tailLines=2&follow=true"
+
+    play(story())
+
+
 def test_what_a_status_says_is_in_the_error() -> None:
     causes = [{"reason": "FieldValueInvalid", "message": "Invalid value: 0", "field": "spec.replicas"}]
     invalid = errors.of_answer(422, {"message": "no", "reason": "Invalid", "details": {"causes": causes}})
