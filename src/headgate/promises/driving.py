@@ -128,8 +128,10 @@ def _versions(state: State, unit: Unit, deployment: str) -> Iterator[changes.Cha
 
 
 def _stages(state: State, unit: Unit, version: str, environment: str) -> Iterator[changes.Change]:
+    """A version comes further by its first success on a target, not by another one with other values."""
     wanted, _ = state.versions[version].id, state.environments[environment]
-    return _endings(state, lambda job: job.version == wanted)
+    running = {target.name for target in state.targets.values() if target.record.deployed == wanted}
+    return _endings(state, lambda job: job.version == wanted and job.target not in running)
 
 
 def _votes(state: State, unit: Unit, version: str, environment: str) -> Iterator[changes.Change]:
