@@ -104,7 +104,7 @@ class _Workplace:
         self._changed = threading.Condition()
 
     def _committed(self, workspace: str, outcome: AfterCommit) -> None:
-        if outcome.orders:
+        if outcome.agent_types:
             self._ordered.set()
         if outcome.ended:
             with self._changed:
