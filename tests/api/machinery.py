@@ -34,7 +34,10 @@ class HealthyStore:
 
 def service(store: object | None = None) -> Service:
     return Service(
-        desk=cast(Any, None), store=cast(Any, store or HealthyStore()), clock=lambda: NOW, public_url=""
+        worker_client=cast(Any, None),
+        store=cast(Any, store or HealthyStore()),
+        clock=lambda: NOW,
+        public_url="",
     )
 
 

@@ -41,7 +41,7 @@ class History:
         self._ends: list[tuple[int, str, str]] = []
         self._turns = 0
         jobs = dict(engine_of(self.leader).jobs)
-        self._desk = playing.StepTranslator(NamedIds("history"), self.clock.now, jobs)
+        self._translator = playing.StepTranslator(NamedIds("history"), self.clock.now, jobs)
 
     @property
     def leader(self) -> WorkspaceEngine:
@@ -50,7 +50,7 @@ class History:
     def play(self) -> None:
         start = self.clock.now
         for source in self._scenario.objects:
-            self._take(Put(self._desk.object_from(source.document, start)))
+            self._take(Put(self._translator.object_from(source.document, start)))
         for step in self._scenario.timeline:
             self.go_on_until(step.at.resolve(start))
             self._play(step)
@@ -62,9 +62,9 @@ class History:
             return
         try:
             if step.kind == "apply":
-                change: Change | None = Put(self._desk.object_from(step.payload, self.clock.now))
+                change: Change | None = Put(self._translator.object_from(step.payload, self.clock.now))
             else:
-                change = self._desk.change_for(step, self.clock.now)
+                change = self._translator.change_for(step, self.clock.now)
         except Rejected:
             return
         if change is not None:

@@ -117,8 +117,8 @@ def test_text_that_no_database_takes_is_told_without_it(
 def test_those_who_wait_for_events_sleep_through_none(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody looks by themselves here: one wake-up that is lost, and a reader never sees the last event."""
     monkeypatch.setattr(desk_module, "_LONGEST_NAP", 2 * PATIENCE)
-    desk = WorkerClient(stage.worker)
-    stage.worker.after_commit = lambda name, outcome: desk.committed(name, outcome.newest_event)
+    client = WorkerClient(stage.worker)
+    stage.worker.after_commit = lambda name, outcome: client.committed(name, outcome.newest_event)
     stage.submit(resource("b"))
     first, count = stage.store.newest_event(HOME), 150
 
@@ -126,7 +126,7 @@ def test_those_who_wait_for_events_sleep_through_none(stage: Stage, monkeypatch:
         seen: list[int] = []
         while len(seen) < count:
             position = first + len(seen)
-            assert await desk.wait_for_events(HOME, position, PATIENCE)
+            assert await client.wait_for_events(HOME, position, PATIENCE)
             seen += [event.seq for event in events(stage.store, position)]
         return seen
 
@@ -147,26 +147,26 @@ def test_those_who_wait_for_events_sleep_through_none(stage: Stage, monkeypatch:
 
 
 def test_an_event_that_is_there_already_is_not_waited_for(stage: Stage) -> None:
-    desk = WorkerClient(stage.worker)
-    desk.committed(HOME, 7)
+    client = WorkerClient(stage.worker)
+    client.committed(HOME, 7)
 
     async def wait() -> bool:
-        return await asyncio.wait_for(desk.wait_for_events(HOME, 6, PATIENCE), 5)
+        return await asyncio.wait_for(client.wait_for_events(HOME, 6, PATIENCE), 5)
 
     assert asyncio.run(wait())
 
 
 def test_waiting_ends_without_an_event(stage: Stage) -> None:
-    desk = WorkerClient(stage.worker)
-    assert not asyncio.run(desk.wait_for_events(HOME, 0, 0.01))
+    client = WorkerClient(stage.worker)
+    assert not asyncio.run(client.wait_for_events(HOME, 0, 0.01))
 
 
 def test_a_waiter_whose_loop_has_ended_does_not_stop_the_worker(stage: Stage) -> None:
-    desk = WorkerClient(stage.worker)
+    client = WorkerClient(stage.worker)
     loop = asyncio.new_event_loop()
-    desk._waiting.add((loop, asyncio.Event()))
+    client._waiting.add((loop, asyncio.Event()))
     loop.close()
-    desk.committed(HOME, 1)
+    client.committed(HOME, 1)
 
 
 def test_commits_go_on_when_nobody_can_be_told(stage: Stage) -> None:

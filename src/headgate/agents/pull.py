@@ -58,7 +58,7 @@ class PullAgent:
         noticed: Callable[[str, JobProgress], None] | None = None,
     ) -> None:
         self._web = Web(addresses.ANYWHERE)
-        self._desk = AgentApiClient(url, token, agent, workspace, self._web)
+        self._api = AgentApiClient(url, token, agent, workspace, self._web)
         self._workspace = workspace or ""
         self._handler = handler
         self._holder = holder
@@ -102,7 +102,7 @@ class PullAgent:
             await self._free.acquire()
             asked_at = asyncio.get_running_loop().time()
             try:
-                offers = await self._desk.claim(1, self._holder, LONG_POLL_SECONDS, self._lease_seconds)
+                offers = await self._api.claim(1, self._holder, LONG_POLL_SECONDS, self._lease_seconds)
                 failures = 0
             except TryLaterError as error:
                 self._free.release()
@@ -183,7 +183,7 @@ class PullAgent:
             await asyncio.sleep(self._heartbeat_seconds)
             asked_at = loop.time()
             try:
-                if await self._desk.is_cancelled(job, token):
+                if await self._api.is_cancelled(job, token):
                     return True
                 ours_until = asked_at + self._lease_seconds
             except RefusedByServerError as error:
@@ -223,7 +223,7 @@ class PullAgent:
         failures = 0
         while True:
             try:
-                await self._desk.report(job, token, progress)
+                await self._api.report(job, token, progress)
                 if self._noticed is not None:
                     self._noticed(job, progress)
                 return

@@ -105,9 +105,10 @@ class Principal(msgspec.Struct, frozen=True):
 
 
 class Service(msgspec.Struct, frozen=True):
-    """What handlers work with. `desk` changes and looks at workspaces; `store` is for history (call it in a thread)."""
+    """What handlers work with. `worker_client` changes workspaces and looks at them; `store` is for history (call it in a
+    thread)."""
 
-    desk: WorkerPort
+    worker_client: WorkerPort
     store: Store
     clock: Callable[[], Instant]
     public_url: str = ""

@@ -40,14 +40,14 @@ def object_answer(document: Any, status: int = 200) -> Answer:
 
 
 async def submit(call: Request, command: Command[Reply], *, alone: bool = False) -> Answer:
-    given = await call.service.desk.submit_once(
+    given = await call.service.worker_client.submit_once(
         call.workspace, command, call.caller, call.idempotency, alone=alone
     )
     return answer(given)
 
 
 async def ask(call: Request, question: Question[Result]) -> Result:
-    return await call.service.desk.ask(call.workspace, question)
+    return await call.service.worker_client.ask(call.workspace, question)
 
 
 async def in_thread(

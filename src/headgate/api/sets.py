@@ -256,7 +256,7 @@ async def _put_in_steps(call: Request, wanted: Set, gone: Sequence[str], held: _
 
 
 async def _step(call: Request, command: Any) -> Result:
-    found: Result = await call.service.desk.submit(call.workspace, command, call.caller, alone=True)
+    found: Result = await call.service.worker_client.submit(call.workspace, command, call.caller, alone=True)
     return found
 
 

@@ -71,7 +71,7 @@ async def known_answer(call: Request) -> Reply | None:
 
 async def last(call: Request, command: Command[Reply]) -> Reply:
     """The step whose answer is kept under the request's key."""
-    return await call.service.desk.submit_once(
+    return await call.service.worker_client.submit_once(
         call.workspace, command, call.caller, call.idempotency, alone=True
     )
 

@@ -32,7 +32,7 @@ async def play(process: Process, say: Say) -> None:
     """Loads the fleet, or what is newer for one that is loaded; follows it until everything has converged."""
     with contextlib.suppress(UnavailableError):
         seen = await asyncio.to_thread(process.store.newest_event, WORKSPACE)
-        is_new = await process.desk.submit(WORKSPACE, _load, DEMO, alone=True)
+        is_new = await process.worker_client.submit(WORKSPACE, _load, DEMO, alone=True)
         say("Ten nodes, five deployments, one drain per node, never more than two nodes at a time.")
         say("In another terminal, in this folder: headgate watch")
         say("")
@@ -56,7 +56,7 @@ def _load(context: CommandContext) -> bool:
 
 async def _publish_all(process: Process, is_new: bool) -> None:
     for deployment, tag in VERSIONS.items():
-        await process.desk.submit(WORKSPACE, _publish(deployment, tag if is_new else None), DEMO)
+        await process.worker_client.submit(WORKSPACE, _publish(deployment, tag if is_new else None), DEMO)
         await asyncio.sleep(_PAUSE_SECONDS)
 
 
@@ -99,10 +99,10 @@ async def _follow(process: Process, seen: int, publishing: asyncio.Task[None], s
             seen = event.seq
             if event.kind in ("Job", "Group") or event.type == "version.published":
                 say(_line(event))
-        if publishing.done() and await process.desk.ask(WORKSPACE, _is_converged):
+        if publishing.done() and await process.worker_client.ask(WORKSPACE, _is_converged):
             say("\nEverything is up to date.")
             return
-        await process.desk.wait_for_events(WORKSPACE, seen, _LOOK_SECONDS)
+        await process.worker_client.wait_for_events(WORKSPACE, seen, _LOOK_SECONDS)
 
 
 def _line(event: Event) -> str:

@@ -134,8 +134,8 @@ class Process:
             health=self.health,
             watch=self._watch,
         )
-        self.desk = WorkerClient(self.worker)
-        self.wiring = Wiring(self.desk, tracing.job_spans)
+        self.worker_client = WorkerClient(self.worker)
+        self.wiring = Wiring(self.worker_client, tracing.job_spans)
         self.worker.after_commit = self.wiring.committed
         self._runner: AgentRunner | None = None
         self._stop: asyncio.Event | None = None
@@ -278,7 +278,7 @@ class Process:
         if self.options.serves and not self.options.url.startswith(_IN_THIS_PROCESS):
             self._aside = Aside(self.options.url)
         service = Service(
-            desk=self.desk,
+            worker_client=self.worker_client,
             store=self.store,
             clock=self._watch.now,
             public_url=address,

@@ -30,8 +30,8 @@ Measure = Callable[[Metric, Mapping[str, object]], Awaitable[ProviderAnswer]]
 class Wiring:
     """Told of commits in the worker's thread; what takes time runs as tasks in the loop that it is started in."""
 
-    def __init__(self, desk: WorkerClient, tell_of_job: Callable[[Job, str | None], None]) -> None:
-        self._desk = desk
+    def __init__(self, worker_client: WorkerClient, tell_of_job: Callable[[Job, str | None], None]) -> None:
+        self._worker_client = worker_client
         self._tell_of_job = tell_of_job
         self._loop: asyncio.AbstractEventLoop | None = None
         self._measure: Measure | None = None
@@ -44,7 +44,7 @@ class Wiring:
 
     def committed(self, workspace: str, outcome: AfterCommit) -> None:
         """After every commit that wrote something."""
-        self._desk.committed(workspace, outcome.newest_event)
+        self._worker_client.committed(workspace, outcome.newest_event)
         for job in outcome.ended:
             self._tell_of_job(job, outcome.traces.get(job.version))
         if self._loop is None or self._loop.is_closed():
@@ -65,7 +65,7 @@ class Wiring:
         def command(context: CommandContext) -> None:
             context.apply(change)
 
-        await self._desk.submit(workspace, command, ENGINE)
+        await self._worker_client.submit(workspace, command, ENGINE)
 
     def begin(self, work: Coroutine[Any, Any, None]) -> None:
         """Runs beside the server, and ends with it at the latest."""

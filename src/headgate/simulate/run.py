@@ -88,7 +88,7 @@ class _Run:
             if isinstance(part, world.ReadsSignals):
                 part.read_signals(self._mirror.objects["Signal"])
         self._watch = Recording(self._mirror, scenario.start)
-        self._desk = StepTranslator(ids, scenario.start, self._watch.jobs)
+        self._translator = StepTranslator(ids, scenario.start, self._watch.jobs)
         agents = Agents(scenario.agents, self._mirror)
         self._rollout = conduct(Engine(ids), self._watch, agents, REPEATED_REPORTS)
         limit = until if until is not None else scenario.until
@@ -118,7 +118,7 @@ class _Run:
             self._rollout.attempt(step.place, partial(self._play, step, now), now)
 
     def _put(self, document: object, now: Instant) -> None:
-        item = self._desk.object_from(document, now)
+        item = self._translator.object_from(document, now)
         if not isinstance(item, manifests.ForeignObject):
             self._rollout.apply(changes.Put(item), now)
             return
@@ -149,7 +149,7 @@ class _Run:
         elif (part := self._part_for(step)) is not None:
             part.play(step, now)
         else:
-            change = self._desk.change_for(step, now)
+            change = self._translator.change_for(step, now)
             if change is None:
                 raise Rejected(
                     [Problem("", f"the step {step.kind} needs a simulated cluster; there is none")]

@@ -48,11 +48,11 @@ class Server:
         self.store.migrate()
         self.store.add_workspace(Workspace(str(uuid.uuid4()), "default", "", START))
         self.worker = Worker(self.store, WorkerSettings("test", poll_seconds=0.02), clock=self.clock)
-        self.desk = WorkerClient(self.worker)
-        self.worker.after_commit = lambda workspace, outcome: self.desk.committed(
+        self.worker_client = WorkerClient(self.worker)
+        self.worker.after_commit = lambda workspace, outcome: self.worker_client.committed(
             workspace, outcome.newest_event
         )
-        self.service = Service(self.desk, self.store, self.clock, health=self.worker.health)
+        self.service = Service(self.worker_client, self.store, self.clock, health=self.worker.health)
         self.app = create_app(self.service, ALL, _admit)
         self.worker.start()
         until(lambda: any(lease.name == "engine/default" for lease, _ in self.store.leases()))

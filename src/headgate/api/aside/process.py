@@ -108,7 +108,7 @@ async def serve(descriptor: int, database: str) -> None:
     store = open_store(database)
     worker = Worker(store, WorkerSettings(f"{holders.this_process()}-aside", decides=False))
     worker.start()
-    answering = Answering(Service(desk=_OnlyLooking(worker), store=store, clock=wall_clock), writer)
+    answering = Answering(Service(worker_client=_OnlyLooking(worker), store=store, clock=wall_clock), writer)
     tasks: dict[int, asyncio.Task[None]] = {}
     while (frame := await frames.read(reader)) is not None:
         question = frames.read_question(frame)

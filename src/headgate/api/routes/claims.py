@@ -54,7 +54,9 @@ async def claim_jobs(call: Request) -> Answer:
             left = ends - time.monotonic()
             if orders or left <= 0 or line.is_closing:
                 return await _hand_out(call, orders)
-            await call.service.desk.wait_for_events(call.workspace, seen, min(left, LONGEST_NAP_SECONDS))
+            await call.service.worker_client.wait_for_events(
+                call.workspace, seen, min(left, LONGEST_NAP_SECONDS)
+            )
             await asyncio.sleep(nap)
             nap = NAP_SECONDS
     raise ClientGoneError
@@ -79,7 +81,7 @@ async def _pull_agent(call: Request) -> str:
 async def _claim(call: Request, agent: str, wanted: bodies.ClaimInput) -> list[Dispatch]:
     store, now = call.service.store, call.service.clock()
     for workspace, lost in await replies.in_thread(partial(claims.end_lost, store, now)):
-        await call.service.desk.submit(workspace, partial(_report_all, [lost]), ENGINE)
+        await call.service.worker_client.submit(workspace, partial(_report_all, [lost]), ENGINE)
     orders = await replies.in_thread(
         partial(
             store.claim_orders,
@@ -130,7 +132,7 @@ async def _note(call: Request, orders: list[Dispatch]) -> frozenset[str]:
     if not orders:
         return frozenset()
     reports = [JobReported(order.job, "queued", f"handed to {order.claimed_by}") for order in orders]
-    return await call.service.desk.submit(call.workspace, partial(_report_all, reports), call.caller)
+    return await call.service.worker_client.submit(call.workspace, partial(_report_all, reports), call.caller)
 
 
 def _report_all(reports: list[JobReported], context: CommandContext) -> frozenset[str]:
@@ -161,7 +163,9 @@ async def heartbeat(call: Request) -> Answer:
     if not order.cancelled:
         if await _is_first_word(call, order):
             begun = JobReported(order.job, "inProgress")
-            await call.service.desk.submit(call.workspace, partial(_report_all, [begun]), call.caller)
+            await call.service.worker_client.submit(
+                call.workspace, partial(_report_all, [begun]), call.caller
+            )
         until = call.service.clock() + instants.seconds(claims.kept_of(order).lease_seconds)
         if not await replies.in_thread(call.service.store.renew_order, order, until):
             order = await _order(call)

@@ -114,7 +114,7 @@ async def _stream(call: Request, position: int, asked: int | None) -> AsyncItera
         try:
             last, text = await asyncio.get_running_loop().run_in_executor(_READERS, _next, call, position)
             if last == position:
-                await call.service.desk.wait_for_events(call.workspace, position, HEARTBEAT_SECONDS)
+                await call.service.worker_client.wait_for_events(call.workspace, position, HEARTBEAT_SECONDS)
         except UnknownWorkspaceError:
             return
         if not text and time.monotonic() - spoke_at >= HEARTBEAT_SECONDS:

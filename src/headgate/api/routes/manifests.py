@@ -120,7 +120,7 @@ async def _apply_in_steps(call: Request, given: Given, parsed: list[Manifest]) -
     try:
         for some in pace.steps(applying.in_order(parsed)):
             command = pace.timed(partial(_apply, call, list(some), checked))
-            reply = await call.service.desk.submit(call.workspace, command, call.caller, alone=True)
+            reply = await call.service.worker_client.submit(call.workspace, command, call.caller, alone=True)
             results = msgspec.json.decode(reply.body)["results"]
             done |= {one.path: result for one, result in zip(some, results, strict=True)}
     except (Rejected, Refusal) as error:

@@ -126,7 +126,7 @@ def _put_retention(call: Request, workspace: str, given: Retention) -> Reply:
 
 async def repair_clock(call: Request) -> Answer:
     workspace = await _find(call)
-    reply = await call.service.desk.submit_once(
+    reply = await call.service.worker_client.submit_once(
         workspace.name, _take_time_back, call.caller, call.idempotency, alone=True
     )
     return replies.answer(reply)

@@ -25,7 +25,7 @@ def settle(state: State, now: Instant) -> None:
                 _note(state, rule_id, gone, None)
     for rule in rules.values():
         bracket = state.bracket_of(rule.id)
-        _look_again(state, bracket, rule)
+        _requeue_sites(state, bracket, rule)
         held, bracket.held = bracket.held, _inferred(bracket, rule)
         lost = _lost(bracket.held, held, bracket.lost, now) if bracket.counts else None
         if lost is bracket.lost:
@@ -35,7 +35,7 @@ def settle(state: State, now: Instant) -> None:
             state.journal.warnings.append(Warning(now, "", "", _sentence(rule, lost)))
 
 
-def _look_again(state: State, bracket: Bracket, rule: BoundRule) -> None:
+def _requeue_sites(state: State, bracket: Bracket, rule: BoundRule) -> None:
     """Another form gives other hooks and other upstreams: every place of the bracket is looked at."""
     seen: shape.Form | None = bracket.seen
     bracket.seen = form = shape.form_of(bracket, rule)

@@ -27,7 +27,7 @@ WINDOWS_AT_MOST = 8
 """Windows that one look may open and close; each closes with a lock, and there are few versions to lock."""
 
 
-def look(state: State, site: Site, now: Instant) -> tuple[GroupStart | None, Blockers]:
+def reconcile(state: State, site: Site, now: Instant) -> tuple[GroupStart | None, Blockers]:
     """A group that may join the executing one does so before that one goes on: one instant, one decision.
 
     When the executing one has ended, members may have left with it: the site is looked at afresh.
@@ -59,7 +59,7 @@ def look(state: State, site: Site, now: Instant) -> tuple[GroupStart | None, Blo
     return going_on or _start_of_waiting_group(state, site, now, blockers), blockers
 
 
-def _look_afresh(state: State, site: Site) -> None:
+def _requeue(state: State, site: Site) -> None:
     """An open group kept the hooks that it was opened with; without it another form of the bracket may hold. And what a
     cycle has given up is no longer about to run: changed values may be due without it."""
     state.waiting.touch(site)
@@ -96,7 +96,7 @@ def _executing(state: State, site: Site, now: Instant, blockers: Blockers) -> Gr
     before = [member.state for member in group.members]
     cycle.advance(state, site, group, now, blockers)
     if before != [member.state for member in group.members]:
-        _look_afresh(state, site)
+        _requeue(state, site)
     return None
 
 
@@ -124,7 +124,7 @@ def _collect(state: State, site: Site, now: Instant, blockers: Blockers) -> bool
         if group is not None:
             site.collecting = None
             locking.end_unstarted(state, group, "aborted", "every new version was withdrawn", now)
-            _look_afresh(state, site)
+            _requeue(state, site)
         return False
     if group is None:
         opened_at = collecting.opening(state, site, fresh, now, blockers)
@@ -204,7 +204,7 @@ def _tidy_waiting_group(state: State, site: Site, now: Instant, blockers: Blocke
         withdrawn = any(member.state == "dropped" for member in group.members)
         reason = "every locked version was withdrawn" if withdrawn else "what it was to change is so already"
         locking.end_unstarted(state, group, "aborted", reason, now)
-        _look_afresh(state, site)
+        _requeue(state, site)
         return
     blockers.watch(wakes.location(*site.location))
     if site.location in state.executing_at:

@@ -78,7 +78,7 @@ class StartPlan(msgspec.Struct, frozen=True):
 def _plan(state: State, unit: Unit, now: Instant) -> StartPlan | None:
     """What the unit may start as far as it knows; otherwise it waits, or stands in line."""
     unit.leave_lines()
-    start, blockers = _look(state, unit, now)
+    start, blockers = _reconcile(state, unit, now)
     for request in blockers.requests:
         state.ask_for_approval(request)
     for flaw in blockers.flaws:
@@ -102,9 +102,9 @@ def _basis(state: State, unit: Unit) -> tuple[int, ...] | None:
     return (state.journal.moves, unit.resource.progress, pair)
 
 
-def _look(state: State, unit: Unit, now: Instant) -> tuple[Start | None, Blockers]:
+def _reconcile(state: State, unit: Unit, now: Instant) -> tuple[Start | None, Blockers]:
     if isinstance(unit, Site):
-        seen = sites.look(state, unit, now)
+        seen = sites.reconcile(state, unit, now)
         for member in unit.members.values():
             holds.settle_target(state, member)
         return seen

@@ -30,7 +30,7 @@ def explain(pcs: Object, observed: Sequence[Object], now: Instant) -> Explanatio
     if pcs.deleted_at is not None:
         leaving = ExplanationLine("update", "pending", "the set is being deleted")
         return ExplanationTree(_subject(pcs.name), "workload", "deleting", "on its way out", (leaving,))
-    situation = plan.understood(pcs, observed, now, NamedIds())
+    situation = plan.observe(pcs, observed, now, NamedIds())
     decided = plan.plan(pcs, observed, now, NamedIds())
     state = _state(situation)
     verdict: Outcome = "allowed" if state == "done" else "denied" if state in _HELD else "pending"

@@ -55,12 +55,12 @@ def plan(
     """`observed`: every object that carries the set's label, those on their way out included. `sets`: the other sets
     of its namespace. `remembered` makes a pass quick and changes nothing."""
     if pcs.deleted_at is not None:
-        return _farewell(pcs, observed)
+        return _delete_all(pcs, observed)
     try:
         refusal = _refused(pcs, now, sets)
         if refusal is not None:
             return refusal
-        situation = understood(pcs, observed, now, ids, remembered)
+        situation = observe(pcs, observed, now, ids, remembered)
     except Rejected as rejected:
         return _misconfigured(pcs, rejected, now)
     termination.plan(situation)
@@ -112,7 +112,7 @@ def _held(pcs: Object, why: Stuck, now: Instant, requeue_at: Instant | None) -> 
     return WorkloadPlan(actions, status, requeue_at=requeue_at, stuck=(why,))
 
 
-def understood(
+def observe(
     pcs: Object,
     items: Sequence[Object],
     now: Instant,
@@ -128,7 +128,7 @@ def understood(
     if newest.hash not in tree.revisions:
         writes.revisions.append(Create(revisions.to_object(newest, wanted)))
     situation = Situation(wanted, pcs, tree, known, newest, newest, now, ids, writes)
-    _turn_back(situation, known)
+    _apply_rollback(situation, known)
     _pass_by_abort(situation, known)
     replicas.adopt(situation)
     replicas.reconsider(situation)
@@ -137,7 +137,7 @@ def understood(
     return situation
 
 
-def _turn_back(situation: Situation, known: PersistedState) -> None:
+def _apply_rollback(situation: Situation, known: PersistedState) -> None:
     """A set that was rolled back stays so until its template changes."""
     back = known.rolled_back
     if back is None:
@@ -156,7 +156,7 @@ def _pass_by_abort(situation: Situation, known: PersistedState) -> None:
         known.spent_abort = order
 
 
-def _farewell(pcs: Object, items: Sequence[Object]) -> WorkloadPlan:
+def _delete_all(pcs: Object, items: Sequence[Object]) -> WorkloadPlan:
     """The set is being deleted, and all that carries its label with it."""
     writes = Writes()
     for item in items:

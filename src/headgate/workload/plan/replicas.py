@@ -32,7 +32,7 @@ def plan(situation: Situation) -> None:
     for unit in step.removed:
         _tear_down(situation, unit.index)
     for index in step.create:
-        _give_place(situation, index)
+        _assign_index(situation, index)
     _carry_out(situation, set(step.create))
 
 
@@ -88,7 +88,7 @@ def _tear_down(situation: Situation, index: int) -> None:
     record.revision = situation.target.hash
 
 
-def _give_place(situation: Situation, index: int) -> None:
+def _assign_index(situation: Situation, index: int) -> None:
     """A replica that was there before comes back at its revision; one that is whole to be built anyway, and may be
     moved, goes to the target at once."""
     records = situation.memory.records
