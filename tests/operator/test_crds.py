@@ -81,7 +81,6 @@ def test_values_with_a_notation_of_their_own_bounds_and_other_spellings_are_in_t
         "ReplicaRecreate",
         "OnDelete",
         "RollingRecreate",
-        None,
     ]
     assert strategy["partition"]["minimum"] == 0
     assert structural.of(model.Template)["properties"]["terminationDelay"]["type"] == "string"

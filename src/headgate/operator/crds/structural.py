@@ -123,8 +123,7 @@ def _struct(kind: type[msgspec.Struct], only: Sequence[str] | None) -> Schema:
 
 def _field(field: msgspec.structs.FieldInfo) -> Schema:
     schema = of(field.type)
-    if field.required:
+    if field.required or "enum" in schema:
+        # An API server drops a null where it may not stand. To allow it among words is nothing that kubectl takes.
         return schema
-    if "enum" in schema:
-        schema["enum"] = [*schema["enum"], None]
     return {**schema, "nullable": True}
