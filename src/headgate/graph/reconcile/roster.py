@@ -154,7 +154,7 @@ class Roster:
         return lambda item: nodes.readiness(item.object, ready_when, item_names, memory, item)
 
     def _foreign(self, key: Key) -> tuple[Object | None, str]:
-        """An object that is nobody's is taken over; one of another instance is not."""
+        """An object that is nobody's is taken over; one of another instance, or that another object owns, is not."""
         found = self._view.get(key)
         if found is None:
             return None, ""
@@ -162,6 +162,9 @@ class Roster:
         if owner is not None and owner != self._instance.uid:
             holder = found.labels.get(labels.INSTANCE_NAME, owner)
             return None, f"{key.kind} {key.name} belongs to the instance {holder}"
+        if owner is None and found.owners:
+            master = found.owners[0]
+            return None, f"{key.kind} {key.name} belongs to {master.kind} {master.name}"
         return found, ""
 
     def hand_over(self, states: Iterable[NodeState]) -> list[tuple[str, NodeUnit]]:
