@@ -9,7 +9,7 @@ from typing import Generic
 
 from headgate.cluster.cache import ObjectCache
 from headgate.cluster.controller import Controller, PlanT
-from headgate.cluster.port import ClusterPort, ObjectChange
+from headgate.cluster.port import ObjectChange
 from headgate.cluster.queue import WorkQueue
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
@@ -19,9 +19,10 @@ LONGEST_RETRY = instants.minutes(5)
 
 
 class Runner(Generic[PlanT]):
-    def __init__(self, port: ClusterPort, controller: Controller[PlanT], patience: int) -> None:
-        """`patience` is how long a pass that ended early waits for the news that it lacked."""
-        self._port = port
+    def __init__(self, listed: Iterable[Object], controller: Controller[PlanT], patience: int) -> None:
+        """`listed` is gone through when a life begins: all that is there, owners before what they own. `patience` is
+        how long a pass that ended early waits for the news that it lacked."""
+        self._listed = listed
         self._controller = controller
         self._patience = patience
         self.restart()
@@ -32,7 +33,7 @@ class Runner(Generic[PlanT]):
         self.queue = WorkQueue(controller.rank)
         self.plans: dict[Key, PlanT] = {}
         """The last one of each request."""
-        self.cache = ObjectCache(controller.index, filter(controller.watches, self._port))
+        self.cache = ObjectCache(controller.index, filter(controller.watches, self._listed))
         controller.restarted(self.cache, self.queue.add)
 
     def observe(self, change: ObjectChange) -> None:
@@ -58,15 +59,21 @@ class Runner(Generic[PlanT]):
     def passes(self, now: Instant) -> Iterator[tuple[Key, PlanT]]:
         """A plan for each request that something was heard of. Write one before the next is asked for."""
         for request in self.queue.take():
-            plan = self._controller.reconcile(request, now)
-            if plan is None:
-                self.plans.pop(request, None)
-                self.queue.succeeded(request)
-                continue
-            self.plans[request] = plan
-            if plan.requeue_at is not None:
-                self.queue.requeue(request, max(plan.requeue_at, now))
-            yield request, plan
+            plan = self.plan(request, now)
+            if plan is not None:
+                yield request, plan
+
+    def plan(self, request: Key, now: Instant) -> PlanT | None:
+        """Of one request that was taken from the queue."""
+        plan = self._controller.reconcile(request, now)
+        if plan is None:
+            self.plans.pop(request, None)
+            self.queue.succeeded(request)
+            return None
+        self.plans[request] = plan
+        if plan.requeue_at is not None:
+            self.queue.requeue(request, max(plan.requeue_at, now))
+        return plan
 
     def conflicted(self, request: Key, now: Instant) -> None:
         """A write was refused: the plan was made on a state that has moved, so the rest of it is not written either,

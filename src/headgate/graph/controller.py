@@ -7,6 +7,7 @@ from typing import Protocol
 
 import msgspec
 
+from headgate.graph.compile import compiler as compiling
 from headgate.graph.compile import definition
 from headgate.graph.reconcile import labels, propagate, revisions
 from headgate.graph.reconcile.cluster_view import ClusterView
@@ -14,6 +15,7 @@ from headgate.graph.reconcile.planner_cache import PlannerCache
 from headgate.graph.reconcile.propagate import DefinitionPlan, InstancePlan
 from headgate.graph.reconcile.resolving import AcceptedGraph
 from headgate.kernel.instants import Instant
+from headgate.kernel.object_kinds import KindSource
 from headgate.kernel.objects import Key, Object
 
 GraphPlan = DefinitionPlan | InstancePlan
@@ -40,14 +42,20 @@ class GraphController:
 
     name = "graphs"
 
-    def __init__(self, signals: Callable[[Instant], Mapping[str, object]]) -> None:
+    def __init__(
+        self,
+        signals: Callable[[Instant], Mapping[str, object]],
+        source: KindSource = compiling.BUILT_IN,
+    ) -> None:
+        """`source` knows the kinds that graphs speak of."""
         self._signals = signals
-        self.memory = PlannerCache()
+        self._source = source
+        self.memory = PlannerCache(source=source)
 
     def restarted(self, cache: GraphCache, enqueue: Callable[[Key], None]) -> None:
         self._cache = cache
         self._enqueue = enqueue
-        self.memory = PlannerCache(self.memory.compiled)
+        self.memory = PlannerCache(self.memory.compiled, self._source)
         self._definition_of: dict[tuple[str, str], str] = {}
         """By group and kind of the instances."""
         self._served: dict[str, AcceptedGraph] = {}

@@ -58,6 +58,22 @@ class FencedClient:
             subresource=subresource,
         )
 
+    async def patch(
+        self,
+        resource: ApiResource,
+        patch: Document,
+        name: str,
+        namespace: str = "",
+        *,
+        manager: str,
+        resource_version: str,
+    ) -> Document:
+        """A JSON merge patch of the object as it was seen."""
+        metadata = {**(patch.get("metadata") or {}), "resourceVersion": resource_version}
+        return await self._leading().patch(
+            resource, name, namespace, {**patch, "metadata": metadata}, manager=manager
+        )
+
     async def delete(
         self,
         resource: ApiResource,

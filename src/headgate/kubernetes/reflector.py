@@ -10,7 +10,7 @@ import asyncio
 import logging
 import random
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import aclosing
 from typing import Literal, Protocol
 
@@ -58,6 +58,7 @@ class Reflector:
         chunk_size: int = CHUNK_SIZE,
         watch_seconds: int = WATCH_SECONDS,
         read_seconds: float = READ_SECONDS,
+        read_document: Callable[[Object, Document], None] | None = None,
         backoff: Backoff | None = None,
         sleep: Sleep = asyncio.sleep,
         clock: Callable[[], Instant] = lambda: time.time_ns() // 1_000,
@@ -71,6 +72,8 @@ class Reflector:
         self._chunk_size = chunk_size
         self._watch_seconds = watch_seconds
         self._read_seconds = read_seconds
+        self._read_document = read_document
+        """Shown each document before its object is told of: it has what objects leave out."""
         self._backoff = backoff or Backoff(first_seconds=0.5, most_seconds=30.0, chance=chance)
         self._sleep, self._clock, self._steady, self._chance = sleep, clock, steady, chance
         self._known: dict[Key, Object] = {}
@@ -82,6 +85,10 @@ class Reflector:
         self.problem: str | None = None
         """Why nothing is heard at present, as a sentence."""
         self.lists_count = 0
+
+    def __iter__(self) -> Iterator[Object]:
+        """All that was told of and is not gone."""
+        return iter(self._known.values())
 
     async def run(self) -> None:
         """Until it is cancelled. Whatever goes wrong is waited out: longer each time, until something is heard."""
@@ -133,6 +140,8 @@ class Reflector:
                     found[item.key] = item
                     if not self._is_rewound:
                         self._put(item, document)
+                    elif self._read_document is not None:
+                        self._read_document(item, document)
         if self._is_rewound:
             self._known, self._is_rewound = found, False
             self._audience.replaced(self.resource.group, self.resource.kind, found.values())
@@ -201,6 +210,8 @@ class Reflector:
             self._end(before, item.resource_version - 1)
             before = None
         self._known[item.key] = item
+        if self._read_document is not None:
+            self._read_document(item, document)
         self._tell("modified" if before is not None else "added", item, before, objects.last_writer(document))
 
     def _end(self, item: Object, version: int) -> None:

@@ -1,0 +1,133 @@
+"""Events on objects, for `kubectl describe`: what was put back, what a condition says, why a write was refused.
+
+They are a courtesy: one that cannot be written is lost, and nothing waits for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Literal
+
+import msgspec
+
+from headgate.kernel import instants
+from headgate.kernel.instants import Instant
+from headgate.kernel.objects import Object
+from headgate.kubernetes.client import Client
+from headgate.kubernetes.errors import AlreadyExistsError, ApiError
+from headgate.kubernetes.resources import ApiResource, Document
+
+logger = logging.getLogger(__name__)
+
+EVENTS = ApiResource("", "v1", "Event", "events")
+SAME_WITHIN = instants.minutes(10)
+"""The same sentence about the same object is not written again for so long."""
+MOST_WAITING = 1_000
+MOST_REMEMBERED = 10_000
+_LONGEST_MESSAGE = 1_024
+
+Weight = Literal["Normal", "Warning"]
+
+
+class Told(msgspec.Struct, frozen=True):
+    """One sentence about one object."""
+
+    about: Object
+    weight: Weight
+    reason: str
+    message: str
+
+
+class EventRecorder:
+    """`component` is who says it. Somebody must `run` it."""
+
+    def __init__(self, client: Client, component: str, identity: str, clock: Callable[[], Instant]) -> None:
+        self._client = client
+        self._component = component
+        self._identity = identity
+        self._clock = clock
+        self._waiting: asyncio.Queue[Told] = asyncio.Queue(MOST_WAITING)
+        self._said: dict[str, Instant] = {}
+
+    def tell(self, told: Told) -> None:
+        name = _name(told)
+        now = self._clock()
+        if now - self._said.get(name, -SAME_WITHIN) < SAME_WITHIN:
+            return
+        self._said.pop(name, None)
+        self._said[name] = now
+        if len(self._said) > MOST_REMEMBERED:
+            del self._said[next(iter(self._said))]
+        try:
+            self._waiting.put_nowait(told)
+        except asyncio.QueueFull:
+            logger.warning("an event is lost, too many wait: %s", told.message)
+
+    async def run(self) -> None:
+        while True:
+            told = await self._waiting.get()
+            try:
+                await self._write(told)
+            except ApiError as error:
+                logger.info("an event was not written: %s", error)
+
+    async def _write(self, told: Told) -> None:
+        name, moment = _name(told), instants.show_to_the_second(self._clock())
+        namespace = told.about.namespace or "default"
+        try:
+            await self._client.create(EVENTS, self._document(told, name, namespace, moment))
+        except AlreadyExistsError:
+            await self._client.patch(EVENTS, name, namespace, {"lastTimestamp": moment})
+
+    def _document(self, told: Told, name: str, namespace: str, moment: str) -> Document:
+        about = told.about
+        regarding = {
+            "apiVersion": about.api_version,
+            "kind": about.kind,
+            "name": about.name,
+            "uid": about.uid,
+            **({"namespace": about.namespace} if about.namespace else {}),
+        }
+        return {
+            "apiVersion": "v1",
+            "kind": "Event",
+            "metadata": {"name": name, "namespace": namespace},
+            "involvedObject": regarding,
+            "type": told.weight,
+            "reason": told.reason,
+            "message": told.message[:_LONGEST_MESSAGE],
+            "source": {"component": self._component},
+            "reportingComponent": self._component,
+            "reportingInstance": self._identity[:128],
+            "firstTimestamp": moment,
+            "lastTimestamp": moment,
+            "count": 1,
+        }
+
+
+def _name(told: Told) -> str:
+    """The same sentence about the same object is the same event, whoever says it."""
+    text = "\n".join((told.about.uid, told.weight, told.reason, told.message))
+    digest = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+    return f"{told.about.name[:200].rstrip('.-')}.{digest}"
+
+
+def of_conditions(about: Object, status: Mapping[str, Any]) -> Iterator[Told]:
+    """What the conditions say that they did not say before."""
+    before = {_type(each): (each.get("status"), each.get("reason")) for each in _conditions(about.status)}
+    for each in _conditions(status):
+        said, message = (each.get("status"), each.get("reason")), str(each.get("message") or "")
+        if message and each.get("reason") and before.get(_type(each)) != said:
+            yield Told(about, "Normal", str(each["reason"]), message)
+
+
+def _type(condition: Mapping[str, Any]) -> str:
+    return str(condition.get("type"))
+
+
+def _conditions(status: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    found = status.get("conditions")
+    return [each for each in found if isinstance(each, Mapping)] if isinstance(found, list) else []

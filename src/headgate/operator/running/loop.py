@@ -1,0 +1,241 @@
+"""Drives one controller on a real cluster: what is heard becomes passes, plans become writes, refusals become patience.
+
+The simulated cluster drives the same runner. Here time passes while something is written, and news come meanwhile.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from typing import Generic, Protocol
+
+from headgate.cluster.controller import Controller, PlanT
+from headgate.cluster.port import Conflict, ObjectChange
+from headgate.cluster.runner import Runner
+from headgate.kernel import instants
+from headgate.kernel.instants import Instant
+from headgate.kernel.objects import Action, Create, Key, Object, Update, UpdateStatus
+from headgate.kubernetes.errors import (
+    AlreadyExistsError,
+    ApiError,
+    TooManyRequestsError,
+    UnreachableError,
+)
+from headgate.kubernetes.lease import DeposedError
+from headgate.operator.running import events
+from headgate.operator.running.events import EventRecorder, Told
+from headgate.operator.running.meter import OperatorMeter
+from headgate.operator.running.pace import WritePace
+from headgate.operator.running.writing import ObjectWriter
+
+logger = logging.getLogger(__name__)
+
+PATIENCE = instants.seconds(1)
+"""How long a pass whose write was refused waits for news at first."""
+GATHERING_SECONDS = 0.01
+"""News come in bursts: after the first of them so long is waited for the others."""
+MOST_AT_ONCE = 16
+"""How many writes of one plan are under way together, if they are alike."""
+LONGEST_REST_SECONDS = 60.0
+
+Prepare = Callable[[Key], Awaitable[bool]]
+"""Sees to it that a request can be looked at. If not, it is asked for again when it can."""
+
+
+async def always(_: Key) -> bool:
+    return True
+
+
+class Announced(Protocol):
+    """Something that a plan wants people to be told."""
+
+    @property
+    def object(self) -> Key: ...
+
+    @property
+    def message(self) -> str: ...
+
+    @property
+    def reason(self) -> str: ...
+
+
+class ControllerLoop(Generic[PlanT]):
+    def __init__(
+        self,
+        name: str,
+        listed: Iterable[Object],
+        controller: Controller[PlanT],
+        writer: ObjectWriter,
+        recorder: EventRecorder,
+        pace: WritePace,
+        meter: OperatorMeter,
+        clock: Callable[[], Instant],
+        prepare: Prepare = always,
+    ) -> None:
+        self._name = name
+        self._prepare = prepare
+        self._controller = controller
+        self._writer = writer
+        self._recorder = recorder
+        self._pace = pace
+        self._meter = meter
+        self._clock = clock
+        self._heard = asyncio.Event()
+        self.runner: Runner[PlanT] = Runner(listed, controller, PATIENCE)
+
+    def observe(self, change: ObjectChange) -> None:
+        if self._controller.watches(change.object):
+            self.runner.observe(change)
+            self._heard.set()
+
+    def replaced(self, group: str, kind: str, items: Iterable[Object]) -> None:
+        self.runner.replaced(group, kind, filter(self._controller.watches, items))
+        self._heard.set()
+
+    def ask(self, request: Key, in_seconds: float = 0.0) -> None:
+        """For a look at it, now or in a while."""
+        if in_seconds:
+            self.runner.queue.requeue(request, self._clock() + instants.seconds(in_seconds))
+        else:
+            self.runner.queue.add(request)
+        self._heard.set()
+
+    async def run(self) -> None:
+        """Until it is cancelled, or does not lead any more: then it raises DeposedError."""
+        while True:
+            self.runner.queue.wake(self._clock())
+            for request in self.runner.queue.take():
+                await self._pass(request)
+            await self._rest()
+
+    async def _rest(self) -> None:
+        if self.runner.queue:
+            return
+        self._heard.clear()
+        due = min(self.runner.queue.requeues.values(), default=None)
+        seconds = LONGEST_REST_SECONDS
+        if due is not None:
+            wait = (due - self._clock()) / instants.MICROSECONDS_PER_SECOND
+            seconds = min(max(wait, 0.0), LONGEST_REST_SECONDS)
+        try:
+            async with asyncio.timeout(seconds):
+                await self._heard.wait()
+        except TimeoutError:
+            return
+        await asyncio.sleep(GATHERING_SECONDS)
+
+    async def _pass(self, request: Key) -> None:
+        try:
+            if not await self._prepare(request):
+                return
+        except ApiError as error:
+            logger.warning("%s %s cannot be prepared: %s", request.kind, request.name, error)
+            self.runner.refused(request, self._clock())
+            return
+        try:
+            plan = self.runner.plan(request, self._clock())
+        except Exception:
+            # One object that cannot be planned must not keep the others from it.
+            logger.exception("%s %s/%s cannot be planned", request.kind, request.namespace, request.name)
+            self._meter.failed(self._name)
+            self.runner.refused(request, self._clock())
+            return
+        self._meter.passed(self._name)
+        if plan is None:
+            return
+        self._announce(getattr(plan, "events", ()))
+        for batch in _batches(plan.actions):
+            refusal = await self._write(request, batch)
+            if refusal is not None:
+                self._refused(request, refusal)
+                return
+        self.runner.written(request)
+
+    async def _write(self, request: Key, batch: Sequence[Action]) -> BaseException | None:
+        """The first thing that went wrong; what was under way beside it is waited for."""
+        for start in range(0, len(batch), MOST_AT_ONCE):
+            part = batch[start : start + MOST_AT_ONCE]
+            seen = [self._before(request, action) for action in part]
+            if len(part) == 1:
+                found: list[BaseException | None] = [await self._one(part[0])]
+            else:
+                found = await asyncio.gather(*(self._one(action) for action in part))
+            for action, before, error in zip(part, seen, found, strict=True):
+                if error is None and before is not None and isinstance(action, UpdateStatus):
+                    for told in events.of_conditions(before, action.status):
+                        self._recorder.tell(told)
+            wrong = next((error for error in found if error is not None), None)
+            if wrong is not None:
+                return wrong
+        return None
+
+    def _before(self, request: Key, action: Action) -> Object | None:
+        """What the pass is about, before its status is written: its conditions say what becomes of its parts too, whose
+        own conditions come and go with every pod."""
+        is_about = isinstance(action, UpdateStatus) and action.key == request
+        return self.runner.cache.get(request) if is_about else None
+
+    async def _one(self, action: Action) -> BaseException | None:
+        try:
+            await self._writer.write(action, self.runner.cache)
+        except (Conflict, ApiError) as error:
+            self._meter.wrote(self._name, _verb(action), getattr(error, "reason", "") or "Conflict")
+            return error
+        self._meter.wrote(self._name, _verb(action), "")
+        return None
+
+    def _refused(self, request: Key, error: BaseException) -> None:
+        now = self._clock()
+        name = f"{request.namespace}/{request.name}" if request.namespace else request.name
+        logger.info("a write for %s %s was refused: %s", request.kind, name, error)
+        if isinstance(error, DeposedError):
+            raise error
+        if isinstance(error, TooManyRequestsError | UnreachableError):
+            if error.after_seconds:
+                self._pace.pause(error.after_seconds)
+            self.runner.refused(request, now)
+            return
+        if isinstance(error, Conflict) and not isinstance(error, AlreadyExistsError):
+            self.runner.conflicted(request, now)
+            return
+        self.runner.refused(request, now)
+        about = self.runner.cache.get(request)
+        if about is not None:
+            self._recorder.tell(Told(about, "Warning", "WriteRefused", f"a write was refused: {error}"))
+
+    def _announce(self, announced: Iterable[Announced]) -> None:
+        for each in announced:
+            about = self.runner.cache.get(each.object)
+            if about is not None:
+                self._recorder.tell(Told(about, "Warning", each.reason, each.message))
+
+
+def _batches(actions: Sequence[Action]) -> Iterator[Sequence[Action]]:
+    """Writes that follow each other and are alike, about different objects: their order among themselves is free."""
+    batch: list[Action] = []
+    keys: set[Key] = set()
+    for action in actions:
+        key = _key(action)
+        if batch and (_likeness(batch[-1]) != _likeness(action) or key in keys):
+            yield batch
+            batch, keys = [], set()
+        batch.append(action)
+        keys.add(key)
+    if batch:
+        yield batch
+
+
+def _key(action: Action) -> Key:
+    return action.object.key if isinstance(action, Create | Update) else action.key
+
+
+def _likeness(action: Action) -> tuple[str, str, str]:
+    key = _key(action)
+    return type(action).__name__, key.group, key.kind
+
+
+def _verb(action: Action) -> str:
+    return {"Create": "create", "Update": "update", "UpdateStatus": "status", "DeleteObject": "delete"}[
+        type(action).__name__
+    ]

@@ -1,0 +1,60 @@
+"""Figures of the operator for Prometheus."""
+
+from __future__ import annotations
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, generate_latest
+
+MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+
+class OperatorMeter:
+    def __init__(self) -> None:
+        self.registry = registry = CollectorRegistry()
+        self._passes = Counter(
+            "headgate_operator_passes", "Objects that were looked at.", ("controller",), registry=registry
+        )
+        self._failures = Counter(
+            "headgate_operator_pass_failures",
+            "Objects that could not be planned; the log says why.",
+            ("controller",),
+            registry=registry,
+        )
+        self._writes = Counter(
+            "headgate_operator_writes", "Writes that were taken.", ("controller", "verb"), registry=registry
+        )
+        self._refusals = Counter(
+            "headgate_operator_refusals",
+            "Writes that were not taken, by the API server's reason.",
+            ("controller", "verb", "reason"),
+            registry=registry,
+        )
+        self._leads = Gauge("headgate_operator_leads", "1 while this process leads.", registry=registry)
+        self._kinds = Gauge("headgate_operator_watched_kinds", "Kinds that are watched.", registry=registry)
+        self._silent = Gauge(
+            "headgate_operator_silent_watches",
+            "Kinds of which nothing is heard at present.",
+            registry=registry,
+        )
+
+    def passed(self, controller: str) -> None:
+        self._passes.labels(controller).inc()
+
+    def failed(self, controller: str) -> None:
+        self._failures.labels(controller).inc()
+
+    def wrote(self, controller: str, verb: str, reason: str) -> None:
+        """`reason` is why it was refused, or empty."""
+        if reason:
+            self._refusals.labels(controller, verb, reason).inc()
+        else:
+            self._writes.labels(controller, verb).inc()
+
+    def leads(self, is_leader: bool) -> None:
+        self._leads.set(is_leader)
+
+    def watches(self, kinds: int, silent: int) -> None:
+        self._kinds.set(kinds)
+        self._silent.set(silent)
+
+    def text(self) -> bytes:
+        return generate_latest(self.registry)

@@ -1,0 +1,90 @@
+"""A process of the operator: a candidate that leads in turn, and answers how it is."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+import msgspec
+
+from headgate.kubernetes.client import Client
+from headgate.kubernetes.discovery import Discovery
+from headgate.kubernetes.errors import ApiError
+from headgate.kubernetes.lease import DURATION_SECONDS, Election
+from headgate.operator.installation import settings
+from headgate.operator.running.health import HealthServer
+from headgate.operator.running.meter import OperatorMeter
+from headgate.operator.running.pace import WritePace
+from headgate.operator.running.term import Term, first_end
+
+logger = logging.getLogger(__name__)
+
+_RETRY_SECONDS = 1.0
+
+
+class OperatorOptions(msgspec.Struct, frozen=True):
+    """`identity` names this life of this process. Without a namespace the sets of all of them are looked after;
+    without a health port nobody is told how it is."""
+
+    lease_namespace: str
+    identity: str
+    namespace: str = ""
+    lease_name: str = settings.LEASE
+    lease_seconds: int = DURATION_SECONDS
+    health_host: str = "0.0.0.0"
+    health_port: int | None = settings.HEALTH_PORT
+
+
+class Operator:
+    def __init__(self, client: Client, options: OperatorOptions) -> None:
+        self._client = client
+        self._options = options
+        self.meter = OperatorMeter()
+        self.election = Election(
+            client,
+            namespace=options.lease_namespace,
+            name=options.lease_name,
+            identity=options.identity,
+            duration_seconds=options.lease_seconds,
+        )
+        self._discovery = Discovery(client.transport)
+        self._pace = WritePace()
+        self._term: Term | None = None
+        self.health_port: int | None = None
+
+    @property
+    def is_leading(self) -> bool:
+        """And has begun to."""
+        return self._term is not None and self._term.problem is None
+
+    def problems(self) -> list[str]:
+        """A candidate that waits for its turn is ready."""
+        return self._term.problems() if self._term is not None else []
+
+    async def run(self) -> None:
+        """Until it is cancelled; the leadership is given back then."""
+        health = HealthServer(self.meter, self.problems)
+        if self._options.health_port is not None:
+            self.health_port = await health.start(self._options.health_host, self._options.health_port)
+        try:
+            await first_end(self.election.run(), self._lead())
+        finally:
+            await health.stop()
+
+    async def _lead(self) -> None:
+        while True:
+            leadership = await self.election.elected()
+            self._term = Term(
+                self._client, self._discovery, self.election, self.meter, self._pace, self._options.namespace
+            )
+            self.meter.leads(True)
+            try:
+                await self._term.run(leadership)
+            except ApiError as error:
+                logger.warning("the cluster cannot be asked: %s", error)
+            except Exception:
+                logger.exception("the controllers ended; they begin again")
+            finally:
+                self._term = None
+                self.meter.leads(False)
+            await asyncio.sleep(_RETRY_SECONDS)

@@ -1,0 +1,176 @@
+"""One term of a leader: everything is listed anew, and the controllers run until the leadership is over."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Coroutine
+from typing import Any
+
+from headgate.graph.controller import GraphPlan
+from headgate.kernel.instants import Instant
+from headgate.kubernetes.client import Client
+from headgate.kubernetes.discovery import Discovery, UnknownKindError
+from headgate.kubernetes.fencing import FencedClient
+from headgate.kubernetes.lease import DeposedError, Election, Leadership
+from headgate.kubernetes.resources import ApiResource
+from headgate.operator.installation import settings
+from headgate.operator.running import graphs, workloads
+from headgate.operator.running.events import EventRecorder
+from headgate.operator.running.feed import ObjectFeed
+from headgate.operator.running.loop import ControllerLoop
+from headgate.operator.running.meter import OperatorMeter
+from headgate.operator.running.pace import WritePace
+from headgate.operator.running.watches import Watches
+from headgate.operator.running.writing import ObjectWriter
+from headgate.workload.plan.planner import WorkloadPlan
+
+logger = logging.getLogger(__name__)
+
+_LOOK_AGAIN_SECONDS = 5.0
+
+
+def wall_clock() -> Instant:
+    return time.time_ns() // 1_000
+
+
+class Term:
+    """Nothing of an earlier term is remembered: its caches may not have its last writes yet.
+
+    Each controller hears and writes for itself: what the one lists of a kind need not be what the other does.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        discovery: Discovery,
+        election: Election,
+        meter: OperatorMeter,
+        pace: WritePace,
+        namespace: str = "",
+    ) -> None:
+        self._client = client
+        self._discovery = discovery
+        self._fenced = FencedClient(client, election)
+        self._meter = meter
+        self._pace = pace
+        self._namespace = namespace
+        self.problem: str | None = "the objects of the cluster are not listed yet"
+        """What keeps it from working, as a sentence."""
+        self._recorder = EventRecorder(client, settings.NAME, election.identity, wall_clock)
+        self._watches: list[Watches] = []
+
+    async def run(self, leadership: Leadership) -> None:
+        """Ends when the leadership is lost."""
+        try:
+            await first_end(self._control(), self._recorder.run(), self._measure(), leadership.lost.wait())
+        except DeposedError as error:
+            logger.warning("%s", error)
+        finally:
+            for watches in self._watches:
+                await watches.close()
+
+    def problems(self) -> list[str]:
+        unheard = (problem for watches in self._watches for problem in watches.problems())
+        return [*([self.problem] if self.problem is not None else []), *unheard]
+
+    async def _control(self) -> None:
+        own, graph_feed = (
+            ObjectFeed((workloads.MANAGER,), wall_clock),
+            ObjectFeed((graphs.MANAGER,), wall_clock),
+        )
+        watches, graph_watches = (Watches(self._client, feed, self._namespace) for feed in (own, graph_feed))
+        self._watches = [watches, graph_watches]
+        for api_version, kind, labels in workloads.WATCHED:
+            watches.start(await self._served(api_version, kind), labels)
+        for api_version, kind in graphs.WATCHED:
+            graph_watches.start(await self._served(api_version, kind))
+        await watches.listed()
+        await graph_watches.listed()
+        keeper = graphs.GraphKeeper(self._client, self._discovery, graph_watches, self._recorder)
+        try:
+            loop = self._workload_loop(watches, own)
+            graph_loop = self._graph_loop(keeper, graph_watches, graph_feed)
+            self.problem = None
+            logger.info("all is listed; the controllers begin")
+            await first_end(loop.run(), graph_loop.run())
+        finally:
+            await keeper.close()
+
+    async def _served(self, api_version: str, kind: str) -> ApiResource:
+        while True:
+            try:
+                return await self._discovery.find(api_version, kind)
+            except UnknownKindError as error:
+                self.problem = f"{error}; `headgate operator manifests` prints what has to be installed"
+                logger.warning("%s", self.problem)
+                await asyncio.sleep(_LOOK_AGAIN_SECONDS)
+
+    def _workload_loop(self, watches: Watches, feed: ObjectFeed) -> ControllerLoop[WorkloadPlan]:
+        controller = workloads.controller()
+        writer = ObjectWriter(
+            self._fenced,
+            self._discovery,
+            watches,
+            feed,
+            self._pace,
+            manager=workloads.MANAGER,
+            by=controller.name,
+        )
+        loop = ControllerLoop(
+            "workloads", watches, controller, writer, self._recorder, self._pace, self._meter, wall_clock
+        )
+        feed.listen(loop)
+        return loop
+
+    def _graph_loop(
+        self, keeper: graphs.GraphKeeper, watches: Watches, feed: ObjectFeed
+    ) -> ControllerLoop[GraphPlan]:
+        controller = keeper.controller
+        writer = ObjectWriter(
+            self._fenced,
+            self._discovery,
+            watches,
+            feed,
+            self._pace,
+            manager=graphs.MANAGER,
+            by=controller.name,
+            applied=controller.applied,
+        )
+        loop: ControllerLoop[GraphPlan] = ControllerLoop(
+            "graphs",
+            watches,
+            controller,
+            writer,
+            self._recorder,
+            self._pace,
+            self._meter,
+            wall_clock,
+            keeper.prepare,
+        )
+        keeper.drive(loop)
+        feed.listen(loop)
+        return loop
+
+    async def _measure(self) -> None:
+        while True:
+            kinds = sum(len(watches) for watches in self._watches)
+            self._meter.watches(kinds, sum(len(watches.problems()) for watches in self._watches))
+            await asyncio.sleep(1.0)
+
+
+async def first_end(*coroutines: Coroutine[Any, Any, Any]) -> None:
+    """Until one of them ends; the others are ended with it. What it raised is raised."""
+    tasks = [asyncio.create_task(coroutine) for coroutine in coroutines]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()
+    finally:
+        for task in tasks:
+            task.cancel()
+        for task in tasks:
+            with contextlib.suppress(asyncio.CancelledError, Exception):
+                await task

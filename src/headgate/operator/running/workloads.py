@@ -1,0 +1,28 @@
+"""The controller of workloads on a real cluster: which kinds it hears of, and who writes."""
+
+from __future__ import annotations
+
+from headgate.kernel.identifiers import NamedIds
+from headgate.operator.crds import workloads as kinds
+from headgate.workload import labels
+from headgate.workload.controller import WorkloadController
+from headgate.workload.expand import revisions
+from headgate.workload.plan import planner
+from headgate.workload.plan.planner import WorkloadPlan
+
+MANAGER = "headgate-workloads"
+WATCHED: tuple[tuple[str, str, str], ...] = (
+    (kinds.SET.api_version, kinds.SET.kind, ""),
+    (kinds.SCALING_GROUP.api_version, kinds.SCALING_GROUP.kind, ""),
+    (kinds.CLIQUE.api_version, kinds.CLIQUE.kind, ""),
+    (kinds.GANG.api_version, kinds.GANG.kind, ""),
+    (revisions.API_VERSION, revisions.KIND, f"{labels.MANAGED_BY}={labels.MANAGER}"),
+    ("v1", "Service", f"{labels.MANAGED_BY}={labels.MANAGER}"),
+    ("v1", "Pod", f"{labels.MANAGED_BY}={labels.MANAGER}"),
+)
+"""By apiVersion, kind and label selector, owners before what they own. Of kinds that everybody has, only what carries
+the mark of a set is listed: a pod that loses the mark is not the set's any more, as with other controllers."""
+
+
+def controller() -> WorkloadController[WorkloadPlan]:
+    return WorkloadController(planner.plan, NamedIds("workloads"))

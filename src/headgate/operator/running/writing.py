@@ -1,0 +1,219 @@
+"""Actions of plans as writes to an API server, each with a precondition: what was seen is what is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from headgate.cluster.cache import ObjectCache
+from headgate.cluster.port import Conflict
+from headgate.kernel.objects import (
+    Action,
+    Create,
+    DeleteObject,
+    Key,
+    Object,
+    OwnerReference,
+    Update,
+    UpdateStatus,
+)
+from headgate.kubernetes import objects
+from headgate.kubernetes.discovery import Discovery
+from headgate.kubernetes.errors import NotFoundError
+from headgate.kubernetes.fencing import FencedClient
+from headgate.kubernetes.resources import ApiResource, Document
+from headgate.operator.running import translation
+from headgate.operator.running.feed import ObjectFeed
+from headgate.operator.running.pace import WritePace
+from headgate.operator.running.translation import ABSENT_VERSION
+
+
+class WatchedKinds(Protocol):
+    def of_kind(self, kind: str) -> tuple[ApiResource, ...]:
+        """The kinds of that name that are watched; those of several groups may share it."""
+
+
+class ObjectWriter:
+    """One controller's. Raises what the API server answers; its writes are told at once."""
+
+    def __init__(
+        self,
+        client: FencedClient,
+        discovery: Discovery,
+        watched: WatchedKinds,
+        feed: ObjectFeed,
+        pace: WritePace,
+        *,
+        manager: str,
+        by: str,
+        applied: Callable[[Object | None, Object], None] | None = None,
+    ) -> None:
+        """`applied` is shown what an object was, and what the server has after it was made or changed."""
+        self._client = client
+        self._discovery = discovery
+        self._watched = watched
+        self._feed = feed
+        self._pace = pace
+        self._manager = manager
+        self._by = by
+        self._applied = applied
+
+    async def write(self, action: Action, cache: ObjectCache) -> None:
+        key = action.object.key if isinstance(action, Create | Update) else action.key
+        with self._feed.writing(key):
+            match action:
+                case Create(object=item):
+                    await self._create(item, cache)
+                case Update(object=item):
+                    await self._update(item, cache)
+                case UpdateStatus(key=key, uid=uid, status=status):
+                    await self._update_status(_seen(cache, key, uid), status)
+                case DeleteObject(key=key, uid=uid):
+                    seen = cache.get(key)
+                    # What went by itself meanwhile is what was wanted.
+                    if seen is not None and seen.uid == uid:
+                        await self._delete(seen)
+
+    async def _create(self, item: Object, cache: ObjectCache) -> None:
+        resource = await self._discovery.find(item.api_version, item.kind)
+        written = self._document(item, cache)
+        if len(written["metadata"].get("ownerReferences", ())) != len(item.owners):
+            raise Conflict(f"the owner of {item.kind} {item.name} is not there any more")
+        await self._pace.turn()
+        if _is_ours_whole(item):
+            answer = await self._client.create(resource, written, manager=self._manager)
+        else:
+            answer = await self._client.apply(
+                resource,
+                written,
+                manager=self._manager,
+                uid="",
+                resource_version=ABSENT_VERSION,
+                force=True,
+            )
+        made = objects.read(answer, resource)
+        self._feed.read_document(made, answer)
+        self._show(None, made)
+        try:
+            if item.status:
+                made = await self._apply_status(resource, made, item.status)
+        finally:
+            self._feed.wrote(made, None, self._by)
+
+    async def _update(self, item: Object, cache: ObjectCache) -> None:
+        """Others may hold fields of what is put back: it is this operator's object, so they are taken from them."""
+        seen = _seen(cache, item.key, item.uid)
+        if seen.resource_version != item.resource_version:
+            raise Conflict(f"{item.kind} {item.name} has moved on")
+        before, wanted = self._document(seen, cache), self._document(item, cache)
+        patch = translation.difference(before, wanted)
+        if not patch:
+            return
+        resource = await self._discovery.find(item.api_version, item.kind)
+        await self._pace.turn()
+        version = str(seen.resource_version)
+        if _is_ours_whole(item):
+            answer = await self._client.patch(
+                resource, patch, item.name, item.namespace, manager=self._manager, resource_version=version
+            )
+        else:
+            fields = self._feed.fields(self._manager, item.key)
+            applied = translation.applied_anew(before, fields, patch)
+            applied = {**applied, "apiVersion": item.api_version, "kind": item.kind}
+            applied["metadata"] = {
+                **applied.get("metadata", {}),
+                **{
+                    key: wanted["metadata"][key] for key in ("name", "namespace") if key in wanted["metadata"]
+                },
+            }
+            answer = await self._client.apply(
+                resource,
+                applied,
+                manager=self._manager,
+                uid=seen.uid,
+                resource_version=version,
+                force=True,
+            )
+        self._tell(answer, resource, seen)
+
+    async def _update_status(self, seen: Object, status: Document) -> None:
+        resource = await self._discovery.find(seen.api_version, seen.kind)
+        await self._pace.turn()
+        self._feed.wrote(await self._apply_status(resource, seen, status), seen, self._by)
+
+    async def _apply_status(self, resource: ApiResource, seen: Object, status: Document) -> Object:
+        """Nobody else has a say in it, so the whole of it is applied, whatever became of the spec meanwhile."""
+        metadata = {"name": seen.name}
+        if seen.namespace:
+            metadata["namespace"] = seen.namespace
+        written = {
+            "apiVersion": resource.api_version,
+            "kind": resource.kind,
+            "metadata": metadata,
+            "status": status,
+        }
+        answer = await self._client.apply(
+            resource, written, manager=self._manager, uid=seen.uid, force=True, subresource="status"
+        )
+        return objects.read(answer, resource)
+
+    async def _delete(self, seen: Object) -> None:
+        resource = await self._discovery.find(seen.api_version, seen.kind)
+        await self._pace.turn()
+        try:
+            answer = await self._client.delete(resource, seen.name, seen.namespace, uid=seen.uid)
+        except NotFoundError:
+            self._feed.deleted(seen, self._by)
+            return
+        metadata = answer.get("metadata") or {}
+        if metadata.get("deletionTimestamp") and metadata.get("resourceVersion"):
+            self._tell(answer, resource, seen)
+        else:
+            self._feed.deleted(seen, self._by)
+
+    def _tell(self, answer: Document, resource: ApiResource, before: Object) -> None:
+        item = objects.read(answer, resource)
+        if (
+            item.deleted_at is not None
+            and before.deleted_at is not None
+            and not item.finalizers
+            and before.finalizers
+        ):
+            # The last finalizer of what was on its way out: the answer is the last that is heard of it.
+            self._feed.deleted(item, self._by)
+            return
+        self._feed.read_document(item, answer)
+        self._show(before, item)
+        self._feed.wrote(item, before, self._by)
+
+    def _show(self, before: Object | None, item: Object) -> None:
+        if self._applied is not None and item.deleted_at is None:
+            self._applied(before, item)
+
+    def _document(self, item: Object, cache: ObjectCache) -> Document:
+        def version(owner: OwnerReference, namespace: str) -> str | None:
+            return self._owner_version(owner, namespace, cache)
+
+        return translation.document(item, version)
+
+    def _owner_version(self, owner: OwnerReference, namespace: str, cache: ObjectCache) -> str | None:
+        kinds = self._watched.of_kind(owner.kind)
+        for resource in kinds:
+            place = namespace if resource.is_namespaced else ""
+            found = cache.get(Key(resource.group, resource.kind, place, owner.name))
+            if found is not None and found.uid == owner.uid:
+                return resource.api_version
+        return kinds[0].api_version if len(kinds) == 1 else None
+
+
+def _is_ours_whole(item: Object) -> bool:
+    """Pods are made once and hardly changed, nobody else writes their spec, and lists in it may name a thing twice,
+    which server-side apply does not take. So they are written plainly."""
+    return item.kind == "Pod" and item.api_version == "v1"
+
+
+def _seen(cache: ObjectCache, key: Key, uid: str) -> Object:
+    found = cache.get(key)
+    if found is None or (uid and found.uid != uid):
+        raise Conflict(f"{key.kind} {key.name} is not there any more")
+    return found
