@@ -51,7 +51,7 @@ def answered(
     stage: admission.Stage = admission.VALIDATING,
     operation: str | None = None,
 ) -> dict[str, Any]:
-    found = admission.answer(review(document, old, operation), stage, Known(*known))
+    found = admission.answer(review(document, old, operation), stage, admission.Surroundings(Known(*known)))
     response: dict[str, Any] = found["response"]
     return response
 

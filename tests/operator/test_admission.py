@@ -193,7 +193,11 @@ def test_a_definition_with_instances_is_deleted_only_when_that_is_asked_for() ->
 )
 def test_what_is_no_review_of_ours_is_malformed(change: dict[str, Any], message: str) -> None:
     with pytest.raises(admission.Malformed, match=message):
-        admission.answer({**reviews.review(reviews.definition()), **change}, "validate", reviews.Known())
+        admission.answer(
+            {**reviews.review(reviews.definition()), **change},
+            "validate",
+            admission.Surroundings(reviews.Known()),
+        )
 
 
 JSON = st.recursive(

@@ -36,7 +36,7 @@ Talk = Callable[[aiohttp.ClientSession, str, WebhookServer], Awaitable[None]]
 
 def talking(talk: Talk, known: Any = None, held: Certificates = HELD) -> None:
     async def run() -> None:
-        server = WebhookServer(known if known is not None else reviews.Known(), held)
+        server = WebhookServer(admission.Surroundings(known if known is not None else reviews.Known()), held)
         port = await server.start("127.0.0.1", 0)
         try:
             connector = aiohttp.TCPConnector(ssl=trusting(held))
@@ -141,7 +141,11 @@ def test_answers_are_counted_by_stage_and_outcome() -> None:
     counted: list[tuple[admission.Stage, bool]] = []
 
     async def run() -> None:
-        server = WebhookServer(reviews.Known(), HELD, lambda stage, allowed: counted.append((stage, allowed)))
+        server = WebhookServer(
+            admission.Surroundings(reviews.Known()),
+            HELD,
+            lambda stage, allowed: counted.append((stage, allowed)),
+        )
         port = await server.start("127.0.0.1", 0)
         async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=trusting(HELD))) as session:
             for document in (reviews.pod_clique_set(), reviews.pod_clique_set(replicas=-1)):

@@ -18,7 +18,6 @@ from typing import Any
 from aiohttp import web
 
 from headgate.operator import admission
-from headgate.operator.admission.requests import KnownObjects
 from headgate.operator.certificates import Certificates
 
 PATHS: dict[str, admission.Stage] = {"/default": admission.DEFAULTING, "/validate": admission.VALIDATING}
@@ -54,9 +53,9 @@ def load(context: ssl.SSLContext, certificates: Certificates) -> None:
 
 class WebhookServer:
     def __init__(
-        self, known: KnownObjects, certificates: Certificates, counted: Counted | None = None
+        self, around: admission.Surroundings, certificates: Certificates, counted: Counted | None = None
     ) -> None:
-        self._known = known
+        self._around = around
         self._counted = counted
         self._context = tls_context(certificates)
         self._runner: web.AppRunner | None = None
@@ -112,7 +111,7 @@ class WebhookServer:
             return _refusal(400, "the body must be JSON")
         stage = PATHS[request.path]
         try:
-            found = admission.answer(review, stage, self._known)
+            found = admission.answer(review, stage, self._around)
         except admission.Malformed as malformed:
             return _refusal(400, str(malformed))
         except Exception:

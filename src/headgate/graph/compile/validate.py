@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from headgate.graph.compile import definition, loops
-from headgate.graph.compile.compiler import CompiledGraph, compile_definition
+from headgate.graph.compile.compiler import BUILT_IN, CompiledGraph, compile_definition
 from headgate.kernel import objects
+from headgate.kernel.object_kinds import KindSource
 from headgate.kernel.problems import Problem, Rejected
 
 
@@ -63,8 +64,10 @@ def compile_document(
     *,
     previous: CompiledGraph | None = None,
     others: Iterable[Mapping[str, Any]] = (),
+    source: KindSource = BUILT_IN,
 ) -> CompiledGraph:
-    """One definition as it is written. `previous` is what it was, `others` are the specs of those beside it.
+    """One definition as it is written. `previous` is what it was, `others` are the specs of those beside it, `source`
+    knows the kinds of its templates.
 
     Raises Rejected with every problem.
     """
@@ -81,7 +84,7 @@ def compile_document(
             problems.append(Problem(f"metadata.{key}", "must be a map of strings to strings"))
     if problems:
         raise Rejected(problems)
-    graph = compile_definition(as_object(document), previous=previous)
+    graph = compile_definition(as_object(document), previous=previous, source=source)
     ring = loops.problem_of(document["spec"], others)
     if ring is not None:
         raise Rejected([ring])

@@ -5,21 +5,23 @@ from __future__ import annotations
 from headgate.graph.compile import loops, validate
 from headgate.graph.compile.compiled import CompiledGraph
 from headgate.graph.reconcile import labels, served_kinds
+from headgate.kernel.object_kinds import KindSource
 from headgate.kernel.problems import Problem, Rejected
 from headgate.operator.admission import requests
-from headgate.operator.admission.requests import AdmissionRequest, Judgement, KnownObjects
+from headgate.operator.admission.requests import AdmissionRequest, Judgement, KnownObjects, Surroundings
 
 
-def judge(request: AdmissionRequest, known: KnownObjects) -> Judgement:
+def judge(request: AdmissionRequest, around: Surroundings) -> Judgement:
+    known = around.objects
     if request.operation == "DELETE":
         return _judge_deletion(request, known)
     if request.document is None or requests.is_settled(request):
         return requests.ACCEPTED
     document = requests.placed(request, request.document)
-    previous = _previous(request)
+    previous = _previous(request, around.kinds)
     others = [other.spec for other in served_kinds.others(document["metadata"].get("name", ""), known)]
     try:
-        graph = validate.compile_document(document, previous=previous, others=others)
+        graph = validate.compile_document(document, previous=previous, others=others, source=around.kinds)
     except Rejected as rejected:
         return Judgement(rejected.problems)
     rival = next(served_kinds.rivals(graph, known), None)
@@ -33,12 +35,12 @@ def judge(request: AdmissionRequest, known: KnownObjects) -> Judgement:
     )
 
 
-def _previous(request: AdmissionRequest) -> CompiledGraph | None:
+def _previous(request: AdmissionRequest, kinds: KindSource) -> CompiledGraph | None:
     """One that was never right served nobody, so nothing of it can break."""
     if request.old is None:
         return None
     try:
-        return validate.compile_document(request.old)
+        return validate.compile_document(request.old, source=kinds)
     except Rejected:
         return None
 

@@ -7,7 +7,9 @@ from typing import Any, Literal
 
 import msgspec
 
+from headgate.graph.compile.compiler import BUILT_IN
 from headgate.graph.reconcile.served_kinds import KnownObjects
+from headgate.kernel.object_kinds import KindSource
 from headgate.kernel.problems import Problem
 
 __all__ = [
@@ -17,6 +19,7 @@ __all__ = [
     "Judgement",
     "KnownObjects",
     "Operation",
+    "Surroundings",
     "is_settled",
     "metadata_of",
     "placed",
@@ -34,6 +37,13 @@ class AdmissionRequest(msgspec.Struct, frozen=True):
     name: str
     document: Document | None
     old: Document | None
+
+
+class Surroundings(msgspec.Struct, frozen=True):
+    """What a document is judged beside: the objects that there are, and the kinds that the cluster serves."""
+
+    objects: KnownObjects
+    kinds: KindSource = BUILT_IN
 
 
 class Judgement(msgspec.Struct, frozen=True):

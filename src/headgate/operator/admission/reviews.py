@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 from headgate.graph.compile import definition
 from headgate.kernel.problems import Problem
 from headgate.operator.admission import definitions, patches, sets
-from headgate.operator.admission.requests import AdmissionRequest, Document, Judgement, KnownObjects
+from headgate.operator.admission.requests import AdmissionRequest, Document, Judgement, Surroundings
 from headgate.workload import model
 
 API_VERSION = "admission.k8s.io/v1"
@@ -26,7 +26,7 @@ VALIDATING: Final[Stage] = "validate"
 MOST_CAUSES = 100
 _LONGEST_WARNING = 256
 
-Judge = Callable[[AdmissionRequest, KnownObjects], Judgement]
+Judge = Callable[[AdmissionRequest, Surroundings], Judgement]
 JUDGES: Mapping[tuple[str, str], Judge] = {
     (model.GROUP, model.KIND): sets.judge,
     (definition.DEFAULT_GROUP, definition.KIND): definitions.judge,
@@ -38,7 +38,7 @@ class Malformed(ValueError):  # noqa: N818 - it reads as what the body is
     """What came is no review; the sentence says what is missing."""
 
 
-def answer(review: object, stage: Stage, known: KnownObjects) -> dict[str, Any]:
+def answer(review: object, stage: Stage, around: Surroundings) -> dict[str, Any]:
     """The review that answers. Raises Malformed."""
     given = _request_of(review)
     kind = _map(given, "kind")
@@ -47,7 +47,7 @@ def answer(review: object, stage: Stage, known: KnownObjects) -> dict[str, Any]:
     if judge is None:
         raise Malformed(f'request.kind is {name or "nothing"} of "{group}", which is not judged here')
     request = _read(given)
-    judged = judge(request, known)
+    judged = judge(request, around)
     response: dict[str, Any] = {"uid": given["uid"], "allowed": not judged.problems}
     if judged.problems:
         response["status"] = _status(group, name, request.name, judged.problems)
