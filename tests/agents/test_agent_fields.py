@@ -9,6 +9,7 @@ from headgate.agents.argocd import ArgocdConfig
 from headgate.agents.exec import ExecConfig
 from headgate.agents.github import GithubConfig
 from headgate.agents.http import HttpConfig
+from headgate.agents.kubernetes_node import KubernetesNodeConfig
 from headgate.fleet.engine import manifest_checks, manifests
 from headgate.fleet.model import agent_fields
 
@@ -17,6 +18,7 @@ CONFIGS: dict[str, type[msgspec.Struct]] = {
     "http": HttpConfig,
     "github": GithubConfig,
     "argocd": ArgocdConfig,
+    "kubernetes-node": KubernetesNodeConfig,
 }
 MAY_BE_OPENED = {
     "exec": {"parameters", "successExitCodes", "timeoutSeconds", "stopGraceSeconds"},
@@ -40,6 +42,15 @@ MAY_BE_OPENED = {
         "prune",
         "syncOptions",
         "pollSeconds",
+        "timeoutSeconds",
+    },
+    "kubernetes-node": {
+        "verb",
+        "node",
+        "podSelector",
+        "deleteEmptyDirData",
+        "force",
+        "gracePeriodSeconds",
         "timeoutSeconds",
     },
 }

@@ -13,6 +13,7 @@ from headgate.agents.argocd import ArgocdConfig
 from headgate.agents.exec import ExecConfig
 from headgate.agents.github import GithubConfig
 from headgate.agents.http import HttpConfig
+from headgate.agents.kubernetes_node import KubernetesNodeConfig
 from headgate.kernel import documents
 
 DOCS = Path(__file__).parents[2] / "docs" / "agents"
@@ -21,6 +22,7 @@ CONFIGS: dict[str, type[msgspec.Struct]] = {
     "http": HttpConfig,
     "github": GithubConfig,
     "argocd": ArgocdConfig,
+    "kubernetes-node": KubernetesNodeConfig,
 }
 
 

@@ -163,8 +163,11 @@ class Agent(ABC):
         """How it is now; None: only others know, and will report it."""
 
     @abstractmethod
-    async def stop(self, assignment: Assignment) -> None:
-        """Ends it, whether it was begun or not; returns when nothing of it goes on. May be called again."""
+    async def stop(self, assignment: Assignment) -> str | None:
+        """Ends it, whether it was begun or not; returns when nothing of it goes on. May be called again.
+
+        A sentence says what it leaves behind, if people should know.
+        """
 
     async def forget(self, assignment: Assignment) -> None:
         """The job has ended and is reported: what was kept outside of `state` may go."""

@@ -223,7 +223,9 @@ class AgentRunner:
         failures = 0
         while True:
             try:
-                await agent.stop(assignment)
+                left = await agent.stop(assignment)
+                if left:
+                    logger.info("Job %s is stopped: %s", order.job, assignment.scrubber.text(left))
                 await agent.forget(assignment)
                 return True
             except Rejected as rejected:

@@ -156,8 +156,11 @@ class Work:
         """What cannot be stopped now is tried again; the job is over for everybody else."""
         assert self.order.deadline_at is not None
         given_up_at = self.order.deadline_at + instants.seconds(STOPPING_SECONDS)
+        said = self._kept.said
+        waited_for = said.message if said is not None and said.status != "timedOut" else ""
+        left: str | None = None
         try:
-            await agent.stop(assignment)
+            left = await agent.stop(assignment)
         except Rejected as rejected:
             logger.warning("Job %s cannot be stopped: %s", self.order.job, rejected)
         except TryLaterError as error:
@@ -167,7 +170,8 @@ class Work:
                     await self._say(Said("timedOut", shortened(f"{TIMED_OUT}; stopping it: {error.message}")))
                 await self._put_down_late(self._tools.backoff.seconds(self._kept.failures))
                 return
-        await self._conclude(Said("timedOut", TIMED_OUT), (agent, assignment))
+        told = "; ".join(part for part in (TIMED_OUT, waited_for, left) if part)
+        await self._conclude(Said("timedOut", shortened(assignment.scrubber.text(told))), (agent, assignment))
 
     async def _conclude(self, end: Said, done: tuple[Agent, Assignment] | None) -> None:
         """The end is kept before it is reported, so that nothing is begun again should the report be cut off."""

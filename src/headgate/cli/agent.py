@@ -91,7 +91,7 @@ def _with_token(connection: contexts.Connection) -> contexts.Connection:
 @up.process_options
 @up.health_options
 def serve(log_level: str, **given: Any) -> None:
-    """Runs jobs of types exec, http, github and argocd from the service's database, beside `api` and `engine`.
+    """Runs jobs of all types but pull from the service's database, beside `api` and `engine`.
 
     Any number may share one PostgreSQL; each job is run by one of them, and taken over by another if that one ends.
 

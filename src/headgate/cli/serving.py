@@ -19,10 +19,12 @@ import uvicorn
 from headgate.agents import addresses
 from headgate.agents.addresses import Addresses
 from headgate.agents.argocd import ArgocdAgent
+from headgate.agents.clusters import Clusters
 from headgate.agents.credentials import Credentials
 from headgate.agents.exec import ExecAgent
 from headgate.agents.github import GithubAgent
 from headgate.agents.http import HttpAgent
+from headgate.agents.kubernetes_node import KubernetesNodeAgent
 from headgate.agents.measuring import Measurer
 from headgate.agents.runner import AgentRunner
 from headgate.agents.web import Web
@@ -47,7 +49,7 @@ from headgate.runtime.worker_client import WorkerClient
 from headgate.store import NotAdmittedError, Store, UnavailableError, Workspace, open_store
 
 DEFAULT_WORKSPACE = "default"
-NOT_YET = ("kubernetes", "kubernetes-node", "graph", "workload")
+NOT_YET = ("kubernetes", "graph", "workload")
 """Types of agents that no process of this version runs: their jobs say so."""
 _FIRST_TOKEN_SECONDS = 60.0
 _RETRY_SECONDS = 1.0
@@ -75,12 +77,18 @@ class Options(msgspec.Struct, frozen=True):
     clock_bound_seconds: float = 10.0
     allow_address: tuple[str, ...] = ()
     allow_env: tuple[str, ...] = ()
+    allow_cluster: tuple[str, ...] = ()
     reaches_private: bool = False
-    """Without `allow_address`, whether agents reach this machine and its network, or public addresses only."""
+    """Without `allow_address`, whether agents reach this machine and its network, or public addresses only; and without
+    `allow_cluster`, whether they reach every cluster of its kubeconfig, or none."""
 
     @property
     def default_addresses(self) -> tuple[str, ...]:
         return addresses.OF_ONE_MACHINE if self.reaches_private else addresses.OUTSIDE
+
+    @property
+    def allowed_clusters(self) -> tuple[str, ...] | None:
+        return self.allow_cluster if self.allow_cluster or not self.reaches_private else None
 
     @property
     def is_embedded(self) -> bool:
@@ -236,11 +244,13 @@ class Process:
         for holder in self.store.claim_holders():
             if holders.has_ended(holder):
                 self.store.release_claims(holder)
+        clusters = Clusters(self.options.allowed_clusters)
         agents = (
             ExecAgent(self.options.data / "jobs"),
             HttpAgent(self._watch.now, address, web, self._credentials),
             GithubAgent(self._watch.now, web, self._credentials),
             ArgocdAgent(web, self._credentials),
+            KubernetesNodeAgent(clusters, self._watch.now),
         )
         return AgentRunner(self.store, self._report, self._watch.now, self.holder, agents, refused=NOT_YET)
 

@@ -57,6 +57,14 @@ def process_options(function: Callable[..., Any]) -> Callable[..., Any]:
                 help="An environment variable that job agents may name (tokenEnv, secretEnv), beside HEADGATE_AGENT_*; a * at "
                 "its end stands for the rest. May be repeated.",
             ),
+            click.option(
+                "--allow-cluster",
+                multiple=True,
+                envvar="HEADGATE_ALLOW_CLUSTER",
+                metavar="CONTEXT",
+                help="A context of this server's kubeconfig that job agents may name, or in-cluster for the cluster it runs "
+                "in. May be repeated. If absent, none; with `up` every context.",
+            ),
             _seconds(
                 "clock-bound",
                 10.0,

@@ -19,6 +19,7 @@ _WRITTEN_OUT: Mapping[str, tuple[str, ...]] = {
     "http": ("secret", "secretEnv"),
     "github": ("token", "tokenEnv"),
     "argocd": ("token", "tokenEnv", "insecure"),
+    "kubernetes-node": ("kubeContext", "verb"),
 }
 _RUNS_COMMANDS = ("exec", "pull")
 

@@ -20,6 +20,7 @@ OPEN_BY_DEFAULT: Mapping[str, tuple[str, ...]] = {
     "http": ("parameters", *_ALWAYS),
     "github": ("ref", "inputs", *_ALWAYS),
     "argocd": ("revision", *_ALWAYS),
+    "kubernetes-node": _ALWAYS,
 }
 """By type of agent: what a change is about, and never where it goes or what it runs."""
 OPEN_FOR_OTHERS = ("ref", "inputs", "image", "parameters", *_ALWAYS)
@@ -32,6 +33,7 @@ _ADDRESSES = {
     "host",
     "hostname",
     "hosts",
+    "kubecontext",
     "proxy",
     "server",
     "servers",

@@ -1,0 +1,168 @@
+"""Clusters that agents work on: contexts of the kubeconfig of whoever runs the server, or the cluster it runs in.
+
+Which of them a job agent may name is the server's to say: whoever may write an agent must not be able to use every
+credential that lies beside the server.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+
+from headgate.agents.port import Agent, Assignment, JobProgress, TryLaterError, shortened
+from headgate.kernel.instants import Instant
+from headgate.kernel.problems import Problem, Rejected
+from headgate.kubernetes import in_cluster, kubeconfig
+from headgate.kubernetes.access import ClusterAccess
+from headgate.kubernetes.client import Client
+from headgate.kubernetes.errors import (
+    ApiError,
+    ForbiddenError,
+    InvalidError,
+    TooManyRequestsError,
+    UnauthorizedError,
+    UnreachableError,
+)
+from headgate.kubernetes.resources import NAMESPACES
+from headgate.kubernetes.transport import Transport
+
+OPTION = "--allow-cluster"
+IN_CLUSTER = "in-cluster"
+"""The name of the cluster that this process is a pod of."""
+_FIELD = "config.kubeContext"
+_LONGEST_ANSWER = 500
+
+Load = Callable[[str | None], ClusterAccess]
+
+
+class Cluster:
+    """One that is reached, with what it is called in sentences."""
+
+    def __init__(self, name: str, access: ClusterAccess) -> None:
+        self.name = name
+        self.client = Client(Transport(access))
+        self.namespace = access.namespace
+        self._uid: str | None = None
+
+    async def uid(self) -> str:
+        """That of its oldest namespace, which tells clusters apart whatever they are called."""
+        if self._uid is None:
+            found = await self.client.get(NAMESPACES, "kube-system")
+            self._uid = str(found["metadata"]["uid"])
+        return self._uid
+
+
+class Clusters:
+    """`allowed` are contexts, and `in-cluster`; None allows all that the server can reach."""
+
+    def __init__(self, allowed: Iterable[str] | None = None, load: Load | None = None) -> None:
+        self._allowed = None if allowed is None else tuple(allowed)
+        self._load = load or _access
+        self._reached: dict[str | None, Cluster] = {}
+
+    async def named(self, context: str | None) -> Cluster:
+        """Raises Rejected for one that may not be used, or that the server does not know."""
+        wanted = self._wanted(context)
+        if wanted not in self._reached:
+            access = await asyncio.to_thread(self._load, wanted)
+            self._reached.setdefault(wanted, Cluster(wanted or "the current context", access))
+        return self._reached[wanted]
+
+    async def close(self) -> None:
+        reached, self._reached = self._reached, {}
+        for cluster in reached.values():
+            await cluster.client.close()
+
+    def _wanted(self, context: str | None) -> str | None:
+        if self._allowed is None or context in self._allowed:
+            return context
+        if context is None and len(self._allowed) == 1:
+            return self._allowed[0]
+        said = "is required" if context is None else f'is "{context[:80]}"'
+        allowed = ", ".join(self._allowed) or "none"
+        message = f"{said}; allowed are {allowed}, and what whoever runs the server adds with {OPTION}"
+        raise Rejected((Problem(_FIELD, message),))
+
+
+def _access(context: str | None) -> ClusterAccess:
+    if context != IN_CLUSTER:
+        return kubeconfig.load(context=context)
+    if not in_cluster.is_here(os.environ):
+        raise Rejected((Problem(_FIELD, f'is "{IN_CLUSTER}", and the server does not run in a cluster'),))
+    return in_cluster.load(os.environ)
+
+
+class ClusterAgent(Agent):
+    """Works by looking: each look reads the cluster, does what is still to do, and says how it is.
+
+    So a start that is repeated after a crash, and every later look, are the same call.
+    """
+
+    def __init__(self, clusters: Clusters, clock: Callable[[], Instant]) -> None:
+        self._clusters = clusters
+        self._clock = clock
+
+    @abstractmethod
+    async def _look(self, assignment: Assignment) -> JobProgress:
+        """Raises ApiError."""
+
+    @abstractmethod
+    async def _end(self, assignment: Assignment) -> str | None:
+        """As `stop`. Raises ApiError."""
+
+    async def start(self, assignment: Assignment) -> JobProgress:
+        """What the cluster refuses from the beginning, somebody has to put right; later on it may pass by itself."""
+        try:
+            return await self._look(assignment)
+        except (UnauthorizedError, ForbiddenError, InvalidError) as error:
+            if "exceeded quota" in error.message:
+                raise _later(error) from None
+            return JobProgress("invalidIntegration", shortened(f"the cluster refuses: {_said(error)}"))
+        except ApiError as error:
+            raise _later(error) from None
+
+    async def follow(self, assignment: Assignment) -> JobProgress:
+        try:
+            return await self._look(assignment)
+        except ApiError as error:
+            raise _later(error) from None
+
+    async def stop(self, assignment: Assignment) -> str | None:
+        try:
+            return await self._end(assignment)
+        except ApiError as error:
+            raise _later(error) from None
+
+    async def close(self) -> None:
+        await self._clusters.close()
+
+
+async def check_is_of(cluster: Cluster, resource: Mapping[str, object]) -> None:
+    """A discovered resource says of which cluster it is: a context that leads to another one by now changes nothing
+    there. Raises Rejected, ApiError."""
+    config = resource.get("config")
+    expected = config.get("clusterUid") if isinstance(config, Mapping) else None
+    if not isinstance(expected, str) or not expected:
+        return
+    found = await cluster.uid()
+    if found != expected:
+        message = (
+            f"leads to the cluster {found}, and {resource.get('name')} is of the cluster {expected}; allowed is "
+            "a context of that one"
+        )
+        raise Rejected((Problem(_FIELD, message),))
+
+
+def _said(error: ApiError) -> str:
+    return error.message[:_LONGEST_ANSWER]
+
+
+def _later(error: ApiError) -> TryLaterError:
+    if isinstance(error, UnreachableError):
+        return TryLaterError(
+            f"the cluster cannot answer: {_said(error)}", error.after_seconds, was_sent=error.was_sent
+        )
+    after = error.after_seconds if isinstance(error, TooManyRequestsError) else None
+    return TryLaterError(f"the cluster refuses: {_said(error)}", after)
