@@ -9,6 +9,7 @@ from headgate.agents.argocd import ArgocdConfig
 from headgate.agents.exec import ExecConfig
 from headgate.agents.github import GithubConfig
 from headgate.agents.http import HttpConfig
+from headgate.agents.kubernetes_job import KubernetesConfig
 from headgate.agents.kubernetes_node import KubernetesNodeConfig
 from headgate.fleet.engine import manifest_checks, manifests
 from headgate.fleet.model import agent_fields
@@ -18,6 +19,7 @@ CONFIGS: dict[str, type[msgspec.Struct]] = {
     "http": HttpConfig,
     "github": GithubConfig,
     "argocd": ArgocdConfig,
+    "kubernetes": KubernetesConfig,
     "kubernetes-node": KubernetesNodeConfig,
 }
 MAY_BE_OPENED = {
@@ -44,6 +46,7 @@ MAY_BE_OPENED = {
         "pollSeconds",
         "timeoutSeconds",
     },
+    "kubernetes": {"parameters", "logLines", "ttlSecondsAfterFinished", "timeoutSeconds"},
     "kubernetes-node": {
         "verb",
         "node",

@@ -13,6 +13,7 @@ from headgate.agents.argocd import ArgocdConfig
 from headgate.agents.exec import ExecConfig
 from headgate.agents.github import GithubConfig
 from headgate.agents.http import HttpConfig
+from headgate.agents.kubernetes_job import KubernetesConfig
 from headgate.agents.kubernetes_node import KubernetesNodeConfig
 from headgate.kernel import documents
 
@@ -22,6 +23,7 @@ CONFIGS: dict[str, type[msgspec.Struct]] = {
     "http": HttpConfig,
     "github": GithubConfig,
     "argocd": ArgocdConfig,
+    "kubernetes": KubernetesConfig,
     "kubernetes-node": KubernetesNodeConfig,
 }
 

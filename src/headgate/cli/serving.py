@@ -24,6 +24,7 @@ from headgate.agents.credentials import Credentials
 from headgate.agents.exec import ExecAgent
 from headgate.agents.github import GithubAgent
 from headgate.agents.http import HttpAgent
+from headgate.agents.kubernetes_job import KubernetesJobAgent
 from headgate.agents.kubernetes_node import KubernetesNodeAgent
 from headgate.agents.measuring import Measurer
 from headgate.agents.runner import AgentRunner
@@ -49,7 +50,7 @@ from headgate.runtime.worker_client import WorkerClient
 from headgate.store import NotAdmittedError, Store, UnavailableError, Workspace, open_store
 
 DEFAULT_WORKSPACE = "default"
-NOT_YET = ("kubernetes", "graph", "workload")
+NOT_YET = ("graph", "workload")
 """Types of agents that no process of this version runs: their jobs say so."""
 _FIRST_TOKEN_SECONDS = 60.0
 _RETRY_SECONDS = 1.0
@@ -250,6 +251,7 @@ class Process:
             HttpAgent(self._watch.now, address, web, self._credentials),
             GithubAgent(self._watch.now, web, self._credentials),
             ArgocdAgent(web, self._credentials),
+            KubernetesJobAgent(clusters, self._watch.now),
             KubernetesNodeAgent(clusters, self._watch.now),
         )
         return AgentRunner(self.store, self._report, self._watch.now, self.holder, agents, refused=NOT_YET)

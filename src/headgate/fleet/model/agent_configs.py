@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from headgate.fleet.model import careful_addresses, careful_commands, careful_texts, hiding, job_configs
+from headgate.fleet.model import (
+    careful_addresses,
+    careful_commands,
+    careful_templates,
+    careful_texts,
+    hiding,
+    job_configs,
+)
 from headgate.fleet.model.job_configs import Bindings, Config
 from headgate.kernel.documents import field_path
 from headgate.kernel.problems import Problem, Rejected
@@ -19,9 +26,11 @@ _WRITTEN_OUT: Mapping[str, tuple[str, ...]] = {
     "http": ("secret", "secretEnv"),
     "github": ("token", "tokenEnv"),
     "argocd": ("token", "tokenEnv", "insecure"),
+    "kubernetes": ("kubeContext",),
     "kubernetes-node": ("kubeContext", "verb"),
 }
 _RUNS_COMMANDS = ("exec", "pull")
+_TEMPLATES: Mapping[str, str] = {"kubernetes": "jobTemplate"}
 
 
 def check(agent_type: str, config: Config, path: str, problems: list[Problem]) -> None:
@@ -38,6 +47,9 @@ def check(agent_type: str, config: Config, path: str, problems: list[Problem]) -
             careful_addresses.check(given, field_path(path, field), problems)
     if agent_type in _RUNS_COMMANDS and "command" in config:
         careful_commands.check(config["command"], field_path(path, "command"), problems)
+    template = _TEMPLATES.get(agent_type, "")
+    if template in config:
+        careful_templates.check(config[template], field_path(path, template), problems)
 
 
 def resolve(agent_type: str, config: Config, bindings: Bindings, path: str = "config") -> dict[str, Any]:
@@ -56,6 +68,8 @@ def resolve(agent_type: str, config: Config, bindings: Bindings, path: str = "co
             result[field], values = careful_commands.resolve(given, bindings, place, problems)
         elif agent_type in _RUNS_COMMANDS and field == "workingDirectory" and isinstance(given, str):
             result[field] = careful_texts.folder(given, bindings, place, problems)
+        elif field == _TEMPLATES.get(agent_type):
+            result[field] = careful_templates.resolve(given, bindings, place, problems)
         else:
             result |= job_configs.resolve_into({field: given}, bindings, path, problems)
     if problems:

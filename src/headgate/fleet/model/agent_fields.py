@@ -20,6 +20,7 @@ OPEN_BY_DEFAULT: Mapping[str, tuple[str, ...]] = {
     "http": ("parameters", *_ALWAYS),
     "github": ("ref", "inputs", *_ALWAYS),
     "argocd": ("revision", *_ALWAYS),
+    "kubernetes": ("parameters", *_ALWAYS),
     "kubernetes-node": _ALWAYS,
 }
 """By type of agent: what a change is about, and never where it goes or what it runs."""
@@ -64,6 +65,7 @@ _COMMANDS = {
     "entrypoint",
     "env",
     "executable",
+    "jobtemplate",
     "script",
     "shell",
 }

@@ -39,6 +39,9 @@ _PLAIN = re.compile(r"[A-Za-z0-9._:/@+=,-]*")
 _PLAIN_WORDS = "letters, digits and . _ : / @ + = , -"
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 
+UNKNOWN_PROGRAM = "python"
+"""Stands for a program that is not known: nothing that could be code is given to it."""
+
 Values = dict[str, str]
 
 
@@ -49,23 +52,38 @@ def resolve(value: object, bindings: Bindings, path: str, problems: Problems) ->
         _refuse_computed_program(value, path, problems)
         return _script(value, bindings, path, problems, values), values
     if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
-        return [
-            _argument(value, index, bindings, item_path(path, index), problems, values)
-            for index in range(len(value))
-        ], values
+        return resolve_items(
+            value, [item_path(path, index) for index in range(len(value))], bindings, problems
+        )
     if has_expression(value):
         problems.append(Problem(path, "must be a command: a string, or a list of strings that is not empty"))
     return value, values
 
 
+def resolve_items(
+    items: Sequence[str], paths: Sequence[str], bindings: Bindings, problems: Problems
+) -> tuple[list[str], Values]:
+    """A command in items, each with its own path."""
+    values: Values = {}
+    resolved = [
+        _argument(items, index, bindings, paths[index], problems, values) for index in range(len(items))
+    ]
+    return resolved, values
+
+
 def check(value: object, path: str, problems: Problems) -> None:
     if isinstance(value, str):
         _refuse_computed_program(value, path, problems)
-    elif isinstance(value, list | tuple) and value and all(isinstance(item, str) for item in value):
-        _refuse_computed_program(value[0], item_path(path, 0), problems)
-        code = _place_of_code(value)
-        if code is not None and not _is_shell(value[0]) and has_expression(value[code]):
-            problems.append(_pasted(item_path(path, code)))
+    elif isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
+        check_items(value, [item_path(path, index) for index in range(len(value))], problems)
+
+
+def check_items(items: Sequence[str], paths: Sequence[str], problems: Problems) -> None:
+    if items:
+        _refuse_computed_program(items[0], paths[0], problems)
+        code = _place_of_code(items)
+        if code is not None and not _is_shell(items[0]) and has_expression(items[code]):
+            problems.append(_pasted(paths[code]))
 
 
 def _refuse_computed_program(text: str, path: str, problems: Problems) -> None:
