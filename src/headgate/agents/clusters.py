@@ -29,19 +29,17 @@ from headgate.kubernetes.resources import NAMESPACES
 from headgate.kubernetes.transport import Transport
 
 OPTION = "--allow-cluster"
-IN_CLUSTER = "in-cluster"
-"""The name of the cluster that this process is a pod of."""
 _FIELD = "config.kubeContext"
 _LONGEST_ANSWER = 500
+LOOK_SECONDS = (0.2, 0.5, 1.0, 2.0, 5.0)
 
 Load = Callable[[str | None], ClusterAccess]
 
 
 class Cluster:
-    """One that is reached, with what it is called in sentences."""
+    """One that is reached."""
 
-    def __init__(self, name: str, access: ClusterAccess) -> None:
-        self.name = name
+    def __init__(self, access: ClusterAccess) -> None:
         self.client = Client(Transport(access))
         self.namespace = access.namespace
         self._uid: str | None = None
@@ -67,7 +65,7 @@ class Clusters:
         wanted = self._wanted(context)
         if wanted not in self._reached:
             access = await asyncio.to_thread(self._load, wanted)
-            self._reached.setdefault(wanted, Cluster(wanted or "the current context", access))
+            self._reached.setdefault(wanted, Cluster(access))
         return self._reached[wanted]
 
     async def close(self) -> None:
@@ -87,11 +85,27 @@ class Clusters:
 
 
 def _access(context: str | None) -> ClusterAccess:
-    if context != IN_CLUSTER:
+    if context != in_cluster.NAME:
         return kubeconfig.load(context=context)
     if not in_cluster.is_here(os.environ):
-        raise Rejected((Problem(_FIELD, f'is "{IN_CLUSTER}", and the server does not run in a cluster'),))
+        raise Rejected((Problem(_FIELD, f'is "{context}", and the server does not run in a cluster'),))
     return in_cluster.load(os.environ)
+
+
+class Pace:
+    """How soon a job is looked at again: the later the more often nothing has changed."""
+
+    def __init__(self) -> None:
+        self._looks: dict[str, tuple[str, int]] = {}
+
+    def seconds(self, job: str, message: str) -> float:
+        last, looks = self._looks.get(job, ("", 0))
+        looks = looks + 1 if last == message else 0
+        self._looks[job] = (message, looks)
+        return LOOK_SECONDS[min(looks, len(LOOK_SECONDS) - 1)]
+
+    def forget(self, job: str) -> None:
+        self._looks.pop(job, None)
 
 
 class ClusterAgent(Agent):
@@ -103,6 +117,7 @@ class ClusterAgent(Agent):
     def __init__(self, clusters: Clusters, clock: Callable[[], Instant]) -> None:
         self._clusters = clusters
         self._clock = clock
+        self._pace = Pace()
 
     @abstractmethod
     async def _look(self, assignment: Assignment) -> JobProgress:
@@ -134,6 +149,9 @@ class ClusterAgent(Agent):
             return await self._end(assignment)
         except ApiError as error:
             raise _later(error) from None
+
+    async def forget(self, assignment: Assignment) -> None:
+        self._pace.forget(assignment.job.id)
 
     async def close(self) -> None:
         await self._clusters.close()

@@ -22,7 +22,6 @@ from headgate.kubernetes.resources import ApiResource, Document
 
 JOBS = ApiResource("batch", "v1", "Job", "jobs")
 MANAGER = "headgate-job-agent"
-LOOK_SECONDS = 2.0
 DELETING_SECONDS = 1.0
 _LONGEST_SLUG = 40
 
@@ -94,7 +93,8 @@ class KubernetesJobAgent(ClusterAgent):
         ended = _ended(found)
         if ended is None:
             message = shortened(_how_it_is(found, pods))
-            return JobProgress("inProgress", message, str(place), look_again_seconds=LOOK_SECONDS)
+            wait = self._pace.seconds(assignment.job.id, message)
+            return JobProgress("inProgress", message, str(place), look_again_seconds=wait)
         status, reason = ended
         message = f"the Job {place} " + ("is complete" if status == "successful" else f"failed: {reason}")
         shown = job_pods.failed(pods) if status != "successful" else job_pods.newest(pods)

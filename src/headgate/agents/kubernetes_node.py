@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 import msgspec
 
 from headgate.agents import node_holds, node_pods
-from headgate.agents.clusters import Cluster, ClusterAgent, Clusters, check_is_of
+from headgate.agents.clusters import Cluster, ClusterAgent, check_is_of
 from headgate.agents.node_holds import NODES, Hold
 from headgate.agents.port import Assignment, JobProgress, TimeoutSeconds, shortened
-from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem, Rejected
 from headgate.kubernetes.errors import (
     ApiError,
@@ -27,8 +26,6 @@ from headgate.kubernetes.errors import (
 )
 from headgate.kubernetes.resources import PODS, Document
 
-LOOK_SECONDS = (0.2, 0.5, 1.0, 2.0, 5.0)
-"""How long until the next look, the longer the more often nothing has changed."""
 MOST_EVICTIONS_AT_ONCE = 8
 _LONGEST_REASON = 300
 _NODE_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
@@ -57,13 +54,6 @@ class Blocked(msgspec.Struct, frozen=True, order=True):
 
 class KubernetesNodeAgent(ClusterAgent):
     type = "kubernetes-node"
-
-    def __init__(self, clusters: Clusters, clock: Callable[[], Instant]) -> None:
-        super().__init__(clusters, clock)
-        self._looks: dict[str, tuple[str, int]] = {}
-
-    async def forget(self, assignment: Assignment) -> None:
-        self._looks.pop(assignment.job.id, None)
 
     async def _look(self, assignment: Assignment) -> JobProgress:
         config = assignment.config(KubernetesNodeConfig)
@@ -120,10 +110,7 @@ class KubernetesNodeAgent(ClusterAgent):
         if blocked:
             more = f" and {len(blocked) - 1} more" if len(blocked) > 1 else ""
             message += f", waiting for {blocked[0]}{more}"
-        last, looks = self._looks.get(assignment.job.id, ("", 0))
-        looks = looks + 1 if last == message else 0
-        self._looks[assignment.job.id] = (message, looks)
-        wait = LOOK_SECONDS[min(looks, len(LOOK_SECONDS) - 1)]
+        wait = self._pace.seconds(assignment.job.id, message)
         return JobProgress("inProgress", shortened(message), name, look_again_seconds=wait)
 
 

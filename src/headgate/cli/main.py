@@ -26,6 +26,7 @@ _COMMANDS = {
     "get": ("headgate.cli.get", "Lists objects, or shows one."),
     "delete": ("headgate.cli.delete", "Deletes objects."),
     "export": ("headgate.cli.export", "Prints all objects as manifests."),
+    "discover": ("headgate.cli.discover", "Hands in what a cluster has as resources."),
     "status": ("headgate.cli.status", "Shows every deployment in every environment."),
     "watch": ("headgate.cli.watch", "Follows rollouts as they go."),
     "wait": ("headgate.cli.wait", "Waits until what was asked for runs where it should."),

@@ -17,6 +17,8 @@ class ClusterAccess(msgspec.Struct, frozen=True):
     server: str
     identities: IdentitySource
     namespace: str = "default"
+    context: str = ""
+    """What the kubeconfig calls it."""
     source: str = ""
     ca: bytes = b""
     is_insecure: bool = False

@@ -8,6 +8,7 @@ from pathlib import Path
 from headgate.kubernetes.access import ClusterAccess
 from headgate.kubernetes.identities import IdentityFile, IdentityFromFiles
 
+NAME = "in-cluster"
 HOST, PORT = "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"
 FOLDER = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
@@ -25,6 +26,7 @@ def load(environ: Mapping[str, str], folder: Path = FOLDER) -> ClusterAccess:
         server=f"https://{'[' + host + ']' if ':' in host else host}:{environ[PORT]}",
         identities=IdentityFromFiles(token=token),
         namespace=namespace.read_text("utf-8").strip() if namespace.exists() else "default",
+        context=NAME,
         source=str(folder / "ca.crt"),
         ca=IdentityFile(folder / "ca.crt", "the service account's ca.crt").read(),
     )

@@ -78,6 +78,7 @@ class _Loading:
             server=self._server(cluster),
             identities=self._identities(user, cluster),
             namespace=context.value.namespace or "default",
+            context=name if name is not None else self._config.current_context,
             source=str(cluster.file),
             ca=self._ca(cluster),
             is_insecure=cluster.value.insecure_skip_tls_verify,
