@@ -14,6 +14,8 @@ ROOT = Path(__file__).resolve().parents[2]
 SHARED_FOLDERS = ("examples", "tests")
 NEEDING_A_SERVER = {"README.md", "docs/first-rollout.md", "docs/service/api.md"}
 """Followed on one that has the demo's fleet."""
+NEEDING_A_CLUSTER = {"docs/kubernetes/node-upgrades.md"}
+"""Followed by the tests that have a control plane."""
 
 _FENCE = re.compile(r"^```(\S*)[ ]?([^\n]*)\n(.*?)^```[ ]*$", re.MULTILINE | re.DOTALL)
 _FILE_NAME = re.compile(r"# ([\w./-]+\.ya?ml)")

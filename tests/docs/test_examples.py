@@ -26,7 +26,9 @@ from . import pages
 FRAGMENT_KEYS = {"timeline", "agents", "expect", "objects"}
 SERVICE_MARKS = {"oidc", "prometheus"}
 """Checked in `test_service`."""
-KNOWN_MARKS = {"", "fails", "wrong", "rules", *FRAGMENT_KEYS, *SERVICE_MARKS}
+CLUSTER_MARKS = {"kubernetes"}
+"""Applied to a control plane by the tests that have one."""
+KNOWN_MARKS = {"", "fails", "wrong", "rules", *FRAGMENT_KEYS, *SERVICE_MARKS, *CLUSTER_MARKS}
 SHELL_WORDS = ("make", "git", "python3", "echo", "export", "cd")
 
 
@@ -44,7 +46,7 @@ MANIFESTS = [block for block in pages.all_blocks("yaml", "") if not is_scenario(
 PAGES_WITH_COMMANDS = [
     page
     for page in pages.all_pages()
-    if pages.name_of(page) not in pages.NEEDING_A_SERVER
+    if pages.name_of(page) not in pages.NEEDING_A_SERVER | pages.NEEDING_A_CLUSTER
     and any(block.language == "console" for block in pages.blocks_of(page))
 ]
 
