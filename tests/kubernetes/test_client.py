@@ -278,6 +278,9 @@ def test_who_has_a_certificate_a_bad_token_or_no_trust(control_plane: ControlPla
         async with client(impersonating) as ada:
             with pytest.raises(errors.ForbiddenError, match='User "ada"'):
                 await ada.get(NAMESPACES, "default")
+        trusting = {"certificate-authority": "", "insecure-skip-tls-verify": True}
+        async with client(certificate, **trusting) as careless:
+            await careless.get(NAMESPACES, "default")
         async with client(certificate, **{"certificate-authority": ""}) as distrusting:
             with pytest.raises(errors.UnreachableError, match="its certificate is not trusted"):
                 await distrusting.within(1).create(NAMESPACES, {"metadata": {"name": "x"}})

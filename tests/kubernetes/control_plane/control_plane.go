@@ -13,6 +13,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -33,6 +34,7 @@ type controlPlane struct {
 	audit          string
 	apiServerFlags string
 	withProcess    int
+	isOrphan       atomic.Bool
 
 	url   string
 	token string
@@ -49,7 +51,7 @@ func up(args []string) int {
 	flags.StringVar(&c.stages, "stages", "", "file with further kwok stages")
 	flags.StringVar(&c.audit, "audit", "", "file for the API server's audit log; none without it")
 	flags.StringVar(&c.apiServerFlags, "apiserver-flags", "", "further flags of the API server, separated by blanks")
-	flags.IntVar(&c.withProcess, "with-process", 0, "id of a process; when it ends, so does the cluster")
+	flags.IntVar(&c.withProcess, "with-process", 0, "id of a process; when it ends, the cluster goes with its folder")
 	_ = flags.Parse(args)
 	if c.dir == "" {
 		fmt.Fprintln(os.Stderr, "control-plane: --dir is required")
@@ -58,23 +60,37 @@ func up(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if c.withProcess != 0 {
-		go endWith(c.withProcess, stop)
+		go c.endWith(c.withProcess, stop)
 	}
-	if err := c.run(ctx); err != nil {
+	err := c.run(ctx)
+	c.remove()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "control-plane:", err)
 		return 1
 	}
 	return 0
 }
 
-// endWith ends this process soon after the given one, orderly if that is possible.
-func endWith(process int, stop func()) {
+// endWith ends this process soon after the given one. Nobody is left who could use the folder, which may be large.
+func (c *controlPlane) endWith(process int, stop func()) {
 	for isRunning(process) {
 		time.Sleep(300 * time.Millisecond)
 	}
+	c.isOrphan.Store(true)
 	stop()
 	time.Sleep(5 * time.Second)
+	c.remove()
 	os.Exit(1)
+}
+
+// remove takes the folder away if nobody is left who could use it; etcd may be writing to it still.
+func (c *controlPlane) remove() {
+	for attempt := 0; c.isOrphan.Load() && attempt < 10; attempt++ {
+		if os.RemoveAll(c.dir) == nil {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
 }
 
 // isRunning: a process that has ended and that nobody has waited for does not count.
