@@ -1,0 +1,144 @@
+"""Processes of the operator that are killed at any moment: what was promised holds, by what the API server saw."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from headgate.kubernetes.client import Client
+from headgate.kubernetes.errors import NotFoundError
+from headgate.kubernetes.resources import LEASES, Document
+from headgate.operator.installation import settings
+from kube import ControlPlane
+
+from . import operating
+from .operating import clique, pod_set
+from .support import is_ready, play, until
+
+PODS = 6
+KILLS = 5
+
+
+class Processes:
+    """Two of the operator, each replaced when it is killed."""
+
+    def __init__(self, plane: ControlPlane, namespace: str) -> None:
+        self._plane = plane
+        self._namespace = namespace
+        self.running = [self._start(), self._start()]
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "headgate", "operator", "run", "--health-port", "0"]
+        command += ["--kubeconfig", str(self._plane.kubeconfig), "--lease-seconds", "3"]
+        command += ["--namespace", self._namespace, "--lease-namespace", self._namespace]
+        return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def kill(self, index: int) -> None:
+        self.running[index].kill()
+        self.running[index].wait()
+        self.running[index] = self._start()
+
+    def end(self) -> None:
+        for process in self.running:
+            process.kill()
+            process.wait()
+
+
+@contextmanager
+def processes(plane: ControlPlane, namespace: str) -> Iterator[Processes]:
+    found = Processes(plane, namespace)
+    try:
+        yield found
+    finally:
+        found.end()
+
+
+def wanted(namespace: str, image: str) -> Document:
+    """Pods take a moment to become ready, so that there is something to interrupt."""
+    strategy = {"maxUnavailable": 1, "maxSurge": 0}
+    slow = {"headgate.test/ready-after": "300ms"}
+    main = clique("main", PODS, image, available=PODS - 1, strategy=strategy, annotations=slow)
+    return pod_set("web", namespace, 1, [main])
+
+
+async def is_all(client: Client, namespace: str, image: str) -> bool:
+    pods = await operating.pods_of(client, "web", namespace)
+    return operating.images(pods) == {image} and sum(map(is_ready, pods)) == len(pods) == PODS
+
+
+def test_a_roll_goes_on_whoever_is_killed_and_never_takes_a_pod_too_many(
+    control_plane: ControlPlane, kube_namespace: str
+) -> None:
+    namespace, chance = kube_namespace, random.Random(7)
+
+    async def story() -> None:
+        async with control_plane.client() as client:
+            await operating.install(client)
+            with processes(control_plane, namespace) as found:
+                await operating.apply(client, wanted(namespace, "v1"))
+                await until(lambda: is_all(client, namespace, "v1"), 60)
+                await operating.apply(client, wanted(namespace, "v2"))
+                for _ in range(KILLS):
+                    await asyncio.sleep(chance.uniform(0.2, 2.5))
+                    found.kill(chance.randrange(2))
+                await until(lambda: is_all(client, namespace, "v2"), 120)
+
+    play(story(), 280)
+    assert operating.most_missing(control_plane, namespace, PODS) <= 1
+    assert not list(_doubled(control_plane, namespace))
+
+
+def _doubled(plane: ControlPlane, namespace: str) -> Iterator[str]:
+    """Hostnames that two pods had at once."""
+    holders: dict[str, str] = {}
+    hosts: dict[str, str] = {}
+    for event in plane.audit(namespace):
+        reference = event.get("objectRef") or {}
+        if reference.get("resource") != "pods" or reference.get("subresource"):
+            continue
+        if event.get("stage") != "ResponseComplete" or event["responseStatus"]["code"] >= 300:
+            continue
+        if event["verb"] == "create":
+            document: dict[str, Any] = event["responseObject"]
+            name, host = document["metadata"]["name"], document["spec"]["hostname"]
+            if host in holders:
+                yield host
+            holders[host], hosts[name] = name, host
+        elif event["verb"] == "delete":
+            holders.pop(hosts.get(reference.get("name", ""), ""), None)
+
+
+def test_a_leader_that_is_ended_gives_its_lease_back(
+    control_plane: ControlPlane, kube_namespace: str
+) -> None:
+    async def story() -> None:
+        async with control_plane.client() as client:
+            await operating.install(client)
+
+            async def holder() -> str:
+                try:
+                    lease = await client.get(LEASES, settings.LEASE, kube_namespace)
+                except NotFoundError:
+                    return ""
+                return str(lease["spec"].get("holderIdentity") or "")
+
+            with processes(control_plane, kube_namespace) as found:
+                await until(holder, 60)
+                first = await holder()
+                for process in found.running:
+                    process.send_signal(signal.SIGTERM)
+
+                async def is_free() -> bool:
+                    return await holder() == ""
+
+                await until(is_free, 30)
+                assert first
+                assert [process.wait(20) for process in found.running] == [0, 0]
+
+    play(story(), 120)
