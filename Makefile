@@ -28,7 +28,7 @@ check: $(READY)
 
 .PHONY: lint-and-levels scenarios
 lint-and-levels: lint
-	$(BIN)/pytest -n 2 tests/kernel tests/cel tests/fleet tests/graph tests/workload
+	$(BIN)/pytest -n 2 tests/kernel tests/cel tests/fleet tests/graph tests/workload tests/cluster
 
 scenarios: $(READY)
 	$(BIN)/headgate test examples tests/scenarios

@@ -6,13 +6,15 @@ import shutil
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import msgspec
+
 from headgate.cluster.cache import ObjectCache
 from headgate.cluster.port import ObjectChange
 from headgate.kernel.backoffs import Backoff
 from headgate.kernel.objects import Key, Object
 from headgate.kubernetes.client import Client
 from headgate.kubernetes.reflector import Reflector
-from headgate.kubernetes.resources import NAMESPACES, PODS, Document
+from headgate.kubernetes.resources import NAMESPACES, PODS, ApiResource, Document
 from kube import ControlPlane
 
 from .cutting import cutting_proxy
@@ -142,6 +144,31 @@ def test_a_version_that_is_too_old_leads_to_a_new_list_and_the_end_of_what_is_no
             kept = listening.cache.get(Key(group, "Gate", kube_namespace, "stays"))
             assert kept is not None
             assert kept.uid == first["metadata"]["uid"]
+
+    play(story())
+
+
+def test_who_may_not_list_is_told_so_until_they_may(control_plane: ControlPlane, kube_namespace: str) -> None:
+    binding = {
+        "metadata": {"name": "ada", "namespace": kube_namespace},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "view"},
+        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "ada"}],
+    }
+    bindings = ApiResource("rbac.authorization.k8s.io", "v1", "RoleBinding", "rolebindings")
+
+    async def story() -> None:
+        listening = Listening()
+        async with control_plane.client() as admin, control_plane.client() as client:
+            access = client.transport.access
+            client.transport.access = msgspec.structs.replace(access, headers=(("Impersonate-User", "ada"),))
+            await admin.create(CONFIG_MAPS, config_map("a", kube_namespace))
+            following = reflector(client, listening, kube_namespace)
+            async with running(following.run()):
+                await until(lambda: following.problem)
+                assert 'User "ada" cannot list resource "configmaps"' in str(following.problem)
+                await admin.create(bindings, binding)
+                await until(has(listening, "a"))
+                assert following.problem is None
 
     play(story())
 
