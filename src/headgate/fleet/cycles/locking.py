@@ -340,12 +340,13 @@ def due_without_a_window(state: State, site: Site) -> OwnCycle:
     What was ordered for a deployment that is a hook now is off: hooks run with the cycle, not by themselves.
     """
     found: OwnCycle = {}
-    for name in shape.of_site(site).hooks:
+    members = shape.of_site(site)
+    for name in members.hooks:
         record = site.members[name].record
         if record.ordered is not None or record.rollback_to is not None:
             record.ordered = record.rollback_to = None
             state.target_changed(site.members[name])
-    for name in shape.of_site(site).others:
+    for name in members.others:
         target = site.members[name]
         record = target.record
         if record.deployed is None or record.job is not None or not site.is_home_of(target):

@@ -47,10 +47,10 @@ def of_site(site: Site) -> Shape:
     if site.plan is None or site.plan[0] is not form:
         site.plan = (form, _shape(site, form))
     shape: Shape = site.plan[1]
-    kept = next((group.hooks for group in site.groups() if group.hooks), None)
-    if kept is None or not is_inferred(site.rule):
-        return shape
-    return _with_kept_hooks(shape, kept)
+    for group in site.groups() if is_inferred(site.rule) else ():
+        if group.hooks:
+            return _with_kept_hooks(shape, group.hooks)
+    return shape
 
 
 def _with_kept_hooks(shape: Shape, hooks: Mapping[str, MemberRole]) -> Shape:

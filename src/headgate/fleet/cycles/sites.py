@@ -174,8 +174,9 @@ def _cycle_without_a_window(state: State, site: Site, now: Instant, blockers: Bl
     Whether one was made, so that another may be due: what the superseded group was about to run counts no more.
     """
     for name in shape.of_site(site).others:
-        if not locking.is_in_started_group(site, name):
-            jobs.reconsider_attempt(state, site.members[name], now)
+        target = site.members[name]
+        if target.record.attempts and not locking.is_in_started_group(site, name):
+            jobs.reconsider_attempt(state, target, now)
     due = locking.due_without_a_window(state, site)
     if not due:
         return False

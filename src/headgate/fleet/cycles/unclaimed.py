@@ -10,7 +10,7 @@ from headgate.kernel.instants import Instant
 
 
 def take_back(state: State, site: Site, now: Instant) -> None:
-    for target in list(site.members.values()):
+    for target in [one for one in site.members.values() if one.record.job is not None]:
         job = withdrawing.take_back(state, target, now)
         if job is not None and job.started_at is not None:
             cycle.job_ended(state, job, now)

@@ -106,7 +106,8 @@ def _reconcile(state: State, unit: Unit, now: Instant) -> tuple[Start | None, Bl
     if isinstance(unit, Site):
         seen = sites.reconcile(state, unit, now)
         for member in unit.members.values():
-            holds.settle_target(state, member)
+            if member.record.slots:
+                holds.settle_target(state, member)
         return seen
     assert isinstance(unit, Target)
     blockers = Blockers()
