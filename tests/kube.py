@@ -32,6 +32,8 @@ from headgate.kubernetes.transport import Transport
 _SCRIPT = Path(__file__).parents[1] / "scripts" / "kube"
 _CANNOT = 77
 _NODES = 4
+_PATIENCE_SECONDS = float(os.environ.get("HEADGATE_KUBE_PATIENCE_SECONDS", "1800"))
+"""How long a build that runs already is waited for."""
 _LOOK_SECONDS = 0.03
 _SERVICE_ACCOUNTS = ApiResource("", "v1", "ServiceAccount", "serviceaccounts")
 
@@ -43,7 +45,15 @@ class AbsentError(Exception):
 @functools.cache
 def program() -> Path:
     """Built if it has to be; whoever comes while another builds it waits. Raises AbsentError."""
-    done = subprocess.run([str(_SCRIPT)], capture_output=True, text=True, check=False)
+    try:
+        done = subprocess.run(
+            [str(_SCRIPT)], capture_output=True, text=True, check=False, timeout=_PATIENCE_SECONDS
+        )
+    except subprocess.TimeoutExpired:
+        waited = f"{_PATIENCE_SECONDS / 60:g} minutes"
+        raise AbsentError(
+            f"scripts/kube is still building after {waited}: run it once before the tests"
+        ) from None
     if done.returncode == _CANNOT:
         raise AbsentError(done.stderr.strip())
     if done.returncode != 0:
