@@ -32,6 +32,7 @@ class Scripted(Agent):
         self.calls: list[tuple[str, str]] = []
         self.states: list[dict[str, Any]] = []
         self.stop_errors: list[Exception] = []
+        self.left: str | None = None
         self.is_closed = False
 
     async def start(self, assignment: Assignment) -> JobProgress:
@@ -51,10 +52,11 @@ class Scripted(Agent):
         result: JobProgress = await answer(assignment)
         return result
 
-    async def stop(self, assignment: Assignment) -> None:
+    async def stop(self, assignment: Assignment) -> str | None:
         self.calls.append(("stop", assignment.job.id))
         if self.stop_errors:
             raise self.stop_errors.pop(0)
+        return self.left
 
     async def forget(self, assignment: Assignment) -> None:
         self.calls.append(("forget", assignment.job.id))
@@ -511,6 +513,25 @@ def test_a_job_past_its_deadline_is_stopped_and_timed_out(store: Store) -> None:
             await until(is_gone(store))
         assert reports.statuses() == ["inProgress", "timedOut"]
         assert agent.names()[-2:] == ["stop", "forget"]
+
+    play(story())
+
+
+def test_a_job_past_its_deadline_says_what_it_waited_for_and_what_it_leaves(store: Store) -> None:
+    async def story() -> None:
+        put(store, order(deadline_at=clock() + instants.seconds(0.2)))
+        waiting = JobProgress("inProgress", "waiting for a", look_again_seconds=0.01)
+        agent, reports = Scripted(waiting), Reports()
+        agent.stop_errors = [TryLaterError("not now")]
+        agent.left = "a is as it was"
+        async with running(runner_of(store, agent, reports)):
+            await until(is_gone(store))
+        reason = "it did not end in time; the last it said: waiting for a"
+        assert [change.message for change in reports.taken] == [
+            "waiting for a",
+            f"{reason}; stopping it: not now",
+            f"{reason}; a is as it was",
+        ]
 
     play(story())
 

@@ -13,15 +13,42 @@ from agents.support import Shelf, clock
 from headgate.agents.clusters import Clusters
 from headgate.agents.kubernetes_node import KubernetesNodeAgent
 from headgate.agents.node_holds import NODES
-from headgate.agents.port import Assignment, JobProgress
+from headgate.agents.port import Assignment, JobProgress, TryLaterError
 from headgate.kubernetes import kubeconfig
+from headgate.kubernetes.access import ClusterAccess
 from headgate.kubernetes.client import Client
-from headgate.kubernetes.errors import NotFoundError
+from headgate.kubernetes.errors import NotFoundError, UnreachableError
 from headgate.kubernetes.resources import PODS, Document
+from headgate.kubernetes.transport import ApiAnswer, ApiRequest, Transport
 
 from .support import BUDGETS, DEPLOYMENTS, is_ready, until
 
 OWN_NODES = "headgate.test/nodes"
+
+
+class Lossy(Transport):
+    """Writes are done, and the answers to the first of each kind and object are lost."""
+
+    def __init__(self, access: ClusterAccess) -> None:
+        super().__init__(access)
+        self.lost: set[tuple[str, str]] = set()
+
+    async def ask(self, request: ApiRequest) -> ApiAnswer:
+        answer = await super().ask(request)
+        key = (request.method, request.path)
+        if request.is_read or key in self.lost:
+            return answer
+        self.lost.add(key)
+        raise UnreachableError("the answer is lost")
+
+
+async def lossy_clusters(plane: kube.ControlPlane) -> tuple[Clusters, Lossy]:
+    clusters = clusters_of(plane)
+    cluster = await clusters.named(None)
+    await cluster.client.close()
+    transport = Lossy(cluster.client.transport.access)
+    cluster.client = Client(transport)
+    return clusters, transport
 
 
 def clusters_of(plane: kube.ControlPlane, allowed: tuple[str, ...] | None = None) -> Clusters:
@@ -168,11 +195,14 @@ class Farm:
         return await self.agent.start(self.assignment(verb, **given))
 
     async def drained(self, **given: Any) -> JobProgress:
-        """Looks until it has ended."""
+        """Looks until it has ended, however often the cluster does not answer."""
         ended: list[JobProgress] = []
 
         async def has_ended() -> bool:
-            progress = await self.look(**given)
+            try:
+                progress = await self.look(**given)
+            except TryLaterError:
+                return False
             if progress.has_ended:
                 ended.append(progress)
             return bool(ended)

@@ -22,7 +22,7 @@ from headgate.kubernetes.identities import ApiIdentity, FixedIdentity
 from headgate.kubernetes.resources import PODS, Document
 
 from .imitation import Imitation, says
-from .nodes import clusters_of
+from .nodes import clusters_of, lossy_clusters
 from .support import play, until
 
 
@@ -143,6 +143,21 @@ def test_a_server_that_is_killed_finds_its_job_again(
             await it.look()
             it.shelf.state = kept
             assert (await it.look()).status == "inProgress"
+            assert len(await it.jobs()) == 1
+
+    play(story())
+
+
+def test_a_job_whose_creation_is_not_answered_is_found_and_not_made_again(
+    control_plane: kube.ControlPlane, kube_namespace: str
+) -> None:
+    async def story() -> None:
+        async with scene(control_plane, kube_namespace) as it:
+            clusters, _ = await lossy_clusters(control_plane)
+            it.agent = KubernetesJobAgent(clusters, clock)
+            with pytest.raises(TryLaterError, match="the answer is lost"):
+                await it.look()
+            assert (await it.ended()).status == "successful"
             assert len(await it.jobs()) == 1
 
     play(story())

@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 
 import kube
+from agents.support import clock
+from headgate.agents.kubernetes_node import KubernetesNodeAgent
 from headgate.agents.node_holds import ANNOTATION, NODES
 from headgate.kernel.problems import Rejected
 from headgate.kubernetes.resources import NAMESPACES, PODS, ApiResource
 
-from .nodes import OWN_NODES, clusters_of, farm
+from .nodes import OWN_NODES, clusters_of, farm, lossy_clusters
 from .support import BUDGETS, play, until
 
 DAEMON_SETS = ApiResource("apps", "v1", "DaemonSet", "daemonsets")
@@ -350,6 +352,24 @@ def test_a_drain_goes_on_from_any_moment_at_which_its_process_is_killed(
             it.shelf.state = {}
             progress = await it.drained()
             assert progress.status == "successful"
+            granted = [name for name, code in evictions(control_plane, kube_namespace) if code == 201]
+            assert sorted(granted) == before
+            assert cordons(control_plane, it.nodes[0]) == [True]
+
+    play(story())
+
+
+def test_no_lost_answer_leads_to_a_second_cordon_or_a_second_eviction(
+    control_plane: kube.ControlPlane, kube_namespace: str
+) -> None:
+    async def story() -> None:
+        async with farm(control_plane, kube_namespace) as it:
+            await it.deploy("web", 4)
+            before = await it.pods_on()
+            clusters, transport = await lossy_clusters(control_plane)
+            it.agent = KubernetesNodeAgent(clusters, clock)
+            assert (await it.drained()).status == "successful"
+            assert len(transport.lost) == 1 + len(before)
             granted = [name for name, code in evictions(control_plane, kube_namespace) if code == 201]
             assert sorted(granted) == before
             assert cordons(control_plane, it.nodes[0]) == [True]

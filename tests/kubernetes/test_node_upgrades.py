@@ -14,6 +14,8 @@ import kube
 from docs import pages
 from docs import server as documented
 from headgate.agents.kubernetes_job import JOBS
+from headgate.agents.node_holds import NODES as NODE_KIND
+from headgate.kubernetes.client import Client
 from service.server import Server
 
 from . import fleet
@@ -84,45 +86,101 @@ def follow(command: pages.Command, folder: Path, plane: kube.ControlPlane) -> No
     assert pages.is_printed_alike(command.printed, printed), f"{command.line}\n{printed}"
 
 
-def test_a_server_that_is_killed_in_the_middle_of_drains_goes_on_with_them(
-    folder: Path, ten_nodes: kube.ControlPlane
-) -> None:
-    """Twice: while evictions are refused, and while Jobs run."""
-    assert ten_nodes.kubectl("apply", "-f", str(folder / "web.yaml")).returncode == 0
-    assert ten_nodes.kubectl("rollout", "status", "deployment/web").returncode == 0
-    server = Server(folder / "server")
-    server.start()
+class Service:
+    """A server of one's own, with the command line of whoever uses it."""
 
-    def headgate(*words: str) -> str:
-        code, printed = pages.run([*words, "--server", server.address, "--token", server.token], folder)
+    def __init__(self, folder: Path) -> None:
+        self.server = Server(folder / "server")
+        self._folder = folder
+
+    def __call__(self, *words: str) -> str:
+        given = [*words, "--server", self.server.address, "--token", self.server.token]
+        code, printed = pages.run(given, self._folder)
         assert code == 0, f"{words}\n{printed}"
         return printed
 
+    async def do(self, *words: str) -> str:
+        return await asyncio.to_thread(self, *words)
+
+    def crash(self) -> None:
+        self.server.kill()
+        self.server.start()
+
+
+@pytest.fixture
+def headgate(folder: Path, ten_nodes: kube.ControlPlane) -> Iterator[Service]:
+    """Its cluster runs what must not go down."""
+    assert ten_nodes.kubectl("apply", "-f", str(folder / "web.yaml")).returncode == 0
+    assert ten_nodes.kubectl("rollout", "status", "deployment/web").returncode == 0
+    service = Service(folder)
+    service.server.start()
+    yield service
+    service.server.stop()
+
+
+async def begin(headgate: Service, cluster: Client) -> None:
+    """An upgrade of all nodes, which a budget does not let go on."""
+    await cluster.patch(BUDGETS, "web", "default", {"spec": {"maxUnavailable": 0}})
+    await headgate.do("discover", "kubernetes", "--cluster", "prod-east")
+    await headgate.do("apply", "-f", "nodes.yaml")
+    await headgate.do("publish", "os-patch", "2026-11")
+    await headgate.do("publish", "kubelet", "v1.36.3")
+
+
+async def go_on(cluster: Client) -> None:
+    await cluster.patch(BUDGETS, "web", "default", {"spec": {"maxUnavailable": 1}})
+
+
+def test_a_server_that_is_killed_in_the_middle_of_drains_goes_on_with_them(
+    headgate: Service, ten_nodes: kube.ControlPlane
+) -> None:
+    """Twice: while evictions are refused, and while Jobs run."""
+
     async def story() -> None:
         async with ten_nodes.client() as cluster:
-            await cluster.patch(BUDGETS, "web", "default", {"spec": {"maxUnavailable": 0}})
-            await asyncio.to_thread(headgate, "discover", "kubernetes", "--cluster", "prod-east")
-            await asyncio.to_thread(headgate, "apply", "-f", "nodes.yaml")
-            await asyncio.to_thread(headgate, "publish", "os-patch", "2026-11")
-            await asyncio.to_thread(headgate, "publish", "kubelet", "v1.36.3")
+            await begin(headgate, cluster)
             await until(lambda: fleet.refused_evictions(ten_nodes) > 0, 60)
-            server.kill()
-            server.start()
+            headgate.crash()
             before = fleet.refused_evictions(ten_nodes)
             await until(lambda: fleet.refused_evictions(ten_nodes) > before, 60)
-            assert "disruption budget web" in await asyncio.to_thread(headgate, "get", "jobs", "-o", "json")
-            await cluster.patch(BUDGETS, "web", "default", {"spec": {"maxUnavailable": 1}})
+            assert "disruption budget web" in await headgate.do("get", "jobs", "-o", "json")
+            await go_on(cluster)
 
             async def has_jobs() -> bool:
                 return bool((await cluster.list(JOBS)).items)
 
             await until(has_jobs, 60)
-            server.kill()
-            server.start()
+            headgate.crash()
 
-    try:
-        play(story(), 240)
-        headgate("wait", "--timeout", "4m")
-        judge(ten_nodes)
-    finally:
-        server.stop()
+    play(story(), 240)
+    headgate("wait", "--timeout", "4m")
+    judge(ten_nodes)
+
+
+def test_a_node_that_goes_away_in_the_middle_leaves_its_slot_to_the_next(
+    headgate: Service, ten_nodes: kube.ControlPlane
+) -> None:
+    async def story() -> None:
+        async with ten_nodes.client() as cluster:
+
+            async def cordoned() -> list[str]:
+                nodes = (await cluster.list(NODE_KIND)).items
+                return [node["metadata"]["name"] for node in nodes if node["spec"].get("unschedulable")]
+
+            async def are_cordoned(count: int) -> bool:
+                return len(await cordoned()) == count
+
+            await begin(headgate, cluster)
+            await until(lambda: are_cordoned(2), 60)
+            lost, *_ = await cordoned()
+            await cluster.delete(NODE_KIND, lost)
+            await headgate.do("discover", "kubernetes", "--cluster", "prod-east")
+            await until(lambda: are_cordoned(2), 60)
+            assert lost not in await cordoned()
+            await go_on(cluster)
+
+    play(story(), 240)
+    headgate("wait", "--timeout", "4m")
+    seen = fleet.Seen(ten_nodes)
+    uncordoned = [name for _, name, is_cordoned in seen.cordons() if not is_cordoned]
+    assert len(uncordoned) == len(set(uncordoned)) == len(NODES) - 1

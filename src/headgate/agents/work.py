@@ -38,6 +38,7 @@ HELD_SECONDS = 2.0
 STOPPING_SECONDS = 600.0
 """How long a job that cannot be stopped is tried, at least."""
 TIMED_OUT = "it did not end in time"
+_STOPPING = "; stopping it: "
 
 
 class ClaimLostError(Exception):
@@ -156,9 +157,7 @@ class Work:
         """What cannot be stopped now is tried again; the job is over for everybody else."""
         assert self.order.deadline_at is not None
         given_up_at = self.order.deadline_at + instants.seconds(STOPPING_SECONDS)
-        said = self._kept.said
-        waited_for = said.message if said is not None and said.status != "timedOut" else ""
-        left: str | None = None
+        reason, left = self._time_out_reason(), None
         try:
             left = await agent.stop(assignment)
         except Rejected as rejected:
@@ -167,11 +166,20 @@ class Work:
             if self._tools.clock() < given_up_at:
                 self._kept.failures += 1
                 if self._kept.said is None or self._kept.said.status != "timedOut":
-                    await self._say(Said("timedOut", shortened(f"{TIMED_OUT}; stopping it: {error.message}")))
+                    await self._say(Said("timedOut", shortened(f"{reason}{_STOPPING}{error.message}")))
                 await self._put_down_late(self._tools.backoff.seconds(self._kept.failures))
                 return
-        told = "; ".join(part for part in (TIMED_OUT, waited_for, left) if part)
-        await self._conclude(Said("timedOut", shortened(assignment.scrubber.text(told))), (agent, assignment))
+        told = f"{reason}; {assignment.scrubber.text(left)}" if left else reason
+        await self._conclude(Said("timedOut", shortened(told)), (agent, assignment))
+
+    def _time_out_reason(self) -> str:
+        """With what it said last, which is what it waited for."""
+        said = self._kept.said
+        if said is None or not said.message:
+            return TIMED_OUT
+        if said.status == "timedOut":
+            return said.message.partition(_STOPPING)[0]
+        return f"{TIMED_OUT}; the last it said: {said.message}"
 
     async def _conclude(self, end: Said, done: tuple[Agent, Assignment] | None) -> None:
         """The end is kept before it is reported, so that nothing is begun again should the report be cut off."""
