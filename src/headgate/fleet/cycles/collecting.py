@@ -8,7 +8,7 @@ from headgate.fleet.gates import gates
 from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.model.records import Group
 from headgate.fleet.state import candidates, variables
-from headgate.fleet.state.candidates import ScopeFlaw
+from headgate.fleet.state.candidates import OnFlaw
 from headgate.fleet.state.state import GateResult, State
 from headgate.fleet.state.units import Site, Target, VersionNode
 from headgate.kernel import instants
@@ -18,12 +18,12 @@ Fresh = dict[str, list[VersionNode]]
 """New versions of members that are not hooks, newest first, by deployment."""
 
 
-def fresh_versions(state: State, site: Site, flaws: list[ScopeFlaw] | None = None) -> Fresh:
+def fresh_versions(state: State, site: Site, on_flaw: OnFlaw | None = None) -> Fresh:
     found: Fresh = {}
     for name in shape.of_site(site).others:
         target = site.members[name]
         if target.deployment.versions and site.is_home_of(target) and not is_about_to_go_back(site, name):
-            versions = _new_for(state, site, target, flaws)
+            versions = _new_for(state, site, target, on_flaw)
             if versions:
                 found[name] = versions
     return found
@@ -35,14 +35,14 @@ def is_about_to_go_back(site: Site, deployment: str) -> bool:
     return member is not None and member.kind == "rollback" and member.state == "waiting"
 
 
-def _new_for(state: State, site: Site, target: Target, flaws: list[ScopeFlaw] | None) -> list[VersionNode]:
+def _new_for(state: State, site: Site, target: Target, on_flaw: OnFlaw | None) -> list[VersionNode]:
     """What may be locked and is newer than what any group here has locked.
 
     When what runs was rejected, the newest remaining version is new again: that is the way back. When what was locked last
     was rejected, what is left below it is new too, unless a group gave it up.
     """
     watermark = state.version(site.record.watermarks.get(target.deployment.name))
-    lockable = lockable_versions(state, target, flaws)
+    lockable = lockable_versions(state, target, on_flaw)
     deployed = candidates.deployed_version(state, target)
     if watermark is not None and watermark.object.status == "rejected":
         watermark = None
@@ -54,9 +54,7 @@ def _new_for(state: State, site: Site, target: Target, flaws: list[ScopeFlaw] | 
     return [version for version in lockable if watermark is None or version.order > watermark.order]
 
 
-def lockable_versions(
-    state: State, target: Target, flaws: list[ScopeFlaw] | None = None
-) -> list[VersionNode]:
+def lockable_versions(state: State, target: Target, on_flaw: OnFlaw | None = None) -> list[VersionNode]:
     """In scope and newer than what runs, down to one that failed for good or was put back here; newest first.
 
     What a group gave up before it ran is among them: it opens no window, but the next close locks it again.
@@ -67,7 +65,7 @@ def lockable_versions(
     deployed = candidates.deployed_version(state, target)
     goes_back = deployed is not None and deployed.goes_back
     found = []
-    for version in candidates.newest_first(target, flaws):
+    for version in candidates.newest_first(target, on_flaw):
         is_no_news = deployed is not None and not goes_back and version.order <= deployed.order
         if is_no_news or is_barred(state, target, version):
             break

@@ -33,7 +33,7 @@ def allowed_locks(
         target = site.members[name]
         if not site.is_home_of(target) or collecting.is_about_to_go_back(site, name):
             continue
-        for version in collecting.lockable_versions(state, target, blockers.flaws):
+        for version in collecting.lockable_versions(state, target, blockers.add_flaw):
             if _is_on_its_way(site, name, version):
                 break
             since = collecting.eligible_since(state, target, version, now, blockers)
@@ -79,7 +79,7 @@ def hook_locks(
 
 def _newest_allowed(state: State, target: Target, now: Instant, blockers: Blockers) -> VersionNode | None:
     watermark = candidates.watermark_of(state, target)
-    for version in candidates.newest_first(target, blockers.flaws):
+    for version in candidates.newest_first(target, blockers.add_flaw):
         if watermark is not None and version.order < watermark:
             break
         if (
@@ -286,7 +286,7 @@ def _is_edited(
         return False
     for judged in gates.of_version(state, target, version, 0):
         if judged.request is not None:
-            blockers.requests.append(judged.request)
+            blockers.ask(judged.request)
             return True
     return False
 

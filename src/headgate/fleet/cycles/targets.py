@@ -16,7 +16,7 @@ from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.model.records import JobKind, Variables
 from headgate.fleet.rules import gradual_rollout
 from headgate.fleet.state import candidates, holds, variables, wakes
-from headgate.fleet.state.candidates import ScopeFlaw
+from headgate.fleet.state.candidates import OnFlaw
 from headgate.fleet.state.state import GateResult, State
 from headgate.fleet.state.units import NEW, REPAIR, BoundRule, StartKey, Target, VersionNode
 from headgate.kernel import decisions
@@ -58,7 +58,7 @@ def next_release(state: State, target: Target, now: Instant, blockers: Blockers)
     resolved = variables.resolve(state, target)
     retried = _retried_release(state, target) if record.retry_at is not None else None
     paused = paused_retry(state, target) if retried is not None else None
-    for version in contenders(state, target, blockers.flaws):
+    for version in contenders(state, target, blockers.add_flaw):
         if paused is not None and version.order < paused.order:
             break
         is_retried = (version.id, resolved) == retried
@@ -125,13 +125,13 @@ def paused_retry(state: State, target: Target) -> VersionNode | None:
     return version
 
 
-def contenders(state: State, target: Target, flaws: list[ScopeFlaw] | None = None) -> Iterator[VersionNode]:
+def contenders(state: State, target: Target, on_flaw: OnFlaw | None = None) -> Iterator[VersionNode]:
     """Candidates newest first, down to what is deployed; nothing below a version that was rolled back here.
 
     Below one that was rejected and goes back comes first what ran here before it.
     """
     deployed = candidates.deployed_version(state, target)
-    found = candidates.newest_first(target, flaws, candidates.watermark_by(deployed))
+    found = candidates.newest_first(target, on_flaw, candidates.watermark_by(deployed))
     rolled_back = target.record.rolled_back
     if rolled_back:
         found = itertools.takewhile(lambda version: version.id not in rolled_back, found)

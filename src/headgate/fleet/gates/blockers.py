@@ -24,20 +24,26 @@ class Blockers(msgspec.Struct):
     requeue_at: Instant | None = None
     reason: Reason | None = None
     """That of the first gate that did not allow the newest candidate."""
-    requests: list[ApprovalRequest] = []
+    requests: tuple[ApprovalRequest, ...] = ()
     """What people are to be asked. To judge is not to ask them: whoever carries out the plan does."""
-    flaws: list[ScopeFlaw] = []
+    flaws: tuple[ScopeFlaw, ...] = ()
     """What people are to be warned of, likewise."""
 
     def add(self, judged: GateResult) -> None:
         if not judged.is_allowed:
             self.hold(judged.verdict.reason)
         if judged.request is not None:
-            self.requests.append(judged.request)
+            self.ask(judged.request)
         self.watch(*judged.wakes)
         if judged.rule is not None:
             self.watch(wakes.skips(judged.rule.id))
         self.requeue(judged.verdict.requeue_at)
+
+    def ask(self, request: ApprovalRequest) -> None:
+        self.requests = (*self.requests, request)
+
+    def add_flaw(self, flaw: ScopeFlaw) -> None:
+        self.flaws = (*self.flaws, flaw)
 
     def stop_at(self, judged: GateResult, passed: Sequence[GateResult]) -> None:
         """What people allowed on the way there they can take back: whoever has to approve then is asked at once, not when

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import msgspec
 
@@ -24,21 +24,25 @@ class ScopeFlaw(msgspec.Struct, frozen=True):
         return f"targetSelector of {self.version.tag} failed on {self.target.name}, so the version is kept: {self.error}"
 
 
-def in_scope(version: VersionNode, target: Target, flaws: list[ScopeFlaw] | None = None) -> bool:
-    """A scope that fails to evaluate keeps the version, and is among the flaws: a typo must not silently drop it."""
+OnFlaw = Callable[[ScopeFlaw], None]
+"""Told of scopes that could not be evaluated, by whoever only looks."""
+
+
+def in_scope(version: VersionNode, target: Target, on_flaw: OnFlaw | None = None) -> bool:
+    """A scope that fails to evaluate keeps the version, and is told of: a typo must not silently drop it."""
     if version.scope is None:
         return True
     try:
         return version.scope.judge(target.bindings())
     except cel.EvaluationError as error:
-        if flaws is not None:
-            flaws.append(ScopeFlaw(version, target, error))
+        if on_flaw is not None:
+            on_flaw(ScopeFlaw(version, target, error))
         return True
 
 
 def scope_flaw(version: VersionNode, target: Target) -> ScopeFlaw | None:
     flaws: list[ScopeFlaw] = []
-    in_scope(version, target, flaws)
+    in_scope(version, target, flaws.append)
     return flaws[0] if flaws else None
 
 
@@ -56,11 +60,11 @@ def withdrawn(state: State, target: Target, version_id: str | None, kind: str) -
 
 
 def newest_first(
-    target: Target, flaws: list[ScopeFlaw] | None = None, watermark: tuple[Instant, str] | None = None
+    target: Target, on_flaw: OnFlaw | None = None, watermark: tuple[Instant, str] | None = None
 ) -> Iterator[VersionNode]:
-    """Down to the watermark, if there is one. What was wrong with scopes on the way there is among the flaws."""
+    """Down to the watermark, if there is one. What is wrong with scopes on the way there is told."""
     for version in reversed(target.deployment.versions):
-        if version.is_ready and (version.scope is None or in_scope(version, target, flaws)):
+        if version.is_ready and (version.scope is None or in_scope(version, target, on_flaw)):
             if watermark is not None and version.order < watermark:
                 return
             yield version
