@@ -14,44 +14,41 @@ import pytest
 import yaml
 
 import kube
+from headgate.graph.compile import validate
 from headgate.kernel import instants, yaml_text
-from headgate.kernel.objects import Key, Object
-from headgate.operator import admission, certificates, crds, manifests
+from headgate.operator import certificates, crds, manifests
 from headgate.operator.installation import settings, webhooks
+from headgate.operator.running.webhooks import AdmissionFacts
 from headgate.operator.webhook_server import WebhookServer
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "manifests"
 GIVEN = settings.Settings("headgate:test")
 
 
-class Nothing:
-    """A cluster in which there is nothing yet."""
-
-    def get(self, key: Key) -> None:
-        return None
-
-    def of_kind(self, group: str, kind: str) -> tuple[Object, ...]:
-        return ()
-
-
 class Answering:
     """The webhooks' server, on a thread of its own."""
 
-    def __init__(self) -> None:
+    def __init__(self, plane: kube.ControlPlane) -> None:
         now = instants.seconds(int(time.time()))
         self.certificates = certificates.renewed(None, ("127.0.0.1",), now)
         self.port = 0
+        self._plane = plane
         self._loop = asyncio.new_event_loop()
-        self._server = WebhookServer(admission.Surroundings(Nothing()), self.certificates)
         self._thread = threading.Thread(target=self._loop.run_forever)
 
     def __enter__(self) -> Answering:
         self._thread.start()
-        self.port = self._do(self._server.start("127.0.0.1", 0))
+        self._do(self._start())
         return self
+
+    async def _start(self) -> None:
+        self._client = self._plane.client()
+        self._server = WebhookServer(AdmissionFacts(self._client).around, self.certificates)
+        self.port = await self._server.start("127.0.0.1", 0)
 
     def __exit__(self, *_: object) -> None:
         self._do(self._server.stop())
+        self._do(self._client.close())
         # The other side of a connection answers its end; until then it is open.
         self._do(asyncio.sleep(0.3))
         self._loop.call_soon_threadsafe(self._loop.stop)
@@ -96,7 +93,7 @@ def guarded(private_control_plane: kube.ControlPlane) -> Iterator[kube.ControlPl
     apply(private_control_plane, *crds.documents())
     names = [f"crd/{kind.name}" for kind in crds.ALL]
     private_control_plane.kubectl("wait", "--for=condition=Established", *names)
-    with Answering() as answering:
+    with Answering(private_control_plane) as answering:
         apply(private_control_plane, *answering.configurations())
         _wait_until_asked(private_control_plane)
         yield private_control_plane
@@ -241,6 +238,33 @@ def test_a_definition_is_refused_with_every_field(guarded: kube.ControlPlane) ->
     }
     assert "would never end" in refused(guarded, definition(endless))[0]
     apply(guarded, definition(config_map("one")))
+
+
+def test_a_set_does_not_get_the_names_of_another(guarded: kube.ControlPlane) -> None:
+    first = pod_clique_set()
+    first["spec"]["template"]["podCliqueScalingGroups"] = [{"name": "g", "cliqueNames": ["web"]}]
+    apply(guarded, first)
+    second = pod_clique_set()
+    second["metadata"]["name"] = "llm-0-g"
+    assert "PodCliqueSet llm" in refused(guarded, second)[0]
+
+
+def test_a_definition_takes_nothing_over_and_does_not_leave_its_instances(guarded: kube.ControlPlane) -> None:
+    graph = validate.compile_document(definition(config_map("one")))
+    crd = {**graph.crd, "metadata": {"name": graph.crd["metadata"]["name"]}}
+    apply(guarded, crd)
+    assert "is not taken over" in refused(guarded, definition(config_map("one")))[0]
+    apply(guarded, graph.crd)
+    apply(guarded, definition(config_map("one")))
+    guarded.kubectl("wait", "--for=condition=Established", f"crd/{graph.crd['metadata']['name']}")
+    metadata = {"name": "first", "namespace": "default"}
+    apply(
+        guarded,
+        {"apiVersion": "kro.run/v1alpha1", "kind": "App", "metadata": metadata, "spec": {"name": "a"}},
+    )
+    assert "has 1 instance of App" in guarded.kubectl("delete", "rgd", "app").stderr
+    guarded.kubectl("annotate", "rgd", "app", "headgate.dev/deletion=cascade")
+    assert guarded.kubectl("delete", "rgd", "app").returncode == 0
 
 
 def test_sets_are_listed_with_how_far_they_are_and_scaled(guarded: kube.ControlPlane) -> None:

@@ -15,9 +15,10 @@ from headgate.kubernetes.resources import NAMESPACES
 from headgate.operator import certificates
 from headgate.operator.certificates import Certificates
 from headgate.operator.installation import settings, webhooks
+from headgate.operator.running.process import Operator, OperatorOptions
 from headgate.operator.webhook_upkeep import CONFIGURATIONS, SECRETS, WebhookUpkeep
 
-from .support import play, running
+from .support import play, running, until
 
 NAMESPACE = "headgate"
 
@@ -96,5 +97,27 @@ def test_a_replica_hears_of_what_another_has_renewed(
                 other = WebhookUpkeep(client, NAMESPACE, lambda: served.server.renew_at)
                 renewed = await other.settled()
                 assert await heard.get() == renewed
+
+    play(talk())
+
+
+def test_a_replica_is_ready_when_it_serves_and_has_said_who_signs(
+    private_control_plane: kube.ControlPlane,
+) -> None:
+    async def talk() -> None:
+        async with private_control_plane.client() as client:
+            await install(client)
+            options = OperatorOptions(
+                lease_namespace=NAMESPACE, identity="one", health_port=None, webhook_port=0
+            )
+            operator = Operator(client, options)
+            assert "the webhooks are not served yet" in operator.problems()
+            async with running(operator.run()):
+                await until(lambda: operator.webhooks is not None and operator.webhooks.port is not None)
+                assert "the webhooks are not served yet" not in operator.problems()
+                secret = await client.get(SECRETS, settings.WEBHOOK_SECRET, NAMESPACE)
+                held = certificates.read(secret)
+                assert held is not None
+                assert await bundles(client) == {held.ca_bundle}
 
     play(talk())

@@ -2,6 +2,7 @@
 
 import base64
 import json
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from headgate.kernel.objects import Key, Object
@@ -19,6 +20,13 @@ class Known:
 
     def of_kind(self, group: str, kind: str) -> list[Object]:
         return [item for item in self._items if (item.key.group, item.kind) == (group, kind)]
+
+
+def around(known: Any) -> Callable[[object], Awaitable[admission.Surroundings]]:
+    async def found(review: object) -> admission.Surroundings:
+        return admission.Surroundings(known)
+
+    return found
 
 
 GROUPS = {"PodCliqueSet": "grove.io", "ResourceGraphDefinition": "kro.run"}

@@ -36,7 +36,7 @@ Talk = Callable[[aiohttp.ClientSession, str, WebhookServer], Awaitable[None]]
 
 def talking(talk: Talk, known: Any = None, held: Certificates = HELD) -> None:
     async def run() -> None:
-        server = WebhookServer(admission.Surroundings(known if known is not None else reviews.Known()), held)
+        server = WebhookServer(reviews.around(known if known is not None else reviews.Known()), held)
         port = await server.start("127.0.0.1", 0)
         try:
             connector = aiohttp.TCPConnector(ssl=trusting(held))
@@ -142,7 +142,7 @@ def test_answers_are_counted_by_stage_and_outcome() -> None:
 
     async def run() -> None:
         server = WebhookServer(
-            admission.Surroundings(reviews.Known()),
+            reviews.around(reviews.Known()),
             HELD,
             lambda stage, allowed: counted.append((stage, allowed)),
         )

@@ -35,6 +35,12 @@ def command() -> None:
     help="Answers /healthz, /readyz and /metrics; 0 takes a free one.",
 )
 @click.option(
+    "--webhook-port",
+    metavar="PORT",
+    type=click.IntRange(0, 65535),
+    help="Serves the admission webhooks there; 0 takes a free one. They are not served if absent.",
+)
+@click.option(
     "--log-level",
     type=click.Choice(["debug", "info", "warning", "error"]),
     default="info",
@@ -48,6 +54,7 @@ def run(
     lease_namespace: str | None,
     lease_seconds: int,
     health_port: int,
+    webhook_port: int | None,
     log_level: str,
 ) -> None:
     """Runs the controllers of graphs and workloads on a cluster, until it is ended with Ctrl-C or a TERM signal.
@@ -65,6 +72,7 @@ def run(
         lease_namespace=lease_namespace,
         lease_seconds=lease_seconds,
         health_port=health_port,
+        webhook_port=webhook_port,
         log_level=log_level,
     )
 

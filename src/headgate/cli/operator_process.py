@@ -27,6 +27,7 @@ def run(
     lease_namespace: str | None,
     lease_seconds: int,
     health_port: int,
+    webhook_port: int | None,
     log_level: str,
 ) -> None:
     logging.basicConfig(level=log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
@@ -40,6 +41,7 @@ def run(
         namespace=namespace,
         lease_seconds=lease_seconds,
         health_port=health_port,
+        webhook_port=webhook_port,
     )
     asyncio.run(_run(access, options))
 

@@ -1,7 +1,6 @@
 """Serves admission over TLS. It bounds what it reads and how long it waits, and says nothing of its inside.
 
-Reviews are answered on the loop, one after another: a judgement takes milliseconds, and the objects it asks about are
-those of the loop's own cache.
+Judgements are made on the loop, one after another: each takes milliseconds.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import json
 import logging
 import ssl
 import tempfile
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +23,15 @@ PATHS: dict[str, admission.Stage] = {"/default": admission.DEFAULTING, "/validat
 LARGEST_BODY_BYTES = 8 * 1024 * 1024
 """The old object and the new one, of which an API server stores 1.5 MB at most, and room."""
 BODY_TIMEOUT_SECONDS = 5.0
+FACTS_TIMEOUT_SECONDS = 4.0
+"""With the body's within the ten seconds that API servers wait."""
 MOST_AT_ONCE = 64
 _KEEP_ALIVE_SECONDS = 75.0
 
 _log = logging.getLogger(__name__)
 
+Around = Callable[[object], Awaitable[admission.Surroundings]]
+"""Given a review as it came, what it is to be judged beside."""
 Counted = Callable[[admission.Stage, bool], None]
 """Told of each answer, and whether it allowed."""
 
@@ -52,9 +55,7 @@ def load(context: ssl.SSLContext, certificates: Certificates) -> None:
 
 
 class WebhookServer:
-    def __init__(
-        self, around: admission.Surroundings, certificates: Certificates, counted: Counted | None = None
-    ) -> None:
+    def __init__(self, around: Around, certificates: Certificates, counted: Counted | None = None) -> None:
         self._around = around
         self._counted = counted
         self._context = tls_context(certificates)
@@ -111,7 +112,9 @@ class WebhookServer:
             return _refusal(400, "the body must be JSON")
         stage = PATHS[request.path]
         try:
-            found = admission.answer(review, stage, self._around)
+            async with asyncio.timeout(FACTS_TIMEOUT_SECONDS):
+                around = await self._around(review)
+            found = admission.answer(review, stage, around)
         except admission.Malformed as malformed:
             return _refusal(400, str(malformed))
         except Exception:

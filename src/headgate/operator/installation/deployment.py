@@ -78,7 +78,7 @@ def _container(given: Settings) -> Document:
     return {
         "name": "operator",
         "image": given.image,
-        "args": ["operator", "run"],
+        "args": ["operator", "run", "--webhook-port", str(settings.WEBHOOK_PORT)],
         "env": [
             {"name": "POD_NAME", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}},
             {"name": "POD_NAMESPACE", "valueFrom": {"fieldRef": {"fieldPath": "metadata.namespace"}}},

@@ -15,7 +15,8 @@ from headgate.operator.installation import settings
 from headgate.operator.running.health import HealthServer
 from headgate.operator.running.meter import OperatorMeter
 from headgate.operator.running.pace import WritePace
-from headgate.operator.running.term import Term, first_end
+from headgate.operator.running.term import Term, first_end, wall_clock
+from headgate.operator.running.webhooks import ServedWebhooks
 
 logger = logging.getLogger(__name__)
 
@@ -33,6 +34,9 @@ class OperatorOptions(msgspec.Struct, frozen=True):
     lease_seconds: int = DURATION_SECONDS
     health_host: str = "0.0.0.0"
     health_port: int | None = settings.HEALTH_PORT
+    webhook_host: str = "0.0.0.0"
+    webhook_port: int | None = None
+    """Without one, API servers are told nothing of webhooks here."""
 
 
 class Operator:
@@ -51,6 +55,9 @@ class Operator:
         self._pace = WritePace()
         self._term: Term | None = None
         self.health_port: int | None = None
+        self.webhooks: ServedWebhooks | None = None
+        if options.webhook_port is not None:
+            self.webhooks = ServedWebhooks(client, options.lease_namespace, wall_clock)
 
     @property
     def is_leading(self) -> bool:
@@ -59,7 +66,8 @@ class Operator:
 
     def problems(self) -> list[str]:
         """A candidate that waits for its turn is ready."""
-        return self._term.problems() if self._term is not None else []
+        found = self._term.problems() if self._term is not None else []
+        return [*found, *(self.webhooks.problems() if self.webhooks is not None else ())]
 
     async def run(self) -> None:
         """Until it is cancelled; the leadership is given back then."""
@@ -67,9 +75,15 @@ class Operator:
         if self._options.health_port is not None:
             self.health_port = await health.start(self._options.health_host, self._options.health_port)
         try:
-            await first_end(self.election.run(), self._lead())
+            await first_end(self.election.run(), self._lead(), self._serve_webhooks())
         finally:
             await health.stop()
+
+    async def _serve_webhooks(self) -> None:
+        if self.webhooks is None or self._options.webhook_port is None:
+            await asyncio.Event().wait()
+        else:
+            await self.webhooks.run(self._options.webhook_host, self._options.webhook_port)
 
     async def _lead(self) -> None:
         while True:
