@@ -9,7 +9,7 @@ import pytest
 
 import kube
 from headgate.graph.compile import definition
-from headgate.graph.reconcile import labels
+from headgate.graph.reconcile import applysets, labels
 from headgate.kubernetes.client import Client
 from headgate.kubernetes.errors import ApiError
 from headgate.kubernetes.resources import ApiResource, Document
@@ -154,6 +154,7 @@ def test_an_instance_is_built_changed_and_taken_down(plane: ControlPlane, place:
                 found = await client.get(DEPLOYMENTS, "north", place)
                 assert found["status"]["availableReplicas"] == 2
                 assert found["metadata"]["labels"][labels.INSTANCE_NAME] == "north"
+                await _is_one_apply_set(client, place)
                 assert (await client.get(SHOPS, "north", place))["status"]["available"] == 2
 
                 await apply(client, shop("north", place, image="v2", replicas=3))
@@ -179,6 +180,15 @@ def test_an_instance_is_built_changed_and_taken_down(plane: ControlPlane, place:
                     assert await is_gone(client, resource, name, place)
 
     play(story(), 200)
+
+
+async def _is_one_apply_set(client: Client, place: str) -> None:
+    """`kubectl get -l` finds all that belongs to the instance, and the instance says of which kinds that is."""
+    parent = (await client.get(SHOPS, "north", place))["metadata"]
+    selector = f"{applysets.PART_OF}={parent['labels'][applysets.ID]}"
+    for resource in (CONFIG_MAPS, DEPLOYMENTS, SERVICES):
+        assert len((await client.list(resource, place, labels=selector)).items) == 1
+    assert parent["annotations"][applysets.KINDS] == "ConfigMap,Deployment.apps,Service"
 
 
 async def _has(client: Client, place: str, **data: str | None) -> bool:
@@ -299,3 +309,91 @@ def test_an_object_of_nobody_is_taken_over_and_that_is_said(plane: ControlPlane,
 async def _is_said(client: Client, place: str, words: str) -> bool:
     events = (await client.list(EVENTS, place)).items
     return any(words in event["message"] and event["involvedObject"]["kind"] == "Shop" for event in events)
+
+
+def test_a_collection_is_changed_in_waves(plane: ControlPlane, place: str) -> None:
+    """Each wave begins when those before are ready, and is as large as all of them. Each object is written once."""
+
+    async def story() -> None:
+        async with plane.client() as client:
+            await operating.install(client)
+            async with operator_of(plane, place):
+                await client.apply(GRAPHS, _fleet(), manager="people", force=True)
+                await until(lambda: _is_served(client, FLEETS))
+                fleet = {
+                    "apiVersion": "kro.run/v1alpha1",
+                    "kind": "Fleet",
+                    "metadata": {"name": "north", "namespace": place},
+                    "spec": {"image": "v1"},
+                }
+                await client.apply(FLEETS, fleet, manager="people")
+                await until(lambda: _are_at(client, place, "v1"), 45)
+                await client.apply(FLEETS, {**fleet, "spec": {"image": "v2"}}, manager="people")
+                await until(lambda: _are_at(client, place, "v2"), 60)
+
+    play(story(), 150)
+    written = [event["objectRef"]["name"].rpartition("-")[2] for event in _deployment_writes(plane, place)]
+    waves = [{"0"}, {"1"}, {"2", "3"}, {"4", "5", "6"}]
+    assert [set(written[start:end]) for start, end in ((0, 1), (1, 2), (2, 4), (4, 7))] == waves
+    assert [set(written[start:end]) for start, end in ((7, 8), (8, 9), (9, 11), (11, 14))] == waves
+    assert len(written) == 14
+
+
+FLEETS = ApiResource("kro.run", "v1alpha1", "Fleet", "fleets")
+
+
+def _fleet() -> Document:
+    name = "${schema.metadata.name}-${string(index)}"
+    template = shop_definition()["spec"]["resources"][1]["template"]
+    pods = template["spec"]["template"]
+    pods["metadata"] = {"labels": {"app": name}}
+    template["metadata"]["name"] = name
+    template["spec"] |= {"replicas": 1, "selector": {"matchLabels": {"app": name}}}
+    return {
+        "apiVersion": definition.API_VERSION,
+        "kind": definition.KIND,
+        "metadata": {"name": "fleet"},
+        "spec": {
+            "schema": {"apiVersion": "v1alpha1", "kind": "Fleet", "spec": {"image": "string"}},
+            "resources": [
+                {
+                    "id": "servers",
+                    "forEach": [{"index": "${[0, 1, 2, 3, 4, 5, 6]}"}],
+                    "readyWhen": [
+                        "${each.status.availableReplicas == 1 && each.status.updatedReplicas == 1}"
+                    ],
+                    "template": template,
+                }
+            ],
+        },
+    }
+
+
+async def _is_served(client: Client, resource: ApiResource) -> bool:
+    try:
+        await client.list(resource)
+    except ApiError:
+        return False
+    return True
+
+
+async def _are_at(client: Client, place: str, image: str) -> bool:
+    found = (await client.list(DEPLOYMENTS, place)).items
+    return len(found) == 7 and all(
+        each["spec"]["template"]["spec"]["containers"][0]["image"] == image
+        and each.get("status", {}).get("availableReplicas") == 1
+        for each in found
+    )
+
+
+def _deployment_writes(plane: ControlPlane, place: str) -> Iterator[Any]:
+    for event in plane.audit(place):
+        reference = event.get("objectRef") or {}
+        if (
+            reference.get("resource") == "deployments"
+            and not reference.get("subresource")
+            and "fieldManager=headgate-graphs" in event["requestURI"]
+            and event.get("stage") == "ResponseComplete"
+            and event["responseStatus"]["code"] < 300
+        ):
+            yield event

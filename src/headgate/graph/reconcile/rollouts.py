@@ -14,6 +14,7 @@ import msgspec
 from headgate.graph.compile import names
 from headgate.graph.compile.compiled import CompiledGraph
 from headgate.graph.reconcile import (
+    applysets,
     cluster_view,
     conditions,
     contents,
@@ -124,6 +125,7 @@ class _Pass:
             return DefinitionRollout(self._actions, 0, [], None, problems)
         number, graph = newest
         self._serve_kind(graph)
+        self._graph = graph
         members = self._members(graph)
         self._admit(graph, number, members)
         graphs = {known.number: self._memory.graph_of(known, self._item) for known in self._known.values()}
@@ -279,9 +281,13 @@ class _Pass:
             labels.OWNED: "true",
             labels.DEFINITION_NAME: self._item.name,
             labels.DEFINITION_ID: self._item.uid,
+            applysets.ID: applysets.id_of(instance),
         }
         return msgspec.structs.replace(
-            instance, annotations=annotations, finalizers=finalizers, labels={**instance.labels, **marks}
+            instance,
+            annotations={**annotations, **applysets.parent_annotations(self._graph, annotations)},
+            finalizers=finalizers,
+            labels={**instance.labels, **marks},
         )
 
     def _let_go(self, newest: int, members: list[RolloutMember]) -> None:

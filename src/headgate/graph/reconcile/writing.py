@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container
 
-from headgate.graph.reconcile import contents, labels
+from headgate.graph.reconcile import applysets, contents, labels
 from headgate.graph.reconcile.nodes import NodeState, NodeUnit
 from headgate.graph.reconcile.planner_cache import PlannerCache
 from headgate.kernel.objects import Action, Create, Object, Update
@@ -42,6 +42,7 @@ class Writer:
             labels.INSTANCE_NAMESPACE: self._instance.namespace,
             labels.INSTANCE_KIND: self._instance.kind,
             labels.NODE_ID: state.id,
+            applysets.PART_OF: applysets.id_of(self._instance),
         }
         if state.node.is_collection and unit.wanted is not None:
             marks[labels.COLLECTION_INDEX] = str(unit.wanted.index)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
+import msgspec
+
 from headgate.cluster.cache import ObjectCache
 from headgate.cluster.port import Conflict
 from headgate.kernel.objects import (
@@ -17,7 +19,7 @@ from headgate.kernel.objects import (
     Update,
     UpdateStatus,
 )
-from headgate.kubernetes import objects
+from headgate.kubernetes import managed_fields, objects
 from headgate.kubernetes.discovery import Discovery
 from headgate.kubernetes.errors import NotFoundError
 from headgate.kubernetes.fencing import FencedClient
@@ -48,7 +50,8 @@ class ObjectWriter:
         by: str,
         applied: Callable[[Object | None, Object], None] | None = None,
     ) -> None:
-        """`applied` is shown what an object was, and what the server has after it was made or changed."""
+        """`applied` is shown what an object was, and what the server has after it was made or changed, with those labels
+        and annotations alone that are this controller's."""
         self._client = client
         self._discovery = discovery
         self._watched = watched
@@ -187,8 +190,17 @@ class ObjectWriter:
         self._feed.wrote(item, before, self._by)
 
     def _show(self, before: Object | None, item: Object) -> None:
-        if self._applied is not None and item.deleted_at is None:
-            self._applied(before, item)
+        if self._applied is None or item.deleted_at is not None:
+            return
+        fields = self._feed.fields(self._manager, item.key).get("f:metadata") or {}
+        marks = {"labels": item.labels, "annotations": item.annotations}
+        held = managed_fields.extracted(marks, fields) if fields else {}
+        self._applied(
+            before,
+            msgspec.structs.replace(
+                item, labels=held.get("labels", {}), annotations=held.get("annotations", {})
+            ),
+        )
 
     def _document(self, item: Object, cache: ObjectCache) -> Document:
         def version(owner: OwnerReference, namespace: str) -> str | None:
