@@ -38,7 +38,7 @@ _SLOW = (
     "store/test_processes.py",
 )
 _POSTGRES = ("postgres", "private_postgres", "postgres_url", "postgres_server_url")
-_KUBERNETES = ("control_plane", "private_control_plane", "kube_namespace")
+_KUBERNETES = ("kube_session", "control_plane", "private_control_plane", "kube_namespace")
 _SESSION_FOLDER = pytest.StashKey[Path]()
 _WORKER_INPUT = "headgate_session_folder"
 

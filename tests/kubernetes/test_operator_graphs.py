@@ -26,7 +26,7 @@ REVISIONS = ApiResource("kro.run", "v1alpha1", "ResourceGraphRevision", "resourc
 
 
 @pytest.fixture(scope="module")
-def plane(kube_session: kube.Session, control_plane: ControlPlane) -> Iterator[ControlPlane]:
+def plane(kube_session: kube.Session) -> Iterator[ControlPlane]:
     """Definitions are for a whole cluster, so one of their own for these tests."""
     with kube_session.private(4) as found:
         yield found

@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import kube
 from headgate.kubernetes.client import Client
-from headgate.kubernetes.errors import NotFoundError
+from headgate.kubernetes.errors import ApiError, NotFoundError
 from headgate.kubernetes.resources import LEASES, Document
 from headgate.operator.installation import settings
 from kube import ControlPlane
@@ -142,3 +143,34 @@ def test_a_leader_that_is_ended_gives_its_lease_back(
                 assert [process.wait(20) for process in found.running] == [0, 0]
 
     play(story(), 120)
+
+
+def test_a_roll_goes_on_after_the_api_server_was_killed(kube_session: kube.Session) -> None:
+    """Watches break, writes are lost on their way, the lease cannot be renewed; then all is there again."""
+    with kube_session.private(4) as plane, kube.fresh_namespace(plane) as namespace:
+
+        async def story() -> None:
+            async with plane.client() as client:
+                await operating.install(client)
+                async with operating.operating(plane, namespace):
+                    await operating.apply(client, wanted(namespace, "v1"))
+                    await until(lambda: is_all(client, namespace, "v1"), 60)
+                    await operating.apply(client, wanted(namespace, "v2"))
+                    await until(lambda: _has_begun(client, namespace))
+                    await asyncio.to_thread(plane.restart, immediate=True)
+                    await until(lambda: _is_all_at_last(client, namespace), 120)
+
+        play(story(), 280)
+        assert operating.most_missing(plane, namespace, PODS) <= 1
+        assert not list(_doubled(plane, namespace))
+
+
+async def _has_begun(client: Client, namespace: str) -> bool:
+    return "v2" in operating.images(await operating.pods_of(client, "web", namespace))
+
+
+async def _is_all_at_last(client: Client, namespace: str) -> bool:
+    try:
+        return await is_all(client, namespace, "v2")
+    except ApiError:
+        return False
