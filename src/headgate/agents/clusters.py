@@ -36,7 +36,7 @@ LOOK_SECONDS = (0.2, 0.5, 1.0, 2.0, 5.0)
 Load = Callable[[str | None], ClusterAccess]
 
 
-class Cluster:
+class ReachedCluster:
     """One that is reached."""
 
     def __init__(self, access: ClusterAccess) -> None:
@@ -58,14 +58,14 @@ class Clusters:
     def __init__(self, allowed: Iterable[str] | None = None, load: Load | None = None) -> None:
         self._allowed = None if allowed is None else tuple(allowed)
         self._load = load or _access
-        self._reached: dict[str | None, Cluster] = {}
+        self._reached: dict[str | None, ReachedCluster] = {}
 
-    async def named(self, context: str | None) -> Cluster:
+    async def named(self, context: str | None) -> ReachedCluster:
         """Raises Rejected for one that may not be used, or that the server does not know."""
         wanted = self._wanted(context)
         if wanted not in self._reached:
             access = await asyncio.to_thread(self._load, wanted)
-            self._reached.setdefault(wanted, Cluster(access))
+            self._reached.setdefault(wanted, ReachedCluster(access))
         return self._reached[wanted]
 
     async def close(self) -> None:
@@ -92,7 +92,7 @@ def _access(context: str | None) -> ClusterAccess:
     return in_cluster.load(os.environ)
 
 
-class Pace:
+class LookPace:
     """How soon a job is looked at again: the later the more often nothing has changed."""
 
     def __init__(self) -> None:
@@ -117,7 +117,7 @@ class ClusterAgent(Agent):
     def __init__(self, clusters: Clusters, clock: Callable[[], Instant]) -> None:
         self._clusters = clusters
         self._clock = clock
-        self._pace = Pace()
+        self._pace = LookPace()
 
     @abstractmethod
     async def _look(self, assignment: Assignment) -> JobProgress:
@@ -157,7 +157,7 @@ class ClusterAgent(Agent):
         await self._clusters.close()
 
 
-async def check_is_of(cluster: Cluster, resource: Mapping[str, object]) -> None:
+async def check_is_of(cluster: ReachedCluster, resource: Mapping[str, object]) -> None:
     """A discovered resource says of which cluster it is: a context that leads to another one by now changes nothing
     there. Raises Rejected, ApiError."""
     config = resource.get("config")

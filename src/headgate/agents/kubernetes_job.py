@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import msgspec
 
 from headgate.agents import job_manifests, job_pods
-from headgate.agents.clusters import Cluster, ClusterAgent, check_is_of
+from headgate.agents.clusters import ClusterAgent, ReachedCluster, check_is_of
 from headgate.agents.port import Assignment, JobProgress, TimeoutSeconds, TryLaterError, shortened
 from headgate.kernel import instants
 from headgate.kubernetes.errors import AlreadyExistsError, ConflictError, NotFoundError
@@ -121,7 +121,7 @@ class KubernetesJobAgent(ClusterAgent):
                 return None
         raise TryLaterError(f"the Job {place} is being deleted", DELETING_SECONDS)
 
-    async def _cluster(self, config: KubernetesConfig, assignment: Assignment) -> Cluster:
+    async def _cluster(self, config: KubernetesConfig, assignment: Assignment) -> ReachedCluster:
         cluster = await self._clusters.named(config.kube_context)
         await check_is_of(cluster, assignment.document.resource)
         return cluster
@@ -130,12 +130,12 @@ class KubernetesJobAgent(ClusterAgent):
 class _Place(msgspec.Struct, frozen=True):
     """Where the Job of a job is, whether it is there or not."""
 
-    cluster: Cluster
+    cluster: ReachedCluster
     namespace: str
     name: str
 
     @classmethod
-    def of(cls, cluster: Cluster, config: KubernetesConfig, assignment: Assignment) -> _Place:
+    def of(cls, cluster: ReachedCluster, config: KubernetesConfig, assignment: Assignment) -> _Place:
         namespace = job_manifests.namespace_of(config.job_template) or cluster.namespace
         return cls(cluster, namespace, _name(assignment))
 

@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from headgate.agents import node_holds, node_pods
-from headgate.agents.clusters import Cluster, ClusterAgent, check_is_of
+from headgate.agents.clusters import ClusterAgent, ReachedCluster, check_is_of
 from headgate.agents.node_holds import NODES, Hold
 from headgate.agents.port import Assignment, JobProgress, TimeoutSeconds, shortened
 from headgate.kernel.problems import Problem, Rejected
@@ -74,13 +74,13 @@ class KubernetesNodeAgent(ClusterAgent):
         cluster = await self._cluster(config, assignment)
         return await _given_back(cluster, _node_name(config, assignment), assignment)
 
-    async def _cluster(self, config: KubernetesNodeConfig, assignment: Assignment) -> Cluster:
+    async def _cluster(self, config: KubernetesNodeConfig, assignment: Assignment) -> ReachedCluster:
         cluster = await self._clusters.named(config.kube_context)
         await check_is_of(cluster, assignment.document.resource)
         return cluster
 
     async def _drain(
-        self, cluster: Cluster, name: str, config: KubernetesNodeConfig, assignment: Assignment
+        self, cluster: ReachedCluster, name: str, config: KubernetesNodeConfig, assignment: Assignment
     ) -> JobProgress:
         state = assignment.state
         node = await _found(cluster, name)
@@ -125,7 +125,7 @@ def _node_name(config: KubernetesNodeConfig, assignment: Assignment) -> str:
     return name
 
 
-async def _found(cluster: Cluster, name: str) -> Document | None:
+async def _found(cluster: ReachedCluster, name: str) -> Document | None:
     try:
         return await cluster.client.get(NODES, name)
     except NotFoundError:
@@ -144,12 +144,12 @@ def _flaw(node: Document | None, name: str, state: Mapping[str, object]) -> str 
     return None
 
 
-async def _failed(cluster: Cluster, name: str, assignment: Assignment, reason: str) -> JobProgress:
+async def _failed(cluster: ReachedCluster, name: str, assignment: Assignment, reason: str) -> JobProgress:
     left = await _given_back(cluster, name, assignment)
     return JobProgress("failure", shortened(f"{reason}; {left}" if left else reason), name)
 
 
-async def _given_back(cluster: Cluster, name: str, assignment: Assignment) -> str | None:
+async def _given_back(cluster: ReachedCluster, name: str, assignment: Assignment) -> str | None:
     """What this job cordoned and did not finish; the sentence says how the node is left."""
     freed, others = await node_holds.give_back(cluster.client, name, lambda hold: hold == Hold.of(assignment))
     if freed == "uncordoned":
@@ -166,7 +166,7 @@ def _listed(holds: tuple[Hold, ...]) -> str:
 
 
 async def _pods(
-    cluster: Cluster, name: str, config: KubernetesNodeConfig, state: Mapping[str, object]
+    cluster: ReachedCluster, name: str, config: KubernetesNodeConfig, state: Mapping[str, object]
 ) -> node_pods.NodePods:
     found = await cluster.client.list(PODS, fields=f"spec.nodeName={name}", labels=config.pod_selector)
     known = state.get("pods")
@@ -179,7 +179,7 @@ async def _pods(
 
 
 async def _evicted(
-    cluster: Cluster, pods: node_pods.NodePods, config: KubernetesNodeConfig, *, is_ready: bool
+    cluster: ReachedCluster, pods: node_pods.NodePods, config: KubernetesNodeConfig, *, is_ready: bool
 ) -> list[Blocked]:
     """Asks for all that are not on their way; those that have not left, the ones that are refused first."""
     turns = asyncio.Semaphore(MOST_EVICTIONS_AT_ONCE)
@@ -200,7 +200,7 @@ async def _evicted(
     return sorted(blocked, key=lambda one: (one.reason == terminating, one))
 
 
-async def _refusal(cluster: Cluster, pod: Document, config: KubernetesNodeConfig) -> str | None:
+async def _refusal(cluster: ReachedCluster, pod: Document, config: KubernetesNodeConfig) -> str | None:
     """Whatever is refused for one pod holds up the others no longer than itself."""
     metadata = pod["metadata"]
     try:
@@ -233,7 +233,7 @@ def _drained(name: str, total: int, pods: node_pods.NodePods, assignment: Assign
     return said
 
 
-async def _cordon(cluster: Cluster, name: str, assignment: Assignment) -> JobProgress:
+async def _cordon(cluster: ReachedCluster, name: str, assignment: Assignment) -> JobProgress:
     node = await _found(cluster, name)
     if node is None:
         return JobProgress("failure", f"there is no node {name}", name)
@@ -242,7 +242,7 @@ async def _cordon(cluster: Cluster, name: str, assignment: Assignment) -> JobPro
     return JobProgress("successful", f"{name} was cordoned before by somebody else", name)
 
 
-async def _uncordon(cluster: Cluster, name: str, assignment: Assignment) -> JobProgress:
+async def _uncordon(cluster: ReachedCluster, name: str, assignment: Assignment) -> JobProgress:
     """A node that is gone needs nothing any more. What others cordoned stays so, and is said."""
     own = Hold.of(assignment)
     freed, others = await node_holds.give_back(cluster.client, name, own.is_of_the_same_cycle)

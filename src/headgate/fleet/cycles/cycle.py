@@ -41,7 +41,7 @@ def start(state: State, site: Site, group: Group, judged: tuple[GateResult, ...]
             target = site.members.get(member.deployment)
             member.left = target is None
             if target is not None:
-                member.previous = target.record.proven
+                running.note_previous(member, target)
         state.group_changed(group, "executing", now)
         state.waiting.happened(wakes.location(*site.location))
     group.slot_released = False

@@ -8,7 +8,7 @@ from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.model.records import Group, Member
 from headgate.fleet.state import successes
 from headgate.fleet.state.state import State
-from headgate.fleet.state.units import Site
+from headgate.fleet.state.units import Site, Target
 from headgate.kernel.instants import Instant
 
 
@@ -71,12 +71,19 @@ def affected(state: State, site: Site, group: Group) -> list[Member]:
         and (previous := state.version(member.previous)) is not None
         and previous.object.status != "rejected"
         and member.deployment in site.members
+        and not _has_replaced_the_unproven(site.members[member.deployment], member)
         and (
             not only_failed
             or member.state in ("failed", "rollingBack", "rolledBack")
             or running.went_back(state, member)
         )
     ]
+
+
+def _has_replaced_the_unproven(target: Target, member: Member) -> bool:
+    """What ran before was not known to be good: it may stay where the new job failed, and is not put back once it has
+    gone."""
+    return member.is_previous_unproven and target.record.deployed != member.previous
 
 
 def put_back(state: State, site: Site, group: Group, member: Member, now: Instant) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headgate.fleet.cycles import locking, readiness
+from headgate.fleet.cycles import locking, readiness, running
 from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.model.records import Group, Member
 from headgate.fleet.state import holds, wakes
@@ -95,7 +95,8 @@ def _join(state: State, site: Site, host: Group, newcomer: Member) -> None:
     if member is None:
         member = Member(newcomer.deployment, "member")
         target = site.members.get(newcomer.deployment)
-        member.previous = target.record.proven if target is not None else None
+        if target is not None:
+            running.note_previous(member, target)
         host.members.append(member)
     member.left = False
     if _is_older(state, newcomer, member):

@@ -63,6 +63,12 @@ def run(
     return job
 
 
+def note_previous(member: Member, target: Target) -> None:
+    """When the member's part in the group begins: what a rollback would put back."""
+    member.previous = target.record.proven
+    member.is_previous_unproven = not target.record.is_proven and target.record.previous is None
+
+
 def went_back(state: State, member: Member) -> bool:
     """Whether the last job of the member was to put it back, however that ended."""
     last = state.jobs.get(member.attempts[-1]) if member.attempts else None

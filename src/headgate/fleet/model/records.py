@@ -212,6 +212,8 @@ class Member(msgspec.Struct, omit_defaults=True, eq=False, gc=False):
     kind: JobKind = "deploy"
     previous: str | None = None
     """The version that ran here when the group started: where a rollback of this group goes."""
+    is_previous_unproven: bool = False
+    """It was not known to be good, and nothing before it was."""
     ran: bool = False
     job: str | None = None
     attempts: list[str] = []
