@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import random
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,6 +20,7 @@ from kube import ControlPlane
 from . import operating
 from .operating import EVENTS, SERVICES, is_gone
 from .operating import operating as operator_of
+from .processes import processes
 from .support import CONFIG_MAPS, DEFINITIONS, DEPLOYMENTS, config_map, play, until
 
 GRAPHS = ApiResource("kro.run", "v1alpha1", definition.KIND, "resourcegraphdefinitions", is_namespaced=False)
@@ -337,6 +340,45 @@ def test_a_collection_is_changed_in_waves(plane: ControlPlane, place: str) -> No
     assert [set(written[start:end]) for start, end in ((0, 1), (1, 2), (2, 4), (4, 7))] == waves
     assert [set(written[start:end]) for start, end in ((7, 8), (8, 9), (9, 11), (11, 14))] == waves
     assert len(written) == 14
+
+
+def test_waves_go_on_whoever_is_killed(plane: ControlPlane, place: str) -> None:
+    """What a wave was granted is written down first: no later wave begins before the one before has landed."""
+    chance = random.Random(11)
+
+    async def story() -> None:
+        async with plane.client() as client:
+            await operating.install(client)
+            with processes(plane, place) as found:
+                await client.apply(GRAPHS, _fleet(), manager="people", force=True)
+                await until(lambda: _is_served(client, FLEETS), 60)
+                fleet = {
+                    "apiVersion": "kro.run/v1alpha1",
+                    "kind": "Fleet",
+                    "metadata": {"name": "north", "namespace": place},
+                    "spec": {"image": "v1"},
+                }
+                await client.apply(FLEETS, fleet, manager="people")
+                await until(lambda: _are_at(client, place, "v1"), 60)
+                await client.apply(FLEETS, {**fleet, "spec": {"image": "v2"}}, manager="people")
+                for _ in range(4):
+                    await asyncio.sleep(chance.uniform(0.1, 2.0))
+                    found.kill(chance.randrange(2))
+                await until(lambda: _are_at(client, place, "v2"), 120)
+
+    play(story(), 280)
+    changed = [
+        event["objectRef"]["name"].rpartition("-")[2]
+        for event in _deployment_writes(plane, place)
+        if event["responseObject"]["spec"]["template"]["spec"]["containers"][0]["image"] == "v2"
+    ]
+    order = list(dict.fromkeys(changed))
+    assert [set(order[:1]), set(order[1:2]), set(order[2:4]), set(order[4:])] == [
+        {"0"},
+        {"1"},
+        {"2", "3"},
+        {"4", "5", "6"},
+    ]
 
 
 FLEETS = ApiResource("kro.run", "v1alpha1", "Fleet", "fleets")

@@ -54,6 +54,11 @@ class LiveGraphController(GraphController):
             return
         self._renditions[item.uid] = item
         self.memory.keep_in_force(item, content)
+        if before is not None and before.resource_version == item.resource_version:
+            # It was as it should be, in the server's own notation. Nobody tells of a write that changed nothing, so
+            # its instance is looked at again: it waited for this.
+            for key in self._instance_with(item):
+                self._enqueue(key)
         if before is not None and labels.INSTANCE_ID not in before.labels:
             message = f"{item.kind} {item.name} was there already, was nobody's, and belongs to it now"
             for key in self._instance_with(item):
