@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from headgate.fleet.model import agent_configs, agent_fields
@@ -121,3 +122,74 @@ def test_the_cluster_and_the_template_are_never_the_versions_to_say() -> None:
         "config.kubeContext",
         "config.verb",
     ]
+
+
+def checked(config: dict[str, Any]) -> list[str]:
+    problems: list[Problem] = []
+    agent_configs.check("kubernetes", config, "config", problems)
+    return [problem.path for problem in problems]
+
+
+@pytest.mark.parametrize(
+    "expression", ["resource.metadata.team", "version.tag", "variables.team", "deployment.variables.team"]
+)
+@pytest.mark.parametrize(
+    "field",
+    [
+        {"serviceAccountName": "VALUE"},
+        {"hostNetwork": "VALUE"},
+        {"securityContext": {"runAsUser": "VALUE"}},
+        {"volumes": [{"name": "a", "hostPath": {"path": "/data/VALUE"}}]},
+        {"volumes": [{"name": "a", "secret": {"secretName": "VALUE"}}]},
+        {"volumes": [{"name": "a", "projected": {"sources": [{"secret": {"name": "VALUE"}}]}}]},
+        {"containers": [{"securityContext": {"privileged": "VALUE"}}]},
+        {"containers": [{"envFrom": [{"secretRef": {"name": "VALUE"}}]}]},
+        {"containers": [{"env": [{"name": "A", "valueFrom": {"secretKeyRef": {"name": "VALUE"}}}]}]},
+    ],
+)
+def test_what_a_pod_may_do_is_not_said_by_those_who_name_things(
+    field: dict[str, Any], expression: str
+) -> None:
+    def template_with(text: str) -> dict[str, Any]:
+        spec = msgspec.json.decode(msgspec.json.encode(field).replace(b"VALUE", text.encode()))
+        return {"jobTemplate": {"spec": {"template": {"spec": spec}}}}
+
+    assert len(checked(template_with("${%s}" % expression))) == 1
+    for own in ("${environment.name}", "${environment.metadata.account}", "${deployment.name}", "written-out"):
+        assert checked(template_with(own)) == []
+
+
+def test_a_version_or_a_resource_does_not_choose_the_namespace() -> None:
+    def namespaced(text: str) -> dict[str, Any]:
+        return {"jobTemplate": {"metadata": {"namespace": text}}}
+
+    assert checked(namespaced("${resource.metadata.team}")) == ["config.jobTemplate.metadata.namespace"]
+    assert checked(namespaced("team-${environment.name}")) == []
+    assert checked(namespaced("${environment.name == version.tag ? 'a' : 'kube-system'}"))
+
+
+@pytest.mark.parametrize(
+    ("given", "path"),
+    [
+        ({"command": ["sh", "-c", "deploy $(HEADGATE_VERSION)"]}, "command[2]"),
+        ({"command": ["sh", "-c"], "args": ["deploy $(HEADGATE_RESOURCE)"]}, "args[0]"),
+        ({"command": ["$(HEADGATE_VERSION)"]}, "command[0]"),
+        ({"command": ["ssh", "host", "deploy $(HEADGATE_VERSION)"]}, "command[2]"),
+        ({"args": ["-c", "deploy $(HEADGATE_VERSION)"]}, "args[1]"),
+        ({"command": ["sh", "-c", "$$$(TAG)"], "env": [{"name": "TAG", "value": "${version.tag}"}]}, "command[2]"),
+    ],
+)
+def test_kubelets_paste_no_value_into_code(given: dict[str, Any], path: str) -> None:
+    assert checked(template(**given)) == [f"{PATH}.{path}"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"command": ["deploy", "--to", "$(HEADGATE_VERSION)"]},
+        {"command": ["sh", "-c", 'deploy "$HEADGATE_VERSION" $$(HEADGATE_VERSION)']},
+        {"command": ["sh", "-c", "deploy $(NODE)"], "env": [{"name": "NODE", "value": "written-out"}]},
+    ],
+)
+def test_references_stay_where_they_are_no_code(given: dict[str, Any]) -> None:
+    assert checked(template(**given)) == []

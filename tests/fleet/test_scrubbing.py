@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from headgate.fleet.model import hiding
 from headgate.fleet.model.scrubbing import Scrubber, secrets_of_config, secrets_of_provider
+from headgate.kernel.problems import Problem
 
 
 @pytest.mark.parametrize(
@@ -46,3 +48,16 @@ def test_a_secret_in_the_body_of_a_request(body: str) -> None:
         "you": ["***", "***", "x"],
         "***": 1,
     }
+
+
+def test_a_variable_of_a_container_is_a_secret_by_the_name_beside_it() -> None:
+    env = [{"name": "DB_PASSWORD", "value": "hunter22"}, {"name": "REGION", "value": "east"}]
+    config = {"jobTemplate": {"spec": {"containers": [{"env": env}]}}}
+    shown = hiding.without_secrets("JobAgent", {"config": config})
+    [container] = shown["config"]["jobTemplate"]["spec"]["containers"]
+    assert container["env"] == [{"name": "DB_PASSWORD", "value": "***"}, {"name": "REGION", "value": "east"}]
+    scrubber = Scrubber(secrets_of_config(config))
+    assert scrubber.text("login with hunter22 in east") == "login with *** in east"
+    problems: list[Problem] = []
+    hiding.check(shown["config"], "config", problems)
+    assert [problem.path for problem in problems] == ["config.jobTemplate"]

@@ -98,6 +98,12 @@ def is_secret(field: str) -> bool:
     return is_credential and words[-1:] != ["env"]
 
 
+def is_secret_in(owner: Mapping[str, object], field: str) -> bool:
+    """Also the value of an entry that has a name beside it, as variables of containers and headers are written."""
+    name = owner.get("name")
+    return is_secret(str(field)) or (field == "value" and isinstance(name, str) and is_secret(name))
+
+
 def check_overridable(fields: Iterable[str], path: str, problems: list[Problem]) -> None:
     for index, field in enumerate(fields):
         if is_owners(field):

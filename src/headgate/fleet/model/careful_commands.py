@@ -109,6 +109,20 @@ def _place_of_code(items: Sequence[str]) -> int | None:
     return None
 
 
+def places_of_code(items: Sequence[str]) -> list[int]:
+    """What is run, the script that it is given, and whatever is given to a program that reads it as code."""
+    code = _place_of_code(items)
+    return [
+        index
+        for index in range(len(items))
+        if index in (0, code) or any(_reads_again(item) for item in items[:index])
+    ]
+
+
+def _reads_again(item: str) -> bool:
+    return bool(_READS_AGAIN.fullmatch(item.rpartition("/")[2]))
+
+
 def _argument(
     items: Sequence[str], index: int, bindings: Bindings, path: str, problems: Problems, values: Values
 ) -> str:
@@ -122,7 +136,7 @@ def _argument(
             problems.append(_pasted(path))
     parts = parts_of(text, path, problems)
     result = joined(parts, bindings, path, problems)
-    if any(_READS_AGAIN.fullmatch(item.rpartition("/")[2]) for item in items[:index]):
+    if any(_reads_again(item) for item in items[:index]):
         _refuse_more_than_words(parts, bindings, path, problems)
     if parts and parts[0].is_expression and result.startswith("-") and "--" not in items[:index]:
         said = f"gives {shown(result)}, which a program takes for an option; allowed is it behind an item --"

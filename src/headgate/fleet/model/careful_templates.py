@@ -1,12 +1,14 @@
 """Manifests of pods with expressions in them: a value is a value, in no shell and in no reference code.
 
 Commands of containers follow the rules of commands anywhere. What is more, kubelets replace `$(NAME)` in commands, arguments
-and variables by the container's variables, secrets among them: in a text that has an expression they find none.
+and variables by the container's variables, secrets among them: in a text that has an expression they find none, and in code
+none that has somebody's value in it. Where a pod runs and what it may do there is said by the agent's owner.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 
 from headgate.fleet.model import careful_commands, job_configs
 from headgate.fleet.model.careful_texts import Problems, has_expression, joined, parts_of
@@ -16,6 +18,18 @@ from headgate.kernel.problems import Problem
 
 _TEXTS_WITH_REFERENCES = frozenset({"subPathExpr"})
 _LISTS = ("command", "args")
+_POWERS = frozenset(
+    {
+        *("namespace", "serviceAccountName", "serviceAccount", "automountServiceAccountToken"),
+        *("securityContext", "hostPID", "hostIPC", "hostNetwork", "hostUsers", "hostPath", "priorityClassName"),
+        *("secret", "secretKeyRef", "secretRef", "imagePullSecrets", "serviceAccountToken"),
+    }
+)
+"""Fields that say in whose name a pod acts, what it may do on its node, and which secrets it is given."""
+_FROM_ADMINS = re.compile(r"\s*(environment(\.\w+)+|deployment\.name|job\.(environment|deployment))\s*")
+"""What nobody below those who write agents can say."""
+_GIVEN = "HEADGATE_"
+_REFERENCE = re.compile(r"(?<!\$)(?:\$\$)*\$\((\w+)\)")
 
 
 def resolve(value: object, bindings: Bindings, path: str, problems: Problems) -> object:
@@ -34,15 +48,53 @@ def resolve(value: object, bindings: Bindings, path: str, problems: Problems) ->
 
 
 def check(value: object, path: str, problems: Problems) -> None:
-    """What is wrong with commands before there is a job to compute them for."""
+    """What is wrong before there is a job to compute expressions for."""
     if isinstance(value, Mapping):
         items, paths = _command(value, path)
         careful_commands.check_items(items, paths, problems)
+        _refuse_references(value, items, paths, problems)
         for key, item in value.items():
+            if key in _POWERS:
+                _refuse_values_of_others(item, field_path(path, str(key)), problems)
             check(item, field_path(path, str(key)), problems)
     elif isinstance(value, list | tuple):
         for index, item in enumerate(value):
             check(item, item_path(path, index), problems)
+
+
+def _refuse_values_of_others(value: object, path: str, problems: Problems) -> None:
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            _refuse_values_of_others(item, field_path(path, str(key)), problems)
+    elif isinstance(value, list | tuple):
+        for index, item in enumerate(value):
+            _refuse_values_of_others(item, item_path(path, index), problems)
+    elif isinstance(value, str):
+        for part in parts_of(value, path, []):
+            if part.is_expression and not _FROM_ADMINS.fullmatch(part.text):
+                said = "has an expression that others than the agent's owner have a say in; allowed are fields of"
+                problems.append(Problem(path, f"{said} environment, deployment.name, and what is written out"))
+
+
+def _refuse_references(
+    container: Mapping[str, object], items: Sequence[str], paths: Sequence[str], problems: Problems
+) -> None:
+    """A kubelet pastes what a reference stands for, so in code and as a program it is code."""
+    for index in careful_commands.places_of_code(items):
+        for name in _REFERENCE.findall(items[index]):
+            if name.startswith(_GIVEN) or name in _computed(container.get("env")):
+                said = f"has $({name}) in what is run, where a kubelet pastes the value; allowed is ${name}, quoted, in a script"
+                problems.append(Problem(paths[index], said))
+
+
+def _computed(env: object) -> Iterable[str]:
+    """Variables of a container in which others have a say."""
+    entries = env if isinstance(env, list | tuple) else ()
+    return {
+        str(one.get("name"))
+        for one in entries
+        if isinstance(one, Mapping) and has_expression(one.get("value"))
+    }
 
 
 def _mapping(

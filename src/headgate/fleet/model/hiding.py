@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from headgate.cel import interpolation
-from headgate.fleet.model.agent_fields import HIDDEN, is_secret
+from headgate.fleet.model.agent_fields import HIDDEN, is_secret, is_secret_in
 from headgate.kernel.documents import field_path
 from headgate.kernel.problems import Problem
 
@@ -76,7 +76,8 @@ def has_hidden(value: object, *, is_secret_itself: bool = False) -> bool:
 def _has_hidden_inside(value: object, is_secret_itself: bool) -> bool:
     if isinstance(value, Mapping):
         return any(
-            _has_hidden_inside(item, is_secret_itself or is_secret(str(key))) for key, item in value.items()
+            _has_hidden_inside(item, is_secret_itself or is_secret_in(value, key))
+            for key, item in value.items()
         )
     if isinstance(value, list | tuple):
         return any(_has_hidden_inside(item, is_secret_itself) for item in value)
@@ -102,7 +103,9 @@ def _walked(value: Any, field: str, hide: Callable[[Any], Any]) -> Any:
 def of_config(value: Any) -> Any:
     """Of a job agent, or what a deployment or a version adds to it."""
     if isinstance(value, Mapping):
-        return {key: _secret(item) if is_secret(str(key)) else of_config(item) for key, item in value.items()}
+        return {
+            key: _secret(item) if is_secret_in(value, key) else of_config(item) for key, item in value.items()
+        }
     if isinstance(value, list | tuple):
         return [of_config(item) for item in value]
     return of_address(value) if isinstance(value, str) else value

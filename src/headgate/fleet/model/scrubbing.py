@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from headgate.fleet.model.agent_fields import HIDDEN, is_secret
+from headgate.fleet.model.agent_fields import HIDDEN, is_secret, is_secret_in
 from headgate.kernel.problems import Problem
 
 SHORTEST_SECRET = 4
@@ -85,7 +85,7 @@ def secrets_of_provider(provider: Mapping[str, Any]) -> Iterator[str]:
 def _secrets_in(value: Any, field: str) -> Iterator[str]:
     if isinstance(value, Mapping):
         for key, item in value.items():
-            yield from _whole(item) if is_secret(str(key)) else _secrets_in(item, str(key))
+            yield from _whole(item) if is_secret_in(value, key) else _secrets_in(item, str(key))
     elif isinstance(value, list | tuple):
         for item in value:
             yield from _secrets_in(item, field)
