@@ -43,6 +43,15 @@ def test_every_problem_is_a_cause_with_its_field_and_in_the_message() -> None:
     assert all(f"{field}: {message}" in response["status"]["message"] for field, message in found.items())
 
 
+@pytest.mark.parametrize(("replicas", "pods"), [(2_000_000_000, 1), (10_001, 1), (10_000, 6), (1, 10_001)])
+def test_a_set_that_nobody_could_run_is_not_given_to_the_operator_of_all(replicas: int, pods: int) -> None:
+    document = reviews.pod_clique_set(replicas=replicas)
+    document["spec"]["template"]["cliques"][0]["spec"]["replicas"] = pods
+    found = reviews.causes(reviews.answered(document))
+    message = found["spec.template.cliques[0].spec.replicas" if pods > 10_000 else "spec.replicas"]
+    assert "10000" in message or "50000" in message
+
+
 @pytest.mark.parametrize("stage", [admission.DEFAULTING, admission.VALIDATING])
 def test_both_stages_refuse_so_that_the_schema_of_the_server_does_not_speak_first(stage: Any) -> None:
     document = reviews.pod_clique_set(replicas="three", updateStrategy={"type": "Sometimes"})

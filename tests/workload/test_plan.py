@@ -276,3 +276,11 @@ def test_a_set_that_nobody_can_read_keeps_what_it_has_and_says_which_fields_are_
     message = found.status["conditions"][0]["message"]
     assert "spec.replicas: " in message
     assert "spec.template.cliques[0].spec.replicas: " in message
+
+
+def test_a_set_that_was_scaled_beyond_all_measure_is_held(running: World) -> None:
+    running.set.spec["replicas"] = 10_000
+    running.set.spec["template"]["cliques"][0]["spec"]["replicas"] = 10_000
+    found = running.plan()
+    assert [stuck.reason for stuck in found.stuck] == ["Misconfigured"]
+    assert "allowed are 50000 pods in a set" in found.status["conditions"][0]["message"]

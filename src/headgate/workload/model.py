@@ -30,8 +30,12 @@ StrategyType = Literal["RollingUpdate", "ReplicaRecreate", "OnDelete"]
 STRATEGY_SPELLINGS = {"RollingRecreate": "RollingUpdate"}
 
 JsonMap = dict[str, Any]
-Number = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
-"""What the API's int32 holds. Bounds with a meaning are rules of validation, which names them."""
+MOST_REPLICAS = 10_000
+MOST_PODS = 50_000
+"""Of one set. An operator has all its sets in one process: one that nobody could ever run must not be the end of it."""
+Number = Annotated[int, Meta(ge=-(2**31), le=MOST_REPLICAS)]
+"""A count. Its upper bound is part of the schema, since API servers judge scaling by nothing else; other bounds with a
+meaning are rules of validation, which names them."""
 
 DEFAULT_MAX_UNAVAILABLE = Quantity(1)
 DEFAULT_MAX_SURGE = Quantity(0)
@@ -229,6 +233,7 @@ def read(item: Object) -> PodCliqueSet:
     spec = documents.read_into(Spec, without_unknown(defaulted.spec), "spec", problems)
     if not isinstance(spec, Spec):
         raise Rejected(problems)
+    check_size(spec)
     return PodCliqueSet(
         namespace=defaulted.namespace,
         name=defaulted.name,
@@ -241,6 +246,19 @@ def read(item: Object) -> PodCliqueSet:
         template=spec.template,
         template_document=defaulted.spec["template"],
     )
+
+
+def check_size(spec: Spec) -> None:
+    """Raises Rejected for a set of more pods than one operator can look after."""
+    template = spec.template
+    in_groups = sum(
+        group.replicas * sum(clique.replicas for clique in template.members(group))
+        for group in template.scaling_groups
+    )
+    each = in_groups + sum(clique.replicas for clique in template.standalone_cliques)
+    if spec.replicas * each > MOST_PODS:
+        message = f"is {spec.replicas}, of {each} pods each; allowed are {MOST_PODS} pods in a set"
+        raise Rejected((Problem("spec.replicas", message),))
 
 
 def read_template(document: object) -> Template:

@@ -49,13 +49,24 @@ def check(item: Object, old: Object | None = None, others: Iterable[Object] = ()
     if not isinstance(item.spec, Mapping) or item.spec.get("template") is None:
         seen.refuse("spec.template", "is required")
     else:
-        documents.read_into(model.Spec, model.without_unknown(defaulted.spec), "spec", seen.problems)
+        spec = documents.read_into(
+            model.Spec, model.without_unknown(defaulted.spec), "spec", seen.problems
+        )
+        if isinstance(spec, model.Spec):
+            _check_size(seen, spec)
         _check_rules(seen, defaulted)
     if old is not None:
         changes.check(seen, item, defaults.apply(old))
     elif not seen.problems:
         _check_names(seen, defaulted, others)
     return CheckedSet(tuple(dict.fromkeys(seen.problems)), tuple(dict.fromkeys(seen.warnings)), defaulted)
+
+
+def _check_size(seen: view.DocumentView, spec: model.Spec) -> None:
+    try:
+        model.check_size(spec)
+    except Rejected as rejected:
+        seen.problems.extend(rejected.problems)
 
 
 def _check_names(seen: view.DocumentView, item: Object, others: Iterable[Object]) -> None:
