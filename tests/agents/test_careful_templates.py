@@ -112,15 +112,20 @@ def test_what_is_run_is_written_out_and_that_is_asked_for_when_it_is_written(
 def test_the_cluster_and_the_template_are_never_the_versions_to_say() -> None:
     assert agent_fields.is_owners("kubeContext")
     assert agent_fields.is_owners("jobTemplate")
+    assert agent_fields.is_owners("allowedNodes")
     problems: list[Problem] = []
     agent_configs.check("kubernetes", {"kubeContext": "${version.tag}"}, "config", problems)
     agent_configs.check(
-        "kubernetes-node", {"kubeContext": "${version.tag}", "verb": "${version.tag}"}, "config", problems
+        "kubernetes-node",
+        dict.fromkeys(("kubeContext", "verb", "allowedNodes"), "${version.tag}"),
+        "config",
+        problems,
     )
     assert [problem.path for problem in problems] == [
         "config.kubeContext",
         "config.kubeContext",
         "config.verb",
+        "config.allowedNodes",
     ]
 
 

@@ -422,3 +422,27 @@ def test_a_context_that_the_server_does_not_allow_is_refused(control_plane: kube
             await clusters.named("east")
 
     play(story())
+
+
+@pytest.mark.parametrize("verb", ["drain", "cordon", "uncordon"])
+def test_a_resource_names_no_node_that_the_agents_owner_does_not_allow(
+    control_plane: kube.ControlPlane, kube_namespace: str, verb: str
+) -> None:
+    async def story() -> None:
+        async with farm(control_plane, kube_namespace, nodes=2) as it:
+            own = f"{OWN_NODES}={kube_namespace}"
+            await it.patch_node({"metadata": {"labels": {"role": "control"}}}, 1)
+            config = {"verb": verb, "allowedNodes": f"{own},role!=control"}
+            before = await it.node(1)
+            with pytest.raises(Rejected) as caught:
+                await it.agent.start(it.shelf.assignment({**config, "node": it.nodes[1]}))
+            assert f"config.allowedNodes: is \"{own},role!=control\"" in str(caught.value)
+            after = await it.node(1)
+            assert (after["spec"], after["metadata"].get("annotations")) == (
+                before["spec"],
+                before["metadata"].get("annotations"),
+            )
+            allowed = await it.agent.start(it.shelf.assignment({**config, "node": it.nodes[0]}))
+            assert allowed.status != "invalidIntegration"
+
+    play(story())

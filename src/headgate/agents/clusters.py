@@ -139,8 +139,12 @@ class ClusterAgent(Agent):
             raise _later(error) from None
 
     async def follow(self, assignment: Assignment) -> JobProgress:
+        """What was begun goes on in the cluster, also where a program that gives credentials fails for a moment: that it
+        cannot be looked at is no end of it."""
         try:
             return await self._look(assignment)
+        except Rejected as rejected:
+            raise TryLaterError("; ".join(str(problem) for problem in rejected.problems)) from None
         except ApiError as error:
             raise _later(error) from None
 

@@ -35,6 +35,7 @@ class KubernetesNodeConfig(msgspec.Struct, frozen=True, rename="camel"):
     verb: Literal["drain", "uncordon", "cordon"]
     kube_context: str | None = None
     node: Annotated[str, msgspec.Meta(min_length=1)] | None = None
+    allowed_nodes: str = ""
     pod_selector: str = ""
     delete_empty_dir_data: bool = False
     force: bool = False
@@ -59,6 +60,8 @@ class KubernetesNodeAgent(ClusterAgent):
         config = assignment.config(KubernetesNodeConfig)
         cluster = await self._cluster(config, assignment)
         name = _node_name(config, assignment)
+        if "node" not in assignment.state:
+            await _check_allowed(cluster, name, config)
         match config.verb:
             case "uncordon":
                 return await _uncordon(cluster, name, assignment)
@@ -123,6 +126,17 @@ def _node_name(config: KubernetesNodeConfig, assignment: Assignment) -> str:
         message = f'is "{str(name)[:80]}"; allowed is the name of a node, or a resource that has it'
         raise Rejected((Problem("config.node", message),))
     return name
+
+
+async def _check_allowed(cluster: ReachedCluster, name: str, config: KubernetesNodeConfig) -> None:
+    """Whoever may write resources says which node a job is about; which nodes it may be, the agent's owner. A node that
+    is gone is nobody's to refuse. Raises Rejected, ApiError."""
+    if not config.allowed_nodes:
+        return
+    allowed = await cluster.client.list(NODES, labels=config.allowed_nodes, fields=f"metadata.name={name}")
+    if not allowed.items and await _found(cluster, name) is not None:
+        message = f'is "{config.allowed_nodes[:200]}", and the node {name} has other labels; it is not touched'
+        raise Rejected((Problem("config.allowedNodes", message),))
 
 
 async def _found(cluster: ReachedCluster, name: str) -> Document | None:

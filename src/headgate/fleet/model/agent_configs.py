@@ -27,7 +27,7 @@ _WRITTEN_OUT: Mapping[str, tuple[str, ...]] = {
     "github": ("token", "tokenEnv"),
     "argocd": ("token", "tokenEnv", "insecure"),
     "kubernetes": ("kubeContext",),
-    "kubernetes-node": ("kubeContext", "verb"),
+    "kubernetes-node": ("kubeContext", "verb", "allowedNodes"),
 }
 _RUNS_COMMANDS = ("exec", "pull")
 _TEMPLATES: Mapping[str, str] = {"kubernetes": "jobTemplate"}

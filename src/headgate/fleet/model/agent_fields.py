@@ -29,6 +29,7 @@ OPEN_FOR_OTHERS = ("ref", "inputs", "image", "parameters", *_ALWAYS)
 _ADDRESSES = {
     "address",
     "addresses",
+    "allowednodes",
     "endpoint",
     "endpoints",
     "host",
