@@ -66,8 +66,13 @@ _OWNERS = (model.SCALING_GROUP_KIND, model.CLIQUE_KIND)
 
 
 def _by_label(item: Object) -> Key | None:
+    """The label of parts is everybody's: only what this operator made is found by it, and nothing that others own."""
     name = item.labels.get(labels.PART_OF)
-    return None if name is None else request_for(item.namespace, name)
+    if name is None or item.labels.get(labels.MANAGED_BY) != labels.MANAGER:
+        return None
+    if any(owner.kind not in (model.KIND, *_OWNERS) for owner in item.owners):
+        return None
+    return request_for(item.namespace, name)
 
 
 class WorkloadController(Generic[PlanT]):
@@ -94,7 +99,7 @@ class WorkloadController(Generic[PlanT]):
     def watches(self, item: Object) -> bool:
         return (
             is_set(item)
-            or labels.PART_OF in item.labels
+            or _by_label(item) is not None
             or any(owner.kind == model.KIND or owner.kind in _OWNERS for owner in item.owners)
         )
 
