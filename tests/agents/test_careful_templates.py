@@ -159,8 +159,13 @@ def test_what_a_pod_may_do_is_not_said_by_those_who_name_things(
         spec = msgspec.json.decode(msgspec.json.encode(field).replace(b"VALUE", text.encode()))
         return {"jobTemplate": {"spec": {"template": {"spec": spec}}}}
 
-    assert len(checked(template_with("${%s}" % expression))) == 1
-    for own in ("${environment.name}", "${environment.metadata.account}", "${deployment.name}", "written-out"):
+    assert len(checked(template_with(f"${{{expression}}}"))) == 1
+    for own in (
+        "${environment.name}",
+        "${environment.metadata.account}",
+        "${deployment.name}",
+        "written-out",
+    ):
         assert checked(template_with(own)) == []
 
 
@@ -181,7 +186,10 @@ def test_a_version_or_a_resource_does_not_choose_the_namespace() -> None:
         ({"command": ["$(HEADGATE_VERSION)"]}, "command[0]"),
         ({"command": ["ssh", "host", "deploy $(HEADGATE_VERSION)"]}, "command[2]"),
         ({"args": ["-c", "deploy $(HEADGATE_VERSION)"]}, "args[1]"),
-        ({"command": ["sh", "-c", "$$$(TAG)"], "env": [{"name": "TAG", "value": "${version.tag}"}]}, "command[2]"),
+        (
+            {"command": ["sh", "-c", "$$$(TAG)"], "env": [{"name": "TAG", "value": "${version.tag}"}]},
+            "command[2]",
+        ),
     ],
 )
 def test_kubelets_paste_no_value_into_code(given: dict[str, Any], path: str) -> None:

@@ -436,7 +436,7 @@ def test_a_resource_names_no_node_that_the_agents_owner_does_not_allow(
             before = await it.node(1)
             with pytest.raises(Rejected) as caught:
                 await it.agent.start(it.shelf.assignment({**config, "node": it.nodes[1]}))
-            assert f"config.allowedNodes: is \"{own},role!=control\"" in str(caught.value)
+            assert f'config.allowedNodes: is "{own},role!=control"' in str(caught.value)
             after = await it.node(1)
             assert (after["spec"], after["metadata"].get("annotations")) == (
                 before["spec"],

@@ -135,7 +135,9 @@ async def _check_allowed(cluster: ReachedCluster, name: str, config: KubernetesN
         return
     allowed = await cluster.client.list(NODES, labels=config.allowed_nodes, fields=f"metadata.name={name}")
     if not allowed.items and await _found(cluster, name) is not None:
-        message = f'is "{config.allowed_nodes[:200]}", and the node {name} has other labels; it is not touched'
+        message = (
+            f'is "{config.allowed_nodes[:200]}", and the node {name} has other labels; it is not touched'
+        )
         raise Rejected((Problem("config.allowedNodes", message),))
 
 

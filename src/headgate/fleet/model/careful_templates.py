@@ -21,7 +21,15 @@ _LISTS = ("command", "args")
 _POWERS = frozenset(
     {
         *("namespace", "serviceAccountName", "serviceAccount", "automountServiceAccountToken"),
-        *("securityContext", "hostPID", "hostIPC", "hostNetwork", "hostUsers", "hostPath", "priorityClassName"),
+        *(
+            "securityContext",
+            "hostPID",
+            "hostIPC",
+            "hostNetwork",
+            "hostUsers",
+            "hostPath",
+            "priorityClassName",
+        ),
         *("secret", "secretKeyRef", "secretRef", "imagePullSecrets", "serviceAccountToken"),
     }
 )
@@ -73,7 +81,9 @@ def _refuse_values_of_others(value: object, path: str, problems: Problems) -> No
         for part in parts_of(value, path, []):
             if part.is_expression and not _FROM_ADMINS.fullmatch(part.text):
                 said = "has an expression that others than the agent's owner have a say in; allowed are fields of"
-                problems.append(Problem(path, f"{said} environment, deployment.name, and what is written out"))
+                problems.append(
+                    Problem(path, f"{said} environment, deployment.name, and what is written out")
+                )
 
 
 def _refuse_references(

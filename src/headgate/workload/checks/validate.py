@@ -49,9 +49,7 @@ def check(item: Object, old: Object | None = None, others: Iterable[Object] = ()
     if not isinstance(item.spec, Mapping) or item.spec.get("template") is None:
         seen.refuse("spec.template", "is required")
     else:
-        spec = documents.read_into(
-            model.Spec, model.without_unknown(defaulted.spec), "spec", seen.problems
-        )
+        spec = documents.read_into(model.Spec, model.without_unknown(defaulted.spec), "spec", seen.problems)
         if isinstance(spec, model.Spec):
             _check_size(seen, spec)
         _check_rules(seen, defaulted)
