@@ -52,7 +52,8 @@ class FleetMonotoneProgress(MonotoneProgress, FleetPromise):
                 self.broken(ending.at, f"group {group.id} on {group.resource} goes on with nothing: {left}")
 
     def _is_held(self, group: records.Group, denied: set[str], now: Instant) -> bool:
-        """A job of it never ends, or what is left is frozen, denied, waits for a version or for a slot."""
+        """A job of it, or one that a target of it had before, never ends; or what is left is frozen, denied, waits for a
+        version or for a slot."""
         if any(job.status in model.JOB_LIVE for job in self._jobs(group)):
             return True
         if group.slot_released and self._lacks_a_slot(group):
@@ -64,7 +65,14 @@ class FleetMonotoneProgress(MonotoneProgress, FleetPromise):
         )
 
     def _jobs(self, group: records.Group) -> Iterator[records.Job]:
-        return (job for job in self.mirror.jobs.values() if job.group == group.id)
+        left = {
+            target
+            for member, target in zip(group.members, TargetKey.of_members(group), strict=True)
+            if _is_left(group, member)
+        }
+        return (
+            job for job in self.mirror.jobs.values() if job.group == group.id or TargetKey.of_job(job) in left
+        )
 
     def _is_frozen(self, target: TargetKey, now: Instant) -> bool:
         return any(True for _ in self.mirror.freezes_over(*target, now))

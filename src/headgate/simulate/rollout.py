@@ -134,10 +134,12 @@ class SimulatedFleet:
             self.watch.wakes_driven(self._wake_driver.unanswered(copy, now))
 
     def start(self, job: records.Job, since: Instant, now: Instant) -> None:
-        """The job's time counts from `since`; what should have ended before now ends now."""
+        """The job's time counts from `since`; what should have ended before now ends now. An agent that has not come yet
+        comes, also if somebody else has spoken of the job meanwhile."""
         ending = self._workers.ending(job)
-        if job.started_at is None:
-            since += ending.begins_after
+        begins_at = job.created_at + ending.begins_after
+        if job.started_at is None or begins_at > now:
+            since = begins_at
             begun = changes.JobReported(job.id, "inProgress")
             if since > now:
                 self._schedule(since, begun)
