@@ -30,7 +30,10 @@ def fresh_versions(state: State, site: Site, on_flaw: OnFlaw | None = None) -> F
 
 
 def is_about_to_go_back(site: Site, deployment: str) -> bool:
-    """Somebody has ordered it, and the cycle for that has not started: what repairs goes before what is new."""
+    """It was ordered, before the bracket came or in it, and the cycle for that has not started: what repairs goes before
+    what is new."""
+    if site.members[deployment].record.rollback_to is not None:
+        return True
     member = site.waiting.member(deployment) if site.waiting is not None else None
     return member is not None and member.kind == "rollback" and member.state == "waiting"
 
