@@ -13,12 +13,10 @@ import msgspec
 
 from headgate.agents import cluster_resources
 from headgate.agents.cluster_resources import ClusterFacts, Nodes
-from headgate.cli import failures, main
+from headgate.cli import clusters, failures, main
 from headgate.cli.client import ApiClient, path
-from headgate.kernel.problems import Rejected
-from headgate.kubernetes import kubeconfig
 from headgate.kubernetes.client import Client
-from headgate.kubernetes.errors import ApiError, ForbiddenError, UnauthorizedError, UnreachableError
+from headgate.kubernetes.errors import ApiError
 from headgate.kubernetes.transport import Transport
 
 SET_SECONDS = 300.0
@@ -44,10 +42,7 @@ class Wish(msgspec.Struct, frozen=True):
 
 
 def run(wish: Wish, server: ApiClient, say: Say, *, watch: bool) -> None:
-    try:
-        access = kubeconfig.load(path=wish.kubeconfig, context=wish.context)
-    except Rejected as rejected:
-        raise failures.CommandFailure([*rejected.problems], main.UNREADABLE) from None
+    access = clusters.access(wish.kubeconfig, wish.context)
     name = wish.cluster or access.context
     if not name:
         raise failures.misused("--cluster: is required, because the kubeconfig has no name for it")
@@ -65,7 +60,9 @@ def run(wish: Wish, server: ApiClient, say: Say, *, watch: bool) -> None:
     try:
         asyncio.run(discover())
     except ApiError as error:
-        raise failures.CommandFailure(f"the cluster {name}: {error.message}", _code(error)) from None
+        raise failures.CommandFailure(
+            f"the cluster {name}: {error.message}", clusters.code_of(error)
+        ) from None
 
 
 def sentence(result: Result) -> str:
@@ -157,9 +154,3 @@ async def _until_asked(work: Any) -> None:
         await asyncio.gather(working, waiting, return_exceptions=True)
     if not asked.is_set():
         working.result()
-
-
-def _code(error: ApiError) -> int:
-    if isinstance(error, UnreachableError):
-        return main.UNREACHABLE
-    return main.NOT_ALLOWED if isinstance(error, UnauthorizedError | ForbiddenError) else main.FAILED

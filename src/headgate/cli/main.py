@@ -55,6 +55,8 @@ _COMMANDS = {
     "cel": ("headgate.cli.cel", "Checks a CEL expression; shows its value, type, reads and cost."),
     "agent": ("headgate.cli.agent", "Runs jobs on this machine."),
     "operator": ("headgate.cli.operator", "Runs and installs graphs and workloads on a cluster."),
+    "workload": ("headgate.cli.workload", "Shows and steers PodCliqueSets of a cluster."),
+    "graph": ("headgate.cli.graph", "Shows and steers resource graphs of a cluster."),
     "doctor": ("headgate.cli.doctor", "Says what is wrong with the server, and what to do."),
     "token": ("headgate.cli.tokens", "Creates, lists and deletes API tokens."),
     "workspace": ("headgate.cli.workspaces", "Creates, lists and deletes workspaces."),

@@ -10,9 +10,7 @@ import signal
 import socket
 import uuid
 
-from headgate.cli import failures
-from headgate.kernel.problems import Rejected
-from headgate.kubernetes import kubeconfig as kubeconfigs
+from headgate.cli import clusters
 from headgate.kubernetes.access import ClusterAccess
 from headgate.kubernetes.client import Client
 from headgate.kubernetes.transport import Transport
@@ -31,10 +29,7 @@ def run(
     log_level: str,
 ) -> None:
     logging.basicConfig(level=log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    try:
-        access = kubeconfigs.load(path=kubeconfig, context=context)
-    except Rejected as rejected:
-        raise failures.misused("\n".join(str(problem) for problem in rejected.problems)) from None
+    access = clusters.access(kubeconfig, context)
     options = OperatorOptions(
         lease_namespace=lease_namespace or access.namespace,
         identity=_identity(),

@@ -54,11 +54,22 @@ def _levels_below(tree: dict[str, Any] | None, width: int) -> Iterator[str]:
 
 def _unsettled(tree: dict[str, Any], indent: int, width: int) -> Iterator[str]:
     yield from _wrapped(f"{tree['subject']}: {_joined(tree['state'], tree['message'])}", indent, width)
+    yield from _reasons(tree, indent + 2, width)
+
+
+def reasons(tree: dict[str, Any], width: int = WIDTH) -> Iterator[str]:
+    """What is said below a heading about the tree."""
+    yield from _wrapped(tree["message"], 2, width)
+    yield from _reasons(tree, 2, width)
+
+
+def _reasons(tree: dict[str, Any], indent: int, width: int) -> Iterator[str]:
     for line in tree["lines"]:
-        yield from _wrapped(line["message"], indent + 2, width)
+        if line["message"] != tree["message"]:
+            yield from _wrapped(line["message"], indent, width)
     for child in tree["children"]:
         if child["state"] not in SETTLED:
-            yield from _unsettled(child, indent + 2, width)
+            yield from _unsettled(child, indent, width)
 
 
 def _joined(*words: str) -> str:

@@ -1,0 +1,171 @@
+"""Resource graphs of a cluster, as whoever looks after them sees them and orders about them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import click
+import msgspec
+
+from headgate.cli import cluster_trees, clusters, failures, options, pairs
+from headgate.cli.clusters import Cluster, Place
+from headgate.graph import controller
+from headgate.graph.reconcile import operate
+from headgate.kernel.explanations import ExplanationTree
+from headgate.kernel.objects import Object
+from headgate.kubernetes import objects
+from headgate.kubernetes.errors import NotFoundError
+from headgate.kubernetes.resources import ApiResource
+from headgate.operator.crds import graphs as kinds
+from headgate.operator.looking import graphs, listing, orders
+
+
+def _checked(context: click.Context, parameter: click.Parameter, target: str | None) -> str | None:
+    kind, slash, name = (target or "").partition("/")
+    if slash and (not kind or name in ("", ".", "..") or "/" in name):
+        raise failures.misused(f'TARGET: is "{target}"; allowed is a definition, or an instance as KIND/NAME')
+    return target
+
+
+_TARGET = click.argument("target", callback=_checked)
+
+
+@click.group("graph")
+def command() -> None:
+    """Shows resource graphs of a cluster, says why they wait, and pauses or resumes their propagation.
+
+    A TARGET is the name of a ResourceGraphDefinition, or an instance as KIND/NAME.
+    """
+
+
+@command.command("status")
+@click.argument("target", required=False, callback=_checked)
+@options.output()
+@clusters.with_place
+def status(place: Place, target: str | None, form: str) -> None:
+    """Shows TARGET, a definition or an instance as KIND/NAME, down to its objects, or a line for each definition.
+
+    Exit codes: 0 shown; 1 there is no such definition or instance, or the cluster refuses; 2 called wrongly; 4 the
+    cluster cannot be reached; 5 not allowed.
+    """
+    if target is not None:
+        cluster_trees.status(target, place.ask(lambda cluster: _explained(cluster, target))[1], form)
+        return
+
+    async def all_of(cluster: Cluster) -> list[tuple[str, ExplanationTree]]:
+        found = await graphs.definitions(cluster.client, cluster.discovery)
+        seen = await graphs.look(cluster.client, cluster.discovery, found)
+        trees = ((item.name, seen.explain(item.key, pairs.now())) for item in found)
+        return [(name, tree) for name, tree in trees if tree is not None]
+
+    cluster_trees.rows(place.ask(all_of), form, "no ResourceGraphDefinitions")
+
+
+@command.command("explain")
+@_TARGET
+@options.output()
+@clusters.with_place
+def explain(place: Place, target: str, form: str) -> None:
+    """Says why TARGET, a definition or an instance as KIND/NAME, is where it is, and which of its parts are waited for.
+
+    Exit codes: 0 said; 1 there is no such definition or instance, or the cluster refuses; 2 called wrongly; 4 the
+    cluster cannot be reached; 5 not allowed.
+    """
+    _, tree = place.ask(lambda cluster: _explained(cluster, target))
+    cluster_trees.explanation(target, tree, form)
+
+
+@command.command("pause")
+@_TARGET
+@options.output()
+@clusters.with_place
+def pause(place: Place, target: str, form: str) -> None:
+    """Propagates nothing more in TARGET: an instance as KIND/NAME, or a definition with all of its instances.
+
+    Exit codes: 0 paused; 1 there is no such definition or instance, or it is refused; 2 called wrongly; 4 the cluster
+    cannot be reached; 5 not allowed.
+    """
+    _order(
+        place, target, form, operate.pause, "is paused: what is not yet propagated waits until it is resumed"
+    )
+
+
+@command.command("resume")
+@_TARGET
+@options.output()
+@clusters.with_place
+def resume(place: Place, target: str, form: str) -> None:
+    """Goes on with TARGET, a definition or an instance as KIND/NAME, after a pause.
+
+    Exit codes: 0 resumed; 1 there is no such definition or instance, or it is refused; 2 called wrongly; 4 the cluster
+    cannot be reached; 5 not allowed.
+    """
+    _order(place, target, form, operate.resume, "is not paused any more")
+
+
+@command.command("abort")
+@_TARGET
+@options.output()
+@clusters.with_place
+def abort(place: Place, target: str, form: str) -> None:
+    """Is refused, with what to do instead: a propagation is taken back by taking back the spec of TARGET.
+
+    Exit codes: 1 refused; 2 called wrongly.
+    """
+    raise failures.CommandFailure(
+        f"{target}: a propagation is not aborted; `headgate graph pause {target}` holds it, and the spec as it was"
+        " before, applied again, propagates back"
+    )
+
+
+class _Found(msgspec.Struct, frozen=True):
+    """What was asked about, and the definition that it belongs to or is."""
+
+    resource: ApiResource
+    item: Object
+    definition: Object
+
+
+def _order(place: Place, target: str, form: str, edit: Callable[[Object], Object], said: str) -> None:
+    async def ordered(cluster: Cluster) -> tuple[ExplanationTree, bool]:
+        found, tree = await _explained(cluster, target)
+        return tree, await orders.order(cluster.client, found.resource, found.item, edit)
+
+    tree, is_changed = place.ask(ordered)
+    cluster_trees.ordered(target, tree, said, form, is_changed=is_changed)
+
+
+async def _explained(cluster: Cluster, target: str) -> tuple[_Found, ExplanationTree]:
+    found = await _find(cluster, target)
+    seen = await graphs.look(cluster.client, cluster.discovery, [found.definition])
+    tree = seen.explain(found.item.key, pairs.now())
+    if tree is None:
+        raise failures.CommandFailure(f"{found.item.kind} {found.item.name} is on its way out")
+    return found, tree
+
+
+async def _find(cluster: Cluster, target: str) -> _Found:
+    known = await graphs.definitions(cluster.client, cluster.discovery)
+    kind, slash, name = target.partition("/")
+    if slash:
+        return await _instance(cluster, kind, name, known)
+    resource = await listing.own_kind(cluster.discovery, kinds.DEFINITION.api_version, kinds.DEFINITION.kind)
+    for item in known:
+        if item.key == controller.request_for(target):
+            return _Found(resource, item, item)
+    there_are = ", ".join(item.name for item in known) or "none"
+    raise failures.CommandFailure(f'TARGET: is "{target}"; ResourceGraphDefinitions: {there_are}')
+
+
+async def _instance(cluster: Cluster, kind: str, name: str, known: list[Object]) -> _Found:
+    resource = await cluster.discovery.named(kind)
+    definition = graphs.definition_of(resource.group, resource.kind, known)
+    if definition is None:
+        raise failures.CommandFailure(f"TARGET: {resource.kind} is no kind of a ResourceGraphDefinition")
+    namespace = cluster.namespace if resource.is_namespaced else ""
+    try:
+        document = await cluster.client.get(resource, name, namespace)
+    except NotFoundError:
+        where = f" in the namespace {namespace}" if namespace else ""
+        raise failures.CommandFailure(f"TARGET: there is no {resource.kind} {name}{where}") from None
+    return _Found(resource, objects.read(document, resource), definition)

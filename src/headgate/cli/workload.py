@@ -1,0 +1,135 @@
+"""PodCliqueSets of a cluster, as whoever looks after it sees them and orders about them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import click
+
+from headgate.cli import cluster_trees, clusters, failures, options, pairs
+from headgate.cli.clusters import Cluster, Place
+from headgate.kernel.explanations import ExplanationTree
+from headgate.kernel.objects import Object
+from headgate.operator.crds import workloads as kinds
+from headgate.operator.looking import listing, orders, sets
+from headgate.workload.plan import operate
+
+_NAME = click.argument("name")
+
+
+@click.group("workload")
+def command() -> None:
+    """Shows PodCliqueSets of a cluster, says why they wait, and pauses, resumes or aborts their updates."""
+
+
+@command.command("status")
+@click.argument("name", required=False)
+@options.output()
+@clusters.with_place
+def status(place: Place, name: str | None, form: str) -> None:
+    """Shows the PodCliqueSet NAME down to its pods, or without NAME a line for each set of the namespace.
+
+    Exit codes: 0 shown; 1 there is no such set, or the cluster refuses; 2 called wrongly; 4 the cluster cannot be
+    reached; 5 not allowed.
+    """
+    if name is not None:
+        cluster_trees.status(name, place.ask(lambda cluster: _seen(cluster, name))[1], form)
+        return
+
+    async def all_of(cluster: Cluster) -> list[tuple[str, ExplanationTree]]:
+        seen = await sets.look(cluster.client, cluster.discovery, cluster.namespace)
+        return [(item.name, seen.explain(item, pairs.now())) for item in seen.all()]
+
+    cluster_trees.rows(place.ask(all_of), form, "no PodCliqueSets in the namespace")
+
+
+@command.command("explain")
+@_NAME
+@options.output()
+@clusters.with_place
+def explain(place: Place, name: str, form: str) -> None:
+    """Says why the PodCliqueSet NAME is where it is, and of its parts which ones are waited for.
+
+    Exit codes: 0 said; 1 there is no such set, or the cluster refuses; 2 called wrongly; 4 the cluster cannot be
+    reached; 5 not allowed.
+    """
+    _, tree = place.ask(lambda cluster: _seen(cluster, name))
+    cluster_trees.explanation(name, tree, form)
+
+
+@command.command("pause")
+@_NAME
+@options.output()
+@clusters.with_place
+def pause(place: Place, name: str, form: str) -> None:
+    """Takes nothing more down for the update of the PodCliqueSet NAME; what is down already is built up.
+
+    Exit codes: 0 paused; 1 there is no such set, or it is refused; 2 called wrongly; 4 the cluster cannot be reached;
+    5 not allowed.
+    """
+    _order(place, name, form, operate.pause, "is paused: nothing more is taken down until it is resumed")
+
+
+@command.command("resume")
+@_NAME
+@options.output()
+@clusters.with_place
+def resume(place: Place, name: str, form: str) -> None:
+    """Goes on with the update of the PodCliqueSet NAME after a pause.
+
+    Exit codes: 0 resumed; 1 there is no such set, or it is refused; 2 called wrongly; 4 the cluster cannot be reached;
+    5 not allowed.
+    """
+    _order(place, name, form, operate.resume, "is not paused any more")
+
+
+@command.command("abort")
+@_NAME
+@options.output()
+@clusters.with_place
+def abort(place: Place, name: str, form: str) -> None:
+    """Gives up the update of the PodCliqueSet NAME: what is not yet moved keeps its revision until the template changes.
+
+    Exit codes: 0 aborted; 1 there is no such set, no update is under way, or it is refused; 2 called wrongly; 4 the
+    cluster cannot be reached; 5 not allowed.
+    """
+    said = "is aborted: what is not yet moved keeps its revision until the template changes"
+    _order(place, name, form, operate.abort, said, _refuse_without_update)
+
+
+def _refuse_without_update(tree: ExplanationTree) -> None:
+    if tree.state in ("done", "deleting"):
+        raise failures.CommandFailure(f"{tree.subject} is {tree.state}: there is no update to abort")
+
+
+def _order(
+    place: Place,
+    name: str,
+    form: str,
+    edit: Callable[[Object], Object],
+    said: str,
+    check: Callable[[ExplanationTree], None] = lambda _: None,
+) -> None:
+    """Says what it concerned: how far the set was when it was ordered."""
+
+    async def ordered(cluster: Cluster) -> tuple[ExplanationTree, bool]:
+        item, tree = await _seen(cluster, name)
+        check(tree)
+        if tree.state == "aborted" and edit is operate.abort:
+            return tree, False
+        resource = await listing.own_kind(cluster.discovery, kinds.SET.api_version, kinds.SET.kind)
+        return tree, await orders.order(cluster.client, resource, item, edit)
+
+    tree, is_changed = place.ask(ordered)
+    cluster_trees.ordered(name, tree, said, form, is_changed=is_changed)
+
+
+async def _seen(cluster: Cluster, name: str) -> tuple[Object, ExplanationTree]:
+    seen = await sets.look(cluster.client, cluster.discovery, cluster.namespace)
+    item = seen.find(cluster.namespace, name)
+    if item is None:
+        there_are = ", ".join(each.name for each in seen.all()) or "none"
+        raise failures.CommandFailure(
+            f'NAME: is "{name}"; PodCliqueSets of the namespace {cluster.namespace}: {there_are}'
+        )
+    return item, seen.explain(item, pairs.now())

@@ -1,0 +1,45 @@
+"""PodCliqueSets of a cluster, with what they have and why they are where they are."""
+
+from __future__ import annotations
+
+from headgate.cluster.cache import ObjectCache
+from headgate.kernel.explanations import ExplanationTree
+from headgate.kernel.instants import Instant
+from headgate.kernel.objects import Object
+from headgate.kubernetes.client import Client
+from headgate.kubernetes.discovery import Discovery
+from headgate.operator.looking import listing
+from headgate.operator.running import workloads
+from headgate.workload import controller, model
+from headgate.workload.plan import explain
+
+
+class SeenSets:
+    """What the controller of workloads would know at one moment."""
+
+    def __init__(self, cache: ObjectCache) -> None:
+        self._cache = cache
+
+    def all(self) -> list[Object]:
+        found = self._cache.of_kind(model.GROUP, model.KIND)
+        return sorted(found, key=lambda item: (item.namespace, item.name))
+
+    def find(self, namespace: str, name: str) -> Object | None:
+        return self._cache.get(controller.request_for(namespace, name))
+
+    def explain(self, item: Object, now: Instant) -> ExplanationTree:
+        return explain.explain(item, tuple(self._cache.parts_of(item.key)), now)
+
+    def below(self, item: Object, now: Instant) -> ExplanationTree | None:
+        """Of an object that may be a set."""
+        return self.explain(item, now) if controller.is_set(item) else None
+
+
+async def look(client: Client, discovery: Discovery, namespace: str) -> SeenSets:
+    """In all namespaces, if none is given."""
+    cache = ObjectCache(workloads.controller().index)
+    for api_version, kind, labels in workloads.WATCHED:
+        resource = await listing.own_kind(discovery, api_version, kind)
+        for item in await listing.all_of(client, resource, namespace, labels):
+            cache.observe(item)
+    return SeenSets(cache)

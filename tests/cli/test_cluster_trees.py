@@ -1,0 +1,85 @@
+"""Sets and graphs of a cluster as they are printed, without a cluster."""
+
+import pytest
+from click.testing import CliRunner
+
+from headgate.cli import cluster_trees, main
+from headgate.graph.reconcile import labels, operate
+from headgate.kernel import instants
+from headgate.kernel.explanations import ExplanationLine, ExplanationTree
+from headgate.kernel.objects import Object
+from headgate.screens import tree_text
+
+POD = ExplanationTree("pod web-0", "workload", "not scheduled", "revision 2")
+OTHER = ExplanationTree("pod web-1", "workload", "ready", "revision 1")
+CLIQUE = ExplanationTree("clique front", "workload", "not available", "1 of 2 pods", (), (POD, OTHER))
+TREE = ExplanationTree(
+    "PodCliqueSet web",
+    "workload",
+    "updating",
+    "revision 2",
+    (ExplanationLine("update", "pending", "1 of 2 replicas are available"),),
+    (CLIQUE, ExplanationTree("clique back", "workload", "available")),
+)
+
+
+def test_a_terminal_is_drawn_a_tree() -> None:
+    assert list(tree_text.whole(TREE.document(), is_drawn=True)) == [
+        "PodCliqueSet web: updating, revision 2",
+        "│ 1 of 2 replicas are available",
+        "├─ clique front: not available, 1 of 2 pods",
+        "│  ├─ pod web-0: not scheduled, revision 2",
+        "│  └─ pod web-1: ready, revision 1",
+        "└─ clique back: available",
+    ]
+
+
+def test_a_pipe_gets_plain_lines() -> None:
+    assert list(tree_text.whole(TREE.document(), is_drawn=False)) == [
+        "PodCliqueSet web: updating, revision 2",
+        "  1 of 2 replicas are available",
+        "  clique front: not available, 1 of 2 pods",
+        "    pod web-0: not scheduled, revision 2",
+        "    pod web-1: ready, revision 1",
+        "  clique back: available",
+    ]
+
+
+def test_an_explanation_leaves_out_what_is_settled() -> None:
+    assert list(tree_text.unsettled(TREE.document(), instants.parse("2026-03-02T09:00:00Z"))) == [
+        "Explain PodCliqueSet web at 2026-03-02T09:00:00Z: updating",
+        "  revision 2",
+        "  1 of 2 replicas are available",
+        "  clique front: not available, 1 of 2 pods",
+        "    pod web-0: not scheduled, revision 2",
+    ]
+
+
+def test_names_of_a_cluster_cannot_steer_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    cluster_trees.status("web", ExplanationTree("pod \x1b[2J", "workload", "ready"), "table")
+    assert capsys.readouterr().out == "pod \\x1b[2J: ready\n"
+
+
+def test_a_pause_of_a_graph_leaves_other_annotations_alone() -> None:
+    item = Object("v1", "Shop", "default", "web", annotations={"note": "kept"})
+    paused = operate.pause(item)
+    assert labels.is_paused(paused.annotations)
+    assert operate.pause(paused) is paused
+    assert operate.resume(paused).annotations == {"note": "kept"}
+    assert operate.resume(item) is item
+
+
+@pytest.mark.parametrize("group", ["workload", "graph"])
+def test_a_kubeconfig_that_is_not_there_is_said(group: str) -> None:
+    done = CliRunner().invoke(main.headgate, [group, "status", "--kubeconfig", "/nowhere/config"])
+    assert done.exit_code == main.UNREADABLE
+    assert "/nowhere/config: there is no such file" in done.stderr
+
+
+@pytest.mark.parametrize("target", ["shop/", "/web", "shop/..", "shop/a/b"])
+def test_a_target_is_a_definition_or_a_kind_and_a_name(target: str) -> None:
+    done = CliRunner().invoke(main.headgate, ["graph", "explain", target, "--kubeconfig", "/nowhere/config"])
+    assert (done.exit_code, done.stderr) == (
+        main.UNREADABLE,
+        f'TARGET: is "{target}"; allowed is a definition, or an instance as KIND/NAME\n',
+    )
