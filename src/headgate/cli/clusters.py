@@ -22,7 +22,7 @@ from headgate.kubernetes.transport import Transport
 R = TypeVar("R")
 
 
-class Cluster(msgspec.Struct, frozen=True):
+class AskedCluster(msgspec.Struct, frozen=True):
     """One that is reached; `namespace` is the one that was asked about."""
 
     client: Client
@@ -30,21 +30,21 @@ class Cluster(msgspec.Struct, frozen=True):
     namespace: str
 
 
-class Place(msgspec.Struct, frozen=True):
+class ClusterLocation(msgspec.Struct, frozen=True):
     """Which cluster, and where in it."""
 
     kubeconfig: str | None
     context: str | None
     namespace: str | None
 
-    def ask(self, work: Callable[[Cluster], Awaitable[R]]) -> R:
+    def ask(self, work: Callable[[AskedCluster], Awaitable[R]]) -> R:
         """Raises CommandFailure."""
         found = access(self.kubeconfig, self.context)
 
         async def asked() -> R:
             async with Client(Transport(found)) as client:
                 return await work(
-                    Cluster(client, Discovery(client.transport), self.namespace or found.namespace)
+                    AskedCluster(client, Discovery(client.transport), self.namespace or found.namespace)
                 )
 
         try:
@@ -61,7 +61,7 @@ def with_place(function: Callable[..., R]) -> Callable[..., R]:
     @click.option("-n", "--namespace", metavar="NAMESPACE", help="The context's if absent.")
     @functools.wraps(function)
     def run(*, kubeconfig: str | None, context: str | None, namespace: str | None, **given: Any) -> R:
-        return function(Place(kubeconfig, context, namespace), **given)
+        return function(ClusterLocation(kubeconfig, context, namespace), **given)
 
     return run
 

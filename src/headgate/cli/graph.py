@@ -8,7 +8,7 @@ import click
 import msgspec
 
 from headgate.cli import cluster_trees, clusters, failures, options, pairs
-from headgate.cli.clusters import Cluster, Place
+from headgate.cli.clusters import AskedCluster, ClusterLocation
 from headgate.graph import controller
 from headgate.graph.reconcile import operate
 from headgate.kernel.explanations import ExplanationTree
@@ -42,7 +42,7 @@ def command() -> None:
 @click.argument("target", required=False, callback=_checked)
 @options.output()
 @clusters.with_place
-def status(place: Place, target: str | None, form: str) -> None:
+def status(place: ClusterLocation, target: str | None, form: str) -> None:
     """Shows TARGET, a definition or an instance as KIND/NAME, down to its objects, or a line for each definition.
 
     Exit codes: 0 shown; 1 there is no such definition or instance, or the cluster refuses; 2 called wrongly; 4 the
@@ -52,7 +52,7 @@ def status(place: Place, target: str | None, form: str) -> None:
         cluster_trees.status(target, place.ask(lambda cluster: _explained(cluster, target))[1], form)
         return
 
-    async def all_of(cluster: Cluster) -> list[tuple[str, ExplanationTree]]:
+    async def all_of(cluster: AskedCluster) -> list[tuple[str, ExplanationTree]]:
         found = await graphs.definitions(cluster.client, cluster.discovery)
         seen = await graphs.look(cluster.client, cluster.discovery, found)
         trees = ((item.name, seen.explain(item.key, pairs.now())) for item in found)
@@ -65,7 +65,7 @@ def status(place: Place, target: str | None, form: str) -> None:
 @_TARGET
 @options.output()
 @clusters.with_place
-def explain(place: Place, target: str, form: str) -> None:
+def explain(place: ClusterLocation, target: str, form: str) -> None:
     """Says why TARGET, a definition or an instance as KIND/NAME, is where it is, and which of its parts are waited for.
 
     Exit codes: 0 said; 1 there is no such definition or instance, or the cluster refuses; 2 called wrongly; 4 the
@@ -79,7 +79,7 @@ def explain(place: Place, target: str, form: str) -> None:
 @_TARGET
 @options.output()
 @clusters.with_place
-def pause(place: Place, target: str, form: str) -> None:
+def pause(place: ClusterLocation, target: str, form: str) -> None:
     """Propagates nothing more in TARGET: an instance as KIND/NAME, or a definition with all of its instances.
 
     Exit codes: 0 paused; 1 there is no such definition or instance, or it is refused; 2 called wrongly; 4 the cluster
@@ -94,7 +94,7 @@ def pause(place: Place, target: str, form: str) -> None:
 @_TARGET
 @options.output()
 @clusters.with_place
-def resume(place: Place, target: str, form: str) -> None:
+def resume(place: ClusterLocation, target: str, form: str) -> None:
     """Goes on with TARGET, a definition or an instance as KIND/NAME, after a pause.
 
     Exit codes: 0 resumed; 1 there is no such definition or instance, or it is refused; 2 called wrongly; 4 the cluster
@@ -107,7 +107,7 @@ def resume(place: Place, target: str, form: str) -> None:
 @_TARGET
 @options.output()
 @clusters.with_place
-def abort(place: Place, target: str, form: str) -> None:
+def abort(place: ClusterLocation, target: str, form: str) -> None:
     """Is refused, with what to do instead: a propagation is taken back by taking back the spec of TARGET.
 
     Exit codes: 1 refused; 2 called wrongly.
@@ -126,8 +126,10 @@ class _Found(msgspec.Struct, frozen=True):
     definition: Object
 
 
-def _order(place: Place, target: str, form: str, edit: Callable[[Object], Object], said: str) -> None:
-    async def ordered(cluster: Cluster) -> tuple[ExplanationTree, bool]:
+def _order(
+    place: ClusterLocation, target: str, form: str, edit: Callable[[Object], Object], said: str
+) -> None:
+    async def ordered(cluster: AskedCluster) -> tuple[ExplanationTree, bool]:
         found, tree = await _explained(cluster, target)
         return tree, await orders.order(cluster.client, found.resource, found.item, edit)
 
@@ -135,7 +137,7 @@ def _order(place: Place, target: str, form: str, edit: Callable[[Object], Object
     cluster_trees.ordered(target, tree, said, form, is_changed=is_changed)
 
 
-async def _explained(cluster: Cluster, target: str) -> tuple[_Found, ExplanationTree]:
+async def _explained(cluster: AskedCluster, target: str) -> tuple[_Found, ExplanationTree]:
     found = await _find(cluster, target)
     seen = await graphs.look(cluster.client, cluster.discovery, [found.definition])
     tree = seen.explain(found.item.key, pairs.now())
@@ -144,7 +146,7 @@ async def _explained(cluster: Cluster, target: str) -> tuple[_Found, Explanation
     return found, tree
 
 
-async def _find(cluster: Cluster, target: str) -> _Found:
+async def _find(cluster: AskedCluster, target: str) -> _Found:
     known = await graphs.definitions(cluster.client, cluster.discovery)
     kind, slash, name = target.partition("/")
     if slash:
@@ -157,7 +159,7 @@ async def _find(cluster: Cluster, target: str) -> _Found:
     raise failures.CommandFailure(f'TARGET: is "{target}"; ResourceGraphDefinitions: {there_are}')
 
 
-async def _instance(cluster: Cluster, kind: str, name: str, known: list[Object]) -> _Found:
+async def _instance(cluster: AskedCluster, kind: str, name: str, known: list[Object]) -> _Found:
     resource = await cluster.discovery.named(kind)
     definition = graphs.definition_of(resource.group, resource.kind, known)
     if definition is None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import click
 
 from headgate.cli import cluster_trees, clusters, failures, options, pairs
-from headgate.cli.clusters import Cluster, Place
+from headgate.cli.clusters import AskedCluster, ClusterLocation
 from headgate.kernel.explanations import ExplanationTree
 from headgate.kernel.objects import Object
 from headgate.operator.crds import workloads as kinds
@@ -26,7 +26,7 @@ def command() -> None:
 @click.argument("name", required=False)
 @options.output()
 @clusters.with_place
-def status(place: Place, name: str | None, form: str) -> None:
+def status(place: ClusterLocation, name: str | None, form: str) -> None:
     """Shows the PodCliqueSet NAME down to its pods, or without NAME a line for each set of the namespace.
 
     Exit codes: 0 shown; 1 there is no such set, or the cluster refuses; 2 called wrongly; 4 the cluster cannot be
@@ -36,7 +36,7 @@ def status(place: Place, name: str | None, form: str) -> None:
         cluster_trees.status(name, place.ask(lambda cluster: _seen(cluster, name))[1], form)
         return
 
-    async def all_of(cluster: Cluster) -> list[tuple[str, ExplanationTree]]:
+    async def all_of(cluster: AskedCluster) -> list[tuple[str, ExplanationTree]]:
         seen = await sets.look(cluster.client, cluster.discovery, cluster.namespace)
         return [(item.name, seen.explain(item, pairs.now())) for item in seen.all()]
 
@@ -47,7 +47,7 @@ def status(place: Place, name: str | None, form: str) -> None:
 @_NAME
 @options.output()
 @clusters.with_place
-def explain(place: Place, name: str, form: str) -> None:
+def explain(place: ClusterLocation, name: str, form: str) -> None:
     """Says why the PodCliqueSet NAME is where it is, and of its parts which ones are waited for.
 
     Exit codes: 0 said; 1 there is no such set, or the cluster refuses; 2 called wrongly; 4 the cluster cannot be
@@ -61,7 +61,7 @@ def explain(place: Place, name: str, form: str) -> None:
 @_NAME
 @options.output()
 @clusters.with_place
-def pause(place: Place, name: str, form: str) -> None:
+def pause(place: ClusterLocation, name: str, form: str) -> None:
     """Takes nothing more down for the update of the PodCliqueSet NAME; what is down already is built up.
 
     Exit codes: 0 paused; 1 there is no such set, or it is refused; 2 called wrongly; 4 the cluster cannot be reached;
@@ -74,7 +74,7 @@ def pause(place: Place, name: str, form: str) -> None:
 @_NAME
 @options.output()
 @clusters.with_place
-def resume(place: Place, name: str, form: str) -> None:
+def resume(place: ClusterLocation, name: str, form: str) -> None:
     """Goes on with the update of the PodCliqueSet NAME after a pause.
 
     Exit codes: 0 resumed; 1 there is no such set, or it is refused; 2 called wrongly; 4 the cluster cannot be reached;
@@ -87,7 +87,7 @@ def resume(place: Place, name: str, form: str) -> None:
 @_NAME
 @options.output()
 @clusters.with_place
-def abort(place: Place, name: str, form: str) -> None:
+def abort(place: ClusterLocation, name: str, form: str) -> None:
     """Gives up the update of the PodCliqueSet NAME: what is not yet moved keeps its revision until the template changes.
 
     Exit codes: 0 aborted; 1 there is no such set, no update is under way, or it is refused; 2 called wrongly; 4 the
@@ -103,7 +103,7 @@ def _refuse_without_update(tree: ExplanationTree) -> None:
 
 
 def _order(
-    place: Place,
+    place: ClusterLocation,
     name: str,
     form: str,
     edit: Callable[[Object], Object],
@@ -112,7 +112,7 @@ def _order(
 ) -> None:
     """Says what it concerned: how far the set was when it was ordered."""
 
-    async def ordered(cluster: Cluster) -> tuple[ExplanationTree, bool]:
+    async def ordered(cluster: AskedCluster) -> tuple[ExplanationTree, bool]:
         item, tree = await _seen(cluster, name)
         check(tree)
         if tree.state == "aborted" and edit is operate.abort:
@@ -124,7 +124,7 @@ def _order(
     cluster_trees.ordered(name, tree, said, form, is_changed=is_changed)
 
 
-async def _seen(cluster: Cluster, name: str) -> tuple[Object, ExplanationTree]:
+async def _seen(cluster: AskedCluster, name: str) -> tuple[Object, ExplanationTree]:
     seen = await sets.look(cluster.client, cluster.discovery, cluster.namespace)
     item = seen.find(cluster.namespace, name)
     if item is None:
