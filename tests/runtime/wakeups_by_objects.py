@@ -82,7 +82,7 @@ VERSIONS = [
         put("Version", "api/v1", deployment="api", tag="v1"),
         starts=(f"{A} v1",),
     ),
-    Case("a version is paused", WAITS, status("paused"), says=(A, "no version in scope")),
+    Case("a version is paused", WAITS, status("paused"), says=(A, "v1 is paused")),
     Case("a version has failed", WAITS, status("failed"), says=(A, "no version in scope")),
     Case("a version is building again", WAITS, status("building"), says=(A, "no version in scope")),
     Case(

@@ -14,10 +14,12 @@ from .small import fleet, publish
 def _nothing_is_too_old(patched: pytest.MonkeyPatch) -> None:
     """Neither what is older than what runs nor what was put back here."""
 
-    def watermark_of(known: Any, target: Any) -> None:
+    def deployed_version(known: Any, target: Any) -> Any:
         target.record.rolled_back.clear()
+        return known.version(target.record.deployed)
 
-    patched.setattr(candidates, "watermark_of", watermark_of)
+    patched.setattr(candidates, "watermark_by", lambda deployed: None)
+    patched.setattr(candidates, "deployed_version", deployed_version)
 
 
 PAUSED = {"at": "+10m", "setVersion": {"deployment": "api", "tag": "v2", "status": "paused"}}

@@ -49,7 +49,9 @@ def driven(bench: Bench, recorder: Recorder, **settings: object) -> ControllerDr
 
 
 def service(name: str) -> Object:
-    return Object("v1", "Service", "default", name, labels={labels.PART_OF: "llm"})
+    return Object(
+        "v1", "Service", "default", name, labels={labels.PART_OF: "llm", labels.MANAGED_BY: labels.MANAGER}
+    )
 
 
 def test_without_lag_everything_is_seen_at_once() -> None:

@@ -68,6 +68,7 @@ class Bench:
     ) -> Object:
         own = {
             labels.PART_OF: "llm",
+            labels.MANAGED_BY: labels.MANAGER,
             labels.PCS_REPLICA_INDEX: "0",
             labels.POD_CLIQUE: clique,
             labels.POD_INDEX: str(index),
