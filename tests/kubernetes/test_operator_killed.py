@@ -104,7 +104,10 @@ def test_a_leader_that_is_ended_gives_its_lease_back(
 
                 await until(is_free, 30)
                 assert first
-                assert [process.wait(20) for process in found.running] == [0, 0]
+                # One that was still starting has no ear for the signal yet, and simply ends by it.
+                endings = [process.wait(20) for process in found.running]
+                assert 0 in endings
+                assert set(endings) <= {0, -signal.SIGTERM}
 
     play(story(), 120)
 
