@@ -35,6 +35,7 @@ _NODES = 4
 _PATIENCE_SECONDS = float(os.environ.get("HEADGATE_KUBE_PATIENCE_SECONDS", "1800"))
 """How long a build that runs already is waited for."""
 _LOOK_SECONDS = 0.03
+_STARTS_AT_MOST = 20
 _SERVICE_ACCOUNTS = ApiResource("", "v1", "ServiceAccount", "serviceaccounts")
 
 
@@ -84,6 +85,17 @@ class ControlPlane:
         return self.folder / "ready.json"
 
     def start(self) -> None:
+        """On the port that it had before, which a connection of somebody else may have for a moment."""
+        for _ in range(_STARTS_AT_MOST - 1):
+            try:
+                return self._start()
+            except RuntimeError as error:
+                if "address already in use" not in str(error):
+                    raise
+            time.sleep(1)
+        return self._start()
+
+    def _start(self) -> None:
         self.folder.mkdir(exist_ok=True)
         output = self.folder / "output"
         with output.open("wb") as printed, (self.folder / "log").open("ab") as errors:

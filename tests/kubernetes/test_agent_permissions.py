@@ -94,7 +94,13 @@ def test_nodes_are_discovered_drained_and_uncordoned_with_the_rights_of_the_page
             assert "forbidden" in (refused.message or "")
             assert not await it.is_cordoned()
             await allow(it.client, kube_namespace, rules_of("kubernetes-node.md"))
+
+            async def is_let() -> bool:
+                return (await it.look()).status != "invalidIntegration"
+
             try:
+                # Rights that were given are known to the server's authorizer a moment later.
+                await until(is_let)
                 assert (await it.drained()).status == "successful"
                 assert (await it.look("uncordon", job="job-2")).message == f"{it.nodes[0]} is uncordoned"
                 async with Client(Transport(access)) as discovering:
