@@ -9,11 +9,12 @@ from typing import Any, get_args
 
 import pytest
 
+from headgate.kernel.decisions import Reason
 from headgate.simulate import scenario, steps
 from headgate.simulate.result import Result
 from headgate.simulate.run import simulate
-from headgate.workload import model
-from headgate.workload.plan import child_status, conditions, explain, set_status, stuck
+from headgate.workload import model, plan
+from headgate.workload.plan import child_status, conditions, explain, set_status
 
 from . import pages
 from .test_examples import SCENARIOS, played
@@ -23,6 +24,17 @@ FOLDER = pages.ROOT / "docs" / "workloads"
 EXAMPLES = sorted((pages.ROOT / "examples" / "workload").rglob("*.yaml"))
 WRITERS_OF_CONDITIONS = (set_status, child_status)
 CAPITALIZED = re.compile(r'"([A-Z][A-Za-z]+)"')
+NAMED_REASON = re.compile(r"\bReason\.([A-Z_]+)")
+STUCK = sorted(
+    {
+        Reason[word].value
+        for path in Path(plan.__path__[0]).glob("*.py")
+        for word in NAMED_REASON.findall(path.read_text("utf-8"))
+    }
+)
+"""Reasons that the plan of a workload gives: of the words that all levels share, those it names."""
+REFUSED_AT_ADMISSION = {Reason.MISCONFIGURED, Reason.NAME_TAKEN}
+"""A simulation admits nothing that a webhook would refuse, so no scenario meets these."""
 
 
 @functools.cache
@@ -45,7 +57,7 @@ def unnamed(words: Iterator[str] | set[str], page: str) -> list[str]:
     return [word for word in sorted(set(words)) if f"`{word}`" not in written]
 
 
-@pytest.mark.parametrize("name", get_args(stuck.Reason))
+@pytest.mark.parametrize("name", STUCK)
 def test_a_stuck_state_has_a_section_that_shows_it(name: str) -> None:
     written = section(FOLDER / "stuck.md", f"`{name}`")
     assert "kind: Scenario" in written
@@ -54,7 +66,15 @@ def test_a_stuck_state_has_a_section_that_shows_it(name: str) -> None:
 def test_every_stuck_state_is_met_by_a_scenario_on_a_page() -> None:
     on_pages = [played(block) for block in SCENARIOS if block.page.parent == FOLDER]
     met = {line.type for result in on_pages for item in result.explanations for line in item.rules}
-    assert set(get_args(stuck.Reason)) - met == set()
+    assert set(STUCK) - met == REFUSED_AT_ADMISSION
+
+
+@pytest.mark.parametrize("name", sorted(REFUSED_AT_ADMISSION))
+def test_what_only_gets_past_a_webhook_is_shown_being_refused(name: str) -> None:
+    written = section(FOLDER / "stuck.md", f"`{name}`")
+    shown = [block for block in SCENARIOS if block.page == FOLDER / "stuck.md" and block.text in written]
+    assert shown
+    assert all(played(block).rejected for block in shown)
 
 
 @pytest.mark.parametrize("kind", get_args(model.StrategyType))
