@@ -36,6 +36,8 @@ _PATIENCE_SECONDS = float(os.environ.get("HEADGATE_KUBE_PATIENCE_SECONDS", "1800
 """How long a build that runs already is waited for."""
 _LOOK_SECONDS = 0.03
 _STARTS_AT_MOST = 20
+CRASH: dict[str, Any] = {}
+"""In an audit log: here the API server was killed."""
 _SERVICE_ACCOUNTS = ApiResource("", "v1", "ServiceAccount", "serviceaccounts")
 
 
@@ -127,6 +129,9 @@ class ControlPlane:
             os.kill(pid, signal.SIGKILL if immediate else signal.SIGTERM)
         while _is_running(pid):
             time.sleep(_LOOK_SECONDS)
+        if immediate and self.audit_file.exists():
+            with self.audit_file.open("ab") as log:
+                log.write(b"{}\n")
         self._ready_file.unlink()
 
     def restart(self, *, immediate: bool = False) -> None:
@@ -153,14 +158,16 @@ class ControlPlane:
         )
 
     def audit(self, namespace: str | None = None) -> Iterator[dict[str, Any]]:
-        """What the API server has seen so far, in its order: writes with what was sent and what came of it. What was
-        answered a moment ago may not be there yet."""
+        """What the API server has seen so far, nearly in its order: writes with what was sent and what came of it. What
+        was answered a moment ago may not be there yet, and never will be if the server was killed meanwhile."""
         with self.audit_file.open("rb") as lines:
             for line in lines:
                 if not line.endswith(b"\n"):
                     return
                 event = json.loads(line)
-                if namespace is None or (event.get("objectRef") or {}).get("namespace") == namespace:
+                if not event:
+                    yield CRASH
+                elif namespace is None or (event.get("objectRef") or {}).get("namespace") == namespace:
                     yield event
 
     def _end_of_log(self) -> str:

@@ -127,24 +127,3 @@ async def is_gone(client: Client, resource: ApiResource, name: str, namespace: s
     except NotFoundError:
         return True
     return False
-
-
-def most_missing(plane: ControlPlane, namespace: str, wanted: int) -> int:
-    """How many of so many pods were away at most, once all had been there, by what the API server saw. A pod that is
-    made counts from when it was answered, one that is deleted until then."""
-    count = least = 0
-    has_begun = False
-    for event in plane.audit(namespace):
-        reference = event.get("objectRef") or {}
-        if reference.get("resource") != "pods" or reference.get("subresource"):
-            continue
-        if event.get("stage") != "ResponseComplete" or event["responseStatus"]["code"] >= 300:
-            continue
-        if event["verb"] == "create":
-            count += 1
-            has_begun = has_begun or count >= wanted
-        elif event["verb"] == "delete":
-            count -= 1
-            if has_begun:
-                least = max(least, wanted - count)
-    return least

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import random
 import signal
-from collections.abc import Iterator
-from typing import Any
 
 import kube
 from headgate.kubernetes.client import Client
@@ -15,7 +13,7 @@ from headgate.kubernetes.resources import LEASES, Document
 from headgate.operator.installation import settings
 from kube import ControlPlane
 
-from . import operating
+from . import judging, operating
 from .operating import clique, pod_set
 from .processes import processes
 from .support import is_ready, play, until
@@ -55,28 +53,8 @@ def test_a_roll_goes_on_whoever_is_killed_and_never_takes_a_pod_too_many(
                 await until(lambda: is_all(client, namespace, "v2"), 120)
 
     play(story(), 280)
-    assert operating.most_missing(control_plane, namespace, PODS) <= 1
-    assert not list(_doubled(control_plane, namespace))
-
-
-def _doubled(plane: ControlPlane, namespace: str) -> Iterator[str]:
-    """Hostnames that two pods had at once."""
-    holders: dict[str, str] = {}
-    hosts: dict[str, str] = {}
-    for event in plane.audit(namespace):
-        reference = event.get("objectRef") or {}
-        if reference.get("resource") != "pods" or reference.get("subresource"):
-            continue
-        if event.get("stage") != "ResponseComplete" or event["responseStatus"]["code"] >= 300:
-            continue
-        if event["verb"] == "create":
-            document: dict[str, Any] = event["responseObject"]
-            name, host = document["metadata"]["name"], document["spec"]["hostname"]
-            if host in holders:
-                yield host
-            holders[host], hosts[name] = name, host
-        elif event["verb"] == "delete":
-            holders.pop(hosts.get(reference.get("name", ""), ""), None)
+    assert not judging.shortages(control_plane, namespace, PODS - 1)
+    assert not judging.doubled(control_plane, namespace)
 
 
 def test_a_leader_that_is_ended_gives_its_lease_back(
@@ -128,8 +106,8 @@ def test_a_roll_goes_on_after_the_api_server_was_killed(kube_session: kube.Sessi
                     await until(lambda: _is_all_at_last(client, namespace), 120)
 
         play(story(), 280)
-        assert operating.most_missing(plane, namespace, PODS) <= 1
-        assert not list(_doubled(plane, namespace))
+        assert not judging.shortages(plane, namespace, PODS - 1)
+        assert not judging.doubled(plane, namespace)
 
 
 async def _has_begun(client: Client, namespace: str) -> bool:

@@ -123,6 +123,9 @@ func (c *controlPlane) run(ctx context.Context) error {
 		return err
 	}
 
+	if err := c.freeNodes(ctx, client); err != nil {
+		return err
+	}
 	clients := newComponents(failed)
 	defer clients.stop(300 * time.Millisecond)
 	clients.start("kube-controller-manager", c.controllerManager)

@@ -16,6 +16,14 @@ func isServing(ctx context.Context, client kubernetes.Interface) bool {
 	return err == nil
 }
 
+// freeNodes takes back what kwok held in an earlier run on the same folder. It leads each node by a lease and has another
+// name in every run: until the old leases are over, which can take as long as a node may be silent, no pod would become
+// ready, and the controller of nodes might say of all of them that they are not.
+func (c *controlPlane) freeNodes(ctx context.Context, client kubernetes.Interface) error {
+	leases := client.CoordinationV1().Leases(corev1.NamespaceNodeLease)
+	return leases.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{})
+}
+
 // createNodes names them node-000, node-001 and so on; those of an earlier run on the same folder are there already.
 func (c *controlPlane) createNodes(ctx context.Context, client kubernetes.Interface) error {
 	capacity := corev1.ResourceList{

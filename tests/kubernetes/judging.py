@@ -1,0 +1,132 @@
+"""What became of the pods of a set, by what the API server wrote down, and whether that was allowed.
+
+The server writes an entry when it has answered. So the entries of two writes may stand in another order than the writes,
+and a server that is killed leaves some out. Versions of objects say the order; and of a pod whose beginning or end is
+nowhere, it must have been around the moment of the kill, since all others were answered. One pod may be deleted twice
+with success, by the operator and by its node.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from kube import CRASH, ControlPlane
+
+Moment = tuple[int, int]
+"""Which life of the server, and the version of the object that was written."""
+
+
+class Sight(NamedTuple):
+    """A pod as a write left it."""
+
+    at: Moment
+    uid: str
+    name: str
+    host: str
+    verb: str
+    is_ready: bool
+    is_going: bool
+    is_gone: bool
+
+
+class PodLife:
+    """From the first that was heard of a pod to the last."""
+
+    def __init__(self, sights: list[Sight]) -> None:
+        first = sights[0]
+        self.name, self.host = first.name, first.host
+        self.sights = sights
+        self.began: Moment = first.at if first.verb == "create" else (first.at[0], 0)
+        self.ended: Moment | None = next((each.at for each in sights if each.is_gone), None)
+
+    @property
+    def last(self) -> Sight:
+        return self.sights[-1]
+
+    def stood(self, at: Moment) -> Sight | None:
+        """The last that was heard of it until then."""
+        return next((each for each in reversed(self.sights) if each.at <= at), None)
+
+    def is_available(self, at: Moment) -> bool:
+        if at < self.began or (self.ended is not None and at >= self.ended):
+            return False
+        stood = self.stood(at)
+        if stood is None or stood.at[0] < at[0]:
+            # Whether it became ready while the server was killed is written nowhere.
+            return stood is None or not stood.is_going
+        return stood.is_ready and not stood.is_going
+
+
+def lives(plane: ControlPlane, namespace: str) -> list[PodLife]:
+    """In the order in which they began."""
+    sights: dict[str, list[Sight]] = defaultdict(list)
+    for sight in _sights(plane, namespace):
+        sights[sight.uid].append(sight)
+    found = sorted((PodLife(sorted(each)) for each in sights.values()), key=lambda life: life.began)
+    holders: dict[str, PodLife] = {}
+    for life in found:
+        before = holders.get(life.host)
+        if before is not None and before.ended is None and before.last.at[0] < life.began[0]:
+            before.ended = (before.last.at[0] + 1, 0)
+        holders[life.host] = life
+    return found
+
+
+def shortages(plane: ControlPlane, namespace: str, available: int) -> list[str]:
+    """Available pods that were deleted though no more than so many were."""
+    found = lives(plane, namespace)
+    said: list[str] = []
+    for life in found:
+        going = next((each.at for each in life.sights if each.is_going or each.is_gone), life.ended)
+        if going is None:
+            continue
+        before = (going[0], going[1] - 1)
+        if not life.is_available(before):
+            continue
+        others = [other.name for other in found if other is not life and other.is_available(before)]
+        if len(others) < available:
+            said.append(f"{life.name} was deleted at {going} when {len(others)} others were available")
+    return said
+
+
+def doubled(plane: ControlPlane, namespace: str) -> list[str]:
+    """Hostnames that two pods had at once."""
+    holders: dict[str, PodLife] = {}
+    said: list[str] = []
+    for life in lives(plane, namespace):
+        before = holders.get(life.host)
+        if before is not None and (before.ended is None or before.ended > life.began):
+            said.append(f"{before.name} and {life.name} both had the hostname {life.host}")
+        holders[life.host] = life
+    return said
+
+
+def _sights(plane: ControlPlane, namespace: str) -> Iterator[Sight]:
+    life = 0
+    for event in plane.audit(namespace):
+        if event is CRASH:
+            life += 1
+            continue
+        document: dict[str, Any] = event.get("responseObject") or {}
+        if event.get("stage") != "ResponseComplete" or event["responseStatus"]["code"] >= 300:
+            continue
+        if document.get("kind") != "Pod" or event["objectRef"].get("resource") != "pods":
+            continue
+        metadata, status = document["metadata"], document.get("status") or {}
+        if "resourceVersion" not in metadata:
+            # So is answered who deleted it as the second of two; the first has the version.
+            continue
+        yield Sight(
+            at=(life, int(metadata["resourceVersion"])),
+            uid=metadata["uid"],
+            name=metadata["name"],
+            host=document["spec"].get("hostname", ""),
+            verb=event["verb"],
+            is_ready=any(
+                each["type"] == "Ready" and each["status"] == "True" for each in status.get("conditions", ())
+            ),
+            is_going="deletionTimestamp" in metadata,
+            is_gone=event["verb"] == "delete" and not metadata.get("deletionGracePeriodSeconds"),
+        )
