@@ -52,7 +52,7 @@ def test_a_roll_goes_on_whoever_is_killed_and_never_takes_a_pod_too_many(
                     found.kill(chance.randrange(2))
                 await until(lambda: is_all(client, namespace, "v2"), 120)
 
-    play(story(), 280)
+    play(story(), 400)
     assert not judging.shortages(control_plane, namespace, PODS - 1)
     assert not judging.doubled(control_plane, namespace)
 
@@ -103,9 +103,9 @@ def test_a_roll_goes_on_after_the_api_server_was_killed(kube_session: kube.Sessi
                     await operating.apply(client, wanted(namespace, "v2"))
                     await until(lambda: _has_begun(client, namespace))
                     await asyncio.to_thread(plane.restart, immediate=True)
-                    await until(lambda: _is_all_at_last(client, namespace), 120)
+                    await until(lambda: _is_all_at_last(client, namespace), 240)
 
-        play(story(), 280)
+        play(story(), 400)
         assert not judging.shortages(plane, namespace, PODS - 1)
         assert not judging.doubled(plane, namespace)
 
