@@ -6,7 +6,7 @@ import pytest
 
 from headgate.fleet.engine import manifests
 from headgate.fleet.engine.engine import Engine
-from headgate.fleet.gates import turns
+from headgate.fleet.gates import rollouts
 from headgate.fleet.model import changes
 from headgate.fleet.model import objects as model
 from headgate.fleet.state.units import Target
@@ -90,7 +90,7 @@ def _history(rules: list[dict[str, object]]) -> list[dict[str, tuple[object, ...
 
 @pytest.mark.parametrize("name", RULES)
 def test_all_wait_for_what_each_would_wait_for_by_itself(name: str) -> None:
-    with mock.patch.object(turns, "line_of", return_value=None):
+    with mock.patch.object(rollouts, "line_of", return_value=None):
         by_itself = _history(RULES[name])
     assert _history(RULES[name]) == by_itself
 
@@ -99,7 +99,7 @@ def test_one_is_judged_for_all() -> None:
     engine = _engine([ROLLOUT])
     engine.decide(START)
     _publish(engine, "v1", START + MINUTE)
-    with mock.patch.object(turns, "found", wraps=turns.found) as found:
+    with mock.patch.object(rollouts, "found_line", wraps=rollouts.found_line) as found:
         engine.decide(START + MINUTE)
     assert found.call_count <= 2
     assert len({target.requeue_at for target in engine.state.targets.values()}) == 12

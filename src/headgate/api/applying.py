@@ -157,7 +157,7 @@ def held(state: State, thing: Object) -> Object | None:
     if not isinstance(thing, model.Version):
         return state.get(kinds.of(thing), thing.name)
     owner = finding.find(state, kinds.DEPLOYMENT, thing.deployment)
-    version = state.deployments[owner.name].tagged(thing.tag) if owner is not None else None
+    version = state.deployments[owner.name].tags.get(thing.tag) if owner is not None else None
     return version.object if version is not None else None
 
 

@@ -53,8 +53,6 @@ def _read_bool(value: object, path: str, problems: list[Problem]) -> object:
 
 
 def read_text(value: object, path: str, problems: list[Problem]) -> object:
-    if is_plain(value):
-        return value
     if not isinstance(value, str):
         hint = "; write it in quotes" if isinstance(value, bool | int | float) else ""
         return refuse(problems, path, f"must be a string, not {describe(value)}{hint}")

@@ -38,8 +38,9 @@ def order_for(state: State, job: records.Job, trace_parent: str | None) -> Dispa
     bindings = bindings_of(state, job)
     if bindings is None:
         raise Undeliverable("skipped", f"{job.target} is no longer a release target")
-    deployment = state.deployments[job.deployment].object
-    bindings["deployment"] = {**deployment.cel_view(), "jobAgentConfig": deployment.job_agent_config}
+    node = state.deployments[job.deployment]
+    deployment = node.object
+    bindings["deployment"] = {**node.view, "jobAgentConfig": deployment.job_agent_config}
     config, timeout_seconds = _config(agent, deployment, state.versions[job.version].object, bindings)
     document = {
         "job": bindings["job"],
@@ -75,7 +76,7 @@ def bindings_of(state: State, job: records.Job) -> dict[str, object] | None:
         return None
     return {
         **target.bindings(),
-        "version": version.object.cel_view(),
+        "version": version.view,
         "variables": dict(job.variables),
         "job": views.of_job(job, *_OF_A_JOB),
     }

@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping
 from typing import Any, Protocol
 
-from headgate.fleet.engine.engine import MeasurementDue
 from headgate.fleet.model.changes import Measured
 from headgate.fleet.model.records import Job
 from headgate.fleet.rules.verification import Metric
+from headgate.fleet.state.state import MeasurementDue
 from headgate.runtime.commands import ENGINE, CommandContext
 from headgate.runtime.worker_client import WorkerClient
 from headgate.runtime.workspace_engine import AfterCommit

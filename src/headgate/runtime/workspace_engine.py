@@ -9,9 +9,10 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from headgate.fleet.engine.engine import Engine, MeasurementDue
+from headgate.fleet.engine.engine import Engine
 from headgate.fleet.model.changes import JobReported
 from headgate.fleet.model.records import Job
+from headgate.fleet.state.state import MeasurementDue
 from headgate.kernel import instants
 from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant

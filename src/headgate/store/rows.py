@@ -255,7 +255,7 @@ def _resource(state: State, changes: Changes, key: Key) -> None:
 def _version(state: State, changes: Changes, key: Key) -> None:
     owner, _, tag = key[1].partition("/")
     deployment = state.deployments.get(owner)
-    node = deployment.tagged(tag) if deployment is not None else None
+    node = deployment.tags.get(tag) if deployment is not None else None
     if node is None:
         changes.delete("deployment_version", state.workspace, owner, tag)
         return

@@ -133,7 +133,7 @@ def _publish(parsed: Parsed, named: object, force: bool, context: CommandContext
         message = f"is {documents.describe(named)}; the path says {deployment.name!r}"
         raise Rejected([Problem("deployment", message)])
     version = _of_deployment(deployment.name, given)
-    if deployment.tagged(version.tag) is not None:
+    if deployment.tags.get(version.tag) is not None:
         raise refusals.conflict(
             "The version exists already", f"{deployment.name} has a version {version.tag!r} already"
         )

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 import msgspec
 
 from headgate.fleet.cycles import jobs, withdrawing
-from headgate.fleet.gates import dependencies, gates, rejecting, rollouts, turns
+from headgate.fleet.gates import dependencies, gates, rejecting, rollouts
 from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.model.records import JobKind, Variables
 from headgate.fleet.rules import gradual_rollout
-from headgate.fleet.state import candidates, holds, variables, wakes
+from headgate.fleet.state import candidates, variables, wakes
 from headgate.fleet.state.candidates import OnFlaw
 from headgate.fleet.state.state import GateResult, State
 from headgate.fleet.state.units import NEW, REPAIR, BoundRule, StartKey, Target, VersionNode
@@ -167,7 +167,7 @@ def _new_version(
 ) -> Release | None:
     failed = jobs.unsettled(state, target)
     is_tried_again = failed is not None and failed.version == version.id
-    line = turns.line_of(state, target, version) if not is_tried_again else None
+    line = rollouts.line_of(state, target, version) if not is_tried_again else None
     turn = line.turn_of(target) if line is not None else now
     if line is not None and turn > now:
         blockers.join(line.blockers)
@@ -177,7 +177,7 @@ def _new_version(
     for one in verdicts_of(state, target, version, now):
         if not one.is_allowed:
             blockers.stop_at(one, judged)
-            turns.found(state, target, version, one, judged)
+            rollouts.found_line(state, target, version, one, judged)
             if is_tried_again and one.verdict.outcome == "denied":
                 jobs.end_attempts(state, target, now, one.verdict.message)
             elif is_tried_again:
@@ -371,21 +371,6 @@ def _start_key(
         position, _ = rollouts.position_of_target(target, version, rule.spec.group_by)
     ready_at = max(ready_at, version.published_at)
     return (REPAIR if is_repair else NEW, position, ready_at, target.resource.name, target.name)
-
-
-def launch(state: State, target: Target, release: Release, now: Instant) -> None:
-    jobs.create(
-        state,
-        target,
-        release.version,
-        now,
-        kind=release.kind,
-        attempt=release.attempt,
-        variables=release.variables,
-        judged=release.judged,
-        reason=release.reason,
-    )
-    holds.settle_target(state, target)
 
 
 def denied_by_two_brackets(target: Target) -> GateResult | None:

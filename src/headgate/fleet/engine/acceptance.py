@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from headgate.fleet.cycles import hooks, jobs, leaving, operators
-from headgate.fleet.engine import after_rules, deleting, edits, orders, outcomes
+from headgate.fleet.cycles import cycle, hooks, jobs, leaving, operators
+from headgate.fleet.engine import deleting, edits, orders, outcomes
 from headgate.fleet.gates import rejecting, resuming
-from headgate.fleet.model import changes, kinds, rule_ids, sizes
+from headgate.fleet.model import agent_fields, changes, kinds, rule_ids, sizes
 from headgate.fleet.model import objects as model
 from headgate.fleet.model.changes import (
     Change,
@@ -38,14 +38,14 @@ from headgate.fleet.state import (
     departing,
     freezes,
     holds,
-    job_agents,
     references,
     skips,
+    verifying,
     votes,
     wakes,
 )
 from headgate.fleet.state.state import State
-from headgate.fleet.state.units import DeploymentNode, optional_selector
+from headgate.fleet.state.units import DeploymentNode, Target, optional_selector
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem, Rejected
 
@@ -82,15 +82,14 @@ def apply(state: State, change: Change, now: Instant) -> None:
             outcomes.measured(state, change, now)
     _cancel_jobs_of_removed_targets(state, now)
     hooks.settle(state, now)
-    after_rules.settle(state, now)
+    _settle_rebound(state, now)
 
 
 def _put(state: State, change: Put, now: Instant) -> None:
     thing = change.object
     kind = kinds.of(thing)
-    references.check_unique(state, thing, create_only=change.create_only)
     if isinstance(thing, model.Version):
-        thing = _put_version(state, thing, now)
+        thing = _put_version(state, thing, now, create_only=change.create_only)
     else:
         _put_named(state, thing, state.get(kind, thing.name), now)
     state.journal.changed(kind.name, kinds.name_of(thing))
@@ -99,15 +98,18 @@ def _put(state: State, change: Put, now: Instant) -> None:
 def _put_named(state: State, thing: changes.Object, old: Any, now: Instant) -> None:
     match thing:
         case model.Resource():
+            references.check_identifier(state, thing)
             catalog.put_resource(state, _stamped(thing, old, now))
-            after_rules.hold_what_runs_on(state, thing.name, now)
+            # One that changes its group takes its work along: counted there from now on, and no longer here.
+            for target in state.resources[thing.name].targets.values():
+                _hold_what_runs(state, target, now)
         case model.Environment():
             departing.forget_old(state, now)
             catalog.put_environment(state, _stamped(thing, old, now))
             state.shared.clear()
             state.waiting.happened(wakes.ENVIRONMENTS)
         case model.Deployment():
-            job_agents.check_deployment(state, thing, old)
+            _check_agent(state, thing, old)
             catalog.put_deployment(state, _stamped(thing, old, now))
         case model.Policy():
             _refuse_cycles(state, thing)
@@ -141,16 +143,21 @@ def _stamped(thing: Thing, old: Any, now: Instant) -> Thing:
     return msgspec.structs.replace(thing, id=old.id, created_at=old.created_at, updated_at=now)
 
 
-def _put_version(state: State, version: model.Version, now: Instant) -> model.Version:
+def _put_version(state: State, version: model.Version, now: Instant, *, create_only: bool) -> model.Version:
     """As it is kept: its deployment by name, whichever way it was given. A manifest does not lift a rejection."""
     deployment = references.deployment(state, version.deployment, path="spec.deployment")
+    old = deployment.tags.get(version.tag)
+    if old is None:
+        references.check_new_version(state, deployment, version)
+    elif create_only:
+        raise Rejected((Problem("spec.tag", f"{deployment.name} has a version {version.tag!r} already"),))
     for name in version.dependencies:
         if name == deployment.name:
             raise Rejected(
                 (Problem(f"spec.dependencies.{name}", "a version cannot depend on its own deployment"),)
             )
-    old = deployment.tagged(version.tag)
-    job_agents.check_version(state, deployment.object, version, old.object if old is not None else None)
+    if old is None or old.object.job_agent_config != version.job_agent_config:
+        _check_config(state, deployment.object, version.job_agent_config)
     if old is not None:
         edits.check(state, old, msgspec.structs.replace(version, deployment=deployment.name))
     stamped = _stamped(version, old.object if old else None, now)
@@ -255,6 +262,53 @@ def _cancel_jobs_of_removed_targets(state: State, now: Instant) -> None:
         for job_id in (*target.record.attempts, *([job.id] if job is not None else ())):
             state.forget_job(job_id)
         departing.leave(state, target, now)
+
+
+def _settle_rebound(state: State, now: Instant) -> None:
+    """What runs already when rules change is counted from then on, and never stopped: of the targets that have other
+    rules now, what is no longer measured, and which slots are held."""
+    rebound, state.rebound = sorted(state.rebound), {}
+    for target in rebound:
+        if state.target_named(target.name) is not target:
+            continue
+        job = verifying.drop_unruled(state, target, now)
+        if job is not None:
+            outcomes.verification_ended(state, job, now)
+        _hold_what_runs(state, target, now)
+
+
+def _hold_what_runs(state: State, target: Target, now: Instant) -> None:
+    holds.hold_what_runs(state, target, now)
+    site = target.site
+    if site is not None and site.executing is not None and not site.executing.slot_released:
+        cycle.hold_again(state, site, site.executing, now)
+
+
+def _check_agent(state: State, deployment: model.Deployment, old: model.Deployment | None) -> None:
+    """What is stored already and stays as it is can be stored again; its jobs say what is wrong."""
+    if (
+        old is None
+        or (deployment.job_agent, deployment.job_agent_selector) != (old.job_agent, old.job_agent_selector)
+        or deployment.job_agent_config != old.job_agent_config
+    ):
+        _check_config(state, deployment, deployment.job_agent_config)
+
+
+def _check_config(state: State, deployment: model.Deployment, config: model.JsonMap) -> None:
+    """What a deployment or one of its versions may say to the agents that run its jobs."""
+    problems = agent_fields.closed_problems(config, _opened(state, deployment)) if config else []
+    if problems:
+        raise Rejected(problems)
+
+
+def _opened(state: State, deployment: model.Deployment) -> set[str] | None:
+    """By the agent that it names; of a selector nobody knows yet whom it chooses, so by any of them."""
+    if deployment.job_agent is not None:
+        agent = state.job_agents.get(deployment.job_agent)
+        return set(agent.open_fields) if agent is not None else None
+    if deployment.job_agent_selector is None or not state.job_agents:
+        return None
+    return {field for agent in state.job_agents.values() for field in agent.open_fields}
 
 
 def _refuse_cycles(state: State, policy: model.Policy) -> None:

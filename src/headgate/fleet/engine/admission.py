@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from headgate.fleet.cycles import readiness, sites, targets
+from headgate.fleet.cycles import jobs, readiness, sites, targets
 from headgate.fleet.cycles.readiness import GroupStart
 from headgate.fleet.cycles.targets import Release
 from headgate.fleet.gates import dependencies
@@ -264,6 +264,17 @@ def _start_target(state: State, target: Target, release: Release, needed: Needed
     state.waiting.wait(target, (), None)
     moves = state.journal.moves
     holds.take_for_target(state, needed.tables, target, now)
-    targets.launch(state, target, release, now)
+    jobs.create(
+        state,
+        target,
+        release.version,
+        now,
+        kind=release.kind,
+        attempt=release.attempt,
+        variables=release.variables,
+        judged=release.judged,
+        reason=release.reason,
+    )
+    holds.settle_target(state, target)
     if target.record.job is not None:
         state.journal.moves = moves

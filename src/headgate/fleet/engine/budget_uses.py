@@ -8,7 +8,7 @@ from typing import Final
 from headgate.fleet.gates import gates
 from headgate.fleet.model.records import Breaker
 from headgate.fleet.rules import failure_budget
-from headgate.fleet.state import grouping
+from headgate.fleet.state import units
 from headgate.fleet.state.slots import SlotTable
 from headgate.fleet.state.state import State
 from headgate.fleet.state.units import BoundRule, Target
@@ -51,7 +51,7 @@ def _failure_budgets(state: State, rule: BoundRule) -> Iterator[BudgetUse]:
         limit = failure_budget.allowance(rule.spec, gates.budget_total(state, rule, target))
         stopped_at = breaker.stopped_at if breaker is not None else None
         environment, value = gates.parts_of_scope(scope)
-        shown = grouping.shown(value) if value is not None else None
+        shown = units.shown_value(value) if value is not None else None
         yield _use(FAILURES, rule, environment, shown, limit, _failed(breaker), stopped_at)
 
 

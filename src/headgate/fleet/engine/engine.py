@@ -14,20 +14,11 @@ from headgate.fleet.cycles import hooks
 from headgate.fleet.engine import acceptance, admission, budget_uses, convergence, explain, snapshot
 from headgate.fleet.model.changes import Change
 from headgate.fleet.model.records import Group, Job
-from headgate.fleet.rules.verification import Metric
 from headgate.fleet.state import freezes, verifying
-from headgate.fleet.state.state import Journal, Notice, Observer, State, Warning
+from headgate.fleet.state.state import Journal, MeasurementDue, Notice, Observer, State, Warning
 from headgate.kernel.budgets import BudgetUse
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
-
-
-class MeasurementDue(msgspec.Struct, frozen=True):
-    """A verification measurement to take now; the answer comes back as a `Measured` change."""
-
-    job: Job
-    rule: str
-    metric: Metric
 
 
 class Decisions(msgspec.Struct, frozen=True):
@@ -60,28 +51,17 @@ class Engine:
             admission.settle(self.state, now)
         verifying.ask(self.state, now)
         freezes.tell_of_ends(self.state, now)
-        return self._hand_out()
-
-    def _hand_out(self) -> Decisions:
-        journal = self.state.journal
-        self.state.journal = Journal()
+        journal, self.state.journal = self.state.journal, Journal()
         return Decisions(
             tuple(journal.created),
             tuple(journal.cancelled),
-            tuple(self._due(journal)),
+            tuple(journal.measurements),
             tuple(journal.groups.values()),
             tuple(journal.warnings),
             tuple(journal.rows),
             tuple(journal.forgotten.values()),
             tuple(journal.notices),
         )
-
-    def _due(self, journal: Journal) -> Iterator[MeasurementDue]:
-        for job, rule, name in journal.measurements:
-            target = self.state.target_named(job.target)
-            metric = verifying.metric_of(self.state, target, rule, name) if target is not None else None
-            if metric is not None:
-                yield MeasurementDue(job, rule, metric)
 
     def next_wake(self) -> Instant | None:
         """The earliest moment at which `decide` can find something to do by itself."""

@@ -15,7 +15,7 @@ from headgate.fleet.cycles import jobs, operators
 from headgate.fleet.engine import orders
 from headgate.fleet.model import objects as model
 from headgate.fleet.model.records import Group
-from headgate.fleet.state import candidates, grouping, references, rollbacks
+from headgate.fleet.state import candidates, references, rollbacks, units
 from headgate.fleet.state.state import GateResult, State
 from headgate.fleet.state.units import Target, VersionNode
 from headgate.kernel import instants
@@ -147,7 +147,7 @@ def _of_verdict(
     elif one.kind == "failureBudget" and one.rule is not None:
         where = f" --environment {_word(environment)}" if one.rule.spec.per == "environment" else ""
         if one.rule.spec.group_by is not None:
-            value = grouping.shown(grouping.value_of(one.rule.spec.group_by, target.resource))
+            value = units.shown_value(target.resource.value_of(one.rule.spec.group_by))
             where += f" --value {_word(value)}"
         command = f"headgate resume {_rule(one)}{where}"
         yield Action(command, "budget:resume", "resumes the line; failures so far no longer count")

@@ -21,11 +21,10 @@ from headgate.kernel.instants import Instant
 
 
 class PendingDecisions(msgspec.Struct):
-    """Decided, not handed out yet."""
+    """Decided, not handed out yet. Measurements are asked for while they are handed out, so there are none."""
 
     created: list[str] = []
     cancelled: list[records.Job] = []
-    measurements: list[tuple[str, str, str]] = []
     groups: list[records.Group] = []
     warnings: list[Warning] = []
     rows: list[tuple[str, ...]] = []
@@ -80,7 +79,6 @@ def dump(state: State) -> bytes:
         pending=PendingDecisions(
             [job.id for job in journal.created],
             journal.cancelled,
-            [(job.id, rule, metric) for job, rule, metric in journal.measurements],
             list(journal.groups.values()),
             journal.warnings,
             list(journal.rows),
@@ -239,11 +237,6 @@ def _load_pending(state: State, pending: PendingDecisions) -> None:
     journal.forgotten = {job.id: job for job in pending.forgotten}
     journal.created = [state.jobs[job_id] for job_id in pending.created if job_id in state.jobs]
     journal.cancelled = pending.cancelled
-    journal.measurements = [
-        (state.jobs[job_id], rule, metric)
-        for job_id, rule, metric in pending.measurements
-        if job_id in state.jobs
-    ]
     journal.groups = {group.id: state.groups.get(group.id, group) for group in pending.groups}
     journal.warnings = pending.warnings
     journal.notices = pending.notices

@@ -49,9 +49,6 @@ class Blockers(msgspec.Struct):
         """What people allowed on the way there they can take back: whoever has to approve then is asked at once, not when
         the gate that is in the way has opened."""
         self.add(judged)
-        self.watch_people(passed)
-
-    def watch_people(self, passed: Sequence[GateResult]) -> None:
         for one in passed:
             if one.kind in ASKS_PEOPLE or "skip" in one.verdict.details:
                 self.add(one)

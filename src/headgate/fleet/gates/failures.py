@@ -6,7 +6,7 @@ from headgate.fleet.gates import gates, rejecting
 from headgate.fleet.model import objects as model
 from headgate.fleet.model.records import Breaker, Job
 from headgate.fleet.rules import failure_budget, rollback
-from headgate.fleet.state import grouping, wakes
+from headgate.fleet.state import units, wakes
 from headgate.fleet.state.state import State
 from headgate.fleet.state.units import BoundRule, Target, VersionNode
 from headgate.kernel.instants import Instant
@@ -87,7 +87,7 @@ def tell(state: State, rule: BoundRule, scope: str, what: str, failed: list[str]
         for word, part in (
             ("of", name),
             ("in", environment),
-            ("for", grouping.shown(value) if value is not None else None),
+            ("for", units.shown_value(value) if value is not None else None),
         )
         if part is not None
     )

@@ -22,7 +22,7 @@ from headgate.fleet.rules import (
     version_cooldown,
     version_selector,
 )
-from headgate.fleet.state import candidates, grouping, promotion, successes, wakes
+from headgate.fleet.state import candidates, promotion, successes, wakes
 from headgate.fleet.state.state import ApprovalRequest, GateResult, State
 from headgate.fleet.state.units import BoundRule, Target, VersionNode
 from headgate.kernel import decisions, instants
@@ -272,7 +272,7 @@ def breaker_scope(rule: BoundRule, target: Target) -> str:
     environment = target.environment.name if rule.spec.per == "environment" else ""
     if rule.spec.group_by is None:
         return environment
-    return f"{environment}/{grouping.value_of(rule.spec.group_by, target.resource)}"
+    return f"{environment}/{target.resource.value_of(rule.spec.group_by)}"
 
 
 def parts_of_scope(scope: str) -> tuple[str | None, str | None]:

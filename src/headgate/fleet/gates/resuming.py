@@ -5,7 +5,7 @@ from __future__ import annotations
 from headgate.fleet.gates import failures, gates
 from headgate.fleet.model.changes import ResumeBudget
 from headgate.fleet.rules import failure_budget
-from headgate.fleet.state import grouping, references, wakes
+from headgate.fleet.state import references, units, wakes
 from headgate.fleet.state.state import State
 from headgate.fleet.state.units import BoundRule
 from headgate.kernel.problems import Problem, Rejected
@@ -55,11 +55,14 @@ def _values(state: State, rule: BoundRule) -> set[str]:
         for target in state.targets.values()
         if any(one.id == rule.id for one in target.rules.of(rule.kind))
     }
-    return {grouping.shown(gates.parts_of_scope(scope)[1] or "") for scope in scopes}
+    return {units.shown_value(gates.parts_of_scope(scope)[1] or "") for scope in scopes}
 
 
 def _is_named(rule: BoundRule, scope: str, change: ResumeBudget) -> bool:
     if rule.kind != "failureBudget":
         return True
     environment, value = gates.parts_of_scope(scope)
-    return change.environment in (None, environment) and change.value in (None, grouping.shown(value or ""))
+    return change.environment in (None, environment) and change.value in (
+        None,
+        units.shown_value(value or ""),
+    )

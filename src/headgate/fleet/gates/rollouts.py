@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
+import msgspec
+
+from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.rules import deployment_window, gradual_rollout
-from headgate.fleet.rules.gradual_rollout import Behind
-from headgate.fleet.state import candidates, grouping, wakes
+from headgate.fleet.rules.gradual_rollout import Behind, GradualRollout
+from headgate.fleet.state import candidates, wakes
 from headgate.fleet.state.ranks import BracketRanks
-from headgate.fleet.state.state import State
-from headgate.fleet.state.units import BoundRule, Site, Target, VersionNode
+from headgate.fleet.state.state import GateResult, State
+from headgate.fleet.state.units import BoundRule, RuleSet, Site, Target, VersionNode
 from headgate.kernel import positions
 from headgate.kernel.instants import Instant
 from headgate.kernel.wakes import Wake
 
 SHIFTS_AT_MOST = 16
+_SAY_THE_SAME = frozenset({"approval", "environmentProgression", "scopedVersion", "gradualRollout"})
+"""Rules that, before their turn is asked for, tell all targets of a deployment and environment the same."""
+_COME_LATER = frozenset({"failureBudget", "gate", "resourceConcurrency", "retry", "rollback", "verification"})
+"""Rules that nobody asks as long as a target's turn has not come."""
 
 
 def position_of_target(target: Target, version: VersionNode, group_by: str | None = None) -> tuple[int, int]:
@@ -27,12 +34,12 @@ def position_of_target(target: Target, version: VersionNode, group_by: str | Non
 def ranks_of(target: Target, version: VersionNode, group_by: str | None = None) -> dict[str, int]:
     """By resource, first in line first."""
     pair = target.pair
-    value = grouping.value_of(group_by, target.resource)
+    value = target.resource.value_of(group_by)
     key = ("ranks", version.id, group_by or "", value)
     cached = pair.caches.get(key)
     if cached is None or cached[0] != pair.generation:
         scoped = candidates.scoped_targets(pair, version).values()
-        line = [t for t in scoped if group_by is None or grouping.value_of(group_by, t.resource) == value]
+        line = [t for t in scoped if group_by is None or t.resource.value_of(group_by) == value]
         cached = pair.caches[key] = (pair.generation, _ranks(line, version))
     ranks: dict[str, int] = cached[1]
     return ranks
@@ -76,7 +83,7 @@ def target_behind(
     if rule.spec.advance_on != "success":
         return None
     pair, group_by = target.pair, rule.spec.group_by
-    value = grouping.value_of(group_by, target.resource)
+    value = target.resource.value_of(group_by)
     key = ("behind", version.id, group_by or "", value)
     cached = pair.caches.get(key)
     if cached is None or cached[0] != pair.progress:
@@ -108,13 +115,13 @@ def site_behind(state: State, site: Site, versions: list[VersionNode], rule: Bou
     if rule.spec.advance_on != "success":
         return None
     group_by = rule.spec.group_by
-    value = grouping.value_of(group_by, site.resource)
+    value = site.resource.value_of(group_by)
     position, total = position_of_site(state, site, versions, group_by)
     own = gradual_rollout.offset(rule.spec, position, total)
     for other in sorted(state.sites_by_rule.get(site.rule.id, ())):
         if other is site or other.environment is not site.environment:
             continue
-        if grouping.value_of(group_by, other.resource) != value:
+        if other.resource.value_of(group_by) != value:
             continue
         rank, _ = position_of_site(state, other, versions, group_by)
         if gradual_rollout.offset(rule.spec, rank, total) >= own:
@@ -156,7 +163,7 @@ def position_of_site(
     """Only resources that the locked versions concern count; one version without a scope concerns all. With `group_by`
     only those of the same value."""
     scope = tuple(sorted(v.id for v in versions)) if versions and all(v.scope for v in versions) else ()
-    value = grouping.value_of(group_by, site.resource)
+    value = site.resource.value_of(group_by)
     ranks = state.bracket_ranks.get(site.rule.id)
     if ranks is None:
         ranks = state.bracket_ranks[site.rule.id] = BracketRanks()
@@ -165,8 +172,7 @@ def position_of_site(
         scope if group_by is None else (*scope, group_by, value),
         state.sites_by_rule.get(site.rule.id, ()),
         lambda other: (
-            grouping.value_of(group_by, other.resource) == value
-            and (not scope or _concerns_any(other, versions))
+            other.resource.value_of(group_by) == value and (not scope or _concerns_any(other, versions))
         ),
     )
 
@@ -197,3 +203,64 @@ def shifted_by_windows(windows: tuple[BoundRule, ...], start: Instant) -> Instan
 def is_shared_by_bracket(rule: BoundRule, site: Site | None) -> bool:
     """A rollout on the bracket's own policy gives all members of a resource one position, unless told not to."""
     return site is not None and rule.spec.bracket_aware and rule.policy.name == site.rule.policy.name
+
+
+class RolloutLine(msgspec.Struct, frozen=True):
+    """The targets of a deployment in an environment that have the same rules, before a version.
+
+    Nearly all of them wait for a moment that follows from their rank. The first one that is looked at is judged by every
+    gate; to the others the same gates would say the same, but for that moment.
+    """
+
+    spec: GradualRollout
+    clock_start: Instant
+    ranks: Mapping[str, int]
+    blockers: Blockers
+    """What they all wait for, beside their turn."""
+    moves: int
+
+    def turn_of(self, target: Target) -> Instant:
+        return self.clock_start + gradual_rollout.offset(
+            self.spec, self.ranks[target.resource.name], len(self.ranks)
+        )
+
+
+def line_of(state: State, target: Target, version: VersionNode) -> RolloutLine | None:
+    """The line that the target stands in, if one was found since anything has moved."""
+    line: RolloutLine | None = state.lines.get((target.pair, target.rules, version))
+    if (
+        line is None
+        or line.moves != state.journal.moves
+        or version is candidates.rollback_version(state, target)
+    ):
+        return None
+    return line
+
+
+def found_line(
+    state: State, target: Target, version: VersionNode, one: GateResult, passed: Sequence[GateResult]
+) -> None:
+    """The target was stopped by `one`, behind those that it has passed: if that was its turn alone, it has a line."""
+    turn = one.verdict.requeue_at
+    if one.kind != "gradualRollout" or turn is None or not _is_in_line(state, target.rules, version):
+        return
+    assert one.rule is not None
+    ranks = ranks_of(target, version)
+    own = gradual_rollout.offset(one.rule.spec, ranks[target.resource.name], len(ranks))
+    blockers = Blockers()
+    whenever = msgspec.structs.replace(one.verdict, requeue_at=None)
+    blockers.stop_at(msgspec.structs.replace(one, verdict=whenever), passed)
+    state.lines[(target.pair, target.rules, version)] = RolloutLine(
+        one.rule.spec, turn - own, ranks, blockers, state.journal.moves
+    )
+
+
+def _is_in_line(state: State, rules: RuleSet, version: VersionNode) -> bool:
+    """Skips, scopes and dependencies of a version may single out a resource, and so may some of the rules."""
+    if state.skips_by_rule or version.scope is not None or version.dependencies:
+        return False
+    if not rules.by_kind.keys() <= _SAY_THE_SAME | _COME_LATER or len(rules.of("gradualRollout")) > 1:
+        return False
+    return all(
+        rule.spec.group_by is None and rule.spec.advance_on == "time" for rule in rules.of("gradualRollout")
+    )

@@ -28,8 +28,16 @@ _PARAMETER = re.compile(r"([^&;=]*=|)([^&;]+)")
 
 def without_secrets(kind: str, document: Any) -> Any:
     """Of an object of the kind, flat or as a manifest, or of a part of it."""
-    hide = _HIDING.get(kind)
-    return document if hide is None else _walked(document, *hide)
+    if kind not in _HIDING:
+        return document
+    if isinstance(document, list):
+        return [without_secrets(kind, item) for item in document]
+    if not isinstance(document, dict):
+        return document
+    field, hide = _HIDING[kind]
+    return {
+        key: hide(item) if key == field else without_secrets(kind, item) for key, item in document.items()
+    }
 
 
 def of_address(text: str) -> str:
@@ -90,14 +98,6 @@ def check(config: Mapping[str, object], path: str, problems: list[Problem]) -> N
         if _has_hidden_inside(value, is_secret(field)):
             message = f'has "{HIDDEN}", which stands for a secret that was not shown; allowed is the secret, or its variable'
             problems.append(Problem(field_path(path, field), message))
-
-
-def _walked(value: Any, field: str, hide: Callable[[Any], Any]) -> Any:
-    if isinstance(value, list):
-        return [_walked(item, field, hide) for item in value]
-    if not isinstance(value, dict):
-        return value
-    return {key: hide(item) if key == field else _walked(item, field, hide) for key, item in value.items()}
 
 
 def of_config(value: Any) -> Any:

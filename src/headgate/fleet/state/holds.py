@@ -40,10 +40,11 @@ def lacking(
 ) -> list[SlotTable]:
     """Those of the slots that are not to be had now. If everything that is to run skips a rule, it takes a slot beyond
     the limit."""
+    targets = [target for target, _ in runners]
     return [
         table
         for table in tables
-        if not has_room(state, table, resource, (target for target, _ in runners))
+        if not has_room(state, table, resource, targets)
         and not (runners and all(_skips(state, table, runner, now) for runner in runners))
     ]
 

@@ -7,7 +7,6 @@ import itertools
 from collections.abc import Iterable, Mapping
 from typing import TypeVar, get_args
 
-from headgate.fleet.model import changes
 from headgate.fleet.model import objects as model
 from headgate.fleet.model.kinds import Kind, name_of
 from headgate.fleet.model.objects import LONGEST_NAME
@@ -107,25 +106,15 @@ def remove_plain(state: State, kind: Kind, name: str) -> None:
     del kept[name]
 
 
-def check_unique(state: State, thing: changes.Object, *, create_only: bool) -> None:
-    if isinstance(thing, model.Resource):
-        identifier = thing.identifier or thing.name
-        owner = state.identifiers.get(identifier, thing.name)
-        if owner != thing.name:
-            raise Rejected(
-                (Problem("spec.identifier", f"{identifier!r} is the identifier of {owner} already"),)
-            )
-    if isinstance(thing, model.Version):
-        _check_version(state, thing, create_only=create_only)
+def check_identifier(state: State, resource: model.Resource) -> None:
+    identifier = resource.identifier or resource.name
+    owner = state.identifiers.get(identifier, resource.name)
+    if owner != resource.name:
+        raise Rejected((Problem("spec.identifier", f"{identifier!r} is the identifier of {owner} already"),))
 
 
-def _check_version(state: State, version: model.Version, *, create_only: bool) -> None:
+def check_new_version(state: State, node: DeploymentNode, version: model.Version) -> None:
     """Versions are referred to by tag and by id: no tag is the id of another one, and no id is given twice."""
-    node = deployment(state, version.deployment, path="spec.deployment")
-    if node.tagged(version.tag) is not None:
-        if create_only:
-            raise Rejected((Problem("spec.tag", f"{node.name} has a version {version.tag!r} already"),))
-        return
     other = state.versions.get(version.tag.lower())
     if other is not None:
         message = f"is {version.tag!r}, which is the id of {name_of(other.object)}; give it another tag"

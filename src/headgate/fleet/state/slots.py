@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from headgate.fleet.rules import resource_concurrency
-from headgate.fleet.state import grouping
+from headgate.fleet.state import units
 from headgate.fleet.state.units import BoundRule, ResourceNode, Unit
 from headgate.kernel.slots import Slots
 
@@ -28,7 +28,7 @@ class SlotTable(Slots[Unit]):
     def scope(self) -> str:
         """Which resources it is about: the value, or without `groupBy` the selector."""
         spec = self.rule.spec
-        return spec.group_selector if spec.group_by is None else grouping.shown(self.value)
+        return spec.group_selector if spec.group_by is None else units.shown_value(self.value)
 
 
 class RuleSlots:
@@ -39,7 +39,7 @@ class RuleSlots:
         self._tables: dict[str, SlotTable] = {}
         self._values: dict[str, str] = {}
         if rule.spec.group_by is None:
-            self._table(grouping.NO_VALUE)
+            self._table(units.NO_VALUE)
 
     def tables(self) -> Iterator[SlotTable]:
         for _, table in sorted(self._tables.items()):
@@ -53,7 +53,7 @@ class RuleSlots:
     def place(self, resource: ResourceNode) -> SlotTable | None:
         """Puts the resource where its fields say now; the group that it has left with that, if any."""
         is_admitted = self.rule.selector(self.rule.spec.group_selector).matches({"resource": resource.view})
-        value = grouping.value_of(self.rule.spec.group_by, resource) if is_admitted else None
+        value = resource.value_of(self.rule.spec.group_by) if is_admitted else None
         if value == self._values.get(resource.name):
             return None
         left = self.remove(resource.name)
@@ -64,7 +64,7 @@ class RuleSlots:
     def place_all(self, resources: Iterable[ResourceNode]) -> None:
         """Of resources that the group selector is known to match."""
         for resource in resources:
-            self._enter(resource.name, grouping.value_of(self.rule.spec.group_by, resource))
+            self._enter(resource.name, resource.value_of(self.rule.spec.group_by))
 
     def remove(self, resource: str) -> SlotTable | None:
         value = self._values.pop(resource, None)

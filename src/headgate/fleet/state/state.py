@@ -16,6 +16,7 @@ from headgate.fleet.model import kinds, records
 from headgate.fleet.model import objects as model
 from headgate.fleet.model.changes import Object
 from headgate.fleet.model.kinds import Kind
+from headgate.fleet.rules.verification import Metric
 from headgate.fleet.state import wakes
 from headgate.fleet.state.ranks import BracketRanks
 from headgate.fleet.state.slots import RuleSlots, SlotTable
@@ -99,20 +100,27 @@ class Unobserved:
     def on_version_rejected(self, version: model.Version) -> None: ...
 
 
-class Journal:
+class MeasurementDue(msgspec.Struct, frozen=True):
+    """A verification measurement to take now; the answer comes back as a `Measured` change."""
+
+    job: records.Job
+    rule: str
+    metric: Metric
+
+
+class Journal(msgspec.Struct):
     """What changed since the last decision was handed out: the rows that a store has to write, and what to do."""
 
-    def __init__(self) -> None:
-        self.created: list[records.Job] = []
-        self.cancelled: list[records.Job] = []
-        self.measurements: list[tuple[records.Job, str, str]] = []
-        self.groups: dict[str, records.Group] = {}
-        self.warnings: list[Warning] = []
-        self.notices: list[Notice] = []
-        self.rows: dict[tuple[str, ...], None] = {}
-        self.forgotten: dict[str, records.Job] = {}
-        self.moves = 0
-        """How often a record has moved. Decisions follow from records: as long as it stands still, so do they."""
+    created: list[records.Job] = []
+    cancelled: list[records.Job] = []
+    measurements: list[MeasurementDue] = []
+    groups: dict[str, records.Group] = {}
+    warnings: list[Warning] = []
+    notices: list[Notice] = []
+    rows: dict[tuple[str, ...], None] = {}
+    forgotten: dict[str, records.Job] = {}
+    moves: int = 0
+    """How often a record has moved. Decisions follow from records: as long as it stands still, so do they."""
 
     def changed(self, table: str, *key: str) -> None:
         self.moves += 1
@@ -201,7 +209,7 @@ class State:
         else:
             owner, _, tag = name.partition("/")
             deployment = self.deployments.get(owner)
-            node = None if deployment is None else deployment.tagged(tag)
+            node = None if deployment is None else deployment.tags.get(tag)
         return None if node is None else kinds.object_of(node)
 
     def objects(self, kind: Kind) -> Iterator[Object]:

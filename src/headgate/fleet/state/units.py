@@ -62,6 +62,11 @@ REPAIR, NEW = 0, 1
 """A rollback, a further attempt and what an operator orders never stand behind the version they repair."""
 
 
+NO_VALUE = ""
+"""What `groupBy` of a rule gives for resources without a value. They are one group together: a label that is missing must
+not lift a limit."""
+
+
 class ResourceNode:
     """`progress` moves with any of its targets' states."""
 
@@ -77,6 +82,15 @@ class ResourceNode:
         self.targets: dict[str, Target] = {}
         self.upstreams: dict[tuple[BoundRule, Target], list[Target]] = {}
         """Who comes before whom here, as far as it was asked; forgotten when a target or its rules change."""
+
+    def value_of(self, group_by: str | None) -> str:
+        """By which a rule keeps limits, positions and budgets apart: as text, so that 1 and '1' are one group."""
+        if group_by is None:
+            return NO_VALUE
+        value = self.values.get(group_by)
+        if value is None:
+            value = self.values[group_by] = expressions.group_value(group_by, self.view)
+        return value
 
 
 Selecting = TypeVar("Selecting", model.Environment, model.Deployment)
@@ -146,12 +160,9 @@ class DeploymentNode(SelectingNode[model.Deployment]):
         for pair in self.pairs.values():
             yield from pair.targets.values()
 
-    def tagged(self, tag: str) -> VersionNode | None:
-        return self.tags.get(tag)
-
     def version(self, reference: str) -> VersionNode | None:
-        """By tag or id, for whoever refers to one. What is written is found by its tag alone, with `tagged`."""
-        return self.tagged(reference) or next((v for v in self.versions if v.id == reference), None)
+        """By tag or id, for whoever refers to one. What is written is found by its tag alone, in `tags`."""
+        return self.tags.get(reference) or next((v for v in self.versions if v.id == reference), None)
 
 
 class Pair:
@@ -176,12 +187,23 @@ class Pair:
 class Target(Unit):
     """A release target: deployment x environment x resource."""
 
-    __slots__ = ("deployment", "environment", "hash_prefix", "pair", "record", "resource", "rules", "site")
+    __slots__ = (
+        "deployment",
+        "environment",
+        "hash_prefix",
+        "name",
+        "pair",
+        "record",
+        "resource",
+        "rules",
+        "site",
+    )
 
     def __init__(
         self, pair: Pair, resource: ResourceNode, rules: RuleSet, record: records.TargetRecord | None
     ) -> None:
-        super().__init__(f"{pair.deployment.name}/{pair.environment.name}/{resource.name}")
+        self.name = f"{pair.deployment.name}/{pair.environment.name}/{resource.name}"
+        super().__init__(self.name)
         self.pair = pair
         self.deployment = pair.deployment
         self.environment = pair.environment
@@ -190,10 +212,6 @@ class Target(Unit):
         self.record = record or records.TargetRecord()
         self.site: Site | None = None
         self.hash_prefix: int | None = None
-
-    @property
-    def name(self) -> str:
-        return self.order
 
     def bindings(self) -> Bindings:
         return {
@@ -418,6 +436,10 @@ def _texts_that_bind(rule: BoundRule) -> Iterator[str]:
 def _applies(rule: BoundRule, bindings: Bindings) -> bool:
     text = rule.spec.applies_to
     return text is None or rule.selector(text).matches(bindings)
+
+
+def shown_value(value: str) -> str:
+    return value or "(no value)"
 
 
 def optional_selector(text: str | None) -> cel.Selector | None:

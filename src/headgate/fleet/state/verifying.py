@@ -11,7 +11,7 @@ from headgate.fleet.model.changes import Measured
 from headgate.fleet.model.records import Job, MetricProgress
 from headgate.fleet.rules import verification
 from headgate.fleet.state import evidence, wakes
-from headgate.fleet.state.state import State
+from headgate.fleet.state.state import MeasurementDue, State
 from headgate.fleet.state.units import Target
 from headgate.kernel.instants import Instant
 
@@ -69,23 +69,25 @@ def _schedule(state: State, job: Job, progress: MetricProgress) -> None:
 def ask(state: State, now: Instant) -> None:
     """Puts the measurements that are due on the list of things to do."""
     while state.measurements and state.measurements[0][0] <= now:
-        due_at, job_id, rule, metric = heapq.heappop(state.measurements)
+        due_at, job_id, rule, name = heapq.heappop(state.measurements)
         job = state.jobs.get(job_id)
-        progress = None if job is None else _progress(job, rule, metric)
+        target = None if job is None else state.target_named(job.target)
+        if job is None or target is None:
+            continue
+        progress, metric = _progress(job, rule, name), metric_of(target, rule, name)
         if (
-            job is not None
-            and progress is not None
-            and progress.status == "running"
-            and progress.due_at == due_at
+            progress is not None
+            and metric is not None
+            and (progress.status, progress.due_at) == ("running", due_at)
         ):
-            state.journal.measurements.append((job, rule, metric))
+            state.journal.measurements.append(MeasurementDue(job, rule, metric))
 
 
 def next_time(state: State) -> Instant | None:
     return state.measurements[0][0] if state.measurements else None
 
 
-def metric_of(state: State, target: Target, rule_id: str, name: str) -> verification.Metric | None:
+def metric_of(target: Target, rule_id: str, name: str) -> verification.Metric | None:
     for rule in target.rules.of("verification"):
         if rule.id == rule_id:
             return next((metric for metric in rule.spec.metrics if metric.name == name), None)
@@ -99,7 +101,7 @@ def measured(state: State, change: Measured, now: Instant) -> bool:
     if job is None or target is None:
         return False
     progress = _progress(job, change.rule, change.metric)
-    metric = metric_of(state, target, change.rule, change.metric)
+    metric = metric_of(target, change.rule, change.metric)
     if progress is None or progress.status != "running" or metric is None:
         return False
     before = msgspec.convert(progress.state, verification.MetricState)
@@ -123,7 +125,7 @@ def drop_unruled(state: State, target: Target, now: Instant) -> Job | None:
     job = state.jobs.get(record.job or (record.attempts[-1] if record.attempts else ""))
     if job is None or job.id not in state.measuring:
         return None
-    kept = [p for p in job.metrics if metric_of(state, target, p.rule, p.metric) is not None]
+    kept = [p for p in job.metrics if metric_of(target, p.rule, p.metric) is not None]
     if len(kept) == len(job.metrics):
         return None
     job.metrics = kept
