@@ -14,6 +14,7 @@ from headgate.fleet.cycles import (
     jobs,
     leaving,
     locking,
+    ordered_rollbacks,
     ordering,
     readiness,
     running,
@@ -61,6 +62,8 @@ def advance(
     _give_up_withdrawn(state, site, group, now, blockers)
     locking.drop_withdrawn(state, site, group, now, blockers)
     _reconsider_retries(state, site, group, now)
+    if group.status == "failed" and ordered_rollbacks.is_about(group):
+        _put_back_as_ordered(state, site, group, now, blockers)
     if group.status == "failed":
         return
     if group.phase == "rollingBack" and not group_rollbacks.advance(state, site, group, now, blockers):
@@ -77,6 +80,15 @@ def advance(
             return
     if all(member.state in MEMBER_SETTLED for member in group.members):
         finishing.end(state, site, group, group.outcome or "completed", now)
+
+
+def _put_back_as_ordered(state: State, site: Site, group: Group, now: Instant, blockers: Blockers) -> None:
+    """Of a group that has failed nothing further starts but what a person has ordered back."""
+    for member in ordered_rollbacks.ahead(group):
+        if member.state == "waiting" or running.is_due(member, now, blockers):
+            _start_member(state, site, group, member, now, blockers, ())
+    _take_in_ended_jobs(state, group, now)
+    ordered_rollbacks.go_on(state, site, group, now)
 
 
 def _take_in_ended_jobs(state: State, group: Group, now: Instant) -> bool:

@@ -344,8 +344,7 @@ def due_without_a_window(state: State, site: Site) -> OwnCycle:
     for name in members.hooks:
         record = site.members[name].record
         if record.ordered is not None or record.rollback_to is not None:
-            record.ordered = record.rollback_to = None
-            state.target_changed(site.members[name])
+            order_taken(state, site, name)
     for name in members.others:
         target = site.members[name]
         record = target.record
@@ -361,6 +360,13 @@ def due_without_a_window(state: State, site: Site) -> OwnCycle:
         elif _has_changed_variables(state, site, target):
             found[name] = (record.deployed, "variable")
     return found
+
+
+def order_taken(state: State, site: Site, deployment: str) -> None:
+    """A group has what was ordered, or it is off."""
+    target = site.members[deployment]
+    target.record.ordered = target.record.rollback_to = None
+    state.target_changed(target)
 
 
 def is_in_started_group(site: Site, deployment: str) -> bool:

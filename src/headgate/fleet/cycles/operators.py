@@ -74,12 +74,22 @@ def _retry(state: State, site: Site, group: Group, change: GroupAction) -> None:
         member.attempts = member.attempts[-1:]
 
 
+def put_back_again(state: State, group: Group, member: Member, to: str, user: str, now: Instant) -> None:
+    """Its way back has failed in the group: the same again, or further back."""
+    member.previous = to
+    if member.kind == "rollback":
+        member.version = to
+    act(state, GroupAction("retry", group=group.id, member=member.deployment, user=user), now)
+
+
 def why_not_again(state: State, site: Site, member: Member) -> str | None:
     """Why the group does not try the member again, and what can be done instead: what was withdrawn starts no more, and to
-    go on over its failure is a decision of its own. A hook takes another version."""
+    go on over its failure is a decision of its own. A hook takes another version; what was to go back leaves its own."""
     target = site.members.get(member.deployment)
-    why = locking.withdrawn(state, target, member, Blockers()) if target is not None else None
-    if why is None or member.role != "member":
+    if target is None or member.role != "member" or running.went_back(state, member):
+        return None
+    why = locking.withdrawn(state, target, member, Blockers())
+    if why is None:
         return None
     return (
         f"{member.deployment} cannot be tried again, {why}; skip the member or abort the group, "

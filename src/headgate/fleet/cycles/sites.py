@@ -9,6 +9,7 @@ from headgate.fleet.cycles import (
     jobs,
     locking,
     merging,
+    ordered_rollbacks,
     overruling,
     readiness,
     shape,
@@ -87,7 +88,7 @@ def _executing(state: State, site: Site, now: Instant, blockers: Blockers) -> Gr
         cycle.put_back_what_was_marked(state, site, group, now)
     if group.status == "failed":
         overruling.let_dependents_go_on(state, site, group, now, blockers)
-    if group.status == "failed":
+    if group.status == "failed" and not ordered_rollbacks.is_about(group):
         blockers.hold(Reason.CYCLE_FAILED)
         cycle.watch_failed(state, site, group, now, blockers)
         return None
@@ -169,7 +170,8 @@ def _is_skipped(state: State, site: Site, fresh: collecting.Fresh, now: Instant)
 
 
 def _cycle_without_a_window(state: State, site: Site, now: Instant, blockers: Blockers) -> bool:
-    """Changed variables, and what an operator ordered, run as a cycle of their own, hooks included, without a window.
+    """Changed variables, and what an operator ordered, run as a cycle of their own, hooks included, without a window; what
+    is ordered back of a cycle that has failed goes in that one.
 
     Whether one was made, so that another may be due: what the superseded group was about to run counts no more.
     """
@@ -177,7 +179,7 @@ def _cycle_without_a_window(state: State, site: Site, now: Instant, blockers: Bl
         target = site.members[name]
         if target.record.attempts and not locking.is_in_started_group(site, name):
             jobs.reconsider_attempt(state, target, now)
-    due = locking.due_without_a_window(state, site)
+    due = ordered_rollbacks.take_in(state, site, locking.due_without_a_window(state, site), now)
     if not due:
         return False
     hooks, missing, _ = locking.hook_locks(state, site, now, blockers)
@@ -188,9 +190,7 @@ def _cycle_without_a_window(state: State, site: Site, now: Instant, blockers: Bl
     locking.lock(state, site, group, {}, hooks, now, now, own_cycle=due)
     site.collecting = collecting_group
     for name in due:
-        record = site.members[name].record
-        record.ordered = record.rollback_to = None
-        state.target_changed(site.members[name])
+        locking.order_taken(state, site, name)
     return True
 
 

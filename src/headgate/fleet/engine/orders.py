@@ -140,6 +140,11 @@ def _cycle_of(target: Target) -> tuple[Group, Member] | None:
     return (group, member) if group is not None and member is not None else None
 
 
+def _failed_in_its_cycle(target: Target) -> tuple[Group, Member] | None:
+    cycle = _cycle_of(target)
+    return cycle if cycle is not None and cycle[0].status == "failed" and cycle[1].state == "failed" else None
+
+
 def _of_retry(state: State, target: Target, before: VersionNode | None, to: VersionNode | None) -> Prospect:
     failed = _failed_rollback(state, target, to)
     if failed is not None:
@@ -165,7 +170,8 @@ def _of_retry(state: State, target: Target, before: VersionNode | None, to: Vers
 
 def _failed_rollback(state: State, target: Target, to: VersionNode | None) -> Job | None:
     """The rollback that failed, for good or not, and that the order is about: no version is named, or that one."""
-    failed = rollbacks.in_vain(state, target)
+    failed = rollbacks.tried_last(state, target) if _failed_in_its_cycle(target) else None
+    failed = failed or rollbacks.in_vain(state, target)
     return failed if failed is not None and (to is None or to.id == failed.version) else None
 
 
@@ -288,7 +294,7 @@ def _carry_out(
     failed = _failed_rollback(state, target, to)
     match change.action:
         case "retry" | "rollback" if failed is not None and one.after is not None:
-            _roll_back_again(target, one.after, failed)
+            _roll_back_again(state, target, one.after, failed, change.user, now)
         case "retry":
             _retry(state, target, to, change.user, now)
         case "adopt" if one.after is not None:
@@ -301,9 +307,15 @@ def _carry_out(
     state.touch(target)
 
 
-def _roll_back_again(target: Target, to: VersionNode, failed: Job) -> None:
-    """For the cause that it had; what it goes back from stays put back."""
+def _roll_back_again(
+    state: State, target: Target, to: VersionNode, failed: Job, user: str, now: Instant
+) -> None:
+    """For the cause that it had; what it goes back from stays put back. In the cycle that it failed in, while that waits."""
     record = target.record
+    cycle = _failed_in_its_cycle(target)
+    if cycle is not None:
+        operators.put_back_again(state, cycle[0], cycle[1], to.id, user, now)
+        return
     record.rollback_to = to.id
     record.rollback_cause = failed.reason
     if record.fault is not None and record.fault.job == failed.id:
@@ -330,7 +342,6 @@ def _go_to(state: State, target: Target, one: Prospect, user: str) -> None:
 def _retry(state: State, target: Target, to: VersionNode | None, user: str, now: Instant) -> None:
     """Whatever failed or was put back here may be tried again, or the one version that is named."""
     record = target.record
-    cycle = _cycle_of(target)
     ordered = _ordered_by_retry(target, to)
     if to is None:
         record.failures.clear()
@@ -348,8 +359,9 @@ def _retry(state: State, target: Target, to: VersionNode | None, user: str, now:
     record.retry_at = None
     record.ordered = ordered
     record.attempts = record.attempts[-1:]
-    if cycle is not None and cycle[0].status == "failed" and cycle[1].state == "failed":
-        group, member = cycle
+    failed = _failed_in_its_cycle(target)
+    if failed is not None:
+        group, member = failed
         operators.act(state, GroupAction("retry", group=group.id, member=member.deployment, user=user), now)
     else:
         _forget_locks(state, target)
