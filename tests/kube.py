@@ -220,14 +220,14 @@ class Session:
 def fresh_namespace(plane: ControlPlane) -> Iterator[str]:
     """A name that is free, and a namespace in which pods can be made. Nobody waits for its end: that takes a while."""
     name = f"test-{uuid.uuid4().hex[:10]}"
-    asyncio.run(_make_namespace(plane, name))
+    asyncio.run(make_namespace(plane, name))
     try:
         yield name
     finally:
-        asyncio.run(_delete_namespace(plane, name))
+        asyncio.run(delete_namespace(plane, name))
 
 
-async def _make_namespace(plane: ControlPlane, name: str) -> None:
+async def make_namespace(plane: ControlPlane, name: str) -> None:
     async with plane.client() as client:
         await client.create(NAMESPACES, {"metadata": {"name": name}})
         backoff = Backoff(first_seconds=0.02, most_seconds=0.1, chance=lambda: 1.0)
@@ -240,7 +240,7 @@ async def _make_namespace(plane: ControlPlane, name: str) -> None:
         raise RuntimeError(f"the namespace {name} has no service account")
 
 
-async def _delete_namespace(plane: ControlPlane, name: str) -> None:
+async def delete_namespace(plane: ControlPlane, name: str) -> None:
     async with plane.client() as client:
         with contextlib.suppress(ApiError):
             await client.delete(NAMESPACES, name)

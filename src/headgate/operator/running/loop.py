@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from typing import Generic, Protocol
+from typing import Any, Generic, Protocol
 
 from headgate.cluster.controller import Controller, PlanT
 from headgate.cluster.port import Conflict, ObjectChange
@@ -82,6 +82,7 @@ class ControllerLoop(Generic[PlanT]):
         self._meter = meter
         self._clock = clock
         self._heard = asyncio.Event()
+        self._is_waiting = False
         self.runner: Runner[PlanT] = Runner(listed, controller, PATIENCE)
 
     def observe(self, change: ObjectChange) -> None:
@@ -101,6 +102,15 @@ class ControllerLoop(Generic[PlanT]):
             self.runner.queue.add(request)
         self._heard.set()
 
+    @property
+    def is_resting(self) -> bool:
+        """Nothing is under way, and nothing was heard that is not looked at yet."""
+        return self._is_waiting and not self._heard.is_set()
+
+    def look(self) -> None:
+        """At the clock: it may be time for something."""
+        self._heard.set()
+
     async def run(self) -> None:
         """Until it is cancelled, or does not lead any more: then it raises DeposedError."""
         while True:
@@ -118,11 +128,14 @@ class ControllerLoop(Generic[PlanT]):
         if due is not None:
             wait = (due - self._clock()) / instants.MICROSECONDS_PER_SECOND
             seconds = min(max(wait, 0.0), LONGEST_REST_SECONDS)
+        self._is_waiting = True
         try:
             async with asyncio.timeout(seconds):
                 await self._heard.wait()
         except TimeoutError:
             return
+        finally:
+            self._is_waiting = False
         await asyncio.sleep(GATHERING_SECONDS)
 
     async def _pass(self, request: Key) -> None:
@@ -209,6 +222,9 @@ class ControllerLoop(Generic[PlanT]):
             about = self.runner.cache.get(each.object)
             if about is not None:
                 self._recorder.tell(Told(about, "Warning", each.reason, each.message))
+
+
+AnyLoop = ControllerLoop[Any]
 
 
 def _batches(actions: Sequence[Action]) -> Iterator[Sequence[Action]]:

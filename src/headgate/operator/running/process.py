@@ -13,9 +13,10 @@ from headgate.kubernetes.errors import ApiError
 from headgate.kubernetes.lease import DURATION_SECONDS, Election
 from headgate.operator.installation import settings
 from headgate.operator.running.health import HealthServer
+from headgate.operator.running.loop import AnyLoop
 from headgate.operator.running.meter import OperatorMeter
 from headgate.operator.running.pace import WritePace
-from headgate.operator.running.term import Term, first_end, wall_clock
+from headgate.operator.running.term import Clock, Term, first_end, wall_clock
 from headgate.operator.running.webhooks import ServedWebhooks
 
 logger = logging.getLogger(__name__)
@@ -40,9 +41,12 @@ class OperatorOptions(msgspec.Struct, frozen=True):
 
 
 class Operator:
-    def __init__(self, client: Client, options: OperatorOptions) -> None:
+    """`clock` is what its controllers live by; the leadership lives by the machine's."""
+
+    def __init__(self, client: Client, options: OperatorOptions, clock: Clock = wall_clock) -> None:
         self._client = client
         self._options = options
+        self._clock = clock
         self.meter = OperatorMeter()
         self.election = Election(
             client,
@@ -63,6 +67,11 @@ class Operator:
     def is_leading(self) -> bool:
         """And has begun to."""
         return self._term is not None and self._term.problem is None
+
+    @property
+    def loops(self) -> tuple[AnyLoop, ...]:
+        """Those of its controllers, while they run."""
+        return self._term.loops if self._term is not None else ()
 
     def problems(self) -> list[str]:
         """A candidate that waits for its turn is ready."""
@@ -89,7 +98,13 @@ class Operator:
         while True:
             leadership = await self.election.elected()
             self._term = Term(
-                self._client, self._discovery, self.election, self.meter, self._pace, self._options.namespace
+                self._client,
+                self._discovery,
+                self.election,
+                self.meter,
+                self._pace,
+                self._options.namespace,
+                self._clock,
             )
             self.meter.leads(True)
             try:

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 from headgate.graph.controller import GraphPlan
@@ -20,7 +20,7 @@ from headgate.operator.installation import settings
 from headgate.operator.running import graphs, workloads
 from headgate.operator.running.events import EventRecorder
 from headgate.operator.running.feed import ObjectFeed
-from headgate.operator.running.loop import ControllerLoop
+from headgate.operator.running.loop import AnyLoop, ControllerLoop
 from headgate.operator.running.meter import OperatorMeter
 from headgate.operator.running.pace import WritePace
 from headgate.operator.running.watches import Watches
@@ -30,6 +30,9 @@ from headgate.workload.plan.planner import WorkloadPlan
 logger = logging.getLogger(__name__)
 
 _LOOK_AGAIN_SECONDS = 5.0
+
+
+Clock = Callable[[], Instant]
 
 
 def wall_clock() -> Instant:
@@ -50,16 +53,19 @@ class Term:
         meter: OperatorMeter,
         pace: WritePace,
         namespace: str = "",
+        clock: Clock = wall_clock,
     ) -> None:
         self._client = client
         self._discovery = discovery
+        self._clock = clock
         self._fenced = FencedClient(client, election)
         self._meter = meter
         self._pace = pace
         self._namespace = namespace
         self.problem: str | None = "the objects of the cluster are not listed yet"
         """What keeps it from working, as a sentence."""
-        self._recorder = EventRecorder(client, settings.NAME, election.identity, wall_clock)
+        self.loops: tuple[AnyLoop, ...] = ()
+        self._recorder = EventRecorder(client, settings.NAME, election.identity, clock)
         self._watches: list[Watches] = []
 
     async def run(self, leadership: Leadership) -> None:
@@ -78,8 +84,8 @@ class Term:
 
     async def _control(self) -> None:
         own, graph_feed = (
-            ObjectFeed((workloads.MANAGER,), wall_clock),
-            ObjectFeed((graphs.MANAGER,), wall_clock),
+            ObjectFeed((workloads.MANAGER,), self._clock),
+            ObjectFeed((graphs.MANAGER,), self._clock),
         )
         watches, graph_watches = (Watches(self._client, feed, self._namespace) for feed in (own, graph_feed))
         self._watches = [watches, graph_watches]
@@ -93,6 +99,7 @@ class Term:
         try:
             loop = self._workload_loop(watches, own)
             graph_loop = self._graph_loop(keeper, graph_watches, graph_feed)
+            self.loops = (loop, graph_loop)
             self.problem = None
             logger.info("all is listed; the controllers begin")
             await first_end(loop.run(), graph_loop.run())
@@ -120,7 +127,7 @@ class Term:
             by=controller.name,
         )
         loop = ControllerLoop(
-            "workloads", watches, controller, writer, self._recorder, self._pace, self._meter, wall_clock
+            "workloads", watches, controller, writer, self._recorder, self._pace, self._meter, self._clock
         )
         feed.listen(loop)
         return loop
@@ -147,7 +154,7 @@ class Term:
             self._recorder,
             self._pace,
             self._meter,
-            wall_clock,
+            self._clock,
             keeper.prepare,
         )
         keeper.drive(loop)

@@ -1,0 +1,82 @@
+"""What a story does to a cluster, remembered until the operator can have heard of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headgate.kernel.instants import Instant
+from headgate.kubernetes.client import Client
+from headgate.kubernetes.discovery import Discovery
+from headgate.kubernetes.errors import NotFoundError
+from headgate.kubernetes.resources import ApiResource, Document
+
+from .clock import GONE, StoryClock
+
+MANAGER = "people"
+
+
+class Actor:
+    """In one namespace; what has none is everybody's."""
+
+    def __init__(self, client: Client, clock: StoryClock, namespace: str) -> None:
+        self.client = client
+        self._clock = clock
+        self.namespace = namespace
+        self._discovery = Discovery(client.transport)
+        self.done: list[tuple[ApiResource, str, str]] = []
+        """Kind, uid and version of everything that was written, until it is taken."""
+
+    @property
+    def now(self) -> Instant:
+        return self._clock.now
+
+    async def resource(self, api_version: str, kind: str) -> ApiResource:
+        return await self._discovery.find(api_version, kind)
+
+    async def put(self, document: Document) -> None:
+        """The whole object as it is written: made, or in place of what is there."""
+        resource = await self.resource(document["apiVersion"], document["kind"])
+        metadata: dict[str, Any] = {**document["metadata"]}
+        if resource.is_namespaced:
+            metadata["namespace"] = self.namespace
+        given = {**document, "metadata": metadata}
+        try:
+            found = await self.client.get(resource, metadata["name"], self._place(resource))
+        except NotFoundError:
+            self._note(resource, await self.client.create(resource, given, manager=MANAGER))
+            return
+        metadata["resourceVersion"] = found["metadata"]["resourceVersion"]
+        self._note(resource, await self.client.update(resource, given, manager=MANAGER))
+
+    async def patch(
+        self, resource: ApiResource, name: str, patch: Document, *, subresource: str = ""
+    ) -> None:
+        answer = await self.client.patch(
+            resource, name, self._place(resource), patch, manager=MANAGER, subresource=subresource
+        )
+        self._note(resource, answer)
+
+    async def delete(
+        self, resource: ApiResource, name: str, *, uid: str = "", grace_seconds: int | None = None
+    ) -> None:
+        try:
+            answer = await self.client.delete(
+                resource, name, self._place(resource), uid=uid, grace_seconds=grace_seconds
+            )
+        except NotFoundError:
+            if uid:
+                return
+            raise
+        metadata = answer.get("metadata") or {}
+        if "uid" in metadata and metadata.get("deletionGracePeriodSeconds") != 0:
+            self._note(resource, answer)
+        else:
+            gone = uid or metadata.get("uid") or (answer.get("details") or {}).get("uid", "")
+            self.done.append((resource, gone, GONE))
+
+    def _note(self, resource: ApiResource, answer: Document) -> None:
+        metadata = answer["metadata"]
+        self.done.append((resource, metadata["uid"], metadata["resourceVersion"]))
+
+    def _place(self, resource: ApiResource) -> str:
+        return self.namespace if resource.is_namespaced else ""

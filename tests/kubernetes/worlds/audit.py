@@ -1,0 +1,100 @@
+"""What was written on a real cluster, by its audit log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from headgate.kernel.instants import Instant
+from headgate.kernel.objects import Object
+from headgate.kubernetes import objects
+from headgate.kubernetes.resources import ApiResource, Document
+from kube import ControlPlane
+
+from . import clock
+from .history import CLUSTER, CONTROLLER, PEOPLE, Write
+
+_WRITES = ("create", "update", "patch", "delete")
+IGNORED = ("leases", "events", "endpoints", "endpointslices", "serviceaccounts", "configmaps")
+
+
+def writes(plane: ControlPlane, namespace: str, start: Instant) -> list[Write]:
+    """In the order in which they took effect. What others than the operator and the story do, such as binding a pod,
+    was done when one of these wrote last."""
+    known: dict[str, Object] = {}
+    found: list[tuple[int, Write]] = []
+    now, latest = start, 0
+    for event in _events(plane, namespace):
+        signed = clock.author(event.get("userAgent", ""))
+        if signed is not None:
+            now = max(now, signed[1])
+            by = CONTROLLER if signed[0] == clock.OPERATOR else PEOPLE
+        else:
+            by = CLUSTER
+        at = signed[1] if signed is not None else now
+        for version, verb, item in _effects(event, known):
+            latest = max(latest, version)
+            found.append((version or latest, Write(at, by, verb, item)))
+    found.sort(key=lambda each: each[0])
+    return [write for _, write in found]
+
+
+def _events(plane: ControlPlane, namespace: str) -> Iterator[dict[str, Any]]:
+    for event in plane.audit(namespace):
+        if event.get("stage") != "ResponseComplete" or event["responseStatus"].get("code", 500) >= 300:
+            continue
+        if event["verb"] in _WRITES and event["objectRef"]["resource"] not in IGNORED:
+            yield event
+
+
+def _effects(event: dict[str, Any], known: dict[str, Object]) -> Iterator[tuple[int, str, Object]]:
+    """With the version that the cluster had then; what is gone at once has none of its own."""
+    reference = event["objectRef"]
+    if reference.get("subresource") == "binding":
+        return
+    document = event.get("responseObject") or {}
+    is_status = reference.get("subresource") == "status"
+    if event["verb"] == "delete":
+        yield from _deletion(document, reference, known)
+        return
+    item = _read(document, reference)
+    before = known.get(item.uid)
+    known[item.uid] = item
+    if before is not None and before.resource_version >= item.resource_version:
+        return
+    if before is None and not is_status:
+        yield item.resource_version, "create", item
+    elif is_status:
+        yield item.resource_version, "status", item
+    else:
+        yield item.resource_version, "update", item
+
+
+def _deletion(
+    document: Document, reference: dict[str, Any], known: dict[str, Object]
+) -> Iterator[tuple[int, str, Object]]:
+    """An answer with a deletionTimestamp is of one that stays for a while, unless it had no time left."""
+    if document.get("kind") == "Status":
+        uid = (document.get("details") or {}).get("uid", "")
+        item = known.get(uid)
+        if item is not None:
+            yield 0, "delete", item
+            yield 0, "gone", item
+        return
+    item = _read(document, reference)
+    before = known.get(item.uid)
+    known[item.uid] = item
+    is_over = document["metadata"].get("deletionGracePeriodSeconds") == 0 and not item.finalizers
+    version = 0 if is_over else item.resource_version
+    if before is None or before.deleted_at is None:
+        yield version, "delete", item
+    if is_over:
+        yield version, "gone", item
+
+
+def _read(document: Document, reference: dict[str, Any]) -> Object:
+    group, version = reference.get("apiGroup", ""), reference.get("apiVersion", "v1")
+    resource = ApiResource(group, version, document["kind"], reference["resource"])
+    return msgspec.structs.replace(objects.read(document, resource))
