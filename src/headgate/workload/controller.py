@@ -9,6 +9,7 @@ from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Key, Object
 from headgate.workload import labels, model
+from headgate.workload.expand import autoscalers
 from headgate.workload.plan import children
 
 PlanT = TypeVar("PlanT")
@@ -75,6 +76,15 @@ def _by_label(item: Object) -> Key | None:
     return request_for(item.namespace, name)
 
 
+def _is_autoscaler_talk(item: Object, before: Object) -> bool:
+    """An autoscaler writes into its status all day what it measures, which changes nothing for its set."""
+    return (
+        item.kind == autoscalers.KIND
+        and (item.uid, item.deleted_at, item.spec) == (before.uid, before.deleted_at, before.spec)
+        and (item.labels, item.owners) == (before.labels, before.owners)
+    )
+
+
 class WorkloadController(Generic[PlanT]):
     """What it remembers is for speed alone: an empty memory gives the same plan."""
 
@@ -113,7 +123,7 @@ class WorkloadController(Generic[PlanT]):
         self, item: Object, before: Object | None, *, is_gone: bool, is_own_status: bool
     ) -> Iterable[Key]:
         """Also the set that an object was part of before somebody cut it off."""
-        if is_own_status:
+        if is_own_status or (before is not None and _is_autoscaler_talk(item, before)):
             return ()
         found = {self._request_of(each): None for each in (before, item) if each is not None}
         if is_gone:

@@ -27,14 +27,24 @@ class _Running(msgspec.Struct):
 
 class Kubelet:
     def __init__(
-        self, store: ObjectStore, agenda: Agenda, pods: Pods, behaviors: Behaviors, start: int, terminate: int
+        self,
+        store: ObjectStore,
+        agenda: Agenda,
+        pods: Pods,
+        behaviors: Behaviors,
+        start: int,
+        terminate: int,
+        *,
+        orders_startup: bool = True,
     ) -> None:
+        """`orders_startup`: pods wait on their nodes for what they start after, as gangs that are bound whole have to."""
         self._store = store
         self._agenda = agenda
         self._pods = pods
         self._behaviors = behaviors
         self._start = start
         self._terminate = terminate
+        self._orders_startup = orders_startup
         self._running: dict[str, _Running] = {}
         self._ready_counts: dict[tuple[str, str], int] = {}
         self._endings: dict[tuple[str, str, int | None], int] = {}
@@ -67,7 +77,8 @@ class Kubelet:
     def _begin(self, pod: PodSeen, now: Instant) -> None:
         running = self._running[pod.uid] = _Running(self._behaviors.of_pod(pod))
         clique = self._store.get(_clique_key(pod.key.namespace, pod.clique_object))
-        running.waits_for = tuple(clique.spec.get("startsAfter") or ()) if clique is not None else ()
+        if self._orders_startup and clique is not None:
+            running.waits_for = tuple(clique.spec.get("startsAfter") or ())
         for name in running.waits_for:
             self._held_back.setdefault((pod.key.namespace, name), {})[pod.uid] = pod
         if not self._is_to_end(pod, running, "bound", now):

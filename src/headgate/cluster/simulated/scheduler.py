@@ -4,6 +4,8 @@ A gang of which nothing is bound goes in whole. Once it runs, each of its compon
 scaling group with all its cliques) gets back what it lacks by itself, so that an update of one component never keeps
 another one out. A scaled gang waits until its base gang had its minimum once; a later loss does not close that door.
 
+One that knows no gangs, as a cluster's own, binds each pod for itself.
+
 Whatever makes a pod fit (it is released, a node has room, its gang is complete), the scheduler takes its time to see it.
 """
 
@@ -50,7 +52,15 @@ class _Group(msgspec.Struct):
 
 class Scheduler:
     def __init__(
-        self, store: ObjectStore, agenda: Agenda, pods: Pods, nodes: Nodes, behaviors: Behaviors, delay: int
+        self,
+        store: ObjectStore,
+        agenda: Agenda,
+        pods: Pods,
+        nodes: Nodes,
+        behaviors: Behaviors,
+        delay: int,
+        *,
+        knows_gangs: bool = True,
     ) -> None:
         self._store = store
         self._agenda = agenda
@@ -58,6 +68,7 @@ class Scheduler:
         self._nodes = nodes
         self._behaviors = behaviors
         self._delay = delay
+        self._knows_gangs = knows_gangs
         self._waiting: dict[Key, dict[str, PodSeen]] = {}
         """Pods without gates that have waited their time, by gang and uid."""
         self._queued: set[str] = set()
@@ -120,9 +131,13 @@ class Scheduler:
             self._queued.add(item.uid)
             self._agenda.add(change.at + self._delay, lambda now: self._enter(item, now))
 
+    def _gang_of(self, item: Object) -> Key:
+        name = item.labels.get(labels.POD_GANG) if self._knows_gangs else None
+        return Key(_GANG_GROUP, _GANG_KIND, item.namespace, name) if name else _LOOSE
+
     def _left(self, item: Object) -> None:
         """A pod that terminates is bound no more in the eyes of its gang, though it takes its room until it has ended."""
-        gang = _gang_of(item)
+        gang = self._gang_of(item)
         self._queued.discard(item.uid)
         waiting = self._waiting.get(gang)
         if waiting is not None and waiting.pop(item.uid, None) is not None and not waiting:
@@ -137,7 +152,7 @@ class Scheduler:
             return
         if self._behaviors.of_pod(pod).unschedulable:
             self._unschedulable.add(pod.uid)
-        self._waiting.setdefault(_gang_of(seen), {})[pod.uid] = pod
+        self._waiting.setdefault(self._gang_of(seen), {})[pod.uid] = pod
         if now not in self._passes:
             self._passes.add(now)
             self._agenda.add(now, self._pass)
@@ -283,8 +298,3 @@ def _has_ended(item: Object) -> bool:
 
 def _is_over(item: Object) -> bool:
     return item.deleted_at is not None or _has_ended(item)
-
-
-def _gang_of(item: Object) -> Key:
-    name = item.labels.get(labels.POD_GANG)
-    return Key(_GANG_GROUP, _GANG_KIND, item.namespace, name) if name else _LOOSE

@@ -39,6 +39,7 @@ class Behavior(msgspec.Struct, frozen=True, rename="camel"):
 class Cluster(msgspec.Struct, frozen=True, rename="camel"):
     nodes: Annotated[int, Meta(ge=0)] | None = None
     pods_per_node: Annotated[int, Meta(ge=1)] = 1
+    binds: Literal["gangs", "pods"] = "gangs"
     schedule: Span = Span(instants.seconds(1))
     start: Span = Span(instants.seconds(30))
     terminate: Span = Span(instants.seconds(10))

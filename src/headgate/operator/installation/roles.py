@@ -56,6 +56,7 @@ WORKLOADS: tuple[Permission, ...] = (
     *_own(workloads.GANG, MADE, reports=False),
     Permission("", ("pods", "services"), MADE),
     Permission("apps", ("controllerrevisions",), MADE),
+    Permission("autoscaling", ("horizontalpodautoscalers",), MADE),
 )
 GRAPHS: tuple[Permission, ...] = (
     *_own(graphs.DEFINITION, (*SEEN, *EDITED), owns=True),

@@ -28,7 +28,8 @@ class SeenSets:
         return self._cache.get(controller.request_for(namespace, name))
 
     def explain(self, item: Object, now: Instant) -> ExplanationTree:
-        return explain.explain(item, tuple(self._cache.parts_of(item.key)), now)
+        parts = tuple(self._cache.parts_of(item.key))
+        return explain.explain(item, parts, now, is_bound_pod_by_pod=True)
 
     def below(self, item: Object, now: Instant) -> ExplanationTree | None:
         """Of an object that may be a set."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+
 from headgate.kernel.identifiers import NamedIds
 from headgate.operator.crds import workloads as kinds
 from headgate.workload import labels
 from headgate.workload.controller import WorkloadController
-from headgate.workload.expand import revisions
+from headgate.workload.expand import autoscalers, revisions
 from headgate.workload.plan import planner
 from headgate.workload.plan.planner import WorkloadPlan
 
@@ -17,6 +19,7 @@ WATCHED: tuple[tuple[str, str, str], ...] = (
     (kinds.CLIQUE.api_version, kinds.CLIQUE.kind, ""),
     (kinds.GANG.api_version, kinds.GANG.kind, ""),
     (revisions.API_VERSION, revisions.KIND, f"{labels.MANAGED_BY}={labels.MANAGER}"),
+    (autoscalers.API_VERSION, autoscalers.KIND, f"{labels.MANAGED_BY}={labels.MANAGER}"),
     ("v1", "Service", f"{labels.MANAGED_BY}={labels.MANAGER}"),
     ("v1", "Pod", f"{labels.MANAGED_BY}={labels.MANAGER}"),
 )
@@ -25,4 +28,6 @@ the mark of a set is listed: a pod that loses the mark is not the set's any more
 
 
 def controller() -> WorkloadController[WorkloadPlan]:
-    return WorkloadController(planner.plan, NamedIds("workloads"))
+    """What binds pods on a real cluster binds one after another, unless a set names a scheduler of its own."""
+    plan = functools.partial(planner.plan, is_bound_pod_by_pod=True)
+    return WorkloadController(plan, NamedIds("workloads"))

@@ -1,17 +1,16 @@
 """What people ask of a set: commands, an explanation, and at the end why it is not done."""
 
-from collections.abc import Sequence
-
 from headgate.cluster.simulated.kubelet import Kubelet
 from headgate.cluster.simulated.pods import Pods, PodSeen
 from headgate.cluster.simulated.scheduler import Scheduler
+from headgate.kernel.explanations import ExplanationTree
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Key, Object
 from headgate.promises.base import Unfinished
 from headgate.simulate.result import Explained, ExplainedLine
 from headgate.simulate.workloads.sets import Workloads
 from headgate.workload import defaults
-from headgate.workload.plan import explain, operate
+from headgate.workload.plan import operate
 
 
 def edited(action: str, item: Object) -> Object:
@@ -19,8 +18,7 @@ def edited(action: str, item: Object) -> Object:
     return edit(item)
 
 
-def explained(item: Object, parts: Sequence[Object], now: Instant) -> Explained:
-    tree = explain.explain(item, parts, now)
+def explained(item: Object, tree: ExplanationTree, now: Instant) -> Explained:
     lines = tuple(
         ExplainedLine(None, None, line.kind, None, line.verdict, line.message, line.requeue_at)
         for line in tree.lines

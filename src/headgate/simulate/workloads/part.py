@@ -1,5 +1,6 @@
 """The cluster as a part of the simulated world: it serves manifests and steps, and fills its share of the result."""
 
+import functools
 from collections.abc import Iterable
 from typing import Any
 
@@ -53,8 +54,17 @@ class ClusterPart:
         behaviors = Behaviors(cluster.behaviors)
         self.pods = Pods(self.store, self._numbers.note)
         self.workloads = Workloads(self.store, self.pods, self._tell)
+        self._is_bound_pod_by_pod = cluster.binds == "pods"
+        if self._is_bound_pod_by_pod and planner is plan.plan:
+            planner = functools.partial(plan.plan, is_bound_pod_by_pod=True)
         self.scheduler = Scheduler(
-            self.store, self.agenda, self.pods, self.nodes, behaviors, cluster.schedule.microseconds
+            self.store,
+            self.agenda,
+            self.pods,
+            self.nodes,
+            behaviors,
+            cluster.schedule.microseconds,
+            knows_gangs=not self._is_bound_pod_by_pod,
         )
         self.kubelet = Kubelet(
             self.store,
@@ -63,6 +73,7 @@ class ClusterPart:
             behaviors,
             cluster.start.microseconds,
             cluster.terminate.microseconds,
+            orders_startup=not self._is_bound_pod_by_pod,
         )
         Collector(self.store, self.agenda, cluster.collect.microseconds)
         self._statuses = Statuses(self.store, self.agenda, behaviors)
@@ -260,13 +271,15 @@ class ClusterPart:
 
     def explain(self, question: steps.ExplainStep, now: Instant) -> Explained:
         item = self._find_set(question.workload or "", question.namespace)
-        return operations.explained(item, self.workloads.parts_of(item.key), now)
+        return operations.explained(item, self._tree(item, now), now)
 
     def explain_object(self, item: Object, now: Instant) -> ExplanationTree | None:
         """What a graph holds and this level knows more about."""
-        return (
-            workload_explain.explain(item, self.workloads.parts_of(item.key), now) if is_set(item) else None
-        )
+        return self._tree(item, now) if is_set(item) else None
+
+    def _tree(self, item: Object, now: Instant) -> ExplanationTree:
+        parts = self.workloads.parts_of(item.key)
+        return workload_explain.explain(item, parts, now, is_bound_pod_by_pod=self._is_bound_pod_by_pod)
 
     def snapshot(self, now: Instant) -> Iterable[dict[str, Any]]:
         for item in sorted(self.store, key=lambda item: (item.kind, item.namespace, item.name)):

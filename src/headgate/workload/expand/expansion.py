@@ -27,7 +27,7 @@ def headless_service(pcs: PodCliqueSet, pcs_index: int) -> Object:
             **labels.common(pcs.name, name, "pcs-headless-service"),
             labels.PCS_REPLICA_INDEX: str(pcs_index),
         },
-        owners=(_owned_by_set(pcs),),
+        owners=(owned_by_set(pcs),),
         spec={
             "clusterIP": "None",
             "selector": labels.of_replica(pcs.name, pcs_index),
@@ -57,7 +57,7 @@ def scaling_group(
             labels.REVISION: revision.hash,
         },
         annotations=dict(group.annotations),
-        owners=(_owned_by_set(pcs),),
+        owners=(owned_by_set(pcs),),
         spec={
             "replicas": group.replicas if replicas is None else replicas,
             "minAvailable": group.min_available,
@@ -77,7 +77,7 @@ def standalone_clique(
         clique,
         name=name,
         component="pcs-podclique",
-        owner=_owned_by_set(pcs),
+        owner=owned_by_set(pcs),
         membership=gangs.of_standalone(pcs, pcs_index),
         starts_after=startup.of_standalone(pcs, pcs_index, clique),
         replicas=replicas,
@@ -318,7 +318,7 @@ def pod_gang(pcs: PodCliqueSet, gang: Gang, references: Mapping[str, Sequence[st
         name=gang.name,
         labels={**labels.mirrored(pcs.labels), **managed},
         annotations=labels.mirrored(pcs.annotations),
-        owners=(_owned_by_set(pcs),),
+        owners=(owned_by_set(pcs),),
         spec=spec,
     )
 
@@ -333,5 +333,5 @@ def owned_by(owner: Object) -> OwnerReference:
     return OwnerReference(owner.kind, owner.name, owner.uid)
 
 
-def _owned_by_set(pcs: PodCliqueSet) -> OwnerReference:
+def owned_by_set(pcs: PodCliqueSet) -> OwnerReference:
     return OwnerReference(model.KIND, pcs.name, pcs.uid)

@@ -3,6 +3,15 @@
 from headgate.workload import model, names
 from headgate.workload.model import Clique, PodCliqueSet, ScalingGroup
 
+DEFAULT_SCHEDULER = "default-scheduler"
+
+
+def is_gated(pcs: PodCliqueSet) -> bool:
+    """Whether the gates of its pods can hold the order, on a cluster whose own scheduler binds pod by pod. Another one
+    that a set names may bind gangs whole, and would never bind one of which a part waits for the other to be up."""
+    named = {clique.pod_spec.get("schedulerName") or DEFAULT_SCHEDULER for clique in pcs.template.cliques}
+    return pcs.template.startup_type != model.ANY_ORDER and named == {DEFAULT_SCHEDULER}
+
 
 def parents(pcs: PodCliqueSet, clique: Clique) -> tuple[str, ...]:
     """Names of cliques in the template."""

@@ -1,4 +1,5 @@
-"""The status of PodCliques and scaling groups. Surge is in none of the counts: autoscalers read them."""
+"""The status of PodCliques and scaling groups. Autoscalers read the counts, so surge is in none of them, and `replicas` does
+not dip while an update has a pod on its way: what it took still counts, until its place is filled again."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -44,7 +45,7 @@ def of_clique(
     taken_count = len(progress.current) if progress is not None else 0
     status: dict[str, Any] = {
         "observedGeneration": item.generation,
-        "replicas": counts.live,
+        "replicas": len(counts.indices.union(progress.current if progress is not None else ())),
         "readyReplicas": counts.available,
         "availableReplicas": counts.available,
         "updatedReplicas": counts.updated,
@@ -98,16 +99,19 @@ def _says_so(item: Object, replicas: int, wanted: str, origin: Origins) -> bool:
 
 
 class _Counts:
-    """The regular pods of a clique; a clique at rest is counted without a look at each."""
+    """The regular pods of a clique; a clique at rest is counted without a look at each. Of pods that are there twice for
+    a moment one index counts."""
 
     def __init__(self, clique: observed.Clique, replicas: int, wanted: str, is_at_rest: bool) -> None:
         self.gated = 0
+        self.indices = clique.indices
         if is_at_rest:
             self.live = self.bound = self.available = self.updated = replicas
             self.new_and_available = clique.indices
             return
         self.live = self.bound = self.available = 0
         self.new_and_available = set()
+        self.indices = {index for index in clique.indices if index < replicas}
         for pod in clique.pods:
             if pod.is_going or pod.index >= replicas:
                 continue

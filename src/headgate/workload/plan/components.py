@@ -6,7 +6,16 @@ from headgate.workload import labels, model, names
 from headgate.workload.expand import expansion as expand
 from headgate.workload.expand.revisions import Revision
 from headgate.workload.model import ComponentStrategy
-from headgate.workload.plan import child_status, children, cliques, gang_upkeep, groups, observed, origins
+from headgate.workload.plan import (
+    belongings,
+    child_status,
+    children,
+    cliques,
+    gang_upkeep,
+    groups,
+    observed,
+    origins,
+)
 from headgate.workload.plan.cliques import Rules
 from headgate.workload.plan.origins import Origins
 from headgate.workload.plan.situation import Situation
@@ -26,6 +35,7 @@ def plan(situation: Situation, index: int) -> None:
         staying[group_template.name] = _group(situation, index, group, group_template, wanted)
     for stray in replica.strays:
         situation.writes.delete_clique(stray, "not in the template")
+    belongings.of_replica(situation, replica)
     gang_upkeep.plan(situation, replica, staying)
 
 

@@ -21,7 +21,9 @@ _HELD = frozenset({"paused", "aborted", "onDelete"})
 """Somebody has ordered it to stay as it is."""
 
 
-def explain(pcs: Object, observed: Sequence[Object], now: Instant) -> ExplanationTree:
+def explain(
+    pcs: Object, observed: Sequence[Object], now: Instant, *, is_bound_pod_by_pod: bool = False
+) -> ExplanationTree:
     """On the same situation as the planner, and with what it would do next.
 
     Each sentence is a line, and its kind the name of the reason where something is stuck. What somebody has ordered
@@ -31,7 +33,7 @@ def explain(pcs: Object, observed: Sequence[Object], now: Instant) -> Explanatio
         leaving = ExplanationLine("update", "pending", "the set is being deleted")
         return ExplanationTree(_subject(pcs.name), "workload", "deleting", "on its way out", (leaving,))
     situation = plan.observe(pcs, observed, now, NamedIds())
-    decided = plan.plan(pcs, observed, now, NamedIds())
+    decided = plan.plan(pcs, observed, now, NamedIds(), is_bound_pod_by_pod=is_bound_pod_by_pod)
     state = _state(situation)
     verdict: Outcome = "allowed" if state == "done" else "denied" if state in _HELD else "pending"
     sentences = [("update", sentence) for sentence in _sentences(situation, state)]

@@ -34,7 +34,9 @@ def plan(
         _sync(situation, gang, item, replica.gangs.get(gang.name), by_name)
         if gang.is_base or base_stood:
             for group in gang.groups:
-                _open_gates(situation, by_name.get(group.name), replica.gangs.get(gang.name), group.name)
+                clique = by_name.get(group.name)
+                if clique is not None and not waited_for(situation, clique, by_name):
+                    _open_gates(situation, clique, replica.gangs.get(gang.name), group.name)
     wanted = {gang.name for gang in expected}
     for name, item in replica.gangs.items():
         if name not in wanted:
@@ -157,11 +159,24 @@ def _says(item: Object, gang: Gang, references: Mapping[str, list[str]]) -> bool
     )
 
 
-def _open_gates(
-    situation: Situation, clique: observed.Clique | None, gang: Object | None, group_name: str
-) -> None:
+def waited_for(
+    situation: Situation, clique: observed.Clique, by_name: Mapping[str, observed.Clique]
+) -> list[str]:
+    """The cliques that are not up yet, and that this one starts after."""
+    item = clique.live_object
+    if not situation.gates_startup or item is None:
+        return []
+    named = item.spec.get("startsAfter")
+    return [
+        str(name)
+        for name in (named if isinstance(named, list) else ())
+        if name not in by_name or not by_name[name].is_available
+    ]
+
+
+def _open_gates(situation: Situation, clique: observed.Clique, gang: Object | None, group_name: str) -> None:
     """Only for pods that the gang was seen to refer to: the scheduler must be able to know what belongs together."""
-    if clique is None or gang is None or clique.bound == clique.live:
+    if gang is None or clique.bound == clique.live:
         return
     known: set[str] | None = None
     for pod in clique.pods:

@@ -17,7 +17,7 @@ from headgate.kernel.objects import Action, Create, Object, UpdateStatus
 from headgate.kernel.problems import Rejected
 from headgate.workload import model
 from headgate.workload.checks import collisions
-from headgate.workload.expand import revisions
+from headgate.workload.expand import revisions, startup
 from headgate.workload.plan import (
     children,
     history,
@@ -51,9 +51,12 @@ def plan(
     ids: IdSource,
     sets: Sequence[Object] = (),
     remembered: children.ChildrenCache | None = None,
+    *,
+    is_bound_pod_by_pod: bool = False,
 ) -> WorkloadPlan:
     """`observed`: every object that carries the set's label, those on their way out included. `sets`: the other sets
-    of its namespace. `remembered` makes a pass quick and changes nothing."""
+    of its namespace. `remembered` makes a pass quick and changes nothing. `is_bound_pod_by_pod`: the cluster's own
+    scheduler knows no gangs."""
     if pcs.deleted_at is not None:
         return _delete_all(pcs, observed)
     try:
@@ -61,6 +64,7 @@ def plan(
         if refusal is not None:
             return refusal
         situation = observe(pcs, observed, now, ids, remembered)
+        situation.gates_startup = is_bound_pod_by_pod and startup.is_gated(situation.pcs)
     except Rejected as rejected:
         return _misconfigured(pcs, rejected, now)
     termination.plan(situation)

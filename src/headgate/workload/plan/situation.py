@@ -101,6 +101,8 @@ class Situation(msgspec.Struct):
     looks: list[Instant] = []
     """Moments at which something is due even if nobody writes anything."""
     events: list[Announcement] = []
+    gates_startup: bool = False
+    """Whether gates hold the order in which cliques start, too."""
 
     @property
     def strategy(self) -> str:

@@ -1,6 +1,6 @@
 """What stands in the way, by name: which unit, why, since when, and what would help."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 import msgspec
@@ -9,7 +9,7 @@ from headgate.kernel import instants
 from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
 from headgate.workload import labels
-from headgate.workload.plan import observed
+from headgate.workload.plan import gang_upkeep, observed
 from headgate.workload.plan.situation import Situation
 
 MOST_LISTED = 50
@@ -49,8 +49,9 @@ def _all(situation: Situation) -> Iterator[Stuck]:
 
 
 def _in_replica(situation: Situation, replica: observed.ObservedReplica) -> Iterator[Stuck]:
+    by_name = {clique.name: clique for clique in replica.all_cliques()}
     for clique in replica.cliques.values():
-        yield from _in_clique(situation, clique)
+        yield from _in_clique(situation, clique, gang_upkeep.waited_for(situation, clique, by_name))
     for group in replica.groups.values():
         item = group.live_object
         if item is None:
@@ -71,10 +72,15 @@ def _in_replica(situation: Situation, replica: observed.ObservedReplica) -> Iter
                     yield from (
                         stuck for pod in clique.pods if (stuck := _overdue(situation, pod)) is not None
                     )
-                yield _waiting(shown, list(member.cliques.values()), situation, is_surge)
+                waited = {
+                    name: None
+                    for clique in member.cliques.values()
+                    for name in gang_upkeep.waited_for(situation, clique, by_name)
+                }
+                yield _waiting(shown, list(member.cliques.values()), situation, is_surge, list(waited))
 
 
-def _in_clique(situation: Situation, clique: observed.Clique) -> Iterator[Stuck]:
+def _in_clique(situation: Situation, clique: observed.Clique, waited: Sequence[str] = ()) -> Iterator[Stuck]:
     item = clique.live_object
     if item is None:
         yield from _going(situation, f"clique {clique.name}", [clique])
@@ -86,7 +92,7 @@ def _in_clique(situation: Situation, clique: observed.Clique) -> Iterator[Stuck]
         if pod.is_going:
             yield _overdue(situation, pod) or _terminating(situation, f"pod {pod.object.name}", [pod])
         elif not pod.is_available:
-            yield _pod(pod, pod.index >= wanted)
+            yield _pod(pod, pod.index >= wanted, waited)
     if len(clique.pods) < wanted or clique.live > wanted:
         yield Stuck(
             f"clique {clique.name}",
@@ -102,23 +108,31 @@ def _cliques_of(group: observed.ObservedGroup) -> Iterator[observed.Clique]:
         yield from replica.cliques.values()
 
 
-def _pod(pod: observed.Pod, is_surge: bool) -> Stuck:
+def _pod(pod: observed.Pod, is_surge: bool, waited: Sequence[str]) -> Stuck:
     shown = f"{'surge ' if is_surge else ''}pod {pod.object.name}"
     gates = pod.object.spec.get("schedulingGates") or ()
     is_gated = any(gate.get("name") == labels.SCHEDULING_GATE for gate in gates)
-    return _said(shown, pod.is_bound, is_gated, is_surge, pod.object.created_at)
+    return _said(shown, pod.is_bound, is_gated, is_surge, pod.object.created_at, waited)
 
 
-def _waiting(shown: str, cliques: list[observed.Clique], situation: Situation, is_surge: bool) -> Stuck:
+def _waiting(
+    shown: str,
+    cliques: list[observed.Clique],
+    situation: Situation,
+    is_surge: bool,
+    waited: Sequence[str] = (),
+) -> Stuck:
     pods = [pod for clique in cliques for pod in clique.pods if not pod.is_going]
     lacking = [pod for pod in pods if not pod.is_available]
     unbound = [pod for pod in lacking if not pod.is_bound]
     since = min((pod.object.created_at for pod in lacking), default=situation.now)
     is_gated = bool(unbound) and all(pod.object.spec.get("schedulingGates") for pod in unbound)
-    return _said(shown, not unbound, is_gated, is_surge, since)
+    return _said(shown, not unbound, is_gated, is_surge, since, waited)
 
 
-def _said(shown: str, is_bound: bool, is_gated: bool, is_surge: bool, since: Instant) -> Stuck:
+def _said(
+    shown: str, is_bound: bool, is_gated: bool, is_surge: bool, since: Instant, waited: Sequence[str] = ()
+) -> Stuck:
     if is_bound:
         return Stuck(
             shown,
@@ -126,6 +140,14 @@ def _said(shown: str, is_bound: bool, is_gated: bool, is_surge: bool, since: Ins
             since,
             "scheduled and not ready",
             "look at its containers; a corrected template replaces it at once, abort leaves the rest as it is",
+        )
+    if is_gated and waited:
+        return Stuck(
+            shown,
+            Reason.SURGE_UNSCHEDULED if is_surge else Reason.UNIT_UNSCHEDULED,
+            since,
+            f"starts after {', '.join(waited)}",
+            "it is released when all of these have minAvailable ready pods",
         )
     if is_gated:
         return Stuck(

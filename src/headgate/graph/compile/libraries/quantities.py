@@ -2,32 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from fractions import Fraction
 from typing import Any
 
 from headgate import cel
 from headgate.cel import values
 from headgate.graph.compile.libraries.comparing import Comparable, is_read_by, method
-
-_NOTATION = re.compile(
-    r"(?P<sign>[+-]?)(?P<number>[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
-    r"(?:(?P<binary>[KMGTPE]i)|(?P<decimal>[numkMGTPE])|[eE](?P<exponent>[+-]?[0-9]{1,3}))?"
-)
-_BINARY = {suffix: 1024**power for power, suffix in enumerate(("Ki", "Mi", "Gi", "Ti", "Pi", "Ei"), start=1)}
-_DECIMAL = {
-    "n": Fraction(1, 10**9),
-    "u": Fraction(1, 10**6),
-    "m": Fraction(1, 1000),
-    "k": Fraction(10**3),
-    "M": Fraction(10**6),
-    "G": Fraction(10**9),
-    "T": Fraction(10**12),
-    "P": Fraction(10**15),
-    "E": Fraction(10**18),
-}
-_NANO = 10**9
-LONGEST = 100
+from headgate.kernel import amounts
 
 
 class ResourceQuantity(Comparable):
@@ -70,20 +51,10 @@ def _amount(value: Any) -> Fraction | int:
 
 
 def parse(text: str) -> ResourceQuantity:
-    match = _NOTATION.fullmatch(text) if len(text) <= LONGEST else None
-    if match is None:
+    amount = amounts.parse(text)
+    if amount is None:
         raise ValueError(f"{values.shown_key(text)} is not a quantity such as 500m, 1.5Gi or 3e2")
-    amount = Fraction(match["number"])
-    if match["binary"]:
-        amount *= _BINARY[match["binary"]]
-    elif match["decimal"]:
-        amount *= _DECIMAL[match["decimal"]]
-    elif match["exponent"]:
-        amount *= Fraction(10) ** int(match["exponent"])
-    # Kubernetes keeps no less than a nano and rounds up, away from zero.
-    if amount * _NANO != int(amount * _NANO):
-        amount = Fraction(int(amount * _NANO) + 1, _NANO)
-    return ResourceQuantity(-amount if match["sign"] == "-" else amount)
+    return ResourceQuantity(amount)
 
 
 FUNCTIONS = (
