@@ -8,6 +8,7 @@ from unittest import mock
 
 from headgate.fleet.engine import snapshot
 from headgate.fleet.engine.engine import Decisions, Engine
+from headgate.fleet.state.state import Journal
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
 from headgate.promises.watch import FleetWatch
@@ -60,7 +61,7 @@ class LookingEngine(Engine):
             self.explain(target, now)
         self.is_converged(now)
         self.unconverged(now)
-        assert self._hand_out() == Decisions(), "asking left something to tell"
+        assert self.state.journal == Journal(), "asking left something to tell"
         assert self.dump() == before, f"asking changed the state: {difference(before, self.dump())}"
         for unit in (*self.state.targets.values(), *self.state.sites.values()):
             self.state.waiting.touch(unit)

@@ -233,8 +233,8 @@ def _of_rollback(
     if again is not None:
         return _of_rollback_again(state, target, before, again)
     cycle = _cycle_of(target)
-    if cycle is not None and cycle[1].state == "retrying":
-        return Prospect(target, before, None, _tried_again_by(target, cycle[0]))
+    if cycle is not None and _is_ahead(cycle[1]):
+        return Prospect(target, before, None, _ahead_in(target, *cycle))
     record = target.record
     tried = jobs.unsettled(state, target)
     failed = state.version(tried.version if tried is not None else record.failed_version)
@@ -254,9 +254,16 @@ def _of_rollback(
     return Prospect(target, failed if has_failed_anew else before, None if flaw else after, flaw)
 
 
-def _tried_again_by(target: Target, group: Group) -> str:
-    """A way back would stand in line behind the attempts that it is to end."""
-    return f"{target.name} waits for its next attempt in group {group.id}; abort the group, then roll back"
+def _is_ahead(member: Member) -> bool:
+    """What its cycle is still to run there would come first; a way back that is ordered anew takes the place of the one
+    before."""
+    return member.state == "retrying" or (member.state == "waiting" and member.kind != "rollback")
+
+
+def _ahead_in(target: Target, group: Group, member: Member) -> str:
+    """A way back would stand in line behind what it is to end or to forestall."""
+    what = "its next attempt" if member.state == "retrying" else "its turn"
+    return f"{target.name} waits for {what} in group {group.id}; abort the group, then roll back"
 
 
 def ran_here(state: State, target: Target) -> list[VersionNode]:
