@@ -11,6 +11,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
+from docs import pages
 from headgate.cli.main import headgate
 from headgate.cluster.simulated.store import ObjectStore
 from headgate.kernel.objects import Object
@@ -80,6 +81,7 @@ def plurals() -> dict[tuple[str, str], str]:
         ("", "Pod"): "pods",
         ("", "Service"): "services",
         ("apps", "ControllerRevision"): "controllerrevisions",
+        ("autoscaling", "HorizontalPodAutoscaler"): "horizontalpodautoscalers",
         ("apiextensions.k8s.io", "CustomResourceDefinition"): "customresourcedefinitions",
     }
 
@@ -143,6 +145,8 @@ def test_webhooks_are_for_our_kinds_alone_and_fail_closed() -> None:
 
 def test_the_certificate_has_the_name_that_the_webhooks_are_called_by() -> None:
     [service] = of_kind("Service")
+    [policy] = of_kind("NetworkPolicy")
+    assert policy["spec"]["podSelector"]["matchLabels"] == service["spec"]["selector"]
     name, namespace = service["metadata"]["name"], service["metadata"]["namespace"]
     assert f"{name}.{namespace}.svc" in settings.webhook_names("over-there")
 
@@ -269,12 +273,41 @@ def test_the_service_has_one_process_with_sqlite_or_several_with_postgresql() ->
     assert container["env"][0]["valueFrom"]["secretKeyRef"] == {"name": "db", "key": "url"}
 
 
+def test_the_service_reaches_its_cluster_only_where_that_is_said() -> None:
+    for document in rendered("service.yaml"):
+        if document["kind"] == "StatefulSet":
+            assert document["spec"]["template"]["spec"]["automountServiceAccountToken"] is False
+    found = rendered("service.yaml", service__cluster__enabled=True)
+    kinds = ["ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "Service"]
+    assert [document["kind"] for document in found] == [*kinds, "StatefulSet"]
+    pod = found[-1]["spec"]["template"]["spec"]
+    assert (pod["serviceAccountName"], pod["automountServiceAccountToken"]) == ("headgate", True)
+    assert {"name": "HEADGATE_ALLOW_CLUSTER", "value": "in-cluster"} in pod["containers"][0]["env"]
+    for binding in (found[2], found[4]):
+        assert binding["subjects"] == [
+            {"kind": "ServiceAccount", "name": "headgate", "namespace": "over-there"}
+        ]
+
+
+@pytest.mark.parametrize(("page", "kind"), [("kubernetes.md", "Role"), ("kubernetes-node.md", "ClusterRole")])
+def test_agents_are_allowed_what_their_pages_say(page: str, kind: str) -> None:
+    [block] = [
+        block for block in pages.blocks_of(ROOT / "docs" / "agents" / page) if block.text.startswith("rules:")
+    ]
+    found = rendered("service.yaml", service__cluster__enabled=True)
+    rules = [rule for document in found if document["kind"] == kind for rule in document["rules"]]
+    own = [rule for rule in yaml.safe_load(block.text)["rules"] if rule["resources"] != ["namespaces"]]
+    for rule in own:
+        assert rule in rules
+    assert len(own) == sum(rule["resources"] != ["namespaces"] for rule in rules)
+
+
 def test_the_service_is_called_with_options_that_there_are() -> None:
     from headgate.cli.up import command
 
     options = {option for parameter in command.params for option in parameter.opts}
     for document in (*rendered("service.yaml"), *rendered("service.yaml", service__database__secret="db")):
-        if document["kind"] == "Service":
+        if document["kind"] not in ("StatefulSet", "Deployment"):
             continue
         [container] = document["spec"]["template"]["spec"]["containers"]
         assert container["args"][0] == "up"

@@ -113,6 +113,31 @@ def test_a_body_that_does_not_come_is_not_waited_for(monkeypatch: pytest.MonkeyP
     talking(talk)
 
 
+def test_bodies_that_come_slowly_keep_nobody_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(webhook_server, "BODY_TIMEOUT_SECONDS", 60.0)
+    monkeypatch.setattr(webhook_server, "MOST_READ_AT_ONCE", 3)
+    monkeypatch.setattr(webhook_server, "MOST_AT_ONCE", 1)
+
+    async def talk(session: aiohttp.ClientSession, url: str, server: WebhookServer) -> None:
+        host, port = url.removeprefix("https://").split(":")
+        slow = []
+        for _ in range(4):
+            reader, writer = await asyncio.open_connection(host, int(port), ssl=trusting(HELD))
+            writer.write(b"POST /validate HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
+            slow.append((reader, writer))
+        # With the fourth the first had to go.
+        assert b"408" in await asyncio.wait_for(slow[0][0].readline(), 30)
+        for _ in range(5):
+            async with session.post(
+                f"{url}/validate", json=reviews.review(reviews.pod_clique_set())
+            ) as answer:
+                assert (await answer.json())["response"]["allowed"] is True
+        for _, writer in slow:
+            writer.close()
+
+    talking(talk)
+
+
 def test_too_many_at_once_are_sent_away(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(webhook_server, "MOST_AT_ONCE", 0)
 
@@ -138,19 +163,20 @@ def test_new_certificates_are_seen_by_the_next_connection() -> None:
 
 
 def test_answers_are_counted_by_stage_and_outcome() -> None:
-    counted: list[tuple[admission.Stage, bool]] = []
+    counted: list[tuple[admission.Stage, webhook_server.Outcome]] = []
 
     async def run() -> None:
         server = WebhookServer(
             reviews.around(reviews.Known()),
             HELD,
-            lambda stage, allowed: counted.append((stage, allowed)),
+            lambda stage, outcome, seconds: counted.append((stage, outcome)),
         )
         port = await server.start("127.0.0.1", 0)
         async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=trusting(HELD))) as session:
             for document in (reviews.pod_clique_set(), reviews.pod_clique_set(replicas=-1)):
                 await session.post(f"https://127.0.0.1:{port}/validate", json=reviews.review(document))
+            await session.post(f"https://127.0.0.1:{port}/default", json=3)
         await server.stop()
 
     asyncio.run(run())
-    assert counted == [("validate", True), ("validate", False)]
+    assert counted == [("validate", "allowed"), ("validate", "refused"), ("default", "failed")]

@@ -1,6 +1,8 @@
 """Serves admission over TLS. It bounds what it reads and how long it waits, and says nothing of its inside.
 
-Judgements are made on the loop, one after another: each takes milliseconds.
+Judgements are made on the loop, one after another: each takes milliseconds. Bodies are read in places of their own, of
+which the slowest reader loses its one to whoever comes next: API servers send theirs at once, and nobody can keep them
+out by sending slowly.
 """
 
 from __future__ import annotations
@@ -10,9 +12,10 @@ import json
 import logging
 import ssl
 import tempfile
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from aiohttp import web
 
@@ -26,14 +29,18 @@ BODY_TIMEOUT_SECONDS = 5.0
 FACTS_TIMEOUT_SECONDS = 4.0
 """With the body's within the ten seconds that API servers wait."""
 MOST_AT_ONCE = 64
+"""Reviews that are judged, the wait for what they are judged beside included."""
+MOST_READ_AT_ONCE = 32
+"""Bodies. All of them at their largest are a quarter of what a pod of the manifests may have."""
 _KEEP_ALIVE_SECONDS = 75.0
 
 _log = logging.getLogger(__name__)
 
 Around = Callable[[object], Awaitable[admission.Surroundings]]
 """Given a review as it came, what it is to be judged beside."""
-Counted = Callable[[admission.Stage, bool], None]
-"""Told of each answer, and whether it allowed."""
+Outcome = Literal["allowed", "refused", "failed"]
+Counted = Callable[[admission.Stage, Outcome, float], None]
+"""Told of each answer, what became of the review, and how many seconds that took; of a failure no verdict came."""
 
 
 def tls_context(certificates: Certificates) -> ssl.SSLContext:
@@ -61,6 +68,8 @@ class WebhookServer:
         self._context = tls_context(certificates)
         self._runner: web.AppRunner | None = None
         self._at_once = 0
+        self._reading: dict[asyncio.Timeout, None] = {}
+        """Of those whose body is on its way, the one that began first at the front."""
 
     def use(self, certificates: Certificates) -> None:
         """After a renewal, without a restart."""
@@ -90,40 +99,58 @@ class WebhookServer:
             self._runner = None
 
     async def _answer(self, request: web.Request) -> web.Response:
+        began = time.monotonic()
+        answer, outcome = await self._read_and_judged(request)
+        if self._counted is not None:
+            self._counted(PATHS[request.path], outcome, time.monotonic() - began)
+        return answer
+
+    async def _read_and_judged(self, request: web.Request) -> tuple[web.Response, Outcome]:
+        try:
+            body = await self._body(request)
+        except TimeoutError:
+            return _refusal(408, f"the body did not arrive within {BODY_TIMEOUT_SECONDS:g}s"), "failed"
+        except web.HTTPRequestEntityTooLarge:
+            return _refusal(413, f"the body is larger than {LARGEST_BODY_BYTES} bytes"), "failed"
         if self._at_once >= MOST_AT_ONCE:
-            return _refusal(503, "too many reviews at once")
+            return _refusal(503, "too many reviews at once"), "failed"
         self._at_once += 1
         try:
-            return await self._reviewed(request)
+            return await self._judged(PATHS[request.path], body)
         finally:
             self._at_once -= 1
 
-    async def _reviewed(self, request: web.Request) -> web.Response:
-        try:
-            async with asyncio.timeout(BODY_TIMEOUT_SECONDS):
-                body = await request.read()
-        except TimeoutError:
-            return _refusal(408, f"the body did not arrive within {BODY_TIMEOUT_SECONDS:g}s")
-        except web.HTTPRequestEntityTooLarge:
-            return _refusal(413, f"the body is larger than {LARGEST_BODY_BYTES} bytes")
+    async def _body(self, request: web.Request) -> bytes:
+        """Raises TimeoutError when it does not come in time, or when others need the place."""
+        if len(self._reading) >= MOST_READ_AT_ONCE:
+            slowest = next(iter(self._reading))
+            del self._reading[slowest]
+            slowest.reschedule(asyncio.get_running_loop().time())
+        async with asyncio.timeout(BODY_TIMEOUT_SECONDS) as patience:
+            self._reading[patience] = None
+            try:
+                return await request.read()
+            finally:
+                self._reading.pop(patience, None)
+
+    async def _judged(self, stage: admission.Stage, body: bytes) -> tuple[web.Response, Outcome]:
         try:
             review = json.loads(body)
         except (ValueError, RecursionError):
-            return _refusal(400, "the body must be JSON")
-        stage = PATHS[request.path]
+            return _refusal(400, "the body must be JSON"), "failed"
         try:
             async with asyncio.timeout(FACTS_TIMEOUT_SECONDS):
                 around = await self._around(review)
             found = admission.answer(review, stage, around)
         except admission.Malformed as malformed:
-            return _refusal(400, str(malformed))
+            return _refusal(400, str(malformed)), "failed"
         except Exception:
             # The API server hears that it failed, and the log why: a traceback is nobody's business there.
             _log.exception("a review could not be answered")
-            return _refusal(500, "the review could not be answered; the log of the operator says why")
-        if self._counted is not None:
-            self._counted(stage, bool(found["response"]["allowed"]))
-        return web.json_response(found)
+            return _refusal(
+                500, "the review could not be answered; the log of the operator says why"
+            ), "failed"
+        return web.json_response(found), "allowed" if found["response"]["allowed"] else "refused"
 
 
 def _refusal(status: int, message: str) -> web.Response:

@@ -18,11 +18,38 @@ _NAMESPACE = "{{ .Release.Namespace }}"
 _IMAGE = "{{ .Values.image }}"
 
 
+_VALUES = """\
+# Of the operator and of the service.
+image: headgate:{version}
+
+operator:
+  # Installs the operator and its kinds.
+  enabled: true
+  # How many of it; one leads, all of them answer webhooks.
+  replicas: 2
+
+service:
+  # Installs the service, at headgate:4380 in its namespace.
+  enabled: true
+  # The volume for SQLite: one process.
+  storage: 10Gi
+  database:
+    # A Secret with the address of PostgreSQL, and its key there; then there is no volume.
+    secret: ''
+    key: url
+  # How many processes, with PostgreSQL.
+  replicas: 2
+  cluster:
+    # Lets job agents use the cluster that the service runs in: Jobs in its namespace, drains of all nodes.
+    enabled: false
+"""
+
+
 def files(version: str) -> dict[str, str]:
     """By their paths in the folder of the chart."""
     return {
         "Chart.yaml": yaml_text.write([_chart(version)]),
-        "values.yaml": yaml_text.write([_values(version)]),
+        "values.yaml": _VALUES.format(version=version),
         "templates/crds.yaml": _if(".Values.operator.enabled", _written(_kept(crds.documents()))),
         "templates/operator.yaml": _if(".Values.operator.enabled", _written(_operator())),
         "templates/service.yaml": _if(".Values.service.enabled", _service()),
@@ -40,35 +67,37 @@ def _chart(version: str) -> Document:
     }
 
 
-def _values(version: str) -> Document:
-    return {
-        "image": f"headgate:{version}",
-        "operator": {"enabled": True, "replicas": 2},
-        "service": {
-            "enabled": True,
-            "replicas": 2,
-            "storage": "10Gi",
-            "database": {"secret": "", "key": "url"},
-        },
-    }
-
-
 def _operator() -> list[Document]:
     given = Settings(_IMAGE, _NAMESPACE, "{{ .Values.operator.replicas }}")
     return [*roles.documents(given), *deployment.documents(given), *webhooks.documents(given)]
 
 
 def _service() -> str:
-    given = ServiceSettings(
+    return (
+        "{{- if .Values.service.cluster.enabled }}\n"
+        + _service_with(_service_settings(reaches_cluster=True))
+        + "{{- else }}\n"
+        + _service_with(_service_settings(reaches_cluster=False))
+        + "{{- end }}\n"
+    )
+
+
+def _service_settings(*, reaches_cluster: bool) -> ServiceSettings:
+    return ServiceSettings(
         image=_IMAGE,
         namespace=_NAMESPACE,
         replicas="{{ .Values.service.replicas }}",
         storage="{{ .Values.service.storage }}",
         database_secret="{{ .Values.service.database.secret }}",
         database_key="{{ .Values.service.database.key }}",
+        reaches_cluster=reaches_cluster,
     )
+
+
+def _service_with(given: ServiceSettings) -> str:
+    allowed = service.permissions(given) if given.reaches_cluster else []
     return (
-        _written([service.service(given)])
+        _written([*allowed, service.service(given)])
         + "---\n{{- if .Values.service.database.secret }}\n"
         + _written([service.with_postgresql(given)])
         + "{{- else }}\n"

@@ -11,7 +11,7 @@ Document = dict[str, Any]
 
 
 def documents(given: Settings) -> list[Document]:
-    return [_service(given), _disruption_budget(given), _deployment(given)]
+    return [_service(given), _network_policy(given), _disruption_budget(given), _deployment(given)]
 
 
 def namespace(given: Settings) -> Document:
@@ -31,6 +31,22 @@ def _service(given: Settings) -> Document:
         "spec": {
             "selector": dict(settings.SELECTOR),
             "ports": [{"name": "webhook", "port": 443, "targetPort": "webhook", "protocol": "TCP"}],
+        },
+    }
+
+
+def _network_policy(given: Settings) -> Document:
+    """What comes in is for the webhooks or asks how it is. From where cannot be said: API servers and kubelets call from
+    outside of every namespace. Nothing is said of what goes out, which is to the API server alone."""
+    ports = [{"port": name, "protocol": "TCP"} for name in ("webhook", "health")]
+    return {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "NetworkPolicy",
+        "metadata": _metadata(settings.NAME, given),
+        "spec": {
+            "podSelector": {"matchLabels": dict(settings.SELECTOR)},
+            "policyTypes": ["Ingress"],
+            "ingress": [{"ports": ports}],
         },
     }
 

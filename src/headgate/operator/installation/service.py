@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from headgate.operator.installation import deployment
+from headgate.operator.installation import agents, deployment
 
 Document = dict[str, Any]
 NAME = "headgate"
@@ -26,6 +26,8 @@ class ServiceSettings(msgspec.Struct, frozen=True):
     database_secret: str
     """Where the address of PostgreSQL is, and under which key."""
     database_key: str
+    reaches_cluster: bool = False
+    """Whether its job agents may use the cluster that it runs in."""
 
 
 def service(given: ServiceSettings) -> Document:
@@ -76,11 +78,17 @@ def with_postgresql(given: ServiceSettings) -> Document:
     }
 
 
+def permissions(given: ServiceSettings) -> list[Document]:
+    return agents.documents(NAME, given.namespace, _LABELS)
+
+
 def _metadata(given: ServiceSettings) -> Document:
     return {"name": NAME, "namespace": given.namespace, "labels": dict(_LABELS)}
 
 
 def _template(given: ServiceSettings, environment: list[Document], volumes: list[Document]) -> Document:
+    if given.reaches_cluster:
+        environment = [*environment, {"name": "HEADGATE_ALLOW_CLUSTER", "value": "in-cluster"}]
     container: Document = {
         "name": "headgate",
         "image": given.image,
@@ -95,7 +103,8 @@ def _template(given: ServiceSettings, environment: list[Document], volumes: list
     return {
         "metadata": {"labels": dict(_LABELS)},
         "spec": {
-            "automountServiceAccountToken": False,
+            **({"serviceAccountName": NAME} if given.reaches_cluster else {}),
+            "automountServiceAccountToken": given.reaches_cluster,
             "securityContext": deployment.pod_security(),
             "containers": [container],
             "volumes": [*volumes, {"name": "tmp", "emptyDir": {}}],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -28,6 +28,19 @@ class OperatorMeter:
             ("controller", "verb", "reason"),
             registry=registry,
         )
+        self._reviews = Counter(
+            "headgate_operator_webhook_calls",
+            "Reviews that API servers asked for, by what became of them.",
+            ("stage", "outcome"),
+            registry=registry,
+        )
+        self._review_seconds = Histogram(
+            "headgate_operator_webhook_seconds",
+            "From a review's arrival to its answer.",
+            ("stage",),
+            buckets=(0.005, 0.02, 0.1, 0.5, 2.0, 10.0),
+            registry=registry,
+        )
         self._leads = Gauge("headgate_operator_leads", "1 while this process leads.", registry=registry)
         self._kinds = Gauge("headgate_operator_watched_kinds", "Kinds that are watched.", registry=registry)
         self._silent = Gauge(
@@ -48,6 +61,10 @@ class OperatorMeter:
             self._refusals.labels(controller, verb, reason).inc()
         else:
             self._writes.labels(controller, verb).inc()
+
+    def reviewed(self, stage: str, outcome: str, seconds: float) -> None:
+        self._reviews.labels(stage, outcome).inc()
+        self._review_seconds.labels(stage).observe(seconds)
 
     def leads(self, is_leader: bool) -> None:
         self._leads.set(is_leader)

@@ -61,7 +61,7 @@ class Operator:
         self.health_port: int | None = None
         self.webhooks: ServedWebhooks | None = None
         if options.webhook_port is not None:
-            self.webhooks = ServedWebhooks(client, options.lease_namespace, wall_clock)
+            self.webhooks = ServedWebhooks(client, options.lease_namespace, wall_clock, self.meter)
 
     @property
     def is_leading(self) -> bool:

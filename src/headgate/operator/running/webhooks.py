@@ -18,6 +18,7 @@ from headgate.operator.admission import Surroundings
 from headgate.operator.certificates import Certificates
 from headgate.operator.crds import graphs, workloads
 from headgate.operator.crds.kinds import CustomKind
+from headgate.operator.running.meter import OperatorMeter
 from headgate.operator.webhook_server import WebhookServer
 from headgate.operator.webhook_upkeep import WebhookUpkeep
 from headgate.workload import model
@@ -90,7 +91,10 @@ def _map(value: object) -> Mapping[str, Any]:
 
 
 class ServedWebhooks:
-    def __init__(self, client: Client, namespace: str, clock: Callable[[], Instant]) -> None:
+    def __init__(
+        self, client: Client, namespace: str, clock: Callable[[], Instant], meter: OperatorMeter
+    ) -> None:
+        self._meter = meter
         self._facts = AdmissionFacts(client)
         self._upkeep = WebhookUpkeep(client, namespace, clock)
         self.port: int | None = None
@@ -101,7 +105,7 @@ class ServedWebhooks:
     async def run(self, host: str, port: int) -> None:
         """Until it is cancelled."""
         held = await self._first_certificates()
-        server = WebhookServer(self._facts.around, held)
+        server = WebhookServer(self._facts.around, held, self._meter.reviewed)
         self.port = await server.start(host, port)
         try:
             await self._upkeep.keep(server.use, held)
