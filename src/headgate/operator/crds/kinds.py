@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from headgate.operator.crds import structural
+from headgate.operator.crds import descriptions, structural
 from headgate.operator.crds.structural import Schema
 
 CATEGORY = "headgate"
@@ -56,7 +56,7 @@ class CustomKind(msgspec.Struct, frozen=True):
                 "apiVersion": {"type": "string"},
                 "kind": {"type": "string"},
                 "metadata": {"type": "object"},
-                "spec": self.spec,
+                "spec": {"description": "What is wanted.", **self.spec},
                 "status": self._status(),
             },
             "required": ["spec"],
@@ -66,13 +66,13 @@ class CustomKind(msgspec.Struct, frozen=True):
         """It is the planner's memory as well, so nothing of it may be lost."""
         numbers: dict[str, Schema] = {name: {"type": "integer"} for name in self.counts}
         texts: dict[str, Schema] = {} if self.selector is None else {self.selector: {"type": "string"}}
+        fields = {"observedGeneration": {"type": "integer"}, **numbers, **texts, "conditions": _CONDITIONS}
         return {
             "type": "object",
+            "description": "Written by the operator.",
             "properties": {
-                "observedGeneration": {"type": "integer"},
-                **numbers,
-                **texts,
-                "conditions": _CONDITIONS,
+                name: {"description": descriptions.OF_STATUS[name], **schema}
+                for name, schema in fields.items()
             },
             **structural.ANYTHING,
         }

@@ -17,6 +17,7 @@ import msgspec
 from headgate.kernel import documents
 from headgate.kernel.documents import Aliases
 from headgate.kernel.quantities import Quantity
+from headgate.operator.crds import descriptions
 from headgate.workload.model import Delay
 
 Schema = dict[str, Any]
@@ -110,9 +111,10 @@ def _map(value: Any) -> Schema:
 def _struct(kind: type[msgspec.Struct], only: Sequence[str] | None) -> Schema:
     fields = documents.fields_of(kind)
     wanted = {key: field for key, field in fields.items() if only is None or key in only}
+    said = descriptions.OF_FIELDS.get(kind.__name__, {})
     schema: Schema = {
         "type": "object",
-        "properties": {key: _field(field) for key, field in wanted.items()},
+        "properties": {key: _field(field, said.get(key)) for key, field in wanted.items()},
         **ANYTHING,
     }
     required = [key for key, field in wanted.items() if field.required]
@@ -121,8 +123,10 @@ def _struct(kind: type[msgspec.Struct], only: Sequence[str] | None) -> Schema:
     return schema
 
 
-def _field(field: msgspec.structs.FieldInfo) -> Schema:
+def _field(field: msgspec.structs.FieldInfo, said: str | None) -> Schema:
     schema = of(field.type)
+    if said is not None:
+        schema = {"description": said, **schema}
     if field.required or "enum" in schema:
         # An API server drops a null where it may not stand. To allow it among words is nothing that kubectl takes.
         return schema

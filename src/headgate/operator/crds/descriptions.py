@@ -1,0 +1,166 @@
+"""What `kubectl explain` says of each field, by the name of its Struct."""
+
+OF_FIELDS: dict[str, dict[str, str]] = {
+    "Spec": {
+        "template": "What each replica of the set consists of.",
+        "replicas": "How many replicas of the set there are.",
+        "updateStrategy": "What is replaced when the template changes, and how much of it at once.",
+    },
+    "UpdateStrategy": {
+        "type": "RollingUpdate replaces pods and group replicas inside one replica of the set after another, "
+        "ReplicaRecreate whole replicas of the set, OnDelete what somebody deletes.",
+        "rollingUpdate": "How many replicas of the set at once, for ReplicaRecreate.",
+        "paused": "Nothing more is taken down and no surge made; what is down is rebuilt.",
+        "partition": "Replicas of the set with a smaller index keep their revision.",
+        "progressDeadlineSeconds": "How long nothing may become new and available until the update counts as overdue; "
+        "never if absent.",
+        "onDeadline": "What then: hold waits for somebody, rollback goes back to the last revision that was done.",
+    },
+    "ComponentStrategy": {
+        "maxUnavailable": "How many units may be missing by an update's doing, as a number or a percentage; 1 if absent.",
+        "maxSurge": "How many units there may be above replicas as long as an update takes, as a number or a percentage; "
+        "0 if absent.",
+    },
+    "Template": {
+        "cliques": "Pods with one role each; at least one clique.",
+        "podCliqueScalingGroups": "Cliques that are scaled and replaced together.",
+        "cliqueStartupType": "In which order cliques start: any, that of the list, or as startsAfter says.",
+        "terminationDelay": "How long something may have too few ready pods until its gang is recreated.",
+        "priorityClassName": "Of all pods.",
+        "headlessServiceConfig": "Of the headless Service that each replica has.",
+        "topologyConstraint": "Where the pods of a replica have to be near each other, for schedulers that know it.",
+        "resourceClaimTemplates": "Devices that resourceSharing can refer to by name.",
+        "resourceSharing": "Devices that the pods of all replicas, or of each replica, have in common.",
+    },
+    "Clique": {
+        "name": "Unique in the set. With the names of set and group at most 45 characters.",
+        "labels": "Of its pods.",
+        "annotations": "Of its pods.",
+        "spec": "How many pods, and of what.",
+        "updateStrategy": "How many of its pods are replaced at once, under RollingUpdate and outside of a group.",
+        "topologyConstraint": "Where its pods have to be near each other, for schedulers that know it.",
+        "resourceSharing": "Devices that its pods have in common.",
+    },
+    "CliqueSpec": {
+        "roleName": "What its pods do; unique in the set.",
+        "podSpec": "Of its pods, as in Kubernetes.",
+        "replicas": "How many pods, at least one.",
+        "minAvailable": "How many of them are enough; at most replicas, which it is if absent.",
+        "startsAfter": "Cliques that have to be up first.",
+        "autoScalingConfig": "Gives it a HorizontalPodAutoscaler, which says from then on how many pods there are.",
+        "podResourceSharing": "Devices of each pod; kept.",
+    },
+    "ScalingGroup": {
+        "name": "Unique in the set.",
+        "cliqueNames": "Whom it consists of; a clique is in one group at most.",
+        "annotations": "Of the group.",
+        "replicas": "How many of all its cliques, at least one.",
+        "minAvailable": "How many of them are enough; these are in the base gang.",
+        "scaleConfig": "Gives it a HorizontalPodAutoscaler, which says from then on how many replicas there are.",
+        "updateStrategy": "How many of its replicas are replaced at once, under RollingUpdate.",
+        "topologyConstraint": "Where the pods of a replica have to be near each other, for schedulers that know it.",
+        "resourceSharing": "Devices that its replicas, or the pods of each replica, have in common.",
+    },
+    "AutoScaling": {
+        "maxReplicas": "The most that the autoscaler may ask for.",
+        "minReplicas": "The least that the autoscaler may ask for; replicas, if absent.",
+        "metrics": "What it goes by, as in a HorizontalPodAutoscaler; 80% of the CPU that is asked for, if absent.",
+    },
+    "HeadlessService": {
+        "publishNotReadyAddresses": "Whether names resolve before pods are ready.",
+    },
+    "GangSpec": {
+        "podgroups": "Its pods, clique by clique.",
+        "topologyConstraint": "Where all of them have to be near each other.",
+        "topologyConstraintGroupConfigs": "Where some of them have to be near each other.",
+        "priorityClassName": "Of all its pods.",
+        "reuseReservationRef": "Whose place it takes.",
+    },
+    "GangGroup": {
+        "name": "Of the PodClique.",
+        "minReplicas": "How many have to be scheduled together; the others as there is room.",
+        "podReferences": "The pods that there are.",
+        "topologyConstraint": "Where its pods have to be near each other.",
+    },
+    "PodReference": {"namespace": "Of the pod.", "name": "Of the pod."},
+    "Specification": {
+        "schema": "The kind that instances are of.",
+        "resources": "The objects that each instance brings about.",
+        "propagateWhen": "When an edit of the definition may reach one more instance; in waves of 1, 1, 2, 4, 8 if absent, "
+        "at once if empty.",
+        "propagationPolicy": "Latest: a newer revision takes the place of one that is under way. Concurrent: the older one "
+        "goes on where the newer has not come yet.",
+    },
+    "InstanceSchema": {
+        "kind": "Of the instances.",
+        "apiVersion": "Its version, without a group.",
+        "group": "Its API group; kro.run if absent.",
+        "scope": "Whether instances are in namespaces or in the cluster as a whole.",
+        "spec": "The fields of an instance, each with its type and markers, such as 'integer | default=3'.",
+        "types": "Types of one's own that spec can name.",
+        "status": "What an instance says of itself, as expressions over its objects.",
+        "additionalPrinterColumns": "What kubectl get shows of instances beside their name.",
+        "shortNames": "Of the kind, for kubectl.",
+        "categories": "By which kubectl get finds instances.",
+        "metadata": "Labels and annotations of the kind's CustomResourceDefinition.",
+    },
+    "PrinterColumn": {
+        "name": "Its heading.",
+        "type": "Of the value.",
+        "jsonPath": "Where the value is.",
+        "description": "What it means.",
+        "format": "How the value is shown.",
+        "priority": "Above 0 it is shown with -o wide alone.",
+    },
+    "Labelled": {"labels": "Added to those that it has.", "annotations": "Added to those that it has."},
+    "GraphResource": {
+        "id": "By which expressions name it.",
+        "template": "The object, with expressions in ${}.",
+        "externalRef": "An object that others bring about, and that is only read.",
+        "forEach": "Lists over which the template is repeated, by the name of the item in expressions.",
+        "includeWhen": "Conditions without which it is left out.",
+        "readyWhen": "Conditions that make it ready.",
+        "propagateWhen": "Conditions under which an object may move to a new revision; collections go in waves of 1, 1, 2, "
+        "4, 8 if absent, at once if empty.",
+    },
+    "ExternalReference": {
+        "apiVersion": "Of the object.",
+        "kind": "Of the object.",
+        "metadata": "Which object, or which ones.",
+    },
+    "ExternalMetadata": {
+        "name": "Of the one object.",
+        "namespace": "Where it is; that of the instance if absent.",
+        "selector": "Labels of the objects that are meant.",
+    },
+    "RevisionSpec": {
+        "number": "Counted for each instance; a return to earlier inputs is a new number.",
+        "instance": "Whose revision it is.",
+        "inputsHash": "Of all that the objects are made from.",
+    },
+    "RevisedInstance": {"kind": "Of the instance.", "name": "Of the instance.", "uid": "Of the instance."},
+    "GraphRevisionSpec": {
+        "revision": "Counted for each definition.",
+        "hash": "Of what the definition said.",
+        "snapshot": "What the definition said.",
+    },
+    "GraphSnapshot": {
+        "name": "Of the definition.",
+        "spec": "Of the definition.",
+        "generation": "Of the definition.",
+    },
+}
+OF_STATUS: dict[str, str] = {
+    "observedGeneration": "The generation of the object that the status is about.",
+    "replicas": "How many there are, without surge. What an update has taken and not given back yet counts.",
+    "readyReplicas": "How many of them are ready.",
+    "availableReplicas": "How many of them are scheduled, ready and not on their way out.",
+    "updatedReplicas": "How many of them are new and available.",
+    "scheduledReplicas": "How many of them have a place on a node.",
+    "scheduleGatedReplicas": "How many of them wait for their gang, or for what they start after.",
+    "hpaPodSelector": "Which pods an autoscaler counts.",
+    "selector": "Which pods an autoscaler counts.",
+    "lastIssuedRevision": "The newest graph revision.",
+    "lastLandedRevision": "The newest graph revision that some instance has been at and ready.",
+    "conditions": "Where it stands, why it waits and since when.",
+}
