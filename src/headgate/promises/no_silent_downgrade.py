@@ -1,8 +1,8 @@
 """Keeps its own book of what runs on every target, and looks at each job that would put something older there.
 
 Going back needs a cause that names this target: a person's order for it, what runs being marked as bad, or a failure here
-(in a bracket: in this group) for which a rollback rule fired that bound the target then; and it goes where that cause
-leads, which is to the last version before that was good here.
+(in a bracket: in this group) for which a rollback rule fired that bound the target then, or of a version that was marked
+as bad; and it goes where that cause leads, which is to the last version before that was good here.
 """
 
 from collections.abc import Iterator, Sequence
@@ -223,7 +223,11 @@ class NoSilentDowngrade(FleetPromise):
         return next((failure for failure in failures if self._has_fired(failure)), None)
 
     def _has_fired(self, failure: FailedRelease) -> bool:
-        """An attempt that was still ahead may be off because its rule is gone: then the rules of now decide."""
+        """Also by whoever has marked what failed as bad, to go back. An attempt that was still ahead may be off because its
+        rule is gone: then the rules of now decide."""
+        version = self.mirror.version(failure.job.deployment, failure.job.tag)
+        if version is not None and version.goes_back:
+            return True
         return failure.has_fired or (failure.may_be_retried and _fires(self._rules(failure.job), failure.job))
 
     def _flaw_of_way_back(self, job: records.Job, failure: FailedRelease) -> str | None:

@@ -32,7 +32,7 @@ def check(state: State, node: VersionNode, new: model.Version) -> None:
 
 def _where_it_ran(state: State, node: VersionNode) -> str | None:
     """The first target that knows of it, or of a job of it."""
-    for target in (*state.deployments[node.object.deployment].targets(), *state.lingering.values()):
+    for target in state.known_of(state.deployments[node.object.deployment]):
         if _has_run(target, node.id):
             return target.name
     return next((job.target for job in state.jobs.values() if job.version == node.id), None)

@@ -129,7 +129,9 @@ def _kept_verdicts(state: State, target: Target, site: Site, now: Instant) -> It
     waiting: list[VersionNode | None] = list(
         itertools.islice(target_states.ahead_of(state, target), target_states.CANDIDATES_AT_MOST)
     )
-    if not waiting and target_states.has_changed_values(state, target):
+    if target.record.rollback_to is not None:
+        waiting = [state.version(target.record.rollback_to)]
+    elif not waiting and target_states.has_changed_values(state, target):
         waiting = [candidates.deployed_version(state, target)]
     for version in waiting:
         message = f"waits for the end of group {group.id}, which is {_how_it_is(group, now)}"
@@ -201,7 +203,7 @@ def _bracket_verdict(state: State, target: Target, site: Site, group: Group, now
             f"the group {stuck}failed at {instants.show_to_the_second(group.failed_at or now)} ({group.reason}); "
             f"nothing further starts until an operator retries, skips {failed or 'a member'}, or aborts",
         )
-    elif group is site.executing and target_states.is_going_back(state, target):
+    elif group is site.executing and target_states.is_put_back_by_its_group(state, target):
         verdict = decisions.pending(Reason.AWAITING_CYCLE, _back_sentence(state, target, site, group))
     else:
         verdict = decisions.allowed(

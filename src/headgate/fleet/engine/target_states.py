@@ -47,8 +47,10 @@ def _held(state: State, target: Target, now: Instant) -> TargetState:
 
 def is_going_back(state: State, target: Target) -> bool:
     """Its rollback is ordered, or its group puts it back, and its turn has not come."""
-    if target.record.rollback_to is not None:
-        return True
+    return target.record.rollback_to is not None or is_put_back_by_its_group(state, target)
+
+
+def is_put_back_by_its_group(state: State, target: Target) -> bool:
     site = target.site
     group = site.executing if site is not None else None
     if site is None or group is None or group.phase != "rollingBack":

@@ -132,7 +132,7 @@ def put_version(state: State, version: model.Version) -> VersionNode:
     bisect.insort(deployment.versions, node, key=_ORDER)
     deployment.tags[version.tag] = node
     state.versions[version.id] = node
-    for target in deployment.targets():
+    for target in state.known_of(deployment):
         state.touch(target)
     for pair in deployment.pairs.values():
         pair.caches.clear()
@@ -156,7 +156,7 @@ def remove_version(state: State, node: VersionNode) -> None:
         state.journal.changed("latch", rule_id, scope)
     state.journal.changed("Version", f"{deployment.name}/{node.tag}")
     state.journal.changed("gone", node.id)
-    for target in deployment.targets():
+    for target in state.known_of(deployment):
         state.touch(target)
 
 

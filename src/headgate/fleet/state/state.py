@@ -257,6 +257,11 @@ class State:
     def unit_of(self, target: Target) -> Unit:
         return target.site if target.site is not None else target
 
+    def known_of(self, deployment: DeploymentNode) -> Iterator[Target]:
+        """Its release targets, and those that have left and whose cycle is not over."""
+        yield from deployment.targets()
+        yield from (target for target in self.lingering.values() if target.deployment is deployment)
+
     def touch(self, target: Target) -> None:
         self.waiting.touch(target.site if target.site is not None else target)
 

@@ -22,9 +22,8 @@ def cast(state: State, change: Vote, now: Instant) -> None:
             node.id, environment.name, change.user, change.status, change.reason, now, change.roles
         )
     _changed(state, node.id, environment.name, change.user)
-    pair = state.deployments[node.object.deployment].pairs.get(environment.name)
-    for target in pair.targets.values() if pair is not None else ():
-        if target.site is not None:
+    for target in state.known_of(state.deployments[node.object.deployment]):
+        if target.site is not None and target.environment.name == environment.name:
             state.waiting.touch(target.site)
 
 
