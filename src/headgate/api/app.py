@@ -9,7 +9,7 @@ import json
 import logging
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
+from collections.abc import Coroutine, Iterable, Iterator
 from typing import Any
 from urllib.parse import quote
 
@@ -28,16 +28,23 @@ from headgate.api import (
     reading,
     responding,
     service_routes,
+    sessions,
     tracing,
 )
-from headgate.api.calls import Answer, ClientConnection, Principal, Refusal, Request, Route, Service
+from headgate.api.calls import (
+    Answer,
+    Authenticate,
+    ClientConnection,
+    Principal,
+    Refusal,
+    Request,
+    Route,
+    Service,
+)
 from headgate.api.metrics import Metrics
 from headgate.api.reading import BodyLimits, ClientGoneError
 from headgate.api.routing import Match, Router
 from headgate.store.port import UnavailableError
-
-Authenticate = Callable[[str | None], Awaitable[Principal]]
-"""From the header Authorization to the caller; raises `Refusal`."""
 
 _ERRORS = logging.getLogger("headgate.api")
 _ACCESS = logging.getLogger("headgate.access")
@@ -96,7 +103,7 @@ class Application:
         fallback: ASGIApp | None,
     ) -> None:
         self.metrics = metrics
-        self._service = service
+        self._service = msgspec.structs.replace(service, authenticate=authenticate)
         self._authenticate = authenticate
         self._limits = limits
         self._fallback = fallback
@@ -220,7 +227,7 @@ class Application:
         """Who is asked first, so that strangers neither learn anything nor make the service read their bodies."""
         route, headers = match.route, request.headers
         if route.permission is not None:
-            request.principal = await self._authenticate(headers.get("authorization"))
+            request.principal = await self._authenticate(sessions.authorization(request.method, headers))
         principal = request.principal
         query = parameters.parse_query(request.query, access.declared_query(route))
         workspace = access.default_workspace(principal)
@@ -304,7 +311,7 @@ class Application:
         while True:
             await asyncio.sleep(STREAM_CHECK_SECONDS)
             try:
-                principal = await self._authenticate(request.headers.get("authorization"))
+                principal = await self._authenticate(sessions.authorization("GET", request.headers))
                 access.check(request.route, principal, request.workspace)
             except Refusal:
                 return

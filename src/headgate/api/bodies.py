@@ -141,6 +141,13 @@ class TokenInput(msgspec.Struct, rename="camel"):
     all_workspaces: bool = False
 
 
+class SessionInput(msgspec.Struct, rename="camel"):
+    """An API token, or the code of a link that `headgate up` or `headgate console` has printed."""
+
+    token: Annotated[str, msgspec.Meta(min_length=1, max_length=16_384)] | None = None
+    code: Annotated[str, msgspec.Meta(min_length=1, max_length=200)] | None = None
+
+
 class DeletionInput(msgspec.Struct, rename="camel"):
     """`name` of a Version is `deployment/tag`."""
 

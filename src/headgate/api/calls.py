@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol, TypeVar
 import msgspec
 
 from headgate.agents.credentials import Credentials
+from headgate.api.login_codes import LoginCodes
 from headgate.kernel.instants import Instant
 from headgate.runtime.commands import Caller, Command, Idempotency, Question, Reply
 from headgate.runtime.health import Health
@@ -104,6 +105,10 @@ class Principal(msgspec.Struct, frozen=True):
         return workspace in self.grants or "*" in self.grants
 
 
+Authenticate = Callable[[str | None], Awaitable[Principal]]
+"""From the header Authorization to the caller; raises `Refusal`."""
+
+
 class Service(msgspec.Struct, frozen=True):
     """What handlers work with. `worker_client` changes workspaces and looks at them; `store` is for history (call it in a
     thread)."""
@@ -117,6 +122,9 @@ class Service(msgspec.Struct, frozen=True):
     tokens_changed: Callable[[], None] = lambda: None
     """Makes a removed token end at once in this process."""
     health: Health = Health(lambda: 0)
+    login_codes: LoginCodes = msgspec.field(default_factory=lambda: LoginCodes(lambda: 0))
+    authenticate: Authenticate | None = None
+    """How the application finds out who calls; it gives it to its handlers itself."""
     aside: Aside | None = None
     """None where everything is done in one process: in one of those beside a server, and in tests."""
 

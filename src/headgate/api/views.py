@@ -133,6 +133,21 @@ class WhoAmI(msgspec.Struct, rename="camel"):
     workspaces: dict[str, list[str]]
 
 
+class Session(WhoAmI, rename="camel"):
+    """`csrf` is what a page sends with every change as the header Headgate-Csrf."""
+
+    csrf: str | None
+    expires_at: Moment | None
+
+
+class LoginCode(msgspec.Struct, rename="camel"):
+    """`link` opens the console and logs in, once."""
+
+    code: str
+    link: str
+    expires_at: Moment
+
+
 class Deletion(msgspec.Struct, rename="camel"):
     """What a deletion would end: the targets that the object has or is for. `neededBy` is why it is refused."""
 

@@ -47,6 +47,10 @@ def remembered_address(folder: Path) -> str | None:
     return _known(folder).get("url")
 
 
+def remembered_token(folder: Path) -> str | None:
+    return _known(folder).get("token")
+
+
 def remember(folder: Path, address: str, token: str | None) -> None:
     """So that commands in this folder find the server; readable by its owner alone."""
     known = _known(folder) | {"url": address}

@@ -62,6 +62,7 @@ _COMMANDS = {
     "workspace": ("headgate.cli.workspaces", "Creates, lists and deletes workspaces."),
     "context": ("headgate.cli.context", "Keeps the servers that commands talk to."),
     "login": ("headgate.cli.login", "Stores a server and a token, and uses them."),
+    "console": ("headgate.cli.console", "Prints a link that opens the console and logs in once."),
     "whoami": ("headgate.cli.whoami", "Shows who you are and what you may do."),
     "completion": ("headgate.cli.completion", "Prints the completion script of a shell."),
     "version": ("headgate.cli.version", "Prints the version."),

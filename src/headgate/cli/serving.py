@@ -29,11 +29,12 @@ from headgate.agents.kubernetes_node import KubernetesNodeAgent
 from headgate.agents.measuring import Measurer
 from headgate.agents.runner import AgentRunner
 from headgate.agents.web import Web
-from headgate.api import tokens, tracing
+from headgate.api import console, tokens, tracing
 from headgate.api.app import Application, create_app
 from headgate.api.aside.lanes import Aside
 from headgate.api.authentication import Authenticator
 from headgate.api.calls import Service
+from headgate.api.login_codes import LoginCodes
 from headgate.api.metrics import Metrics
 from headgate.api.oidc import OidcVerifier
 from headgate.api.oidc_config import OidcConfig
@@ -121,6 +122,7 @@ class Process:
         """Why it ended by itself."""
         self._is_prepared = self._is_started = False
         self._watch = ClockWatch(bound_seconds=options.clock_bound_seconds)
+        self.login_codes = LoginCodes(self._watch.now)
         self.store: Store = open_store(options.url, is_there=False, clock=self._watch.now)
         try:
             self._prepare()
@@ -298,9 +300,13 @@ class Process:
             tokens_changed=authenticate.forget,
             health=self.health,
             aside=self._aside,
+            login_codes=self.login_codes,
         )
         routes = ALL if self.options.serves else checks.ROUTES
-        return create_app(service, routes, authenticate, metrics=self.metrics, ready=self._reasons)
+        fallback = console.serve if self.options.serves else None
+        return create_app(
+            service, routes, authenticate, metrics=self.metrics, ready=self._reasons, fallback=fallback
+        )
 
     def _first_token(self) -> str | None:
         """An admin token if there is none at all yet; shown once, by one of the servers that start together."""

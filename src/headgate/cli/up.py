@@ -182,6 +182,8 @@ def start(
                 if lock is not None and lock.is_ours:
                     data_folder.remember(options.data, address, process.token)
                 _greet(address, process.token)
+                if is_alone:
+                    _offer_console(address, process, data_folder.remembered_token(options.data))
             else:
                 click.echo(f"Running; how it is: {address}/healthz and /metrics" if address else "Running.")
             if demo:
@@ -215,6 +217,14 @@ def _greet(address: str, token: str | None) -> None:
     click.echo(f"Headgate is at {address} (API docs: {address}/docs)")
     if token is not None:
         click.echo(f"Admin token, shown once: {token}")
+
+
+def _offer_console(address: str, process: Any, token: str | None) -> None:
+    from headgate.api import login_codes
+
+    if token is not None:
+        link = login_codes.link(address, process.login_codes.issue(token))
+        click.echo(f"Console, this link logs in once: {link}")
 
 
 def read_oidc(file: Path | None) -> Any:

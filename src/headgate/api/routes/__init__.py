@@ -23,6 +23,7 @@ from headgate.api.routes import (
     plans,
     resource_sets,
     rules,
+    sessions,
     skips,
     status,
     systems,
@@ -58,6 +59,7 @@ _MODULES = (
     events,
     audit,
     tokens,
+    sessions,
     levels,
     checks,
 )

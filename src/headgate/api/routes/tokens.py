@@ -20,7 +20,7 @@ from headgate.api import (
     tokens,
     views,
 )
-from headgate.api.calls import Answer, Refusal, Request, Route
+from headgate.api.calls import Answer, Principal, Refusal, Request, Route
 from headgate.api.schemas import Page as PageSchema
 from headgate.kernel import documents, rendering
 from headgate.kernel.problems import Problem, Rejected
@@ -176,8 +176,11 @@ def _remove(call: Request, transaction: Transaction) -> tuple[Reply, AuditEntry]
 
 
 async def who_am_i(call: Request) -> Answer:
-    grants = {workspace: sorted(granted) for workspace, granted in sorted(call.principal.grants.items())}
-    return Answer(200, {"user": call.principal.user, "workspaces": grants})
+    return Answer(200, {"user": call.principal.user, "workspaces": grants(call.principal)})
+
+
+def grants(principal: Principal) -> dict[str, list[str]]:
+    return {workspace: sorted(granted) for workspace, granted in sorted(principal.grants.items())}
 
 
 ROUTES = (

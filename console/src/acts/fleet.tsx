@@ -1,0 +1,183 @@
+// The acts of the fleet: what each asks, what it says before it is done, and what it tells afterwards.
+import { place, send } from "../api/client";
+import type { Freeze, TargetsOrder } from "../api/types";
+import { plural } from "../words";
+import type { Act } from "./act";
+
+interface WithConcerns {
+  concerns?: { targets: number; note?: string | null };
+}
+
+const REASON = { name: "reason", label: "Reason", required: true, placeholder: "for those who ask later" };
+
+function concerning(what: string, answer: WithConcerns): string {
+  const concerns = answer.concerns;
+  if (concerns === undefined) return what;
+  return `${what}: concerns ${plural(concerns.targets, "target")}${concerns.note ? `; ${concerns.note}` : ""}`;
+}
+
+export function freeze(selector?: { label: string; cel: string }): Act {
+  return {
+    label: selector ? "Pause" : "Freeze all",
+    title: selector ? `Pause ${selector.label}` : "Freeze everything",
+    says: selector
+      ? `What runs is finished; nothing new of ${selector.label} starts until the freeze ends.`
+      : "What runs is finished; nothing new starts anywhere until the freeze ends.",
+    permission: "freeze:write",
+    tone: "bad",
+    fields: [{ name: "name", label: "Name of the freeze", required: true, initial: `freeze-${Date.now().toString(36)}` }, REASON],
+    run: async ({ name, reason }) => {
+      const body = { name, reason, ...(selector ? { selector: selector.cel } : {}) };
+      return concerning(`${name} is in force`, await send<WithConcerns>("POST", "freezes", body));
+    },
+  };
+}
+
+export function unfreeze(one: Freeze): Act {
+  return {
+    label: "Unfreeze",
+    title: `End the freeze ${one.name}`,
+    says: `What it held may start again, by its other rules. It was set by ${one.user}: ${one.reason}`,
+    permission: "freeze:write",
+    run: async () => concerning(`${one.name} is over`, (await send<WithConcerns>("DELETE", `freezes/${place(one.name)}`)) ?? {}),
+  };
+}
+
+export function vote(status: "approved" | "rejected", deployment: string, tag: string, environment: string): Act {
+  const verb = status === "approved" ? "Approve" : "Reject";
+  return {
+    label: verb,
+    title: `${verb} ${deployment} ${tag} for ${environment}`,
+    says:
+      status === "approved"
+        ? "Your vote counts for this version in this environment; it starts when enough have voted and its other rules allow it."
+        : "Your vote says no: the version does not go to this environment while it stands.",
+    permission: "approval:write",
+    tone: status === "approved" ? "primary" : "bad",
+    fields: [{ ...REASON, required: status === "rejected" }],
+    run: async ({ reason }) => {
+      const body = { deployment, tag, environment, status, ...(reason ? { reason } : {}) };
+      return concerning(`${deployment} ${tag} ${status} for ${environment}`, await send<WithConcerns>("POST", "approvals", body));
+    },
+  };
+}
+
+export function order(action: "retry" | "redeploy" | "rollback", target: { deployment: string; environment: string; resource: string }): Act {
+  const { deployment, environment, resource } = target;
+  const words = {
+    retry: ["Retry", "The failed job is tried again, by its rules."],
+    redeploy: ["Redeploy", "The version that is wanted is run once more."],
+    rollback: ["Roll back", "The version that ran before goes there, by the same rules as any other."],
+  }[action] as [string, string];
+  return {
+    label: words[0],
+    title: `${words[0]} ${deployment} on ${resource}`,
+    says: words[1],
+    permission: "target:act",
+    ...(action === "rollback" ? { tone: "bad" as const } : {}),
+    fields: action === "rollback" ? [{ name: "to", label: "To version", placeholder: "the one before, if left empty" }] : [],
+    run: async ({ to }) => {
+      const path = `release-targets/${place(deployment, environment, resource)}/${action}`;
+      await send("POST", path, to ? { to } : {});
+      return `${words[0]} of ${deployment} on ${resource}: ordered`;
+    },
+  };
+}
+
+export function orderMany(action: "retry" | "redeploy" | "rollback", deployment: string, environment: string): Act {
+  const label = { retry: "Retry failed", redeploy: "Redeploy all", rollback: "Roll back all" }[action];
+  return {
+    label,
+    title: `${label} of ${deployment} in ${environment}`,
+    says: "Every target of the deployment in this environment that can be moved so; by the same rules as any rollout.",
+    permission: "target:act",
+    tone: action === "rollback" ? "bad" : "primary",
+    retype: deployment,
+    fields: action === "rollback" ? [{ name: "to", label: "To version", placeholder: "the one before, if left empty" }] : [],
+    run: async ({ to }) => {
+      const body = { environment, ...(to ? { to } : {}) };
+      const answer = await send<TargetsOrder>("POST", `deployments/${place(deployment)}/${action}`, body);
+      const refused = answer.refusedCount ? `, ${answer.refusedCount} cannot be moved` : "";
+      return `${label}: ${plural(answer.count, "target")} of ${deployment}${refused}`;
+    },
+  };
+}
+
+export function skip(rule: string, policy: string | null, where: { deployment: string; environment: string; resource: string; tag: string | null }): Act {
+  return {
+    label: "Skip",
+    title: `Skip ${rule} for ${where.deployment} on ${where.resource}`,
+    says: "This target passes the rule for this version. The other rules hold.",
+    permission: "skip:write",
+    tone: "bad",
+    retype: where.resource,
+    fields: [REASON],
+    run: async ({ reason }) => {
+      const body = {
+        rule,
+        policy,
+        reason,
+        deployment: where.deployment,
+        environment: where.environment,
+        resource: where.resource,
+        tag: where.tag,
+      };
+      return concerning(`${rule} is skipped`, await send<WithConcerns>("POST", "skips", body));
+    },
+  };
+}
+
+export function onGroup(action: "retry" | "abort" | "release", id: string, where: string): Act {
+  const [label, says] = {
+    retry: ["Retry cycle", "The cycle goes on with what failed."],
+    abort: ["Abort cycle", "What has not started is dropped; hooks that put the resource back are run."],
+    release: ["Release slot", "The slot of this failed cycle is given to the next one, although the resource may not be in order."],
+  }[action] as [string, string];
+  return {
+    label,
+    title: `${label} on ${where}`,
+    says,
+    permission: "group:act",
+    tone: action === "retry" ? "primary" : "bad",
+    ...(action === "retry" ? {} : { retype: where }),
+    run: async () => {
+      await send("POST", `groups/${place(id)}/${action}`, action === "abort" ? {} : undefined);
+      return `${label} on ${where}: done`;
+    },
+  };
+}
+
+export function rejectVersion(deployment: string, tag: string): Act {
+  return {
+    label: "Reject version",
+    title: `Mark ${deployment} ${tag} as bad`,
+    says: "It starts nowhere any more. Choose whether what runs it goes back.",
+    permission: "version:reject",
+    tone: "bad",
+    retype: tag,
+    fields: [REASON, { name: "rollback", label: "Roll back what runs it", options: ["no", "yes"], initial: "no" }],
+    run: async ({ reason, rollback }) => {
+      const path = `deployments/${place(deployment)}/versions/${place(tag)}/reject`;
+      return concerning(`${tag} is rejected`, await send<WithConcerns>("POST", path, { reason, rollback: rollback === "yes" }));
+    },
+  };
+}
+
+export function publish(deployments: string[], chosen?: string): Act {
+  return {
+    label: "Publish",
+    title: "Publish a version",
+    says: "It goes to every target of the deployment that it concerns, as the policies allow.",
+    permission: "version:write",
+    fields: [
+      { name: "deployment", label: "Deployment", options: deployments, initial: chosen ?? deployments[0] ?? "" },
+      { name: "tag", label: "Version", required: true, placeholder: "v1.2.3" },
+      { name: "targetSelector", label: "Only for targets (CEL)", placeholder: "resource.metadata['region'] == 'eu'; all if left empty" },
+    ],
+    run: async ({ deployment, tag, targetSelector }) => {
+      const body = { tag, ...(targetSelector ? { targetSelector } : {}) };
+      const path = `deployments/${place(deployment ?? "")}/versions`;
+      return concerning(`published ${deployment} ${tag}`, await send<WithConcerns>("POST", path, body));
+    },
+  };
+}

@@ -1,0 +1,181 @@
+// The frame around every page: where one can go, how fresh it is, who one is.
+import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
+import { useFreshness } from "./live/queries";
+import { Fleet } from "./pages/fleet";
+import { Now } from "./pages/now";
+import { go, Link, type Place, usePlace } from "./router";
+import { useSession } from "./session";
+import { Dialog, Empty, Loading, useNow } from "./ui/parts";
+import { Palette } from "./ui/palette";
+import { Toasts } from "./ui/toasts";
+import { relative } from "./words";
+
+const Rollout = lazy(async () => ({ default: (await import("./pages/rollout")).Rollout }));
+const Target = lazy(async () => ({ default: (await import("./pages/target")).Target }));
+const list = (name: "Versions" | "Policies" | "Freezes" | "Approvals" | "Agents" | "Signals" | "Audit") =>
+  lazy(async () => ({ default: (await import("./pages/lists"))[name] }));
+const PolicyPage = lazy(async () => ({ default: (await import("./pages/lists")).PolicyPage }));
+
+const LISTS: Record<string, { title: string; page: ReturnType<typeof list> }> = {
+  versions: { title: "Versions", page: list("Versions") },
+  policies: { title: "Policies", page: list("Policies") },
+  freezes: { title: "Freezes", page: list("Freezes") },
+  approvals: { title: "Approvals", page: list("Approvals") },
+  agents: { title: "Agents", page: list("Agents") },
+  signals: { title: "Signals", page: list("Signals") },
+  audit: { title: "Audit", page: list("Audit") },
+};
+
+const KEYS: [string, string][] = [
+  ["/ or Ctrl-K", "go to anything by its name"],
+  ["n", "what is in motion"],
+  ["f", "the fleet"],
+  ["v", "versions"],
+  ["p", "policies"],
+  ["?", "these keys"],
+];
+
+function page({ segments }: Place): ReactNode {
+  const [first, ...rest] = segments;
+  if (first === undefined) return <Now />;
+  if (first === "fleet" && rest.length === 0) return <Fleet />;
+  if (first === "rollouts" && rest.length === 2) return <Rollout key={segments.join("/")} deployment={rest[0] as string} tag={rest[1] as string} />;
+  if (first === "targets" && rest.length === 3) {
+    return <Target key={segments.join("/")} deployment={rest[0] as string} environment={rest[1] as string} resource={rest[2] as string} />;
+  }
+  if (first === "policies" && rest.length === 1) return <PolicyPage key={rest[0]} name={rest[0] as string} />;
+  const Found = rest.length === 0 ? LISTS[first]?.page : undefined;
+  return Found ? <Found key={first} /> : <Empty>There is no such page.</Empty>;
+}
+
+export function App(): ReactNode {
+  const place = usePlace();
+  const [open, setOpen] = useState<"palette" | "keys" | null>(null);
+  useEffect(() => {
+    const hear = (event: KeyboardEvent): void => {
+      const isTyping = event.target instanceof HTMLElement && event.target.closest("input, textarea, select, dialog") !== null;
+      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") setOpen("palette");
+      else if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+      else if (event.key === "/") setOpen("palette");
+      else if (event.key === "?") setOpen("keys");
+      else if (event.key === "n") go("/");
+      else if (event.key === "f") go("/fleet");
+      else if (event.key === "v") go("/versions");
+      else if (event.key === "p") go("/policies");
+      else return;
+      event.preventDefault();
+    };
+    window.addEventListener("keydown", hear);
+    return () => window.removeEventListener("keydown", hear);
+  }, []);
+  const here = place.segments[0] ?? "";
+  useEffect(() => {
+    document.title = `${here ? (LISTS[here]?.title ?? place.segments.slice(1).join(" ")) || "Fleet" : "Now"} · Headgate`;
+  });
+  return (
+    <>
+      <a className="jump" href="#main">
+        To the content
+      </a>
+      <header className="top">
+        <Link href="/" className="brand">
+          Headgate
+        </Link>
+        <nav aria-label="Pages">
+          <Link href="/" current={here === ""}>
+            Now
+          </Link>
+          <Link href="/fleet" current={here === "fleet" || here === "targets"}>
+            Fleet
+          </Link>
+          {Object.entries(LISTS).map(([key, { title }]) => (
+            <Link key={key} href={`/${key}`} current={here === key || (key === "versions" && here === "rollouts")}>
+              {title}
+            </Link>
+          ))}
+        </nav>
+        <span className="right">
+          <button type="button" onClick={() => setOpen("palette")} title="Ctrl-K">
+            Go to …
+          </button>
+          <FreshnessMark />
+          <Who />
+        </span>
+      </header>
+      <main id="main" tabIndex={-1}>
+        <Suspense fallback={<Loading what="the page" />}>{page(place)}</Suspense>
+      </main>
+      <Toasts />
+      {open === "palette" && <Palette onClose={() => setOpen(null)} />}
+      {open === "keys" && (
+        <Dialog title="Keys" onClose={() => setOpen(null)}>
+          <dl className="keys">
+            {KEYS.map(([key, does]) => (
+              <div key={key}>
+                <dt>
+                  <kbd>{key}</kbd>
+                </dt>
+                <dd>{does}</dd>
+              </div>
+            ))}
+          </dl>
+          <div className="buttons">
+            <button type="button" onClick={() => setOpen(null)}>
+              Close
+            </button>
+          </div>
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+function FreshnessMark(): ReactNode {
+  const freshness = useFreshness();
+  const now = useNow();
+  if (freshness.state === "live") return <span className="fresh good">● live</span>;
+  if (freshness.state === "connecting") return <span className="fresh wait">○ connecting</span>;
+  return (
+    <span className="fresh bad" role="status">
+      ○ reconnecting, stale since {relative(freshness.since, now)}
+    </span>
+  );
+}
+
+const SCHEMES = ["auto", "light", "dark"];
+const KEPT_SCHEME = "headgate.scheme";
+
+function Who(): ReactNode {
+  const { session, workspace, workspaces, choose, leave } = useSession();
+  const [scheme, setScheme] = useState(localStorage.getItem(KEPT_SCHEME) ?? "auto");
+  useEffect(() => {
+    document.documentElement.dataset["scheme"] = scheme;
+    localStorage.setItem(KEPT_SCHEME, scheme);
+  }, [scheme]);
+  return (
+    <details className="who">
+      <summary>{session.user}</summary>
+      <div className="menu">
+        <label>
+          Workspace
+          <select value={workspace} onChange={(event) => choose(event.target.value)}>
+            {workspaces.map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Colours
+          <select value={scheme} onChange={(event) => setScheme(event.target.value)}>
+            {SCHEMES.map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+        </label>
+        <button type="button" onClick={() => void leave()}>
+          Log out
+        </button>
+      </div>
+    </details>
+  );
+}

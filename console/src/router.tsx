@@ -1,0 +1,72 @@
+// Every state of a page has an address. Links are links: they open in a new tab, and go back.
+import { type MouseEvent, type ReactNode, useSyncExternalStore } from "react";
+
+const changed = new Set<() => void>();
+
+function tell(): void {
+  for (const one of changed) one();
+}
+
+window.addEventListener("popstate", tell);
+
+function subscribe(listener: () => void): () => void {
+  changed.add(listener);
+  return () => changed.delete(listener);
+}
+
+export interface Place {
+  /** Decoded segments of the path. */
+  segments: string[];
+  query: URLSearchParams;
+}
+
+export function usePlace(): Place {
+  const text = useSyncExternalStore(subscribe, () => window.location.pathname + window.location.search);
+  const [path, query] = text.split("?", 2);
+  const segments = (path ?? "").split("/").filter(Boolean).map(decode);
+  return { segments, query: new URLSearchParams(query ?? "") };
+}
+
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+export function to(...segments: string[]): string {
+  return `/${segments.map(encodeURIComponent).join("/")}`;
+}
+
+export function go(href: string, replace = false): void {
+  if (replace) window.history.replaceState(null, "", href);
+  else window.history.pushState(null, "", href);
+  tell();
+  if (!replace) window.scrollTo(0, 0);
+}
+
+/** The same page with other parameters; empty ones are left out. */
+export function withQuery(changes: Record<string, string | null>): string {
+  const query = new URLSearchParams(window.location.search);
+  for (const [key, value] of Object.entries(changes)) {
+    if (value === null || value === "") query.delete(key);
+    else query.set(key, value);
+  }
+  const text = query.toString();
+  return window.location.pathname + (text ? `?${text}` : "");
+}
+
+export function Link(properties: { href: string; children: ReactNode; className?: string; title?: string; current?: boolean }): ReactNode {
+  const { href, children, className, title, current } = properties;
+  const follow = (event: MouseEvent): void => {
+    if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
+    event.preventDefault();
+    go(href);
+  };
+  return (
+    <a href={href} className={className} title={title} onClick={follow} aria-current={current ? "page" : undefined}>
+      {children}
+    </a>
+  );
+}

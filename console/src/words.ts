@@ -1,0 +1,62 @@
+// The words and signs of the phases: the same everywhere, never a colour alone.
+import type { State } from "./api/types";
+
+export interface Phase {
+  word: string;
+  sign: string;
+  tone: "good" | "busy" | "wait" | "bad" | "quiet";
+}
+
+export const PHASES: Record<State, Phase> = {
+  upToDate: { word: "up to date", sign: "✓", tone: "good" },
+  running: { word: "running", sign: "▶", tone: "busy" },
+  verifying: { word: "verifying", sign: "◉", tone: "busy" },
+  waiting: { word: "waiting", sign: "○", tone: "wait" },
+  rollingBack: { word: "rolling back", sign: "↶", tone: "bad" },
+  rolledBack: { word: "rolled back", sign: "↩", tone: "bad" },
+  failed: { word: "failed", sign: "✕", tone: "bad" },
+  frozen: { word: "frozen", sign: "‖", tone: "quiet" },
+  noVersion: { word: "no version", sign: "–", tone: "quiet" },
+};
+
+export const STATES = Object.keys(PHASES) as State[];
+
+const JOB_TONES: Record<string, Phase["tone"]> = {
+  successful: "good",
+  inProgress: "busy",
+  pending: "wait",
+  queued: "wait",
+  actionRequired: "wait",
+  skipped: "quiet",
+  cancelled: "quiet",
+};
+
+export function jobTone(status: string): Phase["tone"] {
+  return JOB_TONES[status] ?? "bad";
+}
+
+/** "inProgress" as people read it. */
+export function spaced(word: string): string {
+  return word.replace(/([a-z])([A-Z])/g, (_, before: string, after: string) => `${before} ${after.toLowerCase()}`);
+}
+
+export function plural(count: number, noun: string): string {
+  return `${count.toLocaleString()} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** "3 min ago", "in 2 h": how far a moment is, in one unit or two. */
+export function relative(at: number, now: number): string {
+  const seconds = Math.round(Math.abs(now - at) / 1000);
+  const text = length(seconds);
+  if (seconds < 1) return "now";
+  return at <= now ? `${text} ago` : `in ${text}`;
+}
+
+export function length(seconds: number): string {
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return minutes < 3 && seconds % 60 ? `${minutes} min ${seconds % 60} s` : `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return hours < 10 && minutes % 60 ? `${hours} h ${minutes % 60} min` : `${hours} h`;
+  return `${Math.floor(hours / 24)} days`;
+}

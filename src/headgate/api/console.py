@@ -1,0 +1,68 @@
+"""The console: files of the wheel for a browser. Every path that is no file is a page of it."""
+
+from __future__ import annotations
+
+import functools
+from importlib import resources
+from pathlib import PurePosixPath
+
+from starlette.types import Receive, Scope, Send
+
+_TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".woff2": "font/woff2",
+}
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
+    "connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
+)
+_HEADERS = {
+    "Content-Security-Policy": _POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+_PAGE = "index.html"
+_FOR_EVER = "public, max-age=31536000, immutable"
+
+
+async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+    """Names of files have a digest in them, so they may be kept; the page that names them may not."""
+    if scope["method"] not in ("GET", "HEAD"):
+        await _answer(scope, send, 405, b"", {"Allow": "GET, HEAD"})
+        return
+    path = scope["path"].lstrip("/")
+    content = _files().get(path)
+    if content is None and "." in PurePosixPath(path).name and path.startswith("assets/"):
+        await _answer(scope, send, 404, b"", {"Cache-Control": "no-store"})
+        return
+    caching = _FOR_EVER if content is not None and path.startswith("assets/") else "no-cache"
+    name = path if content is not None else _PAGE
+    kind = _TYPES.get(PurePosixPath(name).suffix, "application/octet-stream")
+    await _answer(
+        scope, send, 200, content or _files()[_PAGE], {"Content-Type": kind, "Cache-Control": caching}
+    )
+
+
+async def _answer(scope: Scope, send: Send, status: int, body: bytes, headers: dict[str, str]) -> None:
+    written = {**_HEADERS, **headers, "Content-Length": str(len(body))}
+    lines = [(name.lower().encode(), value.encode()) for name, value in written.items()]
+    await send({"type": "http.response.start", "status": status, "headers": lines})
+    await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
+
+
+@functools.cache
+def _files() -> dict[str, bytes]:
+    """Read once: they are few, and nothing that a path says reaches the disk."""
+    root = resources.files("headgate.api").joinpath("console_files")
+    found = {}
+    for entry in root.iterdir():
+        if entry.is_file():
+            found[entry.name] = entry.read_bytes()
+    assets = root.joinpath("assets")
+    if assets.is_dir():
+        found |= {f"assets/{entry.name}": entry.read_bytes() for entry in assets.iterdir()}
+    return found

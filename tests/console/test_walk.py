@@ -1,0 +1,156 @@
+"""What a person on call does in the console, in a real browser on a real server with real jobs."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+from service import fleet as service_fleet
+from service.client import Client
+from service.conftest import new_workspace
+from service.server import Server
+
+pytestmark = pytest.mark.slow
+_numbers = count(1)
+HOSTILE = '<img src=x onerror="document.title=1"> \u202egnp.exe ' + "x" * 200
+
+
+def fleet(client: Client, *rules: dict[str, Any]) -> None:
+    """Three nodes, one deployment whose jobs take a moment, and a policy with the given rules."""
+    manifest = service_fleet.manifest
+    client.apply(
+        manifest("JobAgent", "local", type="exec", config={"command": "true"}),
+        manifest("Environment", "prod", resourceSelector="true"),
+        manifest("Deployment", "kubelet", jobAgent="local", resourceSelector="true"),
+        *(manifest("Resource", f"node-{number}", kind="Node") for number in (1, 2, 3)),
+        manifest("Policy", "careful", selector="true", rules=list(rules)),
+    )
+
+
+def publish(client: Client, tag: str) -> None:
+    client.expect(201, "POST", "/v1/deployments/kubelet/versions", {"tag": tag})
+
+
+def enter(page: Page, client: Client) -> None:
+    """By a token, as somebody who has only that; the workspace is chosen as a person would."""
+    page.goto(client.address)
+    page.get_by_label("API token").fill(str(client.token))
+    page.get_by_role("button", name="Log in").click()
+    page.locator("details.who summary").click()
+    page.get_by_label("Workspace").select_option(client.workspace)
+    page.locator("details.who summary").click()
+    expect(page.get_by_text("● live")).to_be_visible()
+
+
+def confirm(page: Page, name: str) -> None:
+    page.get_by_role("dialog").get_by_role("button", name=name).click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+@pytest.fixture
+def client(server: Server) -> Client:
+    return new_workspace(server)
+
+
+def test_a_version_is_approved_goes_out_and_is_taken_back(page: Page, client: Client) -> None:
+    enter(page, client)
+    expect(page.get_by_text("Nothing is known yet")).to_be_visible()
+    fleet(client, {"name": "somebody says yes", "approval": {"minApprovals": 1}})
+    publish(client, "v1")
+    needed = page.get_by_role("region", name="Needs a person")
+    needed.get_by_role("button", name="Approve").click()
+    confirm(page, "Approve")
+    expect(page.get_by_text("Everything is up to date")).to_be_visible()
+    publish(client, "v2")
+    needed.get_by_role("button", name="Approve").click()
+    confirm(page, "Approve")
+    expect(page.get_by_text("Everything is up to date")).to_be_visible()
+
+    page.keyboard.press("/")
+    page.get_by_role("combobox", name="Deployment, version").fill("node-2")
+    page.get_by_role("option", name="kubelet/prod/node-2").click()
+    expect(page.get_by_role("heading", name="kubelet on node-2 in prod")).to_be_visible()
+    page.get_by_role("button", name="Roll back").click()
+    confirm(page, "Roll back")
+    expect(page.locator("dd", has_text="v1").first).to_be_visible()
+
+
+def test_the_line_is_stopped_and_goes_on(page: Page, client: Client) -> None:
+    fleet(client)
+    enter(page, client)
+    page.get_by_role("button", name="Freeze all").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Name of the freeze").fill("incident-1")
+    dialog.get_by_label("Reason").fill("the registry is down")
+    confirm(page, "Freeze all")
+    expect(page.locator(".notice")).to_contain_text("the registry is down")
+    publish(client, "v1")
+    expect(page.locator(".bar").first).to_have_attribute("aria-label", "3 frozen")
+    page.get_by_role("button", name="Unfreeze").click()
+    confirm(page, "Unfreeze")
+    expect(page.locator(".notice")).to_have_count(0)
+    expect(page.get_by_text("Everything is up to date")).to_be_visible()
+
+
+def test_a_target_says_why_it_waits(page: Page, client: Client) -> None:
+    fleet(client, {"name": "somebody says yes", "approval": {"minApprovals": 1}})
+    publish(client, "v1")
+    enter(page, client)
+    page.goto(f"{client.address}/targets/kubelet/prod/node-1")
+    expect(page.locator("ol.gates")).to_contain_text("somebody says yes")
+    expect(page.locator("ol.gates")).to_contain_text("pending")
+    expect(page.get_by_text("What you can do")).to_be_visible()
+
+
+def test_who_may_only_look_can_press_nothing(page: Page, client: Client) -> None:
+    fleet(client)
+    viewer = client.token_with(f"viewer-{next(_numbers)}", role="viewer")
+    page.goto(client.address)
+    page.get_by_label("API token").fill(str(viewer.token))
+    page.get_by_role("button", name="Log in").click()
+    button = page.get_by_role("button", name="Freeze all")
+    expect(button).to_be_disabled()
+    expect(button).to_have_attribute("title", "needs the permission freeze:write")
+
+
+def test_names_are_shown_and_not_obeyed(page: Page, client: Client) -> None:
+    fleet(client)
+    client.expect(201, "POST", "/v1/freezes", {"name": "hostile", "reason": HOSTILE})
+    enter(page, client)
+    expect(page.locator(".notice")).to_contain_text("<img src=x")
+    assert page.locator(".notice img").count() == 0
+    for path in ("/", "/freezes", "/audit"):
+        page.set_viewport_size({"width": 360, "height": 800})
+        page.goto(client.address + path)
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        expect(page.locator("main")).to_contain_text("hostile")
+        wider = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert wider <= 0, path
+    assert "Headgate" in page.title()
+
+
+def test_a_server_that_goes_away_comes_back(page: Page, server: Server, client: Client) -> None:
+    fleet(client)
+    enter(page, client)
+    server.kill()
+    expect(page.get_by_text("reconnecting")).to_be_visible()
+    server.start()
+    expect(page.get_by_text("● live")).to_be_visible()
+    publish(client, "v7")
+    page.get_by_role("link", name="Versions").click()
+    expect(page.get_by_role("link", name="kubelet v7")).to_be_visible()
+
+
+def test_a_link_of_the_command_line_logs_in_once(page: Page, client: Client) -> None:
+    code = Client(client.address, client.token).expect(201, "POST", "/v1/session/codes").json["code"]
+    page.goto(f"{client.address}/#login={code}")
+    expect(page.get_by_role("heading", name="Now")).to_be_visible()
+    assert "login" not in page.url
+    page.get_by_text("admin", exact=True).click()
+    page.get_by_role("button", name="Log out").click()
+    expect(page.get_by_text("You are logged out.")).to_be_visible()
+    page.goto(f"{client.address}/#login={code}")
+    page.reload()
+    expect(page.get_by_label("API token")).to_be_visible()
