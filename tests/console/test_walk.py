@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
+
 from service import fleet as service_fleet
 from service.client import Client
 from service.conftest import new_workspace
