@@ -180,5 +180,5 @@ def described(client: Client) -> dict[str, tuple[str, str, Json]]:
     }
 
 
-NOT_CHANGING = frozenset({"diff", "plan"})
-"""They are sent with POST because their questions are long."""
+NOT_CHANGING = frozenset({"diff", "plan", "beginSession", "endSession", "createLoginCode"})
+"""Questions that are too long for GET, and sessions of browsers, which change nothing in a workspace."""

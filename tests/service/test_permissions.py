@@ -195,7 +195,7 @@ def test_a_token_of_another_workspace_reads_nothing_by_name_or_id(server: Server
     assert [one["name"] for one in workspaces] == [elsewhere.workspace]
 
 
-_OF_THE_TOKEN = {"listWorkspaces", "whoAmI", "getChecks"}
+_OF_THE_TOKEN = {"listWorkspaces", "whoAmI", "getChecks", "getSession"}
 
 
 def _id(client: Client, collection: str) -> str:
