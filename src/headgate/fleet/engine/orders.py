@@ -141,8 +141,11 @@ def _cycle_of(target: Target) -> tuple[Group, Member] | None:
 
 
 def _failed_in_its_cycle(target: Target) -> tuple[Group, Member] | None:
+    """The failed cycle that can try it again; one that is being ended runs its post-hooks only."""
     cycle = _cycle_of(target)
-    return cycle if cycle is not None and cycle[0].status == "failed" and cycle[1].state == "failed" else None
+    if cycle is None or cycle[0].status != "failed" or cycle[0].phase == "finishing":
+        return None
+    return cycle if cycle[1].state == "failed" else None
 
 
 def _of_retry(state: State, target: Target, before: VersionNode | None, to: VersionNode | None) -> Prospect:
@@ -160,7 +163,7 @@ def _of_retry(state: State, target: Target, before: VersionNode | None, to: Vers
         return Prospect(target, before, None, _not_failed(target))
     known = [to] if to is not None else [one for one in map(state.version, given_up) if one is not None]
     allowed = [version for version in known if version.object.status != "rejected"]
-    if known and not allowed and _cycle_of(target) is None:
+    if known and not allowed and _failed_in_its_cycle(target) is None:
         return Prospect(target, before, None, _barred(target, known[0]))
     flaw = _not_again_in_its_cycle(state, target)
     if flaw is not None:
@@ -184,8 +187,8 @@ def _of_rollback_again(state: State, target: Target, before: VersionNode | None,
 
 
 def _not_again_in_its_cycle(state: State, target: Target) -> str | None:
-    cycle = _cycle_of(target)
-    if cycle is None or target.site is None or cycle[1].state != "failed":
+    cycle = _failed_in_its_cycle(target)
+    if cycle is None or target.site is None:
         return None
     return operators.why_not_again(state, target.site, cycle[1])
 
