@@ -8,9 +8,11 @@ from unittest import mock
 
 from headgate.fleet.engine import snapshot
 from headgate.fleet.engine.engine import Decisions, Engine
+from headgate.fleet.model.changes import Change
 from headgate.fleet.state.state import Journal
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
+from headgate.kernel.problems import Rejected
 from headgate.promises.watch import FleetWatch
 from headgate.simulate import run, scenario, scenario_writer
 from headgate.simulate.result import Result
@@ -52,7 +54,16 @@ def _saved(text: str) -> Path:
 
 class LookingEngine(Engine):
     """After every decision it is asked about everything, which leaves nothing behind, and looks at everything once more,
-    by itself and after being read back: a unit that then finds something to do was not woken when it should have been."""
+    by itself and after being read back: a unit that then finds something to do was not woken when it should have been.
+    Of what is refused nothing is taken."""
+
+    def apply(self, change: Change, now: Instant) -> None:
+        before = self.dump()
+        try:
+            super().apply(change, now)
+        except Rejected:
+            assert self.dump() == before, f"refused, and yet changed: {difference(before, self.dump())}"
+            raise
 
     def decide(self, now: Instant) -> Decisions:
         decisions = super().decide(now)
