@@ -6,7 +6,7 @@ from headgate.cluster.port import ClusterPort
 from headgate.kernel.instants import Instant
 from headgate.promises.base import Broken, WorkloadPromise
 from headgate.promises.books.tally import NamespacedName, PodTally
-from headgate.promises.books.unavailability import BudgetStep
+from headgate.promises.books.unavailability import BudgetStep, Scope
 from headgate.workload.model import PodCliqueSet
 
 
@@ -29,7 +29,7 @@ class OneReplicaAtATime(WorkloadPromise):
         opened = self._open.setdefault(set_name, set())
         for index in [index for index in opened if index >= pcs.replicas or _is_settled(pcs, index, tally)]:
             opened.discard(index)
-        for index in sorted(_taken(steps)):
+        for index in sorted(_taken(pcs, steps, tally)):
             others = sorted(opened - {index})
             if others:
                 self.broken(
@@ -38,11 +38,40 @@ class OneReplicaAtATime(WorkloadPromise):
             opened.add(index)
 
 
-def _taken(steps: Sequence[BudgetStep]) -> set[int]:
+def _taken(pcs: PodCliqueSet, steps: Sequence[BudgetStep], tally: PodTally) -> set[int]:
     return {
         step.scope.replica
         for step in steps
         if step.took and step.after.available < step.limits.replicas and step.scope.replica is not None
+        if not _is_scaled_in(pcs, step, tally)
+    }
+
+
+def _is_scaled_in(pcs: PodCliqueSet, step: BudgetStep, tally: PodTally) -> bool:
+    """There were more units than are wanted, and only those went: a smaller number is wanted in every replica at once.
+    An update takes a unit out of its place, or leaves two contents side by side."""
+    scope, wanted = step.scope, step.limits.replicas
+    if step.before.units <= wanted:
+        return False
+    if scope.level == "clique":
+        pods = tally.own_pods(scope.namespaced_name)
+        return {pod.number for pod in pods} == set(range(wanted)) and len(
+            {pod.template_hash for pod in pods}
+        ) <= 1
+    if tally.group_replicas(scope.namespaced_name) != set(range(wanted)):
+        return False
+    named = scope.name.removeprefix(f"{pcs.name}-{scope.replica}-")
+    group = next((group for group in pcs.template.scaling_groups if group.name == named), None)
+    return group is not None and all(
+        len(_contents(scope, name, wanted, tally)) <= 1 for name in group.clique_names
+    )
+
+
+def _contents(scope: Scope, clique: str, replicas: int, tally: PodTally) -> set[str]:
+    return {
+        pod.template_hash
+        for index in range(replicas)
+        for pod in tally.own_pods((scope.namespace, f"{scope.name}-{index}-{clique}"))
     }
 
 
