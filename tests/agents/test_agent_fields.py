@@ -8,9 +8,11 @@ import pytest
 from headgate.agents.argocd import ArgocdConfig
 from headgate.agents.exec import ExecConfig
 from headgate.agents.github import GithubConfig
+from headgate.agents.graph import GraphConfig
 from headgate.agents.http import HttpConfig
 from headgate.agents.kubernetes_job import KubernetesConfig
 from headgate.agents.kubernetes_node import KubernetesNodeConfig
+from headgate.agents.workload import WorkloadConfig
 from headgate.fleet.engine import manifest_checks, manifests
 from headgate.fleet.model import agent_fields
 
@@ -21,6 +23,8 @@ CONFIGS: dict[str, type[msgspec.Struct]] = {
     "argocd": ArgocdConfig,
     "kubernetes": KubernetesConfig,
     "kubernetes-node": KubernetesNodeConfig,
+    "graph": GraphConfig,
+    "workload": WorkloadConfig,
 }
 MAY_BE_OPENED = {
     "exec": {"parameters", "successExitCodes", "timeoutSeconds", "stopGraceSeconds"},
@@ -56,6 +60,8 @@ MAY_BE_OPENED = {
         "gracePeriodSeconds",
         "timeoutSeconds",
     },
+    "graph": {"progressDeadlineSeconds", "timeoutSeconds"},
+    "workload": {"progressDeadlineSeconds", "timeoutSeconds"},
 }
 
 

@@ -111,7 +111,8 @@ def test_what_is_run_is_written_out_and_that_is_asked_for_when_it_is_written(
 
 def test_the_cluster_and_the_template_are_never_the_versions_to_say() -> None:
     assert agent_fields.is_owners("kubeContext")
-    assert agent_fields.is_owners("jobTemplate")
+    for name in ("jobTemplate", "instanceTemplate", "setTemplate"):
+        assert agent_fields.is_owners(name)
     assert agent_fields.is_owners("allowedNodes")
     problems: list[Problem] = []
     agent_configs.check("kubernetes", {"kubeContext": "${version.tag}"}, "config", problems)
@@ -127,6 +128,34 @@ def test_the_cluster_and_the_template_are_never_the_versions_to_say() -> None:
         "config.verb",
         "config.allowedNodes",
     ]
+
+
+@pytest.mark.parametrize(
+    ("agent_type", "field"), [("graph", "instanceTemplate"), ("workload", "setTemplate")]
+)
+def test_what_is_applied_and_where_is_never_the_versions_to_say(agent_type: str, field: str) -> None:
+    value = "${version.tag}"
+    pod = {"serviceAccountName": value, "containers": [{"name": "a", "image": value, "command": [value]}]}
+    template = {
+        "apiVersion": value,
+        "kind": value,
+        "metadata": {"name": value, "namespace": value},
+        "spec": {"podSpec": pod},
+    }
+    problems: list[Problem] = []
+    agent_configs.check(agent_type, {"kubeContext": value, field: template}, "config", problems)
+    assert sorted(problem.path for problem in problems) == sorted(
+        [
+            "config.kubeContext",
+            f"config.{field}.apiVersion",
+            f"config.{field}.kind",
+            f"config.{field}.metadata.namespace",
+            f"config.{field}.spec.podSpec.serviceAccountName",
+            f"config.{field}.spec.podSpec.containers[0].command[0]",
+        ]
+    )
+    with pytest.raises(Rejected):
+        agent_configs.resolve(agent_type, {field: template}, {"version": {"tag": "v2"}})
 
 
 def checked(config: dict[str, Any]) -> list[str]:

@@ -12,9 +12,11 @@ import yaml
 from headgate.agents.argocd import ArgocdConfig
 from headgate.agents.exec import ExecConfig
 from headgate.agents.github import GithubConfig
+from headgate.agents.graph import GraphConfig
 from headgate.agents.http import HttpConfig
 from headgate.agents.kubernetes_job import KubernetesConfig
 from headgate.agents.kubernetes_node import KubernetesNodeConfig
+from headgate.agents.workload import WorkloadConfig
 from headgate.kernel import documents
 
 DOCS = Path(__file__).parents[2] / "docs" / "agents"
@@ -25,6 +27,8 @@ CONFIGS: dict[str, type[msgspec.Struct]] = {
     "argocd": ArgocdConfig,
     "kubernetes": KubernetesConfig,
     "kubernetes-node": KubernetesNodeConfig,
+    "graph": GraphConfig,
+    "workload": WorkloadConfig,
 }
 
 

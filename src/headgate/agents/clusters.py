@@ -7,6 +7,7 @@ credential that lies beside the server.
 from __future__ import annotations
 
 import asyncio
+import functools
 import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
@@ -17,6 +18,7 @@ from headgate.kernel.problems import Problem, Rejected
 from headgate.kubernetes import in_cluster, kubeconfig
 from headgate.kubernetes.access import ClusterAccess
 from headgate.kubernetes.client import Client
+from headgate.kubernetes.discovery import Discovery
 from headgate.kubernetes.errors import (
     ApiError,
     ForbiddenError,
@@ -43,6 +45,10 @@ class ReachedCluster:
         self.client = Client(Transport(access))
         self.namespace = access.namespace
         self._uid: str | None = None
+
+    @functools.cached_property
+    def discovery(self) -> Discovery:
+        return Discovery(self.client.transport)
 
     async def uid(self) -> str:
         """That of its oldest namespace, which tells clusters apart whatever they are called."""

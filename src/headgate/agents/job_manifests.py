@@ -7,13 +7,13 @@ from typing import Any
 
 import msgspec
 
+from headgate.agents import job_marks
 from headgate.agents.port import Assignment
 from headgate.kernel import documents
 from headgate.kernel.documents import field_path, item_path
 from headgate.kernel.problems import Problem, Rejected
 from headgate.kubernetes.resources import Document
 
-JOB = "headgate.dev/job"
 _PATH = "config.jobTemplate"
 _CONTAINERS = ("initContainers", "containers")
 
@@ -42,11 +42,6 @@ def namespace_of(template: Mapping[str, Any]) -> str:
     return documents.read(JobTemplate, template, _PATH).metadata.namespace
 
 
-def job_of(job: Document) -> str | None:
-    """The id of the job that a Job was made for."""
-    return (job["metadata"].get("annotations") or {}).get(JOB)
-
-
 def manifest(
     template: Mapping[str, Any],
     assignment: Assignment,
@@ -60,13 +55,6 @@ def manifest(
     given = documents.read(JobTemplate, template, _PATH)
     _check_kind(given)
     pods = documents.read(PodTemplate, given.spec.get("template"), f"{_PATH}.spec.template")
-    facts = assignment.job
-    told = {
-        JOB: facts.id,
-        "headgate.dev/workspace": assignment.workspace,
-        "headgate.dev/target": f"{facts.deployment}/{facts.environment}/{facts.resource}",
-        "headgate.dev/version": facts.version,
-    }
     return {
         "apiVersion": "batch/v1",
         "kind": "Job",
@@ -74,7 +62,7 @@ def manifest(
             "name": name,
             "namespace": namespace,
             "labels": {**given.metadata.labels, "app.kubernetes.io/managed-by": "headgate"},
-            "annotations": {**given.metadata.annotations, **told},
+            "annotations": {**given.metadata.annotations, **job_marks.of(assignment)},
         },
         "spec": {
             "backoffLimit": 0,

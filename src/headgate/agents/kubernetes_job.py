@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from headgate.agents import job_manifests, job_pods
+from headgate.agents import job_manifests, job_marks, job_pods
 from headgate.agents.clusters import ClusterAgent, ReachedCluster, check_is_of
 from headgate.agents.port import Assignment, JobProgress, TimeoutSeconds, TryLaterError, shortened
 from headgate.kernel import instants
@@ -53,7 +53,7 @@ class KubernetesJobAgent(ClusterAgent):
                     "a second time"
                 )
                 return JobProgress("externalRunNotFound", message, str(place))
-        if job_manifests.job_of(found) != assignment.job.id:
+        if job_marks.job_of(found) != assignment.job.id:
             return JobProgress(
                 "failure", f"there is a Job {place} that is not of this job; it is not touched", str(place)
             )
@@ -109,7 +109,7 @@ class KubernetesJobAgent(ClusterAgent):
         cluster = await self._cluster(config, assignment)
         place = _Place.of(cluster, config, assignment)
         found = await place.job()
-        if found is None or job_manifests.job_of(found) != assignment.job.id:
+        if found is None or job_marks.job_of(found) != assignment.job.id:
             return None
         metadata = found["metadata"]
         if "deletionTimestamp" not in metadata:

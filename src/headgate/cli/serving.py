@@ -19,16 +19,19 @@ import uvicorn
 from headgate.agents import addresses
 from headgate.agents.addresses import Addresses
 from headgate.agents.argocd import ArgocdAgent
-from headgate.agents.clusters import Clusters
+from headgate.agents.cluster_rollouts import SeenRollout
+from headgate.agents.clusters import Clusters, ReachedCluster
 from headgate.agents.credentials import Credentials
 from headgate.agents.exec import ExecAgent
 from headgate.agents.github import GithubAgent
+from headgate.agents.graph import GraphAgent
 from headgate.agents.http import HttpAgent
 from headgate.agents.kubernetes_job import KubernetesJobAgent
 from headgate.agents.kubernetes_node import KubernetesNodeAgent
 from headgate.agents.measuring import Measurer
 from headgate.agents.runner import AgentRunner
 from headgate.agents.web import Web
+from headgate.agents.workload import WorkloadAgent
 from headgate.api import console, tokens, tracing
 from headgate.api.app import Application, create_app
 from headgate.api.aside.lanes import Aside
@@ -42,6 +45,8 @@ from headgate.api.routes import ALL, checks
 from headgate.cli import data_folder
 from headgate.cli.connections import BoundedConnection
 from headgate.fleet.model.changes import JobReported
+from headgate.kubernetes.resources import ApiResource, Document
+from headgate.operator.looking import one_object
 from headgate.runtime import holders
 from headgate.runtime.clocks import ClockWatch
 from headgate.runtime.health import STOPS_REQUESTS, Health
@@ -51,8 +56,6 @@ from headgate.runtime.worker_client import WorkerClient
 from headgate.store import NotAdmittedError, Store, UnavailableError, Workspace, open_store
 
 DEFAULT_WORKSPACE = "default"
-NOT_YET = ("graph", "workload")
-"""Types of agents that no process of this version runs: their jobs say so."""
 _FIRST_TOKEN_SECONDS = 60.0
 _RETRY_SECONDS = 1.0
 _IN_THIS_PROCESS = "memory:"
@@ -255,8 +258,18 @@ class Process:
             ArgocdAgent(web, self._credentials),
             KubernetesJobAgent(clusters, self._watch.now),
             KubernetesNodeAgent(clusters, self._watch.now),
+            GraphAgent(clusters, self._watch.now, self._explained),
+            WorkloadAgent(clusters, self._watch.now, self._explained),
         )
-        return AgentRunner(self.store, self._report, self._watch.now, self.holder, agents, refused=NOT_YET)
+        return AgentRunner(self.store, self._report, self._watch.now, self.holder, agents)
+
+    async def _explained(
+        self, cluster: ReachedCluster, resource: ApiResource, document: Document
+    ) -> SeenRollout | None:
+        found = await one_object.look(
+            cluster.client, cluster.discovery, resource, document, self._watch.now()
+        )
+        return None if found is None else SeenRollout(found.tree, found.pods)
 
     async def _wait_for_signal(self) -> None:
         assert self._stop is not None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from headgate.fleet.model import (
@@ -28,9 +28,16 @@ _WRITTEN_OUT: Mapping[str, tuple[str, ...]] = {
     "argocd": ("token", "tokenEnv", "insecure"),
     "kubernetes": ("kubeContext",),
     "kubernetes-node": ("kubeContext", "verb", "allowedNodes"),
+    "graph": ("kubeContext",),
+    "workload": ("kubeContext",),
 }
 _RUNS_COMMANDS = ("exec", "pull")
-_TEMPLATES: Mapping[str, str] = {"kubernetes": "jobTemplate"}
+_TEMPLATES: Mapping[str, str] = {
+    "kubernetes": "jobTemplate",
+    "graph": "instanceTemplate",
+    "workload": "setTemplate",
+}
+_KIND_OF_TEMPLATE = ("apiVersion", "kind")
 
 
 def check(agent_type: str, config: Config, path: str, problems: list[Problem]) -> None:
@@ -49,7 +56,9 @@ def check(agent_type: str, config: Config, path: str, problems: list[Problem]) -
         careful_commands.check(config["command"], field_path(path, "command"), problems)
     template = _TEMPLATES.get(agent_type, "")
     if template in config:
-        careful_templates.check(config[template], field_path(path, template), problems)
+        place = field_path(path, template)
+        problems.extend(_kinds_not_written_out(config[template], place))
+        careful_templates.check(config[template], place, problems)
 
 
 def resolve(agent_type: str, config: Config, bindings: Bindings, path: str = "config") -> dict[str, Any]:
@@ -69,6 +78,7 @@ def resolve(agent_type: str, config: Config, bindings: Bindings, path: str = "co
         elif agent_type in _RUNS_COMMANDS and field == "workingDirectory" and isinstance(given, str):
             result[field] = careful_texts.folder(given, bindings, place, problems)
         elif field == _TEMPLATES.get(agent_type):
+            problems.extend(_kinds_not_written_out(given, place))
             result[field] = careful_templates.resolve(given, bindings, place, problems)
         else:
             result |= job_configs.resolve_into({field: given}, bindings, path, problems)
@@ -77,6 +87,13 @@ def resolve(agent_type: str, config: Config, bindings: Bindings, path: str = "co
     if values:
         result["env"] = {**result.get("env", {}), **values}
     return result
+
+
+def _kinds_not_written_out(template: object, path: str) -> Iterator[Problem]:
+    if isinstance(template, Mapping):
+        for field in _KIND_OF_TEMPLATE:
+            if careful_texts.has_expression(template.get(field)):
+                yield _written_out(field_path(path, field))
 
 
 def _written_out(path: str) -> Problem:

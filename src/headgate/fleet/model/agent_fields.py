@@ -22,6 +22,8 @@ OPEN_BY_DEFAULT: Mapping[str, tuple[str, ...]] = {
     "argocd": ("revision", *_ALWAYS),
     "kubernetes": ("parameters", *_ALWAYS),
     "kubernetes-node": _ALWAYS,
+    "graph": _ALWAYS,
+    "workload": _ALWAYS,
 }
 """By type of agent: what a change is about, and never where it goes or what it runs."""
 OPEN_FOR_OTHERS = ("ref", "inputs", "image", "parameters", *_ALWAYS)
@@ -66,8 +68,10 @@ _COMMANDS = {
     "entrypoint",
     "env",
     "executable",
+    "instancetemplate",
     "jobtemplate",
     "script",
+    "settemplate",
     "shell",
 }
 _OWNERS_WORDS = frozenset(_ADDRESSES | _CREDENTIALS | _TRUST | _COMMANDS)

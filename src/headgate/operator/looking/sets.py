@@ -10,8 +10,8 @@ from headgate.kubernetes.client import Client
 from headgate.kubernetes.discovery import Discovery
 from headgate.operator.looking import listing
 from headgate.operator.running import workloads
-from headgate.workload import controller, model
-from headgate.workload.plan import explain
+from headgate.workload import controller, labels, model
+from headgate.workload.plan import explain, pod_counts
 
 
 class SeenSets:
@@ -31,6 +31,10 @@ class SeenSets:
         parts = tuple(self._cache.parts_of(item.key))
         return explain.explain(item, parts, now, is_bound_pod_by_pod=True)
 
+    def pods(self, item: Object, now: Instant) -> tuple[int, int]:
+        """How many are updated and available, of how many."""
+        return pod_counts.of_set(item, tuple(self._cache.parts_of(item.key)), now)
+
     def below(self, item: Object, now: Instant) -> ExplanationTree | None:
         """Of an object that may be a set."""
         return self.explain(item, now) if controller.is_set(item) else None
@@ -39,8 +43,21 @@ class SeenSets:
 async def look(client: Client, discovery: Discovery, namespace: str) -> SeenSets:
     """In all namespaces, if none is given."""
     cache = ObjectCache(workloads.controller().index)
-    for api_version, kind, labels in workloads.WATCHED:
+    for api_version, kind, selector in workloads.WATCHED:
         resource = await listing.own_kind(discovery, api_version, kind)
-        for item in await listing.all_of(client, resource, namespace, labels):
+        for item in await listing.all_of(client, resource, namespace, selector):
             cache.observe(item)
+    return SeenSets(cache)
+
+
+async def look_at(client: Client, discovery: Discovery, item: Object) -> SeenSets:
+    """At one set and what carries its mark."""
+    cache = ObjectCache(workloads.controller().index, [item])
+    marks = ",".join(f"{key}={value}" for key, value in labels.of_set(item.name).items())
+    for api_version, kind, _ in workloads.WATCHED:
+        if (api_version, kind) == (item.api_version, item.kind):
+            continue
+        resource = await listing.own_kind(discovery, api_version, kind)
+        for part in await listing.all_of(client, resource, item.namespace, marks):
+            cache.observe(part)
     return SeenSets(cache)

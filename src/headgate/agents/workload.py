@@ -1,0 +1,109 @@
+"""`workload`: a PodCliqueSet is applied from a template; the job ends when every replica is updated and available.
+
+Of a set that is held, the update is aborted: what is not yet moved keeps its revision, and what was taken down comes back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import msgspec
+
+from headgate.agents import applied_objects
+from headgate.agents.applied_objects import AppliedObject, SetTemplate
+from headgate.agents.cluster_rollouts import PROGRESS_SECONDS, RolloutAgent, Standing
+from headgate.agents.port import Assignment, TimeoutSeconds
+from headgate.kernel.explanations import ExplanationTree
+from headgate.kernel.problems import Problem, Rejected
+from headgate.kubernetes import objects
+from headgate.kubernetes.errors import ApiError
+from headgate.kubernetes.resources import Document
+from headgate.workload import model
+from headgate.workload.plan import conditions, operate
+from headgate.workload.plan.situation import ABORT
+
+_PATH = "config.setTemplate"
+
+
+class WorkloadConfig(msgspec.Struct, frozen=True, rename="camel"):
+    set_template: dict[str, Any]
+    kube_context: str | None = None
+    progress_deadline_seconds: Annotated[int, msgspec.Meta(ge=1)] = PROGRESS_SECONDS
+    timeout_seconds: TimeoutSeconds | None = None
+
+
+class WorkloadAgent(RolloutAgent):
+    type = "workload"
+
+    async def _wanted(self, assignment: Assignment) -> AppliedObject:
+        config = assignment.config(WorkloadConfig)
+        template = applied_objects.set_template(config.set_template, _PATH)
+        _check_kind(template)
+        cluster = await self._cluster(config.kube_context, assignment)
+        resource = await cluster.discovery.find(model.API_VERSION, model.KIND)
+        return AppliedObject.of(cluster, resource, template, assignment, _PATH)
+
+    async def _standing(self, wanted: AppliedObject, found: Document) -> Standing:
+        known = standing(found)
+        if known.state not in ("moving", "held"):
+            return known
+        seen = None
+        with contextlib.suppress(ApiError):  # how it is does not depend on whether its parts may be read
+            seen = await self._explain(wanted.cluster, wanted.resource, found)
+        if seen is None:
+            return known
+        new, total = seen.pods
+        message = f"{new} of {total} pods updated, {known.message}"
+        reason = first_reason(seen.tree)
+        if reason is not None:
+            message += f", waiting for {reason}"
+        return Standing(known.state, message, f"{known.message} {new} {total}")
+
+    def _hold(self, wanted: AppliedObject, found: Document) -> tuple[Mapping[str, str], str] | None:
+        progress = (found.get("status") or {}).get("rollingUpdateProgress") or {}
+        if standing(found).state == "done" or "updateEndedAt" in progress or not progress:
+            return None
+        aborted = operate.abort(objects.read(found, wanted.resource))
+        said = "the update is aborted: what is not yet moved keeps its revision until the next job"
+        return {ABORT: aborted.annotations[ABORT]}, said
+
+    def _progress_seconds(self, assignment: Assignment) -> int:
+        return assignment.config(WorkloadConfig).progress_deadline_seconds
+
+
+def _check_kind(template: SetTemplate) -> None:
+    given = (template.api_version or model.API_VERSION, template.kind or model.KIND)
+    if given != (model.API_VERSION, model.KIND):
+        message = f'is "{given[1]}" of "{given[0]}"; allowed is {model.KIND} of {model.API_VERSION}'
+        raise Rejected((Problem(f"{_PATH}.kind", message),))
+
+
+def standing(pod_set: Document) -> Standing:
+    """By its status alone. A set that was rolled back, or whose update was aborted, is not what was applied."""
+    status: Mapping[str, Any] = pod_set.get("status") or {}
+    if status.get("observedGeneration") != pod_set["metadata"]["generation"]:
+        return Standing("moving", "waiting for the operator to take it up")
+    found = {str(one.get("type")): one for one in status.get("conditions") or ()}
+    progressing = found.get(conditions.PROGRESSING, {})
+    available = str(found.get(conditions.AVAILABLE, {}).get("message") or "no replica is available yet")
+    reason, message = progressing.get("reason"), str(progressing.get("message") or "")
+    progress = status.get("rollingUpdateProgress") or {}
+    is_over = not progress or "updateEndedAt" in progress
+    if reason == "RolledBack" or (status.get("rolledBack") and is_over):
+        return Standing("failed", message)
+    if progressing.get("status") == "False" and not status.get("rolledBack"):
+        return Standing("failed", message)
+    if reason in ("Paused", "OnDelete"):
+        is_new = status.get("updatedReplicas") == pod_set["spec"].get("replicas")
+        if reason == "Paused" or not is_new:
+            return Standing("held", f"{available}; {message}")
+    if is_over and found.get(conditions.AVAILABLE, {}).get("status") == "True":
+        return Standing("done", f"{available} at revision {status.get('updateRevision')}")
+    return Standing("moving", f"{available}; {message}")
+
+
+def first_reason(tree: ExplanationTree) -> str | None:
+    """What stands in the way first, of what is stuck."""
+    return next((line.message for line in tree.lines if line.kind != "update"), None)

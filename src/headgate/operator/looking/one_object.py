@@ -1,0 +1,38 @@
+"""One object of a cluster, whichever level it is of, with what it is made of and why it is where it is."""
+
+from __future__ import annotations
+
+import msgspec
+
+from headgate.kernel.explanations import ExplanationTree
+from headgate.kernel.instants import Instant
+from headgate.kubernetes import objects
+from headgate.kubernetes.client import Client
+from headgate.kubernetes.discovery import Discovery
+from headgate.kubernetes.resources import ApiResource, Document
+from headgate.operator.looking import graphs, sets
+from headgate.workload import controller
+
+
+class SeenObject(msgspec.Struct, frozen=True):
+    """`pods` are those of a set that are updated, and how many it is to have."""
+
+    tree: ExplanationTree
+    pods: tuple[int, int] = (0, 0)
+
+
+async def look(
+    client: Client, discovery: Discovery, resource: ApiResource, document: Document, now: Instant
+) -> SeenObject | None:
+    """None if it is neither a set nor an instance, or on its way out. Raises ApiError."""
+    item = objects.read(document, resource)
+    if controller.is_set(item):
+        seen = await sets.look_at(client, discovery, item)
+        return SeenObject(seen.explain(item, now), seen.pods(item, now))
+    known = await graphs.definitions(client, discovery)
+    definition = graphs.definition_of(resource.group, resource.kind, known)
+    if definition is None:
+        return None
+    found = await graphs.look(client, discovery, [definition])
+    tree = found.explain(item.key, now)
+    return None if tree is None else SeenObject(tree)
