@@ -372,12 +372,50 @@ def test_no_more_are_held_than_allowed(store: Store) -> None:
             await asyncio.sleep(0.01)
             return DONE
 
-        put(store, *(order(f"job-{number}") for number in range(12)))
+        put(store, *(order(f"job-{number}", agent=f"agent-{number % 3}") for number in range(12)))
         reports = Reports()
         runner = runner_of(store, Scripted(slow), reports, most_at_once=3)
         async with running(runner):
             await until(lambda: len(reports.taken) == 12)
         assert most == 3
+
+    play(story())
+
+
+def test_an_agent_whose_other_side_hangs_leaves_room_for_the_others(store: Store) -> None:
+    async def story() -> None:
+        async def answer(assignment: Assignment) -> JobProgress:
+            if assignment.job.id.startswith("hung"):
+                await asyncio.Event().wait()
+            return DONE
+
+        hung = [order(f"hung-{number}", agent=f"hung-{number % 2}", created_at=1) for number in range(60)]
+        put(store, *hung, *(order(f"well-{number}", agent="well", created_at=2) for number in range(9)))
+        agent, reports = Scripted(answer), Reports()
+        runner = runner_of(store, agent, reports, most_at_once=16)
+        async with running(runner):
+            await until(lambda: len(reports.taken) == 9)
+            assert {change.job[:4] for change in reports.taken} == {"well"}
+            assert 10 <= runner.held <= 15
+
+    play(story())
+
+
+def test_an_agent_that_cannot_be_stopped_leaves_room_for_the_others(store: Store) -> None:
+    async def story() -> None:
+        class Hanging(Scripted):
+            async def stop(self, assignment: Assignment) -> str | None:
+                if assignment.job.id.startswith("hung"):
+                    await asyncio.Event().wait()
+                return await super().stop(assignment)
+
+        jobs = [f"hung-{number}" for number in range(20)] + ["well"]
+        put(store, *(order(job, agent=job[:4], claimed_by="lost", claimed_until=1) for job in jobs))
+        for job in jobs:
+            cancel(store, job)
+        agent = Hanging(DONE)
+        async with running(runner_of(store, agent, Reports(), most_at_once=8)):
+            await until(is_gone(store, "well"))
 
     play(story())
 

@@ -50,6 +50,12 @@ def test_agents_may_have_any_name(store: Store, text: str) -> None:
     assert claimed_jobs(store, agent=text, holder=text) == ["job"]
 
 
+def test_agents_that_have_enough_get_nothing_more(store: Store) -> None:
+    put_orders(store, [order("one", agent="a'b"), order("two", agent="other"), order("three", agent="full")])
+    assert claimed_jobs(store, without=[(HOME, "full"), (HOME, "a'b"), ("elsewhere", "other")]) == ["two"]
+    assert sorted(claimed_jobs(store)) == ["one", "three"]
+
+
 def test_a_claim_says_who_holds_it_and_until_when(store: Store) -> None:
     put_orders(store, [order("job")])
     found = claim_one(store)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterable
 import msgspec
 
 from headgate.agents.port import Agent, TryLaterError
+from headgate.agents.slots import MOST_AT_ONCE, AgentKey, Slots
 from headgate.agents.work import (
     STOPPING_SECONDS,
     ClaimLostError,
@@ -31,7 +32,6 @@ from headgate.store.port import Dispatch, Store, UnavailableError
 
 logger = logging.getLogger(__name__)
 
-MOST_AT_ONCE = 64
 LEASE_SECONDS = 30.0
 POLL_SECONDS = 1.0
 
@@ -64,7 +64,7 @@ class AgentRunner:
         self._most_at_once = most_at_once
         self._poll_seconds = poll_seconds
         self._held: dict[Key, tuple[Work, asyncio.Task[None]]] = {}
-        self._stopping: dict[Key, asyncio.Task[None]] = {}
+        self._stopping: dict[Key, tuple[AgentKey, asyncio.Task[None]]] = {}
         self._woken = asyncio.Event()
         self._is_closing = False
         self._looks_no_more = asyncio.Event()
@@ -125,7 +125,7 @@ class AgentRunner:
             await agent.close()
 
     async def _end_tasks(self) -> None:
-        tasks = [task for _, task in self._held.values()] + list(self._stopping.values())
+        tasks = [task for _, task in self._held.values()] + [task for _, task in self._stopping.values()]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -139,8 +139,9 @@ class AgentRunner:
     async def _look(self) -> bool:
         """Whether there may be more to take at once."""
         await self._stop_cancelled()
-        free = self._most_at_once - len(self._held)
-        if free <= 0 or self._is_closing:
+        slots = Slots(self._most_at_once, (_agent_of(work.order) for work, _ in self._held.values()))
+        limit = slots.step
+        if limit == 0 or self._is_closing:
             return False
         orders = await asyncio.to_thread(
             self._tools.store.claim_orders,
@@ -148,11 +149,12 @@ class AgentRunner:
             holder=self._holder,
             now=self._tools.clock(),
             seconds=self._tools.lease_seconds,
-            limit=free,
+            limit=limit,
+            without=slots.full,
         )
         for order in orders:
             self._take(order)
-        return len(orders) == free
+        return len(orders) == limit
 
     def _take(self, order: Dispatch) -> None:
         work = Work(order, self._tools)
@@ -188,12 +190,13 @@ class AgentRunner:
 
     async def _stop_cancelled(self) -> None:
         now = self._tools.clock()
+        slots = Slots(self._most_at_once, (agent for agent, _ in self._stopping.values()))
         for order in await asyncio.to_thread(self._tools.store.cancelled_orders, self._types):
             key = (order.workspace, order.job)
             is_others = order.claimed_by not in (None, self._holder) and (order.claimed_until or 0) > now
-            if key in self._stopping or is_others or len(self._stopping) >= self._most_at_once:
-                continue
-            self._stopping[key] = asyncio.create_task(self._stop(key))
+            agent = _agent_of(order)
+            if key not in self._stopping and not is_others and slots.take(agent):
+                self._stopping[key] = (agent, asyncio.create_task(self._stop(key)))
 
     async def _stop(self, key: Key) -> None:
         try:
@@ -239,3 +242,7 @@ class AgentRunner:
                 wait = error.after_seconds or self._tools.backoff.seconds(failures)
                 logger.warning("Job %s is not stopped yet: %s", order.job, error.message)
                 await asyncio.sleep(wait)
+
+
+def _agent_of(order: Dispatch) -> AgentKey:
+    return order.workspace, order.agent

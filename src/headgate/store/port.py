@@ -8,7 +8,7 @@ everywhere. Only the holder of the workspace's lease may append decisions.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Literal
 
@@ -363,10 +363,12 @@ class Store(ABC):
         now: Instant,
         seconds: float,
         limit: int,
+        without: Collection[tuple[str, str]] = (),
         note: Callable[[Dispatch], Json] | None = None,
     ) -> list[Dispatch]:
-        """Hands out orders that are due and that nobody holds, oldest first, each to one caller only. `note` says what
-        is kept as the state of an order that was just claimed."""
+        """Hands out orders that are due and that nobody holds, oldest first, each to one caller only; none of the agents
+        in `without`, which are named by workspace and name. `note` says what is kept as the state of an order that was
+        just claimed."""
 
     @abstractmethod
     def claim_states(self, workspace: str, type_: str, now: Instant) -> list[Json]:

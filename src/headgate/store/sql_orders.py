@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 from headgate.kernel import instants
@@ -34,9 +34,13 @@ class SqlOrders(Store):
         now: Instant,
         seconds: float,
         limit: int,
+        without: Collection[tuple[str, str]] = (),
         note: Callable[[Dispatch], Json] | None = None,
     ) -> list[Dispatch]:
         where, values = self._due(types, workspace, agent, now)
+        for each in without:
+            where += " AND NOT (workspace = ? AND agent = ?)"
+            values += each
         if not self._is_any(where, values):
             return []
         lock = " FOR UPDATE SKIP LOCKED" if self._driver.dialect == "postgresql" else ""
