@@ -25,6 +25,10 @@ UNDER_WAY = {"rollingUpdateProgress": {"revision": "b"}}
 OVER = {"rollingUpdateProgress": {"revision": "b", "updateEndedAt": "2026-03-01T09:00:00Z"}}
 
 
+def aborted(found: dict[str, Any]) -> dict[str, Any]:
+    return {**found, "metadata": {**found["metadata"], "annotations": {"headgate.dev/abort": "b@3"}}}
+
+
 @pytest.mark.parametrize(
     ("found", "state"),
     [
@@ -37,7 +41,8 @@ OVER = {"rollingUpdateProgress": {"revision": "b", "updateEndedAt": "2026-03-01T
         (pod_set("Paused", "Unknown", **UNDER_WAY), "held"),
         (pod_set("OnDelete", updatedReplicas=1, **OVER), "held"),
         (pod_set("OnDelete", updatedReplicas=2, **OVER), "done"),
-        (pod_set("Aborted", "False", **OVER), "failed"),
+        (aborted(pod_set("Aborted", "False", **OVER)), "failed"),
+        (pod_set("Aborted", "False", **OVER), "moving"),
         (pod_set("ProgressDeadlineExceeded", "False", **UNDER_WAY), "failed"),
         (pod_set("ProgressDeadlineExceeded", "False", rolledBack={"from": "b"}, **UNDER_WAY), "moving"),
         (pod_set("RolledBack", rolledBack={"from": "b"}, **OVER), "failed"),

@@ -91,6 +91,8 @@ def standing(pod_set: Document) -> Standing:
     reason, message = progressing.get("reason"), str(progressing.get("message") or "")
     progress = status.get("rollingUpdateProgress") or {}
     is_over = not progress or "updateEndedAt" in progress
+    if reason == "Aborted" and ABORT not in (pod_set["metadata"].get("annotations") or {}):
+        return Standing("moving", "waiting for the operator to see that it goes on")
     if reason == "RolledBack" or (status.get("rolledBack") and is_over):
         return Standing("failed", message)
     if progressing.get("status") == "False" and not status.get("rolledBack"):

@@ -9,7 +9,7 @@ import json
 import logging
 import time
 import uuid
-from collections.abc import Coroutine, Iterable, Iterator
+from collections.abc import Awaitable, Coroutine, Iterable, Iterator
 from typing import Any
 from urllib.parse import quote
 
@@ -53,6 +53,11 @@ _AGENTS_PERMISSION = "job:run"
 """Agents wait for jobs, many of them with one token."""
 STREAM_CHECK_SECONDS = 10.0
 """How long a stream may go on after its token was taken away."""
+
+
+async def _finished(answering: Awaitable[Answer], route: Route, call: Request) -> Answer:
+    answer = await answering
+    return answer if route.finish is None else await route.finish(call, answer)
 
 
 class _Request(msgspec.Struct):
@@ -183,9 +188,9 @@ class Application:
                 call = await self._call(request, match, held)
                 aside, lane = self._service.aside, match.route.lane
                 if aside is not None and lane is not None and self._is_aside(request, match.route):
-                    answering = aside.answer(lane, match.route.operation, call)
-                    return await self._unless_over(request, answering)
-                answer = await match.route.handler(call)
+                    answering = _finished(aside.answer(lane, match.route.operation, call), match.route, call)
+                    return responding.encoded(await self._unless_over(request, answering))
+                answer = await _finished(match.route.handler(call), match.route, call)
                 if answer.stream is not None:
                     self._streams.check(request.principal.identity, request.user)
                 return responding.encoded(answer)

@@ -10,6 +10,7 @@ import msgspec
 
 from headgate.agents.credentials import Credentials
 from headgate.api.login_codes import LoginCodes
+from headgate.kernel.explanations import ExplanationTree
 from headgate.kernel.instants import Instant
 from headgate.runtime.commands import Caller, Command, Idempotency, Question, Reply
 from headgate.runtime.health import Health
@@ -109,6 +110,12 @@ Authenticate = Callable[[str | None], Awaitable[Principal]]
 """From the header Authorization to the caller; raises `Refusal`."""
 
 
+class LevelsBelow(Protocol):
+    """What explains objects of clusters; it answers soon, whatever a cluster does."""
+
+    async def explain(self, begun: Any) -> ExplanationTree: ...
+
+
 class Service(msgspec.Struct, frozen=True):
     """What handlers work with. `worker_client` changes workspaces and looks at them; `store` is for history (call it in a
     thread)."""
@@ -127,6 +134,8 @@ class Service(msgspec.Struct, frozen=True):
     """How the application finds out who calls; it gives it to its handlers itself."""
     aside: Aside | None = None
     """None where everything is done in one process: in one of those beside a server, and in tests."""
+    levels: LevelsBelow | None = None
+    """None where no cluster is asked."""
 
 
 class ClientConnection:
@@ -248,6 +257,8 @@ class Route(msgspec.Struct, frozen=True):
     """It may stay open until there is something to answer; one caller has few of these open."""
     reads_body: bool = False
     """The handler decodes the body itself: it may be large."""
+    finish: Callable[[Request, Answer], Awaitable[Answer]] | None = None
+    """Adds to the answer what only the server itself can ask for, wherever the answer was made."""
 
     @property
     def accepted_media_types(self) -> tuple[str, ...]:

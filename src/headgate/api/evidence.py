@@ -7,7 +7,7 @@ from typing import Any
 
 from headgate.api import permissions, rollout_views
 from headgate.api.calls import Request
-from headgate.fleet.engine import explain, remedies
+from headgate.fleet.engine import explain, explain_tree, remedies
 from headgate.fleet.model import records
 from headgate.fleet.state import evidence
 from headgate.kernel import rendering
@@ -37,7 +37,10 @@ def shown(metrics: list[dict[str, Any]], *, whole: bool) -> list[dict[str, Any]]
 
 def explained(explanation: explain.Explanation, *, whole: bool) -> dict[str, Any]:
     """An explanation as it is answered: with each action the roles that may take it."""
-    found = rendering.built(rollout_views.ExplanationView, explanation, actions=acting(explanation.actions))
+    tree = explain_tree.of_target(explanation).document()
+    found = rendering.built(
+        rollout_views.ExplanationView, explanation, actions=acting(explanation.actions), tree=tree
+    )
     if found["job"] is not None:
         shown(found["job"]["metrics"], whole=whole)
     return found

@@ -121,10 +121,33 @@ class ActionView(remedies.Action, frozen=True, rename="camel"):
     roles: list[str]
 
 
+class TreeLineView(msgspec.Struct, frozen=True, rename="camel"):
+    """One thing that was asked about the subject, and the answer; `origin` is who asks."""
+
+    type: str
+    origin: str
+    verdict: str
+    message: str
+    next_evaluation_time: str | None
+
+
+class ExplanationTreeView(msgspec.Struct, frozen=True, rename="camel"):
+    """One tree for all levels. Below a job that applied an object of a cluster is what the cluster says of it."""
+
+    subject: str
+    level: Literal["fleet", "graph", "workload"]
+    state: str
+    message: str
+    lines: list[TreeLineView]
+    children: list[ExplanationTreeView]
+
+
 class ExplanationView(explain.Explanation, frozen=True, rename="camel"):
-    """`changes` says what can change the state next, `blocked` that nothing but a person can."""
+    """`changes` says what can change the state next, `blocked` that nothing but a person can; `tree` is the same and what
+    is below, down to the pods of a cluster."""
 
     actions: tuple[ActionView, ...] = ()
+    tree: ExplanationTreeView | None = None
 
 
 class ReasonGroupView(explain_deployment.ReasonGroup, rename="camel"):

@@ -37,6 +37,7 @@ from headgate.api.app import Application, create_app
 from headgate.api.aside.lanes import Aside
 from headgate.api.authentication import Authenticator
 from headgate.api.calls import Service
+from headgate.api.levels_below import ClusterLevels
 from headgate.api.login_codes import LoginCodes
 from headgate.api.metrics import Metrics
 from headgate.api.oidc import OidcVerifier
@@ -155,6 +156,7 @@ class Process:
         self._stop: asyncio.Event | None = None
         self._server: _Server | None = None
         self._aside: Aside | None = None
+        self._levels = ClusterLevels(Clusters(options.allowed_clusters), self._explained)
 
     def _prepare(self) -> None:
         """Blocks; can be tried again."""
@@ -218,6 +220,7 @@ class Process:
             await measurer.close()
             if self._aside is not None:
                 await self._aside.close()
+            await self._levels.close()
             await web.close()
             if self._is_started:
                 await asyncio.to_thread(self.worker.stop)
@@ -314,6 +317,7 @@ class Process:
             health=self.health,
             aside=self._aside,
             login_codes=self.login_codes,
+            levels=self._levels,
         )
         routes = ALL if self.options.serves else checks.ROUTES
         fallback = console.serve if self.options.serves else None

@@ -10,6 +10,7 @@ from typing import Any, get_args
 from headgate.api import (
     evidence,
     finding,
+    levels_below,
     lists,
     orderings,
     pages,
@@ -189,6 +190,7 @@ def _routes(path: str, suffix: str) -> tuple[Route, ...]:
         Route(
             "GET", f"{path}/explain", f"explainTarget{suffix}", "Say why a target has not changed yet",
             explain_target, "read", tag, {200: rollout_views.ExplanationView}, lane="lists",
+            finish=levels_below.add,
         ),
         Route(
             "GET", f"{path}/jobs", f"listTargetJobs{suffix}", "List the jobs of a target, newest first",
