@@ -13,8 +13,8 @@ from collections.abc import Callable, Collection, Iterable
 
 import msgspec
 
+from headgate.agents.agent_shares import MOST_AT_ONCE, AgentKey, AgentShares
 from headgate.agents.port import Agent, TryLaterError
-from headgate.agents.slots import MOST_AT_ONCE, AgentKey, Slots
 from headgate.agents.work import (
     STOPPING_SECONDS,
     ClaimLostError,
@@ -139,8 +139,8 @@ class AgentRunner:
     async def _look(self) -> bool:
         """Whether there may be more to take at once."""
         await self._stop_cancelled()
-        slots = Slots(self._most_at_once, (_agent_of(work.order) for work, _ in self._held.values()))
-        limit = slots.step
+        shares = AgentShares(self._most_at_once, (_agent_of(work.order) for work, _ in self._held.values()))
+        limit = shares.step
         if limit == 0 or self._is_closing:
             return False
         orders = await asyncio.to_thread(
@@ -150,7 +150,7 @@ class AgentRunner:
             now=self._tools.clock(),
             seconds=self._tools.lease_seconds,
             limit=limit,
-            without=slots.full,
+            without=shares.full,
         )
         for order in orders:
             self._take(order)
@@ -190,12 +190,12 @@ class AgentRunner:
 
     async def _stop_cancelled(self) -> None:
         now = self._tools.clock()
-        slots = Slots(self._most_at_once, (agent for agent, _ in self._stopping.values()))
+        shares = AgentShares(self._most_at_once, (agent for agent, _ in self._stopping.values()))
         for order in await asyncio.to_thread(self._tools.store.cancelled_orders, self._types):
             key = (order.workspace, order.job)
             is_others = order.claimed_by not in (None, self._holder) and (order.claimed_until or 0) > now
             agent = _agent_of(order)
-            if key not in self._stopping and not is_others and slots.take(agent):
+            if key not in self._stopping and not is_others and shares.take(agent):
                 self._stopping[key] = (agent, asyncio.create_task(self._stop(key)))
 
     async def _stop(self, key: Key) -> None:

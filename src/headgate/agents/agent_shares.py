@@ -16,7 +16,7 @@ TIMES_FREE = 3
 """One agent alone gets three quarters."""
 
 
-class Slots:
+class AgentShares:
     """A reading of who holds how many; takes are counted as they come."""
 
     def __init__(self, most: int, held: Iterable[AgentKey]) -> None:
