@@ -1,7 +1,11 @@
-"""Runs the benchmarks, or those named on the command line."""
+"""Runs the benchmarks, or those named on the command line.
 
+`--size N` is for those that can be run smaller or larger, `--only PART,PART` for those that have parts.
+"""
+
+import argparse
 import importlib
-import sys
+import inspect
 
 NAMES = (
     "cel",
@@ -15,14 +19,23 @@ NAMES = (
     "service",
     "reports",
     "waits",
+    "kubernetes",
 )
 
 
-def main(names: list[str]) -> None:
-    for name in names or NAMES:
+def main() -> None:
+    parser = argparse.ArgumentParser("python -m bench")
+    parser.add_argument("names", nargs="*", choices=(*NAMES, []), metavar="NAME")
+    parser.add_argument("--size", type=int)
+    parser.add_argument("--only")
+    given = parser.parse_args()
+    options = {name: value for name in ("size", "only") if (value := getattr(given, name)) is not None}
+    for name in given.names or NAMES:
         print(f"# {name}", flush=True)
-        for line in importlib.import_module(f"bench.{name}").run():
+        run = importlib.import_module(f"bench.{name}").run
+        known = inspect.signature(run).parameters
+        for line in run(**{key: value for key, value in options.items() if key in known}):
             print(line, flush=True)
 
 
-main(sys.argv[1:])
+main()
