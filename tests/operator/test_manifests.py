@@ -66,12 +66,17 @@ class Played:
             if by in CONTROLLERS:
                 plural = plurals().get((key.group, key.kind))
                 if plural is not None:
-                    self.asked |= {(key.group, f"{plural}{suffix}", verb) for verb in verbs}
+                    part = suffix if (key.group, key.kind) not in WITHOUT_STATUS else ""
+                    self.asked |= {(key.group, f"{plural}{part}", verb) for verb in verbs}
                 elif by == "controller":
                     raise AssertionError(f"no role speaks of {key.kind}")
             return original(store, about, *given, **named)
 
         monkeypatch.setattr(ObjectStore, name, watched)
+
+
+WITHOUT_STATUS = {(kind.group, kind.kind) for kind in crds.ALL if not kind.has_status}
+"""Their status is written with the rest of them."""
 
 
 @functools.cache

@@ -9,7 +9,7 @@ import msgspec
 
 from headgate.graph.compile import compiler as compiling
 from headgate.graph.compile import definition
-from headgate.graph.reconcile import labels, propagate, revisions
+from headgate.graph.reconcile import labels, propagate, revisions, rollouts
 from headgate.graph.reconcile.cluster_view import ClusterView
 from headgate.graph.reconcile.planner_cache import PlannerCache
 from headgate.graph.reconcile.propagate import DefinitionPlan, InstancePlan
@@ -109,7 +109,8 @@ class GraphController:
             return
         owner = self._definition_of.get((key.group, key.kind))
         if owner is not None:
-            yield request_for(owner)
+            if is_gone or self._concerns_definition(owner, item, before):
+                yield request_for(owner)
             if not is_own_status:
                 yield key
         for carrier in (item, before):
@@ -123,6 +124,13 @@ class GraphController:
         if is_gone or labels.INSTANCE_ID not in item.labels:
             # The object that stood in somebody's way may have gone.
             yield from self._with_conflicts
+
+    def _concerns_definition(self, name: str, item: Object, before: Object | None) -> bool:
+        """Gates of its own may read anything of an instance; without them, most of what happens to one is its own."""
+        served = self._served.get(name)
+        if served is None or before is None or served.newest.propagate_when:
+            return True
+        return rollouts.standing_of(item) != rollouts.standing_of(before)
 
     def _instance_with(self, item: Object) -> Iterator[Key]:
         """The instance that the labels of one of its objects name."""

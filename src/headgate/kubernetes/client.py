@@ -187,6 +187,13 @@ class Client:
             options["gracePeriodSeconds"] = grace_seconds
         return await self.ask("DELETE", resource.path(namespace, name), {}, options)
 
+    async def delete_selected(self, resource: ApiResource, labels: str, namespace: str = "") -> Document:
+        """All that the selector finds, with one request."""
+        if not labels:
+            raise ValueError("what is deleted together has to be selected by labels")
+        options: Document = {"propagationPolicy": "Background"}
+        return await self.ask("DELETE", resource.path(namespace), {"labelSelector": labels}, options)
+
     async def evict(
         self, name: str, namespace: str, *, uid: str = "", grace_seconds: int | None = None
     ) -> Document:

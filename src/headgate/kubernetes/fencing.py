@@ -95,6 +95,10 @@ class FencedClient:
             grace_seconds=grace_seconds,
         )
 
+    async def delete_selected(self, resource: ApiResource, labels: str, namespace: str = "") -> Document:
+        """The selector is the precondition: it must find nothing that another leader would keep."""
+        return await self._leading().delete_selected(resource, labels, namespace)
+
     async def evict(
         self, name: str, namespace: str, *, uid: str, grace_seconds: int | None = None
     ) -> Document:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
 from typing import Any
 
 from headgate.kernel import instants
-from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Object, OwnerReference
 from headgate.kubernetes.errors import NonsenseError
 from headgate.kubernetes.resources import ApiResource, Document
 
+_moment = functools.lru_cache(4_096)(instants.parse)
+"""The same object is read again with each of its changes."""
 _OWN_PLACES = frozenset({"apiVersion", "kind", "metadata", "spec", "status"})
 
 
@@ -36,8 +37,8 @@ def read(document: Document, resource: ApiResource) -> Object:
             finalizers=tuple(metadata.get("finalizers") or ()),
             generation=metadata.get("generation") or 1,
             resource_version=version_of(metadata["resourceVersion"]),
-            created_at=instants.parse(metadata["creationTimestamp"]),
-            deleted_at=instants.parse(deleted) if deleted else None,
+            created_at=_moment(metadata["creationTimestamp"]),
+            deleted_at=_moment(deleted) if deleted else None,
             spec=document.get("spec") or {},
             status=document.get("status") or {},
             other={key: value for key, value in document.items() if key not in _OWN_PLACES},
@@ -53,16 +54,3 @@ def version_of(written: Any) -> int:
     if not isinstance(written, str) or not (written.isascii() and written.isdigit()):
         raise ValueError(f"the resourceVersion {written!r} is not a number")
     return int(written)
-
-
-def last_writer(document: Mapping[str, Any]) -> str:
-    """The manager of the newest managed fields; empty where that is not certain, since times have seconds only."""
-    newest: Instant = -1
-    writers: set[str] = set()
-    for entry in (document.get("metadata") or {}).get("managedFields") or ():
-        at = instants.parse(entry["time"]) if "time" in entry else 0
-        if at > newest:
-            newest, writers = at, set()
-        if at == newest:
-            writers.add(entry.get("manager", ""))
-    return writers.pop() if len(writers) == 1 else ""

@@ -212,7 +212,7 @@ class Reflector:
         self._known[item.key] = item
         if self._read_document is not None:
             self._read_document(item, document)
-        self._tell("modified" if before is not None else "added", item, before, objects.last_writer(document))
+        self._tell("modified" if before is not None else "added", item, before)
 
     def _end(self, item: Object, version: int) -> None:
         """Gone as of a version. What a controller wrote later than that is not: its cache compares."""
@@ -220,12 +220,13 @@ class Reflector:
         last = msgspec.structs.replace(
             item, resource_version=version, deleted_at=item.deleted_at or self._clock()
         )
-        self._tell("deleted", last, before, "")
+        self._tell("deleted", last, before)
 
     def _tell(
-        self, kind: Literal["added", "modified", "deleted"], item: Object, before: Object | None, by: str
+        self, kind: Literal["added", "modified", "deleted"], item: Object, before: Object | None
     ) -> None:
-        self._audience.observe(ObjectChange(kind, item, before, self._clock(), by))
+        """By whom is not certain from a document, and to take another's change for one's own is to miss it."""
+        self._audience.observe(ObjectChange(kind, item, before, self._clock(), ""))
 
 
 def _version(written: str) -> int:

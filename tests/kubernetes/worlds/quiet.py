@@ -31,6 +31,8 @@ async def objects_when_quiet(
     reason = ""
     while time.monotonic() < end:
         loops = operator.loops
+        for loop in loops:
+            loop.hurry()
         if loops and all(loop.is_resting for loop in loops):
             _hurry(loops)
             listed = await _listed(client, namespace, watched)

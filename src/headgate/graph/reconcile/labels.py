@@ -18,7 +18,7 @@ RECONCILE = "kro.run/reconcile"
 SUSPENDED = ("suspended", "disabled")
 
 REVISION = "headgate.dev/revision"
-"""On an object: the number of the revision that last wrote it."""
+"""On an object: the number of the revision that last wrote it. As a label on a revision: its own."""
 CONTENT = "headgate.dev/content"
 """On an object: the hash of the content that was last written into it."""
 GRAPH_REVISION = "headgate.dev/graph-revision"

@@ -163,6 +163,7 @@ def to_object(revision: InstanceRevision, instance: Object, definition: str) -> 
             labels.DEFINITION_NAME: definition,
             labels.INSTANCE_ID: instance.uid,
             labels.INSTANCE_NAME: instance.name,
+            labels.REVISION: str(revision.number),
         },
         owners=(OwnerReference(instance.kind, instance.name, instance.uid),),
         spec={

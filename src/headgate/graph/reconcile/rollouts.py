@@ -79,6 +79,23 @@ def is_instance_ready(instance: Object) -> bool:
     )
 
 
+def standing_of(instance: Object) -> tuple[object, ...]:
+    """All that a definition without gates of its own goes by in one of its instances."""
+    annotations = instance.annotations
+    return (
+        instance.uid,
+        instance.deleted_at,
+        instance.generation,
+        annotations.get(labels.GRAPH_REVISION),
+        annotations.get(labels.STARTED_ON),
+        labels.is_paused(annotations),
+        labels.is_suspended(annotations),
+        instance.labels.get(labels.OWNED),
+        labels.FINALIZER in instance.finalizers,
+        instance.status.get(conditions.OWN),
+    )
+
+
 def in_order(instances: Iterable[Object]) -> list[Object]:
     return sorted(instances, key=lambda item: (item.created_at, item.namespace, item.name))
 
@@ -201,7 +218,11 @@ class _Pass:
 
     def _admit(self, graph: CompiledGraph, newest: int, members: list[RolloutMember]) -> None:
         start = self._landed_number(members) or newest
-        items = [self._item_of(member, newest, index) for index, member in enumerate(members)]
+        is_at_rest = all(not member.number or member.is_updated for member in members)
+        # Nobody asks for the line of a propagation in which nobody stands.
+        items = (
+            [] if is_at_rest else [self._item_of(each, newest, index) for index, each in enumerate(members)]
+        )
         collection = GraphItems(items)
         bench = judging.GateEvaluator(
             graph.propagate_when,
@@ -213,12 +234,13 @@ class _Pass:
             self._memory.gates,
             has_default_waves=True,
         )
-        for member, item in zip(members, items):
+        for index, member in enumerate(members):
             if not member.number:
                 self._grant(member, start, is_start=True)
             elif member.is_updated:
                 self._keep_managed(member)
             else:
+                item = items[index]
                 member.answer = self._answer(member, item, bench)
                 if member.answer.is_allowed:
                     bench.admit(item)

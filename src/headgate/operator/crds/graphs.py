@@ -65,6 +65,8 @@ REVISION = CustomKind(
         Column("Instance", ".spec.instance.name"),
         Column("Number", ".spec.number", "integer"),
     ),
+    # Its number and what it grants are one write: one that grants nothing yet would be of no use to anybody.
+    has_status=False,
 )
 GRAPH_REVISION = CustomKind(
     revisions.GRAPH_API_VERSION,

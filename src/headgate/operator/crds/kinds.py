@@ -38,6 +38,8 @@ class CustomKind(msgspec.Struct, frozen=True):
     selector: str | None = None
     """The field of the status with the label selector, of kinds that can be scaled."""
     is_namespaced: bool = True
+    has_status: bool = True
+    """As a part of its own, which nobody writes together with the rest."""
 
     @property
     def group(self) -> str:
@@ -83,11 +85,12 @@ class CustomKind(msgspec.Struct, frozen=True):
             "statusReplicasPath": ".status.replicas",
             "labelSelectorPath": f".status.{self.selector}",
         }
+        parts: dict[str, Any] = {"status": {}} if self.has_status else {}
         version = {
             "name": self.api_version.partition("/")[2],
             "served": True,
             "storage": True,
-            "subresources": {"status": {}, **({"scale": scale} if self.selector is not None else {})},
+            "subresources": {**parts, **({"scale": scale} if self.selector is not None else {})},
             "additionalPrinterColumns": [column.document() for column in (*self.columns, _AGE)],
             "schema": {"openAPIV3Schema": self.schema()},
         }

@@ -60,7 +60,7 @@ WORKLOADS: tuple[Permission, ...] = (
 )
 GRAPHS: tuple[Permission, ...] = (
     *_own(graphs.DEFINITION, (*SEEN, *EDITED), owns=True),
-    *_own(graphs.REVISION, MADE),
+    *_own(graphs.REVISION, (*MADE, "deletecollection"), reports=False),
     *_own(graphs.GRAPH_REVISION, MADE, reports=False),
     Permission("apiextensions.k8s.io", ("customresourcedefinitions",), MADE),
     Permission(definition.DEFAULT_GROUP, ("*",), (*SEEN, *EDITED)),

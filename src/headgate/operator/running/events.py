@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 import msgspec
@@ -115,13 +115,20 @@ def _name(told: Told) -> str:
     return f"{told.about.name[:200].rstrip('.-')}.{digest}"
 
 
-def of_conditions(about: Object, status: Mapping[str, Any]) -> Iterator[Told]:
-    """What the conditions say that they did not say before."""
+def of_conditions(about: Object, status: Mapping[str, Any]) -> Told | None:
+    """What the conditions say that they did not say before, as one sentence. One that is true from its beginning on is
+    no news: nobody has waited for it."""
     before = {_type(each): (each.get("status"), each.get("reason")) for each in _conditions(about.status)}
+    news: dict[str, str] = {}
     for each in _conditions(status):
         said, message = (each.get("status"), each.get("reason")), str(each.get("message") or "")
-        if message and each.get("reason") and before.get(_type(each)) != said:
-            yield Told(about, "Normal", str(each["reason"]), message)
+        was = before.get(_type(each), ("True", None))
+        is_news = was != said and (said[0] != "True" or was[0] != "True")
+        if is_news and message and each.get("reason"):
+            news.setdefault(message, str(each["reason"]))
+    if not news:
+        return None
+    return Told(about, "Normal", next(iter(news.values())), "; ".join(news))
 
 
 def _type(condition: Mapping[str, Any]) -> str:

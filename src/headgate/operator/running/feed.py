@@ -64,12 +64,10 @@ class ObjectFeed:
         if change.kind == "deleted":
             for manager in self._managers:
                 self._fields.pop((manager, key), None)
-        # Who wrote it is not certain from a document, and to take another's change for one's own is to miss it.
-        told = change._replace(by="")
         if key in self._held:
-            self._held[key].append(told)
+            self._held[key].append(change)
         else:
-            self._tell(told)
+            self._tell(change)
 
     def replaced(self, group: str, kind: str, items: Iterable[Object]) -> None:
         listed = tuple(items)

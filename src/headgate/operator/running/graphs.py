@@ -40,9 +40,14 @@ class LiveGraphController(GraphController):
     a quantity of `1000m` that comes back as `1` is no drift."""
 
     def __init__(
-        self, source: LearntKinds, recorder: EventRecorder, crd_changed: Callable[[Object], None]
+        self,
+        source: LearntKinds,
+        recorder: EventRecorder,
+        crd_changed: Callable[[Object], None],
+        graph_changed: Callable[[], None],
     ) -> None:
         super().__init__(lambda _: {}, source)
+        self._graph_changed = graph_changed
         self._recorder = recorder
         self._crd_changed = crd_changed
         self._renditions: dict[str, Object] = {}
@@ -71,13 +76,18 @@ class LiveGraphController(GraphController):
     ) -> Iterable[Key]:
         if item.kind == CRD_KIND and item.key.group == CRD_GROUP:
             self._crd_changed(item)
+        elif item.kind in (kinds.DEFINITION.kind, kinds.GRAPH_REVISION.kind) and not is_own_status:
+            self._graph_changed()
         rendition = self._renditions.get(item.uid)
         if rendition is not None:
             if is_gone:
                 del self._renditions[item.uid]
             elif _is_same(rendition, item):
                 self.memory.keep_in_force(item, item.annotations[labels.CONTENT])
-        return super().requests(item, before, is_gone=is_gone, is_own_status=is_own_status)
+        yield from super().requests(item, before, is_gone=is_gone, is_own_status=is_own_status)
+        if is_gone and item.kind == revisions.KIND and labels.DEFINITION_NAME in item.labels:
+            # It may have been the last one of an older graph revision.
+            yield graphs.request_for(item.labels[labels.DEFINITION_NAME])
 
 
 def _is_same(rendition: Object, item: Object) -> bool:
@@ -99,12 +109,16 @@ class GraphKeeper:
         self._watches = watches
         self._recorder = recorder
         self._learnt = LearntKinds(ClusterSchemas(client, discovery))
-        self.controller = LiveGraphController(self._learnt, recorder, self._crd_changed)
+        self.controller = LiveGraphController(
+            self._learnt, recorder, self._crd_changed, lambda: self._heard.clear()
+        )
         self._loop: ControllerLoop[GraphPlan] | None = None
         self._waiting: dict[tuple[str, str], asyncio.Task[None]] = {}
         self._misses: dict[str, int] = {}
         self._definition_of: dict[tuple[str, str], str] = {}
         self._crd_generations: dict[str, int] = {}
+        self._heard: set[str] = set()
+        """The definitions of which all is heard, as long as neither they nor any kind changes."""
         self._is_discovery_old = False
 
     def drive(self, loop: ControllerLoop[GraphPlan]) -> None:
@@ -129,6 +143,8 @@ class GraphKeeper:
 
     async def _is_heard(self, definition: Object, cache: ObjectCache) -> bool:
         """Whether all is known that its graphs speak of. If not, it is asked for again in time."""
+        if definition.name in self._heard:
+            return True
         if self._is_discovery_old:
             self._is_discovery_old = False
             await self._discovery.refresh()
@@ -149,6 +165,8 @@ class GraphKeeper:
             self._misses.pop(definition.name, None)
         for reflector in unheard:
             self._wait_for(reflector, definition)
+        if not unheard and not is_missing:
+            self._heard.add(definition.name)
         return not unheard
 
     async def _watch(self, wanted: dict[KindName, None]) -> tuple[list[Reflector], bool]:
@@ -194,6 +212,7 @@ class GraphKeeper:
         for group, kind in self._watches.kinds():
             if (group, kind) in used or any(_is_left(item) for item in cache.of_kind(group, kind)):
                 continue
+            self._heard.clear()
             await self._watches.stop(group, kind)
             if self._loop is not None:
                 self._loop.runner.cache.replace(group, kind, ())
@@ -204,6 +223,7 @@ class GraphKeeper:
         before = self._crd_generations.get(item.name)
         self._crd_generations[item.name] = item.generation
         self._is_discovery_old = True
+        self._heard.clear()
         if before is not None and before != item.generation:
             self._learnt.forget(str(item.spec.get("group")), str(names.get("kind")))
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from typing import Any, Generic, Protocol
 
@@ -24,9 +25,11 @@ from headgate.kubernetes.errors import (
 )
 from headgate.kubernetes.lease import DeposedError
 from headgate.operator.running import events
+from headgate.operator.running.costly_passes import CostlyPasses
 from headgate.operator.running.events import EventRecorder, Told
 from headgate.operator.running.meter import OperatorMeter
 from headgate.operator.running.pace import WritePace
+from headgate.operator.running.resting import RestingStatuses
 from headgate.operator.running.writing import ObjectWriter
 
 logger = logging.getLogger(__name__)
@@ -35,6 +38,7 @@ PATIENCE = instants.seconds(1)
 """How long a pass whose write was refused waits for news at first."""
 GATHERING_SECONDS = 0.01
 """News come in bursts: after the first of them so long is waited for the others."""
+PASSES_AT_ONCE = 8
 MOST_AT_ONCE = 16
 """How many writes of one plan are under way together, if they are alike."""
 LONGEST_REST_SECONDS = 60.0
@@ -72,8 +76,13 @@ class ControllerLoop(Generic[PlanT]):
         meter: OperatorMeter,
         clock: Callable[[], Instant],
         prepare: Prepare = always,
+        is_alone: Callable[[Key], bool] = lambda _: False,
+        *,
+        resting: RestingStatuses | None = None,
     ) -> None:
+        """`is_alone` says which requests are looked at while no other is; `resting`, that statuses may wait."""
         self._name = name
+        self._is_alone = is_alone
         self._prepare = prepare
         self._controller = controller
         self._writer = writer
@@ -83,6 +92,9 @@ class ControllerLoop(Generic[PlanT]):
         self._clock = clock
         self._heard = asyncio.Event()
         self._is_waiting = False
+        self._resting = resting
+        self._costs = {True: CostlyPasses(0.002, 50), False: CostlyPasses(0.02, 2)}
+        """One that is made alone keeps all others waiting, so that is done seldom."""
         self.runner: Runner[PlanT] = Runner(listed, controller, PATIENCE)
 
     def observe(self, change: ObjectChange) -> None:
@@ -95,17 +107,26 @@ class ControllerLoop(Generic[PlanT]):
         self._heard.set()
 
     def ask(self, request: Key, in_seconds: float = 0.0) -> None:
-        """For a look at it, now or in a while."""
+        """For a look at it in a while; or now, whatever it was put off for."""
         if in_seconds:
             self.runner.queue.requeue(request, self._clock() + instants.seconds(in_seconds))
         else:
+            if self._resting is not None:
+                self._resting.end(request)
+            self._costs[self._is_alone(request)].forget(request)
             self.runner.queue.add(request)
         self._heard.set()
 
     @property
     def is_resting(self) -> bool:
-        """Nothing is under way, and nothing was heard that is not looked at yet."""
-        return self._is_waiting and not self._heard.is_set()
+        """Nothing is under way, nothing was heard that is not looked at yet, and nothing waits to be tidied up."""
+        return self._is_waiting and not self._heard.is_set() and self._writer.tidies_in_seconds() is None
+
+    def hurry(self) -> None:
+        """What waits for more of its kind waits no longer."""
+        if self._writer.tidies_in_seconds() is not None:
+            self._writer.hurry()
+            self._heard.set()
 
     def look(self) -> None:
         """At the clock: it may be time for something."""
@@ -115,9 +136,31 @@ class ControllerLoop(Generic[PlanT]):
         """Until it is cancelled, or does not lead any more: then it raises DeposedError."""
         while True:
             self.runner.queue.wake(self._clock())
-            for request in self.runner.queue.take():
-                await self._pass(request)
+            await self._round()
+            await self._writer.tidy()
             await self._rest()
+
+    async def _round(self) -> None:
+        """All requests that were ready when it began, and each once: while one waits for its writes, others are
+        planned."""
+        under_way: set[asyncio.Task[None]] = set()
+        try:
+            for request in self.runner.queue.take():
+                is_alone = self._is_alone(request)
+                free_at = self._costs[is_alone].until(request, self._clock())
+                if free_at is not None:
+                    self.runner.queue.requeue(request, free_at)
+                    continue
+                await _fewer_than(1 if is_alone else PASSES_AT_ONCE, under_way)
+                if is_alone:
+                    await self._pass(request)
+                else:
+                    under_way.add(asyncio.create_task(self._pass(request)))
+            await _fewer_than(1, under_way)
+        finally:
+            for task in under_way:
+                task.cancel()
+            await asyncio.gather(*under_way, return_exceptions=True)
 
     async def _rest(self) -> None:
         if self.runner.queue:
@@ -128,6 +171,9 @@ class ControllerLoop(Generic[PlanT]):
         if due is not None:
             wait = (due - self._clock()) / instants.MICROSECONDS_PER_SECOND
             seconds = min(max(wait, 0.0), LONGEST_REST_SECONDS)
+        tidies_in = self._writer.tidies_in_seconds()
+        if tidies_in is not None:
+            seconds = min(seconds, tidies_in)
         self._is_waiting = True
         try:
             async with asyncio.timeout(seconds):
@@ -146,6 +192,7 @@ class ControllerLoop(Generic[PlanT]):
             logger.warning("%s %s cannot be prepared: %s", request.kind, request.name, error)
             self.runner.refused(request, self._clock())
             return
+        begin = time.thread_time()
         try:
             plan = self.runner.plan(request, self._clock())
         except Exception:
@@ -154,11 +201,18 @@ class ControllerLoop(Generic[PlanT]):
             self._meter.failed(self._name)
             self.runner.refused(request, self._clock())
             return
+        self._costs[self._is_alone(request)].took(request, time.thread_time() - begin, self._clock())
         self._meter.passed(self._name)
         if plan is None:
             return
         self._announce(getattr(plan, "events", ()))
-        for batch in _batches(plan.actions):
+        actions = plan.actions
+        resting = self._resting
+        until = resting.rests(request, actions, self._clock()) if resting is not None else None
+        if until is not None:
+            actions = actions[:-1]
+            self.runner.queue.requeue(request, until)
+        for batch in _batches(actions):
             refusal = await self._write(request, batch)
             if refusal is not None:
                 self._refused(request, refusal)
@@ -176,7 +230,8 @@ class ControllerLoop(Generic[PlanT]):
                 found = await asyncio.gather(*(self._one(action) for action in part))
             for action, before, error in zip(part, seen, found, strict=True):
                 if error is None and before is not None and isinstance(action, UpdateStatus):
-                    for told in events.of_conditions(before, action.status):
+                    told = events.of_conditions(before, action.status)
+                    if told is not None:
                         self._recorder.tell(told)
             wrong = next((error for error in found if error is not None), None)
             if wrong is not None:
@@ -225,6 +280,16 @@ class ControllerLoop(Generic[PlanT]):
 
 
 AnyLoop = ControllerLoop[Any]
+
+
+async def _fewer_than(count: int, under_way: set[asyncio.Task[None]]) -> None:
+    """Waits until fewer are under way. Raises what one of them raised."""
+    while len(under_way) >= count:
+        done, _ = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
+        under_way -= done
+        for error in [task.exception() for task in done]:
+            if error is not None:
+                raise error
 
 
 def _batches(actions: Sequence[Action]) -> Iterator[Sequence[Action]]:

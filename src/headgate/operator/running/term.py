@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from headgate.graph.controller import GraphPlan
+from headgate.graph.controller import GraphPlan, is_definition
 from headgate.kernel.instants import Instant
 from headgate.kubernetes.client import Client
 from headgate.kubernetes.discovery import Discovery, UnknownKindError
@@ -23,6 +23,7 @@ from headgate.operator.running.feed import ObjectFeed
 from headgate.operator.running.loop import AnyLoop, ControllerLoop
 from headgate.operator.running.meter import OperatorMeter
 from headgate.operator.running.pace import WritePace
+from headgate.operator.running.resting import RestingStatuses
 from headgate.operator.running.watches import Watches
 from headgate.operator.running.writing import ObjectWriter
 from headgate.workload.plan.planner import WorkloadPlan
@@ -156,6 +157,8 @@ class Term:
             self._meter,
             self._clock,
             keeper.prepare,
+            is_definition,
+            resting=RestingStatuses(),
         )
         keeper.drive(loop)
         feed.listen(loop)

@@ -9,6 +9,7 @@ import msgspec
 
 from headgate.cluster.cache import ObjectCache
 from headgate.cluster.port import Conflict
+from headgate.graph.reconcile import revisions
 from headgate.kernel.objects import (
     Action,
     Create,
@@ -27,7 +28,10 @@ from headgate.kubernetes.resources import ApiResource, Document
 from headgate.operator.running import translation
 from headgate.operator.running.feed import ObjectFeed
 from headgate.operator.running.pace import WritePace
+from headgate.operator.running.retired_revisions import RetiredRevisions
 from headgate.operator.running.translation import ABSENT_VERSION
+
+_OURS_WHOLE = frozenset({("v1", "Pod"), (revisions.API_VERSION, revisions.KIND)})
 
 
 class WatchedKinds(Protocol):
@@ -60,6 +64,18 @@ class ObjectWriter:
         self._manager = manager
         self._by = by
         self._applied = applied
+        self._retired = RetiredRevisions(client, discovery, feed, pace, by)
+
+    async def tidy(self) -> None:
+        """What was put off until there is more of it."""
+        await self._retired.remove_due()
+
+    def hurry(self) -> None:
+        self._retired.hurry()
+
+    def tidies_in_seconds(self) -> float | None:
+        """None if nothing was put off."""
+        return self._retired.due_in_seconds()
 
     async def write(self, action: Action, cache: ObjectCache) -> None:
         key = action.object.key if isinstance(action, Create | Update) else action.key
@@ -70,11 +86,11 @@ class ObjectWriter:
                 case Update(object=item):
                     await self._update(item, cache)
                 case UpdateStatus(key=key, uid=uid, status=status):
-                    await self._update_status(_seen(cache, key, uid), status)
+                    await self._update_status(_seen(cache, key, uid), status, cache)
                 case DeleteObject(key=key, uid=uid):
                     seen = cache.get(key)
                     # What went by itself meanwhile is what was wanted.
-                    if seen is not None and seen.uid == uid:
+                    if seen is not None and seen.uid == uid and not self._retired.take(seen):
                         await self._delete(seen)
 
     async def _create(self, item: Object, cache: ObjectCache) -> None:
@@ -82,6 +98,9 @@ class ObjectWriter:
         written = self._document(item, cache)
         if len(written["metadata"].get("ownerReferences", ())) != len(item.owners):
             raise Conflict(f"the owner of {item.kind} {item.name} is not there any more")
+        is_status_apart = _has_status_apart(resource)
+        if item.status and not is_status_apart:
+            written["status"] = item.status
         await self._pace.turn()
         if _is_ours_whole(item):
             answer = await self._client.create(resource, written, manager=self._manager)
@@ -98,7 +117,7 @@ class ObjectWriter:
         self._feed.read_document(made, answer)
         self._show(None, made)
         try:
-            if item.status:
+            if item.status and is_status_apart:
                 made = await self._apply_status(resource, made, item.status)
         finally:
             self._feed.wrote(made, None, self._by)
@@ -139,10 +158,14 @@ class ObjectWriter:
             )
         self._tell(answer, resource, seen)
 
-    async def _update_status(self, seen: Object, status: Document) -> None:
+    async def _update_status(self, seen: Object, status: Document, cache: ObjectCache) -> None:
         resource = await self._discovery.find(seen.api_version, seen.kind)
         await self._pace.turn()
-        self._feed.wrote(await self._apply_status(resource, seen, status), seen, self._by)
+        if _has_status_apart(resource):
+            made = await self._apply_status(resource, seen, status)
+        else:
+            made = await self._replace_status(resource, seen, status, cache)
+        self._feed.wrote(made, seen, self._by)
 
     async def _apply_status(self, resource: ApiResource, seen: Object, status: Document) -> Object:
         """Nobody else has a say in it, so the whole of it is applied, whatever became of the spec meanwhile."""
@@ -158,6 +181,16 @@ class ObjectWriter:
         answer = await self._client.apply(
             resource, written, manager=self._manager, uid=seen.uid, force=True, subresource="status"
         )
+        return objects.read(answer, resource)
+
+    async def _replace_status(
+        self, resource: ApiResource, seen: Object, status: Document, cache: ObjectCache
+    ) -> Object:
+        """Of a kind whose status is a field like others, and which is nobody else's: the object as it was seen, with
+        another status."""
+        written = self._document(seen, cache)
+        written["metadata"] |= {"uid": seen.uid, "resourceVersion": str(seen.resource_version)}
+        answer = await self._client.update(resource, {**written, "status": status}, manager=self._manager)
         return objects.read(answer, resource)
 
     async def _delete(self, seen: Object) -> None:
@@ -220,8 +253,13 @@ class ObjectWriter:
 
 def _is_ours_whole(item: Object) -> bool:
     """Pods are made once and hardly changed, nobody else writes their spec, and lists in it may name a thing twice,
-    which server-side apply does not take. So they are written plainly."""
-    return item.kind == "Pod" and item.api_version == "v1"
+    which server-side apply does not take. Revisions are nobody else's at all. So they are written plainly."""
+    return (item.api_version, item.kind) in _OURS_WHOLE
+
+
+def _has_status_apart(resource: ApiResource) -> bool:
+    """Where nobody asked discovery nothing is known, and most kinds have it so."""
+    return "status" in resource.subresources or not resource.verbs
 
 
 def _seen(cache: ObjectCache, key: Key, uid: str) -> Object:
