@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -74,6 +74,13 @@ class Shelf:
     def __init__(self) -> None:
         self.state: State = {}
         self.history: list[State] = []
+        self.lines: list[str] = []
+        self.takes_lines = 1_000_000
+
+    async def print(self, lines: Sequence[str], offset: int) -> bool:
+        """As the store does: what was printed before is passed over."""
+        self.lines += lines[len(self.lines) - offset :]
+        return len(self.lines) < self.takes_lines
 
     async def keep(self, state: State) -> None:
         self.state = json.loads(json.dumps(state))
@@ -82,7 +89,8 @@ class Shelf:
     def assignment(self, config: Mapping[str, Any], job: str = "job-1", **given: Any) -> Assignment:
         """As after a restart: nothing but the kept state is known."""
         content = document(job, config, **given)
-        return Assignment(HOME, msgspec.convert(content, OrderDocument), state=self.state, keep=self.keep)
+        order = msgspec.convert(content, OrderDocument)
+        return Assignment(HOME, order, state=self.state, keep=self.keep, print_lines=self.print)
 
 
 def order(

@@ -21,16 +21,17 @@ from .support import QUICK, document, drop, play, serving, until
 
 
 class FakeServer:
-    """The three routes of the API that a pull agent uses."""
+    """The routes of the API that a pull agent uses."""
 
     def __init__(self, *jobs: str, config: dict[str, Any] | None = None) -> None:
         self.offers = [document(job, config) | {"claim": {"token": 1, "until": "2026"}} for job in jobs]
         self.claims: list[dict[str, Any]] = []
         self.beats: list[str] = []
+        self.lines: list[str] = []
         self.reports: list[tuple[str, str, str]] = []
         self.cancelled: set[str] = set()
         self.lost: set[str] = set()
-        self.troubles: dict[str, list[Any]] = {"claim": [], "heartbeat": [], "report": []}
+        self.troubles: dict[str, list[Any]] = {"claim": [], "heartbeat": [], "report": [], "log": []}
 
     async def __call__(self, request: web.BaseRequest) -> web.StreamResponse:
         assert request.headers["Authorization"] == "Bearer hg_token"
@@ -47,6 +48,10 @@ class FakeServer:
         if action == "heartbeat":
             self.beats.append(owner)
             return web.json_response({"cancelled": owner in self.cancelled, "until": "2026"})
+        if action == "log":
+            assert body["token"] == 1
+            self.lines += body["lines"][len(self.lines) - body["offset"] :]
+            return web.json_response({"nextOffset": len(self.lines), "isFull": False})
         self.reports.append((owner, body["status"], body["message"]))
         return web.json_response({})
 

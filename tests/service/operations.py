@@ -139,6 +139,7 @@ def _rest(known: Known) -> Iterator[Request]:
     yield Request("patchJob", "PATCH", job, {"status": "successful"})
     yield Request("claimJobs", "POST", "/v1/job-agents/other-puller/claim", {})
     yield Request("heartbeatJob", "POST", f"{claimed}/heartbeat", {"token": known.claim})
+    yield Request("appendJobLog", "POST", f"{claimed}/log", {"token": known.claim, "lines": ["begun"]})
     yield Request("reportJob", "POST", f"{claimed}/report", {"token": known.claim, "status": "successful"})
     yield Request(
         "callbackJob", "POST", f"/v1/jobs/{known.called_job}/callback", {"status": "successful"}, 401

@@ -209,6 +209,14 @@ THINGS: tuple[Thing, ...] = (
             "leaseSeconds": ("", "how long nobody else is offered the job, an hour at most"),
         },
     ),
+    Thing(
+        ("appendJobLog",), "job:run",
+        {
+            "token": ("", "nothing but the claim that it belongs to"),
+            "lines": ("", "what people read of the job, without its secrets; bounded for each job"),
+            "offset": ("", "which of the lines are new"),
+        },
+    ),
     Thing(("heartbeatJob",), "job:run", {"token": ("", "nothing but the claim that it belongs to")}),
     Thing(
         tuple(f"{act}Target{suffix}" for act in ("retry", "rollback", "redeploy") for suffix in ("", "ByParts")),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -61,6 +62,15 @@ class AgentApiClient:
         }
         body = {key: value for key, value in body.items() if value is not None}
         await self._post(f"/v1/jobs/{quote(job, safe='')}/report", body)
+
+    async def print(self, job: str, token: Token, lines: Sequence[str], offset: int) -> bool:
+        """Whether the job's log takes more. How a job goes does not depend on its log, so a refusal is no error."""
+        body = {"token": token, "lines": lines, "offset": offset}
+        try:
+            answer = await self._post(f"/v1/jobs/{quote(job, safe='')}/log", body)
+        except RefusedByServerError:
+            return False
+        return answer.fields().get("isFull") is False
 
     async def _post(self, path: str, body: object, timeout_seconds: float = 30) -> WebAnswer:
         answer = await self._web.call(

@@ -21,7 +21,8 @@ from typing import Annotated
 
 import msgspec
 
-from headgate.agents import exec_run
+from headgate.agents import exec_output, exec_run
+from headgate.agents.log_lines import printable
 from headgate.agents.port import (
     Agent,
     Assignment,
@@ -29,7 +30,6 @@ from headgate.agents.port import (
     JobProgress,
     TimeoutSeconds,
     TryLaterError,
-    printable,
     shortened,
 )
 from headgate.kernel.problems import Problem, Rejected
@@ -93,7 +93,7 @@ class ExecAgent(Agent):
             return JobProgress("queued", "the command is being started", look_again_seconds=LOOK_SECONDS[0])
         if "begun" not in assignment.state:
             await assignment.keep(begun=True)
-        return self._seen(run, config)
+        return await self._seen(run, config, assignment)
 
     async def follow(self, assignment: Assignment) -> JobProgress:
         return await self.start(assignment)
@@ -129,9 +129,11 @@ class ExecAgent(Agent):
             raise TryLaterError(f"the command was started by the agent on {machine}, which is waited for", 5)
         return self._place
 
-    def _seen(self, run: ExecRun, config: ExecConfig) -> JobProgress:
-        code = run.exit_code()
-        if code is None and run.is_alive():
+    async def _seen(self, run: ExecRun, config: ExecConfig, assignment: Assignment) -> JobProgress:
+        """All that it printed is in the log before its end is told."""
+        has_ended = run.exit_code() is not None or not run.is_alive()
+        await exec_output.print_new(run.folder, assignment, has_ended=has_ended)
+        if not has_ended:
             looks = self._looks.get(run.folder.name, 0)
             self._looks[run.folder.name] = looks + 1
             wait = LOOK_SECONDS[min(looks, len(LOOK_SECONDS) - 1)]

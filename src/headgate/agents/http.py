@@ -10,13 +10,13 @@ import msgspec
 
 from headgate.agents import signing
 from headgate.agents.credentials import Credentials
+from headgate.agents.log_lines import printable
 from headgate.agents.port import (
     Agent,
     Assignment,
     JobProgress,
     TimeoutSeconds,
     TryLaterError,
-    printable,
     shortened,
 )
 from headgate.agents.web import Web, WebAnswer, place_of, segment

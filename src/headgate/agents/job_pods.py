@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from headgate.agents.port import printable
+from headgate.agents.log_lines import printable
 from headgate.kubernetes.client import Client
 from headgate.kubernetes.errors import ApiError
 from headgate.kubernetes.resources import PODS, Document
@@ -65,7 +65,7 @@ async def last_lines(client: Client, pod: Document | None, count: int) -> list[s
     text = b""
     with contextlib.suppress(ApiError):
         pieces = client.within(LOG_SECONDS).logs(
-            _name(pod), pod["metadata"]["namespace"], container=_speaker(pod), tail_lines=count
+            _name(pod), pod["metadata"]["namespace"], container=speaker(pod), tail_lines=count
         )
         async with contextlib.aclosing(pieces):
             async for piece in pieces:
@@ -73,7 +73,15 @@ async def last_lines(client: Client, pod: Document | None, count: int) -> list[s
     return [line for line in printable(text.decode("utf-8", "replace")).splitlines() if line.strip()][-count:]
 
 
-def _speaker(pod: Document) -> str:
+def has_begun(pod: Document) -> bool:
+    return _status(pod).get("phase") not in (None, "Pending", "Unknown")
+
+
+def speaker_of(pod: Document) -> str:
+    return f"the pod {_name(pod)}, {speaker(pod)}"
+
+
+def speaker(pod: Document) -> str:
     """The container that failed, else the first."""
     for container, state in _states(pod):
         if (state.get("terminated") or {}).get("exitCode"):

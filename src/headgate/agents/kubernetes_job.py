@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from headgate.agents import job_manifests, job_marks, job_pods
+from headgate.agents import job_manifests, job_marks, job_pods, pod_logs
 from headgate.agents.clusters import ClusterAgent, ReachedCluster, check_is_of
 from headgate.agents.port import Assignment, JobProgress, TimeoutSeconds, TryLaterError, shortened
 from headgate.kernel import instants
@@ -90,6 +90,7 @@ class KubernetesJobAgent(ClusterAgent):
             message = f"the Job {place} was deleted before its end was seen"
             return JobProgress("externalRunNotFound", message, str(place))
         pods = await job_pods.of_job(place.cluster.client, place.namespace, uid)
+        await pod_logs.print_new(place.cluster.client, pods, assignment)
         ended = _ended(found)
         if ended is None:
             message = shortened(_how_it_is(found, pods))

@@ -8,14 +8,14 @@ earlier call began and never begin it a second time. An agent keeps what it need
 from __future__ import annotations
 
 import functools
-import unicodedata
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, TypeVar
 
 import msgspec
 
-from headgate.agents import credentials
+from headgate.agents import credentials, log_lines
+from headgate.agents.log_lines import printable
 from headgate.fleet.model import objects as model
 from headgate.fleet.model.scrubbing import Scrubber
 from headgate.kernel import documents
@@ -101,6 +101,8 @@ class OrderDocument(msgspec.Struct, frozen=True, rename="camel"):
 
 
 Keep = Callable[[State], Awaitable[None]]
+Print = Callable[[Sequence[str], int], Awaitable[bool]]
+"""Adds lines to the job's log, the first of which has this number; false when it takes no more."""
 
 
 class Assignment:
@@ -114,12 +116,14 @@ class Assignment:
         state: State | None = None,
         deadline_at: Instant | None = None,
         keep: Keep | None = None,
+        print_lines: Print | None = None,
     ) -> None:
         self.workspace = workspace
         self.document = document
         self.deadline_at = deadline_at
         self._state: State = dict(state or {})
         self._keep = keep
+        self._print = print_lines
 
     @property
     def job(self) -> JobFacts:
@@ -143,6 +147,12 @@ class Assignment:
         if self._keep is not None:
             await self._keep(changed)
         self._state = changed
+
+    async def print(self, lines: Sequence[str], offset: int) -> bool:
+        """Durable when it returns. Whoever does not know whether it did prints the same again, with the same number."""
+        if self._print is None:
+            return False
+        return not lines or await self._print(log_lines.kept(lines, self.scrubber), offset)
 
     def config(self, kind: type[Config]) -> Config:
         """Raises Rejected, which the runner reports as `invalidIntegration`."""
@@ -189,7 +199,3 @@ def shortened(text: str) -> str:
     """As long as a message may be, and without characters that no database or terminal takes."""
     text = printable(text)
     return text if len(text) <= LONGEST_MESSAGE else text[: LONGEST_MESSAGE - 3] + "..."
-
-
-def printable(text: str) -> str:
-    return "".join(each for each in text if each in "\n\t" or unicodedata.category(each) not in ("Cc", "Cs"))

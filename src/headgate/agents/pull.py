@@ -10,6 +10,7 @@ import asyncio
 import logging
 import random
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -139,7 +140,8 @@ class PullAgent:
             if before is not None:
                 before.cancel()
                 await asyncio.gather(before, return_exceptions=True)
-            await self._work(Assignment(self._workspace, document), token)
+            print_lines = partial(self._api.print, job, token)
+            await self._work(Assignment(self._workspace, document, print_lines=print_lines), token)
         except RefusedByServerError as error:
             logger.warning("Job %s: %s", job, error)
         except Exception:

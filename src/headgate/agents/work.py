@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -13,7 +13,9 @@ from headgate.agents.port import (
     Agent,
     Assignment,
     JobProgress,
+    Keep,
     OrderDocument,
+    Print,
     State,
     TryLaterError,
     invalid,
@@ -24,6 +26,7 @@ from headgate.kernel import instants
 from headgate.kernel.backoffs import Backoff
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Rejected
+from headgate.store.job_lines import JobLines
 from headgate.store.port import Dispatch, Store, UnavailableError
 
 logger = logging.getLogger(__name__)
@@ -100,7 +103,7 @@ class Work:
             await self._conclude(Said("invalidJobAgent", message), None)
             return
         try:
-            assignment = assignment_of(self.order, self._kept.agent, self._keep)
+            assignment = assignment_of(self.order, self._kept.agent, self._keep, self._print)
         except msgspec.DecodeError as error:
             await self._conclude(Said("invalidIntegration", f"the order cannot be read: {error}"), None)
             return
@@ -255,6 +258,12 @@ class Work:
         self._kept.agent = state
         await self._save()
 
+    async def _print(self, lines: Sequence[str], offset: int) -> bool:
+        order = self.order
+        given = JobLines(order.workspace, order.job, self._tools.clock(), tuple(lines), offset)
+        end = await self._stored(self._tools.store.append_job_lines, given, order.token)
+        return end is not None and not end.is_full
+
     async def _save(self) -> None:
         encoded = msgspec.json.encode(self._kept)
         if encoded == self.order.state:
@@ -289,11 +298,18 @@ def kept_of(order: Dispatch) -> OrderState:
 
 
 def assignment_of(
-    order: Dispatch, state: State, keep: Callable[[State], Awaitable[None]] | None
+    order: Dispatch, state: State, keep: Keep | None, print_lines: Print | None = None
 ) -> Assignment:
     """Raises msgspec.DecodeError."""
     document = msgspec.json.decode(order.document, type=OrderDocument)
-    return Assignment(order.workspace, document, state=state, deadline_at=order.deadline_at, keep=keep)
+    return Assignment(
+        order.workspace,
+        document,
+        state=state,
+        deadline_at=order.deadline_at,
+        keep=keep,
+        print_lines=print_lines,
+    )
 
 
 def _said(progress: JobProgress) -> Said:

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from headgate.agents import log_lines
 from headgate.fleet.model import kinds
 from headgate.fleet.model import objects as model
 from headgate.kernel.documents import Moment
@@ -62,6 +63,14 @@ class ClaimInput(msgspec.Struct, rename="camel"):
 
 class HeartbeatInput(msgspec.Struct, rename="camel"):
     token: int
+
+
+class JobLinesInput(msgspec.Struct, rename="camel"):
+    """`offset` is the number of the first line, for whoever counts them: what was sent before is passed over then."""
+
+    token: int
+    lines: Annotated[tuple[str, ...], msgspec.Meta(min_length=1, max_length=log_lines.MOST_AT_ONCE)]
+    offset: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] | None = None
 
 
 class GroupActionInput(msgspec.Struct, rename="camel"):

@@ -51,6 +51,30 @@ class Heartbeat(msgspec.Struct, rename="camel"):
     until: Moment
 
 
+class JobLineAdded(msgspec.Struct, rename="camel"):
+    """How many lines the job's log has, and whether it takes no more."""
+
+    next_offset: int
+    is_full: bool
+
+
+class JobLogLine(msgspec.Struct, rename="camel"):
+    """`line` is its number, from 0; `at` is when it was handed in."""
+
+    line: int
+    at: Moment
+    text: str
+
+
+class JobLog(msgspec.Struct, rename="camel"):
+    """`hasEnded`: the job has ended, and these are its last lines."""
+
+    items: list[JobLogLine]
+    next_offset: int
+    has_ended: bool
+    is_full: bool
+
+
 class Concerns(msgspec.Struct, rename="camel"):
     """How many release targets it concerns, the first of them by name, and what there is to be said of it."""
 

@@ -121,11 +121,13 @@ class ApiClient:
             if not cursor or cursor == before or (left is not None and left <= 0):
                 return
 
-    def stream(self, place: str, headers: Mapping[str, str], timeout_seconds: float) -> Stream:
+    def stream(
+        self, place: str, headers: Mapping[str, str], timeout_seconds: float, query: Query | None = None
+    ) -> Stream:
         """An answer that is read as it comes, on a connection of its own."""
         connection = self._connect(timeout_seconds)
         try:
-            connection.request("GET", self._target(place, {}, True), headers=self._headers(headers))
+            connection.request("GET", self._target(place, query or {}, True), headers=self._headers(headers))
             underneath = connection.sock
             response = connection.getresponse()
             if response.status != 200:

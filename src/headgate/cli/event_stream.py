@@ -1,4 +1,4 @@
-"""Server-sent events of a workspace. A stream that breaks is taken up again behind the last event that was seen."""
+"""Server-sent events. A stream that breaks is taken up again behind the last event that was seen."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from headgate.cli import failures, refusals
-from headgate.cli.client import ApiClient, Stream, path
+from headgate.cli.client import ApiClient, Query, Stream, path
 
 SILENCE_SECONDS = 45.0
 """The server sends a comment every 15 seconds; three that are missing mean that nobody is there."""
@@ -70,11 +70,21 @@ def _document(text: str) -> dict[str, Any]:
 
 
 class Follower:
-    """Follows until `stop`; refusals end it, because asking again would not help."""
+    """Follows until `stop`; refusals end it, because asking again would not help. Without a `place` it follows what happens
+    in the workspace."""
 
-    def __init__(self, client: ApiClient, after: str | None = None) -> None:
+    def __init__(
+        self,
+        client: ApiClient,
+        after: str | None = None,
+        *,
+        place: str | None = None,
+        query: Query | None = None,
+    ) -> None:
         self._client = client
         self._after = after
+        self._place = place or path("events")
+        self._query = query
         self._stopped = threading.Event()
         self._stream: Stream | None = None
 
@@ -107,7 +117,7 @@ class Follower:
         headers = {"Accept": "text/event-stream"}
         if self._after is not None:
             headers["Last-Event-ID"] = self._after
-        self._stream = self._client.stream(path("events"), headers, SILENCE_SECONDS)
+        self._stream = self._client.stream(self._place, headers, SILENCE_SECONDS, self._query)
         with contextlib.closing(self._stream) as stream:
             yield Live(self._after is not None)
             for event in parse(stream.lines()):

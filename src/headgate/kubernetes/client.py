@@ -228,10 +228,15 @@ class Client:
         tail_lines: int | None = None,
         follow: bool = False,
         previous: bool = False,
+        timestamps: bool = False,
+        since_time: str = "",
+        limit_bytes: int | None = None,
     ) -> AsyncGenerator[bytes, None]:
         """As they come, in pieces of any size. Without an end, if they are followed, as long as the pod runs."""
         query = {"container": container, "tailLines": "" if tail_lines is None else str(tail_lines)}
         query |= {"follow": "true" if follow else "", "previous": "true" if previous else ""}
+        query |= {"timestamps": "true" if timestamps else "", "sinceTime": since_time}
+        query |= {"limitBytes": "" if limit_bytes is None else str(limit_bytes)}
         request = ApiRequest(
             "GET",
             PODS.path(namespace, name, "log"),

@@ -1,12 +1,13 @@
 """Brings a database to the schema of this version, step by step, each in one transaction.
 
 A step is never edited once it was released: later versions add steps. The first one is written by the code that
-defines the tables.
+defines the tables, without those that later steps add.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from headgate.store import statements
 from headgate.store.drivers import DatabaseDriver, Session
@@ -20,13 +21,22 @@ class NewerSchemaError(Exception):
     """The database was written by a later version of Headgate."""
 
 
+ADDED: tuple[tuple[str, ...], ...] = (("job_log",),)
+"""The tables of each step after the first."""
+
+
 def _first_schema(session: Session, dialect: Dialect) -> None:
-    for table in TABLES.values():
-        for sql in statements.create(table, dialect):
+    later = frozenset(name for names in ADDED for name in names)
+    _create([name for name in TABLES if name not in later], session, dialect)
+
+
+def _create(names: Sequence[str], session: Session, dialect: Dialect) -> None:
+    for name in names:
+        for sql in statements.create(TABLES[name], dialect):
             session.execute(sql)
 
 
-STEPS: tuple[Step, ...] = (_first_schema,)
+STEPS: tuple[Step, ...] = (_first_schema, *(partial(_create, names) for names in ADDED))
 
 
 def migrate(driver: DatabaseDriver, steps: Sequence[Step] = STEPS) -> None:

@@ -15,6 +15,7 @@ from typing import Literal
 import msgspec
 
 from headgate.kernel.instants import Instant
+from headgate.store.job_lines import JobLines, LogEnd
 
 Json = bytes
 """A JSON document as it was written, never parsed on its way through."""
@@ -415,6 +416,19 @@ class Store(ABC):
     @abstractmethod
     def overdue_orders(self, now: Instant, limit: int) -> list[Dispatch]:
         """Past their deadline, whoever holds them."""
+
+    # What jobs print.
+
+    @abstractmethod
+    def append_job_lines(self, given: JobLines, token: int) -> LogEnd | None:
+        """How far the job's log goes then; None, and nothing is added, if `token` is not that of the newest claim."""
+
+    @abstractmethod
+    def job_lines(self, workspace: str, job: str, offset: int, limit: int) -> list[tuple[Instant, list[str]]]:
+        """Lines from that one on, in the pieces that they came in, at most so many pieces."""
+
+    @abstractmethod
+    def job_log_end(self, workspace: str, job: str) -> LogEnd: ...
 
     # Tokens.
 

@@ -189,6 +189,11 @@ SERVICE_TABLES: tuple[Table, ...] = (
         "type not_before",
         "deadline_at",
     ),
+    _table(
+        "job_log",
+        "workspace text, job text, first int, at int, count int, bytes int, lines json",
+        "workspace job first",
+    ),
     _table("lease", "name text, holder text, token int, ends_at int", "name"),
     _table(
         "api_token",

@@ -74,6 +74,9 @@ class SqlRetention(Store):
         if keys and table == "bracket_version_group":
             members = statements.delete("bracket_version_group_member", ("workspace", "group_id"))
             session.execute_many(members, keys)
+        if keys and table == "job":
+            lines = [(workspace, str(id_)) for id_ in ids]
+            session.execute_many(statements.delete("job_log", ("workspace", "job")), lines)
         if keys:
             session.execute_many(statements.delete(table), keys)
 

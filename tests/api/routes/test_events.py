@@ -10,6 +10,7 @@ import pytest
 
 from api.routes import fleet
 from api.routes.server import Client, Server
+from headgate.api import sse
 from headgate.api.calls import Principal, Refusal, Request
 from headgate.api.routes import events
 from headgate.store.port import Event
@@ -132,7 +133,7 @@ def test_a_client_from_another_time_is_told_of_a_gap(server: Server, client: Cli
 
 
 def test_a_silent_stream_says_that_it_is_still_there(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(events, "HEARTBEAT_SECONDS", 0.01)
+    monkeypatch.setattr(sse, "HEARTBEAT_SECONDS", 0.01)
 
     async def scene() -> bytes:
         return await anext(await _open(_call(server)))
@@ -143,7 +144,7 @@ def test_a_silent_stream_says_that_it_is_still_there(server: Server, monkeypatch
 def test_a_stream_ends_so_that_the_token_is_looked_at_again(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(events, "LONGEST_STREAM_SECONDS", 0.0)
+    monkeypatch.setattr(sse, "LONGEST_STREAM_SECONDS", 0.0)
 
     async def scene() -> list[bytes]:
         return [part async for part in await _open(_call(server))]

@@ -80,8 +80,8 @@ async def _pull_agent(call: Request) -> str:
 
 async def _claim(call: Request, agent: str, wanted: bodies.ClaimInput) -> list[Dispatch]:
     store, now = call.service.store, call.service.clock()
-    for workspace, lost in await replies.in_thread(partial(claims.end_lost, store, now)):
-        await call.service.worker_client.submit(workspace, partial(_report_all, [lost]), ENGINE)
+    for workspace, lost_claim in await replies.in_thread(partial(claims.end_lost, store, now)):
+        await call.service.worker_client.submit(workspace, partial(_report_all, [lost_claim]), ENGINE)
     orders = await replies.in_thread(
         partial(
             store.claim_orders,
@@ -154,12 +154,12 @@ def _handed_out(order: Dispatch) -> dict[str, Any]:
 
 async def heartbeat(call: Request) -> Answer:
     given = documents.read(bodies.HeartbeatInput, call.body)
-    order = await _order(call)
+    order = await claimed_order(call)
     if order is None:
         job = await jobs.stored(call)
         jobs.check_agent(call, job)
         raise refusals.conflict("The claim is lost", f"job {job.id} is {job.status} and no longer handed out")
-    _check_claim(call, order, given.token)
+    check_claim(call, order, given.token)
     if not order.cancelled:
         if await _is_first_word(call, order):
             begun = JobReported(order.job, "inProgress")
@@ -168,9 +168,9 @@ async def heartbeat(call: Request) -> Answer:
             )
         until = call.service.clock() + instants.seconds(claims.kept_of(order).lease_seconds)
         if not await replies.in_thread(call.service.store.renew_order, order, until):
-            order = await _order(call)
+            order = await claimed_order(call)
             if order is None or not order.cancelled or order.token != given.token:
-                raise _lost(call.path["job"])
+                raise lost(call.path["job"])
     return Answer(
         200, {"cancelled": order.cancelled, "until": rendering.shown(order.claimed_until or order.created_at)}
     )
@@ -184,31 +184,31 @@ async def _is_first_word(call: Request, order: Dispatch) -> bool:
         claims.take_note(order)
     order.claimed_by = order.claimed_by or call.principal.user
     if not await replies.in_thread(call.service.store.save_order, order):
-        raise _lost(order.job)
+        raise lost(order.job)
     return True
 
 
-async def _order(call: Request) -> Dispatch | None:
+async def claimed_order(call: Request) -> Dispatch | None:
     order = await replies.in_thread(call.service.store.order, call.workspace, call.path["job"].lower())
     return order if order is None or order.type == claims.PULL else None
 
 
-def _check_claim(call: Request, order: Dispatch, token: int | None) -> None:
+def check_claim(call: Request, order: Dispatch, token: int | None) -> None:
     if call.principal.agents and order.agent not in call.principal.agents:
         names = ", ".join(sorted(call.principal.agents))
         raise Refusal(403, "Not allowed", f"the job is run by {order.agent}; this token is for {names}")
     if token is None:
         raise refusals.conflict(
             "The claim is not named",
-            f"job {order.job} was claimed: the report needs `token`, that of the claim",
+            f"job {order.job} was claimed: this needs `token`, that of the claim",
         )
     if order.claims == 0:
         raise refusals.conflict("The job is not claimed", f"nobody has claimed job {order.job} yet")
     if token != order.token:
-        raise _lost(order.job)
+        raise lost(order.job)
 
 
-def _lost(job: str) -> Refusal:
+def lost(job: str) -> Refusal:
     return refusals.conflict("The claim is lost", f"job {job} was offered again; stop working on it")
 
 
@@ -216,11 +216,11 @@ async def report(call: Request) -> Answer:
     given = documents.read(bodies.ClaimedReportInput, call.body)
     job = await jobs.stored(call)
     jobs.check_agent(call, job)
-    order = await _order(call)
+    order = await claimed_order(call)
     if job.completed_at is None:
         if order is None:
             raise refusals.conflict("The job is not claimed", f"job {job.id} is not that of a pull agent")
-        _check_claim(call, order, given.token)
+        check_claim(call, order, given.token)
         if given.status in model.JOB_LIVE:
             await _is_first_word(call, order)
     change = jobs.reported(job, given, order)

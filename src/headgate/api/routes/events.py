@@ -10,24 +10,19 @@ from typing import Any
 
 import msgspec
 
-from headgate.api import filters, pages, replies, views
-from headgate.api.calls import Answer, Parameter, Refusal, Request, Route
+from headgate.api import filters, pages, replies, sse, views
+from headgate.api.calls import Answer, Parameter, Request, Route
 from headgate.api.filters import Filter
 from headgate.api.lists import LONGEST_SEARCH_SECONDS
 from headgate.kernel import rendering
 from headgate.runtime.commands import UnknownWorkspaceError
 from headgate.store.port import Event
 
-HEARTBEAT_SECONDS = 15.0
-LONGEST_STREAM_SECONDS = 3_600.0
-"""Then the client comes back with its token, which may have been taken away."""
 MOST_AT_ONCE = 500
 STREAMED_AT_ONCE = 100
 _READERS = ThreadPoolExecutor(2, thread_name_prefix="headgate-events")
 """Few, and for nothing else: hundreds of streams that catch up keep each other waiting, and nobody else."""
-RETRY_MILLISECONDS = 2_000
 NEWEST_FIRST = "-seq"
-_LAST_EVENT_ID = "last-event-id"
 
 
 def document(event: Event) -> dict[str, Any]:
@@ -36,7 +31,7 @@ def document(event: Event) -> dict[str, Any]:
 
 async def list_events(call: Request) -> Answer:
     headers = {name.lower(): value for name, value in call.headers.items()}
-    after = _after(call, headers.get(_LAST_EVENT_ID))
+    after = _after(call)
     newest = await replies.in_thread(call.service.store.newest_event, call.workspace)
     if "application/json" in headers.get("accept", ""):
         return await _page(call, after, newest)
@@ -44,19 +39,11 @@ async def list_events(call: Request) -> Answer:
     return Answer(200, stream=stream, media_type="text/event-stream")
 
 
-def _after(call: Request, last_event_id: str | None) -> int | None:
+def _after(call: Request) -> int | None:
     """The header is what a reconnecting client knows best."""
-    if last_event_id is not None and last_event_id.strip():
-        text = last_event_id.strip()
-        if not (text.isascii() and text.isdigit() and len(text) <= 18):
-            raise Refusal(
-                400,
-                "Last-Event-ID is wrong",
-                f"Last-Event-ID is {text[:60]!r}; allowed is the id of an event",
-            )
-        return int(text)
+    last = sse.last_event_id(call)
     given = call.query.get("after")
-    return None if given is None else int(given)
+    return last if last is not None or given is None else int(given)
 
 
 async def _page(call: Request, position: int | None, newest: int) -> Answer:
@@ -105,8 +92,8 @@ def _seen(item: dict[str, Any]) -> dict[str, object]:
 
 
 async def _stream(call: Request, position: int, asked: int | None) -> AsyncIterator[bytes]:
-    ends = time.monotonic() + LONGEST_STREAM_SECONDS
-    yield f"retry: {RETRY_MILLISECONDS}\n\n".encode()
+    ends = time.monotonic() + sse.LONGEST_STREAM_SECONDS
+    yield sse.RETRY
     if asked is not None and asked > position:
         yield _gap(asked, position)
     spoke_at = time.monotonic()
@@ -114,11 +101,13 @@ async def _stream(call: Request, position: int, asked: int | None) -> AsyncItera
         try:
             last, text = await asyncio.get_running_loop().run_in_executor(_READERS, _next, call, position)
             if last == position:
-                await call.service.worker_client.wait_for_events(call.workspace, position, HEARTBEAT_SECONDS)
+                await call.service.worker_client.wait_for_events(
+                    call.workspace, position, sse.HEARTBEAT_SECONDS
+                )
         except UnknownWorkspaceError:
             return
-        if not text and time.monotonic() - spoke_at >= HEARTBEAT_SECONDS:
-            text = b": still here\n\n"
+        if not text and time.monotonic() - spoke_at >= sse.HEARTBEAT_SECONDS:
+            text = sse.STILL_HERE
         if text:
             yield text
             spoke_at = time.monotonic()
@@ -141,16 +130,12 @@ def _next(call: Request, position: int) -> tuple[int, bytes]:
 
 
 def _written(event: Event) -> bytes:
-    """The type becomes a line of its own, so it must not break one."""
-    name = "".join(character for character in event.type if character.isprintable())
-    data = msgspec.json.encode(document(event))
-    return f"id: {event.seq}\nevent: {name}\ndata: ".encode() + data + b"\n\n"
+    return sse.written(event.seq, event.type, msgspec.json.encode(document(event)))
 
 
 def _gap(after: int, until: int) -> bytes:
     """Events between these two are no longer kept; whoever follows along must look at everything anew."""
-    data = msgspec.json.encode({"after": after, "until": until})
-    return f"id: {until}\nevent: gap\ndata: ".encode() + data + b"\n\n"
+    return sse.written(until, "gap", msgspec.json.encode({"after": after, "until": until}))
 
 
 ROUTES = (

@@ -19,6 +19,7 @@ from headgate.kernel.problems import Problem
 SHORTEST_SECRET = 4
 """Shorter ones are in every text by chance."""
 _SHORTEST_BODY = 16
+_SHORTEST_LINE = 8
 _PLAIN_HEADERS = frozenset(
     {"accept", "accept-encoding", "accept-language", "cache-control", "content-type", "user-agent"}
 )
@@ -128,8 +129,9 @@ def _of_form(text: str) -> Iterator[str]:
 
 
 def _forms(secret: str) -> Iterator[str]:
-    """As it is, in JSON, and in an address."""
+    """As it is, in JSON, in an address, and line by line, as a log shows it."""
     yield secret
+    yield from (line for line in secret.splitlines() if len(line) >= _SHORTEST_LINE)
     yield msgspec.json.encode(secret).decode()[1:-1]
     yield "".join(chr(byte) if byte in _UNRESERVED else f"%{byte:02X}" for byte in secret.encode())
 
