@@ -12,6 +12,7 @@ from headgate.api import concerning, etags, finding, lists, objects, pages, refu
 from headgate.api.calls import Answer, Parameter, Request, Route
 from headgate.api.routes import fleet_objects
 from headgate.api.schemas import Page as PageSchema
+from headgate.fleet.engine import policy_words
 from headgate.fleet.model import kinds
 from headgate.fleet.model import objects as model
 from headgate.fleet.state.state import State
@@ -38,6 +39,11 @@ async def get_rule(call: Request) -> Answer:
 
 def _shown(call: Request, rule: model.Rule) -> dict[str, object]:
     return fleet_objects.part_shown(call, kinds.POLICY.name, objects.rule_document(rule))
+
+
+async def get_text(call: Request) -> Answer:
+    policy = await replies.ask(call, lambda view: _viewed(view, call))
+    return Answer(200, msgspec.to_builtins(policy_words.of_policy(policy)))
 
 
 async def create_rule(call: Request) -> Answer:
@@ -168,6 +174,10 @@ ROUTES = (
         "GET", "/v1/policies/{policy}/rules", "listRules", "List the rules of a policy, in their order",
         list_rules, "read", "policies", {200: PageSchema(model.Rule)},
         query=pages.parameters("rule", ()), problems=(422,),
+    ),
+    Route(
+        "GET", "/v1/policies/{policy}/text", "getPolicyText", "A policy in words, one sentence a rule",
+        get_text, "read", "policies", {200: policy_words.PolicyInWords},
     ),
     Route(
         "POST", "/v1/policies/{policy}/rules", "createRule", "Add a rule to a policy",

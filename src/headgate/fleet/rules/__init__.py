@@ -102,6 +102,12 @@ def write_rule(rule: model.Rule, *, omit_defaults: bool = True) -> dict[str, obj
     return document
 
 
+def in_words(rule: model.Rule) -> str:
+    """The sentence that its own file has for it."""
+    text: str = rule.spec.in_words()
+    return text
+
+
 def _read_name(value: dict[str, object], path: str, problems: list[Problem]) -> str | None:
     name = documents.read_into(
         model.Name | None, value.get("name"), documents.field_path(path, "name"), problems

@@ -17,6 +17,13 @@ class Approval(msgspec.Struct, frozen=True, rename="camel"):
     min_approvals: Annotated[int, msgspec.Meta(ge=0, le=1000)] = 1
     roles: Annotated[tuple[model.Name, ...], msgspec.Meta(min_length=1)] | None = None
 
+    def in_words(self) -> str:
+        if self.min_approvals == 0:
+            return "No approval is needed; a rejection holds a version until it is withdrawn."
+        count = "an approval" if self.min_approvals == 1 else f"{self.min_approvals} approvals"
+        who = f" by {' or '.join(self.roles)}" if self.roles else ""
+        return f"A version needs {count}{who} in an environment before it starts there, and one rejection holds it."
+
 
 def judge(
     rule: Approval,

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from headgate.fleet.model import expressions
+from headgate.kernel import instants
 from headgate.kernel.problems import Problem
 
 Seconds = Annotated[int, msgspec.Meta(ge=0, le=366 * 86_400)]
@@ -14,6 +15,12 @@ OverlapStrategy = Literal["queue", "merge"]
 WindowTrigger = Literal["published", "eligible"]
 RollbackStrategy = Literal["all_members", "individual", "halt_and_notify"]
 OnStuck = Literal["hold", "release"]
+
+_UNCHANGED_WORDS: dict[UnchangedMemberStrategy, str] = {
+    "skip_unchanged": "those without one are left as they are",
+    "redeploy_current": "those without one run theirs again",
+    "require_all": "it waits until all have one, as long as it may",
+}
 
 
 class DeploymentBracket(msgspec.Struct, frozen=True, rename="camel"):
@@ -51,3 +58,18 @@ class DeploymentBracket(msgspec.Struct, frozen=True, rename="camel"):
                     f"{path}.stuckTimeoutSeconds", "is required for onStuck release: it says after how long"
                 )
             )
+
+    def in_words(self) -> str:
+        """What makes a bracket; the other fields say what happens when something goes wrong."""
+        what = f"Deployments with `{self.deployment_selector}` change together on each resource"
+        unchanged = _UNCHANGED_WORDS[self.unchanged_member_strategy]
+        verb = "waits for" if self.overlap_strategy == "queue" else "joins"
+        return f"{what}, {self._when_in_words()}; {unchanged}, and what comes meanwhile {verb} the cycle under way."
+
+    def _when_in_words(self) -> str:
+        if self.readiness_mode == "immediate":
+            return "as soon as one of them has a new version"
+        window = instants.show_duration(instants.seconds(self.readiness_window_seconds or 0))
+        if self.readiness_mode == "wait_for_all":
+            return f"as soon as all of them have a new version, at the latest {window} after the first"
+        return f"{window} after the first of them has a new version"

@@ -22,6 +22,10 @@ class DeploymentDependency(msgspec.Struct, frozen=True, rename="camel"):
     depends_on: expressions.DeploymentSelectorText
     applies_to: expressions.DeploymentSelectorText | None = None
 
+    def in_words(self) -> str:
+        who = f"A deployment with `{self.applies_to}`" if self.applies_to else "A deployment"
+        return f"{who} starts on a resource when all with `{self.depends_on}` have succeeded there."
+
 
 class Upstream(msgspec.Struct, frozen=True):
     """`status` is a piece of a sentence, such as "job inProgress since 09:05"."""

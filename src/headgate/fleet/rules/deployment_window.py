@@ -39,6 +39,13 @@ class DeploymentWindow(msgspec.Struct, frozen=True, rename="camel"):
         if isinstance(text, str):
             _check_rule(text, str(zone_name or "UTC"), path, problems)
 
+    def in_words(self) -> str:
+        length = instants.show_duration(instants.seconds(60 * self.duration_minutes))
+        first = "; a first deployment may start at any time" if self.first_deployment == "bypass" else ""
+        when = f"{length} from each `{' '.join(self.rrule.split())}` ({self.timezone})"
+        begin = "New work starts only within" if self.allow_window else "No new work starts within"
+        return f"{begin} {when}{first}."
+
 
 def _check_rule(text: str, zone_name: str, path: str, problems: list[Problem]) -> None:
     try:

@@ -34,6 +34,17 @@ class EnvironmentProgression(msgspec.Struct, frozen=True, rename="camel"):
                 )
             )
 
+    def in_words(self) -> str:
+        success = "has succeeded and is verified" if self.require_verification_passed else "has succeeded"
+        share = f"on {self.minimum_success_percentage:g}% of the targets"
+        soak = instants.show_duration(instants.seconds(60 * self.minimum_soak_time_minutes))
+        long = f", for at least {soak}" if self.minimum_soak_time_minutes else ""
+        old = f", not longer ago than {self.maximum_age_hours:g}h" if self.maximum_age_hours else ""
+        which = "every environment" if self.require == "all" else "any environment"
+        scoped = "; a version that reaches none of them may pass" if self.scoped_versions == "exempt" else ""
+        where = f"in {which} with `{self.depends_on_environment_selector}`"
+        return f"A version starts when it {success} {share} {where}{long}{old}{scoped}."
+
 
 class Stage(msgspec.Struct, frozen=True):
     """One environment the rule looks at. `succeeded_at` has the first success of each target in scope, in order."""

@@ -19,6 +19,16 @@ class FailureBudget(msgspec.Struct, frozen=True, rename="camel"):
     per: Literal["environment", "policy"] = "environment"
     group_by: expressions.GroupByText | None = None
 
+    def in_words(self) -> str:
+        where = "in an environment" if self.per == "environment" else "under the policy"
+        each = f" of each `{self.group_by}`" if self.group_by else ""
+        failed = (
+            f"{self.max_failed} of the targets"
+            if self.max_failed.is_percentage
+            else f"{self.max_failed} targets"
+        )
+        return f"When more than {failed}{each} {where} have failed, nothing starts until a person resumes."
+
 
 def allowance(rule: FailureBudget, total: int) -> int:
     """Rounded down: ten percent of nine targets is none."""

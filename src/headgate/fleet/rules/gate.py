@@ -19,6 +19,9 @@ class Gate(msgspec.Struct, frozen=True, rename="camel"):
     when: tuple[expressions.GateText, ...]
     on_error: Literal["block"] = "block"
 
+    def in_words(self) -> str:
+        return f"A target starts when {' and '.join(f'`{one}`' for one in self.when)}; an error holds it."
+
 
 def judge(rule: Gate, bindings: Mapping[str, object], allowance: Allowance, now: Instant) -> Verdict:
     """All must be true. An error blocks and is shown; it can go away with the data, so it waits rather than refuses."""

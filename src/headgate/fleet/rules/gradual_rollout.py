@@ -29,6 +29,18 @@ class GradualRollout(msgspec.Struct, frozen=True, rename="camel"):
     advance_on: Literal["time", "success"] = "time"
     stop_after_failures: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] | None = None
 
+    def in_words(self) -> str:
+        interval = instants.show_duration(instants.seconds(self.time_scale_interval))
+        pace = {
+            "linear": f"one every {interval}",
+            "linearNormalized": f"evenly over {interval}",
+            "exponential": f"in waves of 1, 1, 2, 4, 8 and so on, one every {interval}",
+        }[self.rollout_type]
+        each = f", in a line of its own for each `{self.group_by}`" if self.group_by else ""
+        success = ", each when those before it have succeeded" if self.advance_on == "success" else ""
+        stop = f"; it stops after failures on {self.stop_after_failures}" if self.stop_after_failures else ""
+        return f"A version reaches targets one after another, {pace}{each}{success}{stop}."
+
 
 def offset(rule: GradualRollout, position: int, total: int) -> int:
     if rule.rollout_type == "linear":

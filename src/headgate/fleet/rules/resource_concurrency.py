@@ -30,6 +30,15 @@ class ResourceConcurrency(msgspec.Struct, frozen=True, rename="camel"):
                 Problem(f"{path}.limitValue", f"must be from 1 to 100 for a percentage, not {value}")
             )
 
+    def in_words(self) -> str:
+        if self.limit_type == "count":
+            most = f"{self.limit_value} resource{'s' if self.limit_value > 1 else ''}"
+        else:
+            most = f"{self.limit_value}% of the resources"
+        each = f", counted apart for each `{self.group_by}`" if self.group_by else ""
+        until = "what was deployed is verified" if self.hold_through_verification else "its job has ended"
+        return f"At most {most} with `{self.group_selector}` change at once{each}; one counts until {until}."
+
 
 def limit(rule: ResourceConcurrency, total: int) -> int:
     """Rounded up: a small group can still move one at a time."""

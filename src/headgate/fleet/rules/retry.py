@@ -46,6 +46,23 @@ class Retry(msgspec.Struct, frozen=True, rename="camel"):
                 )
             )
 
+    def in_words(self) -> str:
+        if self.max_retries == 0:
+            return "A job is tried once."
+        times = "once more" if self.max_retries == 1 else f"up to {self.max_retries} times more"
+        ends = " or ".join(self.retry_on_statuses)
+        return f"A job that ends as {ends} is tried {times}{self._pause_in_words()}."
+
+    def _pause_in_words(self) -> str:
+        if self.backoff_seconds == 0:
+            return ""
+        later = f", {instants.show_duration(instants.seconds(self.backoff_seconds))} later"
+        if self.backoff_strategy == "exponential":
+            later += " and twice as long each time"
+        if self.max_backoff_seconds is None:
+            return later
+        return f"{later}, {instants.show_duration(instants.seconds(self.max_backoff_seconds))} at most"
+
 
 class Attempt(msgspec.Struct, frozen=True):
     status: str

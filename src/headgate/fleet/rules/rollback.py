@@ -20,6 +20,15 @@ class Rollback(msgspec.Struct, frozen=True, rename="camel"):
     on_verification_failure: bool | None = None
     reject_after: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] | None = None
 
+    def in_words(self) -> str:
+        statuses = job_statuses(self)
+        causes = [f"a job ends as {' or '.join(statuses)}"] if statuses else []
+        causes += ["a verification fails"] if on_verification_failure(self) else []
+        if not causes:
+            return "Nothing is put back by itself."
+        bad = f"; after {self.reject_after} of them the version is marked as bad" if self.reject_after else ""
+        return f"When {', or '.join(causes)}, and no retry is left, the version before is put back{bad}."
+
 
 def fires(rule: Rollback, job_status: str, verification_failed: bool) -> bool:
     return job_status in job_statuses(rule) or (verification_failed and on_verification_failure(rule))

@@ -16,6 +16,14 @@ class ScopedVersion(msgspec.Struct, frozen=True, rename="camel"):
     allow: bool = True
     require_approvals: Annotated[int, msgspec.Meta(ge=0, le=1000)] = 0
 
+    def in_words(self) -> str:
+        if not self.allow:
+            return "A version with a targetSelector does not start."
+        if self.require_approvals == 0:
+            return "A version with a targetSelector may start."
+        count = "an approval" if self.require_approvals == 1 else f"{self.require_approvals} approvals"
+        return f"A version with a targetSelector needs {count} before it starts."
+
 
 def judge(
     rule: ScopedVersion,

@@ -134,6 +134,18 @@ class Metric(msgspec.Struct, frozen=True, rename="camel"):
         ):
             problems.append(Problem(f"{path}.successCondition", "is required for this provider"))
 
+    def in_words(self) -> str:
+        """Without addresses and what is sent there, which may hold a secret."""
+        if isinstance(self.provider, Sleep):
+            return f"waits {instants.show_duration(instants.seconds(self.provider.duration_seconds))}"
+        source = "prometheus" if isinstance(self.provider, Prometheus) else "http"
+        every = instants.show_duration(instants.seconds(self.interval_seconds))
+        often = f", {self.count} times every {every}" if self.count > 1 else ""
+        passes = f", passes when `{self.success_condition}`" if self.success_condition else ""
+        fails = f", fails when `{self.failure_condition}`" if self.failure_condition else ""
+        most = f", {self.failure_threshold} failures allowed" if self.failure_threshold else ""
+        return f"{source}{often}{passes}{fails}{most}"
+
 
 def _check_metric_names(metrics: Sequence[Metric], path: str, problems: list[Problem]) -> None:
     names: set[str] = set()
@@ -146,6 +158,16 @@ def _check_metric_names(metrics: Sequence[Metric], path: str, problems: list[Pro
 class Verification(msgspec.Struct, frozen=True, rename="camel"):
     metrics: Annotated[tuple[Metric, ...], msgspec.Meta(min_length=1), Checked(_check_metric_names)]
     trigger_on: Literal["jobCreated", "jobStarted", "jobSuccess", "jobFailure"] = "jobSuccess"
+
+    def in_words(self) -> str:
+        when = {
+            "jobCreated": "When its job is created",
+            "jobStarted": "When its job starts",
+            "jobSuccess": "After its job has succeeded",
+            "jobFailure": "After its job has failed",
+        }[self.trigger_on]
+        names = " and ".join(f"{metric.name} ({metric.in_words()})" for metric in self.metrics)
+        return f"{when}, a version is measured by {names}."
 
 
 class ProviderError(msgspec.Struct, frozen=True):

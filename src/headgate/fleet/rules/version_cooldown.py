@@ -12,6 +12,10 @@ from headgate.kernel.instants import Instant
 class VersionCooldown(msgspec.Struct, frozen=True, rename="camel"):
     interval_seconds: Annotated[int, msgspec.Meta(ge=0, le=366 * 86_400)]
 
+    def in_words(self) -> str:
+        interval = instants.show_duration(instants.seconds(self.interval_seconds))
+        return f"A target takes its next version {interval} after its last deployment has ended, at the earliest."
+
 
 def judge(
     rule: VersionCooldown, last_finished_at: Instant | None, now: Instant, *, is_being_verified: bool = False

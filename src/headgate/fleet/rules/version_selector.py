@@ -13,6 +13,10 @@ class VersionSelector(msgspec.Struct, frozen=True, rename="camel"):
     selector: expressions.VersionSelectorText
     description: str | None = None
 
+    def in_words(self) -> str:
+        why = f" ({self.description})" if self.description else ""
+        return f"Only versions with `{self.selector}` are deployed{why}."
+
 
 def judge(rule: VersionSelector, bindings: Mapping[str, object]) -> Verdict:
     if expressions.VERSION_SELECTOR.selector(rule.selector).matches(bindings):
