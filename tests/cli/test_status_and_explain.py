@@ -111,3 +111,10 @@ def test_a_deployment_is_explained_reason_by_reason(api: FakeApi, run: Command) 
     result = run("explain", "api", "-e", "prod")
     assert api.requests[-1].query == {"environment": "prod"}
     golden.compare("explain-deployment", result.stdout)
+
+
+def test_status_says_when_what_moves_will_be_over(api: FakeApi, run: Command) -> None:
+    rollout = {"deployment": "kubelet-upgrade", "environment": "prod", "finishAt": "2026-03-01T11:20:30Z"}
+    api.on("GET", "status", fleet.STATUS)
+    api.on("GET", "forecast", {"madeAt": "2026-03-01T09:31:10Z", "rollouts": [rollout]})
+    assert "done about 11:20 (as of 09:31 UTC)" in run("status").stdout

@@ -5,6 +5,8 @@ from itertools import count
 
 import pytest
 
+import postgres
+
 from . import fleet
 from .client import Client
 from .server import Server
@@ -46,3 +48,17 @@ def shared(server: Server) -> Client:
     found = new_workspace(server)
     fleet.fill(found)
     return found
+
+
+@pytest.fixture(scope="session", params=["sqlite", "postgres"])
+def served(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """On each database."""
+    if request.param == "sqlite":
+        yield request.getfixturevalue("server")
+        return
+    with postgres.fresh_database(request.getfixturevalue("postgres_server_url")) as url:
+        server = Server(tmp_path_factory.mktemp("on-postgres"), "--database", url)
+        server.start()
+        yield server
+        server.stop()
+        assert "Traceback" not in server.log.read_text(), server.log.read_text()

@@ -20,22 +20,6 @@ from .server import Server
 SECRET = "a secret of the puller"
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgres"])
-def served(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """On each database."""
-    if request.param == "sqlite":
-        yield request.getfixturevalue("server")
-        return
-    import postgres
-
-    with postgres.fresh_database(request.getfixturevalue("postgres_server_url")) as url:
-        server = Server(tmp_path_factory.mktemp("on-postgres"), "--database", url)
-        server.start()
-        yield server
-        server.stop()
-        assert "Traceback" not in server.log.read_text(), server.log.read_text()
-
-
 @pytest.fixture
 def admin(served: Server) -> Client:
     client = new_workspace(served)

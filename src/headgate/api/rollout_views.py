@@ -267,6 +267,43 @@ class RolloutCounts(msgspec.Struct, rename="camel"):
     failed: int
 
 
+class ExpectedRollout(msgspec.Struct, frozen=True, rename="camel"):
+    """`finishAt` is null where somebody is waited for, and `message` says for what; `jobs` are those still to end."""
+
+    deployment: str
+    environment: str
+    version: str | None
+    finish_at: Moment | None
+    jobs: int
+    message: str | None
+
+
+class ExpectedStart(msgspec.Struct, frozen=True, rename="camel"):
+    environment: str
+    resource: str
+    at: Moment
+
+
+class ForecastView(msgspec.Struct, rename="camel"):
+    """If nothing else changes and every job takes its usual time. `finishAt` is when all is over, null if that is not
+    known; `starts` are the first jobs to come on each resource."""
+
+    made_at: Moment
+    age_seconds: int
+    is_current: bool
+    was_cut: bool
+    finish_at: Moment | None
+    rollouts: list[ExpectedRollout]
+    starts: list[ExpectedStart]
+
+
+class ExpectedFinish(msgspec.Struct, rename="camel"):
+    """As the forecast said that was made then; `at` is null where somebody is waited for."""
+
+    at: Moment | None
+    made_at: Moment
+
+
 class StuckTarget(msgspec.Struct, rename="camel"):
     target: str
     state: model.TargetState
@@ -278,12 +315,14 @@ class EnvironmentStatus(msgspec.Struct, rename="camel"):
 
     With `stuck=true`: `canMove` says that a target which does not run what was asked for can still change by itself;
     when none can, `stuck` names some of those that only a person can change and `stuckCount` says how many they are.
+    `expectedFinish` is that of the newest forecast, null if none was asked for or nothing is to happen here.
     """
 
     name: str
     newest: str | None
     newest_successful: str | None
     rollout: RolloutCounts
+    expected_finish: ExpectedFinish | None
     counts: Counts
     waiting: list[WaitingTarget]
     can_move: bool | None

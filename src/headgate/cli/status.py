@@ -1,10 +1,13 @@
 import shutil
+from typing import Any
 
 import click
 
 from headgate.cli import completions, failures, options, output, terminal
 from headgate.cli.client import ApiClient, path
 from headgate.screens import status_text, tables
+
+FORECAST_SECONDS = 5.0
 
 
 @click.command("status")
@@ -19,6 +22,8 @@ def command(client: ApiClient, deployments: tuple[str, ...], form: str) -> None:
     Exit codes: 0 shown; 1 there is no such deployment; 2 called wrongly; 4 the server cannot be reached; 5 not allowed.
     """
     answer = client.get(path("status"))
+    if _is_moving(answer):
+        _foresee(client, answer)
     shown = chosen(answer["deployments"], deployments)
     if form == "json":
         output.echo_json({**answer, "deployments": shown})
@@ -34,6 +39,29 @@ def command(client: ApiClient, deployments: tuple[str, ...], form: str) -> None:
             status_text.render(shown, wide=form == "wide", width=width, cut_to=terminal.width())
         )
         output.echo_lines(f"warning: {tables.printable(one)}" for one in answer.get("warnings") or ())
+
+
+def _is_moving(answer: Any) -> bool:
+    return any(
+        environment["counts"].get(state)
+        for deployment in answer["deployments"]
+        for environment in deployment["environments"]
+        for state in ("running", "verifying", "waiting", "rollingBack")
+    )
+
+
+def _foresee(client: ApiClient, answer: Any) -> None:
+    """Puts in when each is expected to be over; a server that has no time for that is not waited for."""
+    try:
+        with ApiClient(client.connection, timeout_seconds=FORECAST_SECONDS, attempts=1) as asking:
+            forecast = asking.get(path("forecast"))
+    except failures.CommandFailure:
+        return
+    finishes = {(one["deployment"], one["environment"]): one["finishAt"] for one in forecast["rollouts"]}
+    for deployment in answer["deployments"]:
+        for environment in deployment["environments"]:
+            at = finishes.get((deployment["name"], environment["name"]))
+            environment["expectedFinish"] = at and {"at": at, "madeAt": forecast["madeAt"]}
 
 
 def chosen(deployments: list[status_text.Document], names: tuple[str, ...]) -> list[status_text.Document]:

@@ -1,4 +1,4 @@
-"""When it will be over, and who is next: the server plays the future of the fleet as it is, beside what is watched."""
+"""When it will be over, and who is next: the server keeps a plan of the fleet as it is, beside what is watched."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from headgate.cli import failures
 from headgate.cli.client import ApiClient, path
 from headgate.screens.watched_fleet import Forecast
 
-MOST_TARGETS = 2_000
-"""A larger fleet is not played for somebody who only watches."""
 LEAST_BETWEEN_PLANS_SECONDS = 20.0
 _TIMEOUT_SECONDS = 60.0
 
@@ -24,9 +22,9 @@ class Forecaster:
         self._asked_at = -LEAST_BETWEEN_PLANS_SECONDS
         self._thread: threading.Thread | None = None
 
-    def latest(self, targets: int, unfinished: int) -> Forecast:
+    def latest(self, unfinished: int) -> Forecast:
         """What is known now; a fresh one is asked for if it is time."""
-        if not unfinished or targets > MOST_TARGETS:
+        if not unfinished:
             return Forecast()
         is_free = self._thread is None or not self._thread.is_alive()
         if is_free and time.monotonic() - self._asked_at >= LEAST_BETWEEN_PLANS_SECONDS:
@@ -37,8 +35,8 @@ class Forecaster:
 
     def _ask(self) -> None:
         try:
-            with ApiClient(self._client.connection, attempts=1) as client:
-                answer = client.send("POST", path("plan"), {}, timeout_seconds=_TIMEOUT_SECONDS)
+            with ApiClient(self._client.connection, timeout_seconds=_TIMEOUT_SECONDS, attempts=1) as client:
+                answer = client.get(path("forecast"))
             self._latest = Forecast.read(answer)
         except (failures.CommandFailure, KeyError, TypeError, ValueError):
             self._latest = Forecast()

@@ -50,7 +50,7 @@ def run(client: ApiClient, names: tuple[str, ...], end: WatchEnding) -> watched_
 
 def _lines(following: Following, client: ApiClient, forecaster: Forecaster, console: Console) -> list[Line]:
     connection, snapshot = client.connection, following.snapshot
-    forecast = forecaster.latest(snapshot.targets, snapshot.count("running", "waiting"))
+    forecast = forecaster.latest(snapshot.count("running", "waiting"))
     heading = watch_screen.Heading(
         connection.workspace or "default workspace", connection.url, pairs.now(), following.trouble, forecast
     )

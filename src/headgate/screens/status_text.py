@@ -4,6 +4,8 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from headgate.kernel import instants
+from headgate.kernel.instants import Instant
 from headgate.screens import tables
 from headgate.screens.tables import printable
 from headgate.screens.words import NOTHING
@@ -80,6 +82,20 @@ def _cell(environment: Document) -> Iterator[str]:
     others = [f"{counts[key]} {word}" for key, word in COUNTS[1:] if counts.get(key)]
     if others:
         yield ", ".join(others)
+    yield from _finish(environment)
+
+
+def _finish(environment: Document) -> Iterator[str]:
+    """With when it was foreseen, which is a while ago at times."""
+    expected = environment.get("expectedFinish")
+    if expected is not None and expected["at"] is not None:
+        made_at = instants.parse(expected["madeAt"])
+        at = instants.show_clock(_to_the_minute(instants.parse(expected["at"])), near=made_at)
+        yield f"done about {at} (as of {instants.show_clock(_to_the_minute(made_at))} UTC)"
+
+
+def _to_the_minute(instant: Instant) -> Instant:
+    return instant - instant % instants.minutes(1)
 
 
 def versions(environment: Document) -> str:

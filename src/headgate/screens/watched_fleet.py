@@ -87,11 +87,9 @@ class Forecast(msgspec.Struct, frozen=True):
 
     @classmethod
     def read(cls, document: Document) -> Forecast:
-        """From the answer of a plan."""
-        finish = document["finish"]
-        starts: dict[tuple[str, str], Instant] = {}
-        for job in document["jobs"]:
-            if job["createdAt"] >= document["start"]:
-                starts.setdefault((job["environment"], job["resource"]), instants.parse(job["createdAt"]))
-        is_sure = finish["converged"] and not finish["wasCut"] and finish["at"] is not None
-        return cls(instants.parse(finish["at"]) if is_sure else None, starts)
+        """From the server's answer."""
+        starts = {
+            (one["environment"], one["resource"]): instants.parse(one["at"]) for one in document["starts"]
+        }
+        finish = document["finishAt"]
+        return cls(None if finish is None else instants.parse(finish), starts)

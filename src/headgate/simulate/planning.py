@@ -42,7 +42,7 @@ class PlannedRollout(msgspec.Struct, frozen=True):
         return {**self.result.document(), "finish": self._finish(), "assumed": list(self.assumed)}
 
     def _finish(self) -> Document:
-        at = self._finished_at()
+        at = self.finished_at()
         return {
             "at": instants.show(at) if at is not None else None,
             "converged": self.result.converged,
@@ -50,7 +50,7 @@ class PlannedRollout(msgspec.Struct, frozen=True):
             "waiting": [msgspec.to_builtins(waiting) for waiting in self.result.waiting],
         }
 
-    def _finished_at(self) -> Instant | None:
+    def finished_at(self) -> Instant | None:
         """When the last thing happens; None if nothing does. A verification goes on after the last job."""
         result = self.result
         if result.converged:

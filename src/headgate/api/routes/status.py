@@ -11,6 +11,7 @@ import msgspec
 
 from headgate.api import (
     finding,
+    forecasting,
     replies,
     rollout_views,
 )
@@ -28,6 +29,8 @@ from headgate.runtime.commands import EngineView
 MOST_WAITING_SHOWN = 3
 MOST_STUCK_SHOWN = 10
 _NOT_THERE = frozenset({"waiting", "frozen", "failed", "rolledBack"})
+_UNFINISHED = ("running", "verifying", "rollingBack", "waiting", "frozen")
+Finishes = dict[tuple[str, str], dict[str, str | None]]
 SLICE_SECONDS = 0.02
 """How long one question may keep the engine from its work."""
 
@@ -66,7 +69,8 @@ async def get_status(call: Request) -> Answer:
     while done < len(cells):
         done = await replies.ask(call, partial(_look, cells, done))
     warnings = await replies.ask(call, lambda view: hooks.warnings(view.engine.state))
-    return Answer(200, _document(cells, is_at_rest, warnings))
+    forecast = await replies.in_thread(forecasting.stored, call.service.store, call.workspace)
+    return Answer(200, _document(cells, is_at_rest, warnings, forecasting.finishes(forecast)))
 
 
 def _is_at_rest(view: EngineView) -> bool:
@@ -156,19 +160,23 @@ def _look_whether_stuck(cell: _Cell, state: State, target: Target, now: Instant)
             cell.stuck.append(found)
 
 
-def _document(cells: list[_Cell], is_at_rest: bool, warnings: list[str]) -> dict[str, Any]:
-    return {"atRest": is_at_rest, "warnings": warnings, "deployments": list(_deployments(cells))}
+def _document(
+    cells: list[_Cell], is_at_rest: bool, warnings: list[str], finishes: Finishes
+) -> dict[str, Any]:
+    return {"atRest": is_at_rest, "warnings": warnings, "deployments": list(_deployments(cells, finishes))}
 
 
-def _deployments(cells: list[_Cell]) -> Iterator[dict[str, Any]]:
+def _deployments(cells: list[_Cell], finishes: Finishes) -> Iterator[dict[str, Any]]:
     for deployment in dict.fromkeys(cell.deployment for cell in cells):
         yield {
             "name": deployment,
-            "environments": [_environment(cell) for cell in cells if cell.deployment == deployment],
+            "environments": [_environment(cell, finishes) for cell in cells if cell.deployment == deployment],
         }
 
 
-def _environment(cell: _Cell) -> dict[str, Any]:
+def _environment(cell: _Cell, finishes: Finishes) -> dict[str, Any]:
+    """What is over by now is not expected any more."""
+    is_done = not any(cell.counts[state] for state in _UNFINISHED)
     successful = cell.newest_successful
     return {
         "name": cell.environment,
@@ -182,6 +190,7 @@ def _environment(cell: _Cell) -> dict[str, Any]:
             "rolledBack": cell.counts["rolledBack"],
             "failed": cell.counts["failed"],
         },
+        "expectedFinish": None if is_done else finishes.get((cell.deployment, cell.environment)),
         "counts": cell.counts,
         "waiting": cell.waiting,
         "canMove": cell.can_move if cell.asks_for_stuck else None,

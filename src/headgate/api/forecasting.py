@@ -1,0 +1,148 @@
+"""When rollouts are expected to be over: a plan of the workspace as it is, made seldom and kept.
+
+A plan costs seconds, so no request has one of its own: whoever asks is given the newest one with its age. A new one is
+made when something has happened since, and the last is old for what it took to make.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+
+import msgspec
+
+from headgate.api import rehearsing, replies
+from headgate.api.calls import Request
+from headgate.api.rollout_views import ExpectedRollout, ExpectedStart
+from headgate.kernel import rendering
+from headgate.kernel.documents import Moment
+from headgate.kernel.instants import Instant
+from headgate.simulate import planning
+from headgate.simulate.planning import PlannedRollout
+from headgate.store.port import Store
+
+KIND = "forecast"
+"""Of the workspace's document in which others find the newest one."""
+LONGEST_SECONDS = 10.0
+"""Then it is cut, and says so."""
+LEAST_SECONDS_BETWEEN = 20.0
+SHARE = 10.0
+"""One that took a second to make is good for ten."""
+MOST_STARTS = 200
+
+
+class Forecast(msgspec.Struct, frozen=True, rename="camel"):
+    """As it is kept. `position` is how far the log went."""
+
+    made_at: Moment
+    position: int
+    was_cut: bool
+    finish_at: Moment | None
+    rollouts: list[ExpectedRollout]
+    starts: list[ExpectedStart]
+
+
+class _Kept(msgspec.Struct):
+    forecast: Forecast
+    asked_at: float
+    took_seconds: float
+
+    def is_good(self, position: int) -> bool:
+        if self.forecast.position == position:
+            return True
+        age = time.monotonic() - self.asked_at
+        return age < max(LEAST_SECONDS_BETWEEN, SHARE * self.took_seconds)
+
+
+_kept: dict[str, _Kept] = {}
+_making: dict[str, asyncio.Lock] = {}
+
+
+async def newest(call: Request) -> tuple[Forecast, bool]:
+    """With whether anything has happened since. Those who ask while one is made are given the same."""
+    async with _making.setdefault(call.workspace, asyncio.Lock()):
+        position = await replies.in_thread(call.service.store.head, call.workspace)
+        kept = _kept.get(call.workspace)
+        if kept is None or not kept.is_good(position):
+            kept = _kept[call.workspace] = await _made(call, position)
+            document = msgspec.json.encode(kept.forecast)
+            await replies.in_thread(call.service.store.put_document, call.workspace, KIND, KIND, document)
+    return kept.forecast, kept.forecast.position == position
+
+
+def stored(store: Store, workspace: str) -> Forecast | None:
+    """For those who do not make one themselves."""
+    found = store.documents(workspace, KIND).get(KIND)
+    try:
+        return None if found is None else msgspec.json.decode(found, type=Forecast)
+    except msgspec.DecodeError:
+        return None
+
+
+def finishes(forecast: Forecast | None) -> dict[tuple[str, str], dict[str, str | None]]:
+    """By deployment and environment."""
+    if forecast is None:
+        return {}
+    made_at = rendering.shown(forecast.made_at)
+    return {
+        (one.deployment, one.environment): {"at": rendering.shown_or_none(one.finish_at), "madeAt": made_at}
+        for one in forecast.rollouts
+    }
+
+
+async def _made(call: Request, position: int) -> _Kept:
+    durations = await replies.in_thread(call.service.store.typical_durations, call.workspace)
+    copy = await rehearsing.copy_of(call)
+    asked_at = time.monotonic()
+
+    def plan() -> Forecast:
+        patience = time.monotonic() + LONGEST_SECONDS
+        found = planning.plan(
+            copy.document, copy.ids, copy.now, (), durations, is_enough=lambda: time.monotonic() > patience
+        )
+        return summary(found, copy.now, position)
+
+    forecast = await rehearsing.run(plan)
+    return _Kept(forecast, time.monotonic(), time.monotonic() - asked_at)
+
+
+def summary(planned: PlannedRollout, made_at: Instant, position: int) -> Forecast:
+    result = planned.result
+    is_sure = result.converged and not result.was_cut
+    return Forecast(
+        made_at=made_at,
+        position=position,
+        was_cut=result.was_cut,
+        finish_at=planned.finished_at() if is_sure else None,
+        rollouts=list(_rollouts(planned)),
+        starts=_starts(planned, made_at),
+    )
+
+
+def _rollouts(planned: PlannedRollout) -> Iterator[ExpectedRollout]:
+    """Those that something is still to happen in."""
+    result = planned.result
+    held: dict[tuple[str, str], str] = {}
+    for one in result.waiting:
+        deployment, environment, _ = one.target.split("/", 2)
+        held.setdefault((deployment, environment), f"{one.target}: {one.reason}")
+    ends: dict[tuple[str, str], list[Instant]] = {}
+    tags: dict[tuple[str, str], str] = {}
+    for job in result.jobs:
+        pair = (job.deployment, job.environment)
+        ends.setdefault(pair, []).append(max(job.completed_at or 0, job.verified_at or 0))
+        tags[pair] = job.tag
+    for pair in sorted({*ends, *held}):
+        is_known = pair not in held and not result.was_cut
+        at = max(ends[pair]) if is_known else None
+        yield ExpectedRollout(*pair, tags.get(pair), at, len(ends.get(pair, ())), held.get(pair))
+
+
+def _starts(planned: PlannedRollout, made_at: Instant) -> list[ExpectedStart]:
+    first: dict[tuple[str, str], Instant] = {}
+    for job in planned.result.jobs:
+        if job.created_at >= made_at:
+            first.setdefault((job.environment, job.resource), job.created_at)
+    ordered = sorted(first.items(), key=lambda item: (item[1], item[0]))
+    return [ExpectedStart(*place, at) for place, at in ordered[:MOST_STARTS]]

@@ -1,0 +1,63 @@
+"""When rollouts are expected to be over: seldom made, given to all who ask, and said with its age."""
+
+from typing import Any
+
+from . import fleet
+from .client import Client
+from .conftest import new_workspace
+from .server import Server
+
+
+def rolling(server: Server, **rule: Any) -> Client:
+    """Ten targets under one rule, and a version of which nobody runs the jobs."""
+    client = new_workspace(server)
+    client.apply(
+        fleet.manifest("JobAgent", "puller"),
+        fleet.manifest("Environment", "prod", resourceSelector="true"),
+        *(fleet.resource(f"node-{number}") for number in range(10)),
+        fleet.manifest("Deployment", "api", resourceSelector="true", jobAgent="puller"),
+        fleet.manifest("Policy", "careful", rules=[{"name": "the rule", **rule}]),
+    )
+    client.expect(201, "POST", "/v1/deployments/api/versions", {"tag": "v1"})
+    return client
+
+
+def status(client: Client) -> dict[str, Any]:
+    found: dict[str, Any] = client.get("/v1/status", seconds=120)["deployments"][0]["environments"][0]
+    return found
+
+
+def test_a_rollout_that_goes_on_by_itself_has_an_end(served: Server) -> None:
+    client = rolling(served, gradualRollout={"timeScaleInterval": 3600})
+    assert status(client)["expectedFinish"] is None
+    found = client.token_with("watcher", role="viewer").get("/v1/forecast", seconds=120)
+    [rollout] = found["rollouts"]
+    assert (rollout["deployment"], rollout["environment"], rollout["version"]) == ("api", "prod", "v1")
+    assert (rollout["jobs"], rollout["message"]) == (10, None)
+    assert rollout["finishAt"] == found["finishAt"] > found["madeAt"]
+    assert [start["at"] for start in found["starts"]] == sorted(start["at"] for start in found["starts"])
+    assert status(client)["expectedFinish"] == {"at": found["finishAt"], "madeAt": found["madeAt"]}
+
+
+def test_who_asks_again_is_given_the_same_also_when_something_has_happened(server: Server) -> None:
+    client = rolling(server, gradualRollout={"timeScaleInterval": 3600})
+    first = client.get("/v1/forecast", seconds=120)
+    again = client.get("/v1/forecast", seconds=120)
+    assert again["madeAt"] == first["madeAt"]
+    client.expect(201, "PUT", "/v1/signals/load", {"value": 1})
+    later = client.get("/v1/forecast", seconds=120)
+    assert (later["madeAt"], later["isCurrent"]) == (first["madeAt"], False)
+    assert later["ageSeconds"] >= 0
+
+
+def test_what_waits_for_a_person_has_no_end_and_says_so(server: Server) -> None:
+    client = rolling(server, approval={"minApprovals": 1})
+    found = client.get("/v1/forecast", seconds=120)
+    [rollout] = found["rollouts"]
+    assert (found["finishAt"], rollout["finishAt"]) == (None, None)
+    assert "waits for 1 approval" in rollout["message"]
+
+
+def test_a_fleet_at_rest_expects_nothing(client: Client) -> None:
+    found = client.get("/v1/forecast", seconds=120)
+    assert (found["finishAt"], found["rollouts"], found["starts"]) == (None, [], [])
