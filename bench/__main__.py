@@ -17,6 +17,7 @@ NAMES = (
     "workload",
     "graph",
     "service",
+    "history",
     "reports",
     "waits",
     "kubernetes",

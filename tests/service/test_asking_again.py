@@ -37,7 +37,9 @@ def test_every_mutation_with_the_same_key_has_one_effect_and_one_answer(busy: Cl
             one["name"] == "Idempotency-Key" for one in described[request.operation][2]["parameters"]
         )
         if not takes_key:
-            assert request.operation in ("claimJobs", "heartbeatJob", "callbackJob"), request.operation
+            assert request.operation in ("claimJobs", "heartbeatJob", "appendJobLog", "callbackJob"), (
+                request.operation
+            )
             continue
         caller = caller_of(busy, request)
         headers = {"Idempotency-Key": request.operation}

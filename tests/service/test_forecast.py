@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from . import fleet
+from . import fleet, waiting
 from .client import Client
 from .conftest import new_workspace
 from .server import Server
@@ -23,6 +23,8 @@ def rolling(server: Server, **rule: Any) -> Client:
 
 
 def status(client: Client) -> dict[str, Any]:
+    """A busy machine may take long to begin the process that answers."""
+    waiting.until(lambda: client.call("GET", "/v1/status", seconds=120).status == 200, 120)
     found: dict[str, Any] = client.get("/v1/status", seconds=120)["deployments"][0]["environments"][0]
     return found
 

@@ -53,8 +53,9 @@ class WorkerPort(Protocol):
         ...
 
 
-Lane = Literal["lists", "plans", "bodies"]
-"""Which process beside the server works on it: what is short but asked often, what takes long, what is large."""
+Lane = Literal["lists", "plans", "bodies", "history"]
+"""Which process beside the server works on it: what is short but asked often, what takes long, what is large,
+what was."""
 
 
 class AnswerPart(Protocol):

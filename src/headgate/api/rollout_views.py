@@ -235,6 +235,55 @@ class BudgetView(msgspec.Struct, rename="camel"):
     stopped_at: Moment | None
 
 
+class PastJob(msgspec.Struct, rename="camel"):
+    id: str
+    status: model.JobStatus
+    version: str
+
+
+class PastTarget(msgspec.Struct, rename="camel"):
+    """`reason` is why it did not change, in the word that metrics count by, as of the last decision that was recorded."""
+
+    name: str
+    state: model.TargetState
+    current: str | None
+    reason: str | None
+    job: PastJob | None
+
+
+class PastGroup(msgspec.Struct, rename="camel"):
+    """A group that had not ended; `members` are states by deployment."""
+
+    id: str
+    policy: str
+    environment: str
+    resource: str
+    status: records.GroupStatus
+    members: dict[str, records.MemberState]
+
+
+class PastBudget(msgspec.Struct, rename="camel"):
+    policy: str
+    rule: str
+    kind: Literal["resourceConcurrency", "failureBudget", "gradualRollout"]
+    environment: str | None
+    scope: str | None
+    limit: int
+    used: int
+    stopped_at: Moment | None
+
+
+class Past(msgspec.Struct, rename="camel"):
+    """All there was at a moment. `earliest` is the first that can be asked for; `position` is how far the log went."""
+
+    at: Moment
+    earliest: Moment
+    position: int
+    targets: list[PastTarget]
+    groups: list[PastGroup]
+    budgets: list[PastBudget]
+
+
 class BudgetsView(msgspec.Struct, rename="camel"):
     budgets: list[BudgetView]
 

@@ -31,6 +31,7 @@ _COMMANDS = {
     "watch": ("headgate.cli.watch", "Follows rollouts as they go."),
     "wait": ("headgate.cli.wait", "Waits until what was asked for runs where it should."),
     "explain": ("headgate.cli.explain", "Says why a target has not changed yet."),
+    "history": ("headgate.cli.history", "Shows how it was at a past moment."),
     "policy": ("headgate.cli.policies", "Says what policies ask for, in words."),
     "logs": ("headgate.cli.logs", "Prints what a job printed."),
     "approve": ("headgate.cli.votes:approve", "Approves a version for an environment."),

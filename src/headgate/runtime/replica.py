@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+from typing import Self
 
 import msgspec
 
@@ -85,7 +86,7 @@ class Replica:
         """Loaded, and nothing decided since: the first decision looks at everything."""
 
     @classmethod
-    def load(cls, store: Store, workspace: Workspace) -> Replica:
+    def load(cls, store: Store, workspace: Workspace) -> Self:
         found = store.load(workspace.name)
         engine = rows.restore(workspace.name, found, NamedIds(workspace.id))
         newest = store.log_after(workspace.name, found.consumed - 1, 1) if found.consumed else []

@@ -21,7 +21,7 @@ class NewerSchemaError(Exception):
     """The database was written by a later version of Headgate."""
 
 
-ADDED: tuple[tuple[str, ...], ...] = (("job_log",),)
+ADDED: tuple[tuple[str, ...], ...] = (("job_log",), ("history_piece",))
 """The tables of each step after the first."""
 
 

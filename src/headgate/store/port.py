@@ -122,6 +122,18 @@ class Dispatch(msgspec.Struct, rename="camel"):
     """What the agent needs to go on after a restart, such as the id of the run it started."""
 
 
+class HistoryPiece(msgspec.Struct, frozen=True):
+    """A part of what was. The first piece of a segment, 0, has all there was at `at`, after entry `segment` of the log; the
+    others have what changed from `at` on. It stands for the log up to `until`, whose moment is `until_at`."""
+
+    segment: int
+    piece: int
+    at: Instant
+    until: int
+    until_at: Instant
+    document: Json
+
+
 class Token(msgspec.Struct, frozen=True, rename="camel"):
     """An API token; the secret itself is never stored. Without a workspace it is good for all of them."""
 
@@ -429,6 +441,24 @@ class Store(ABC):
 
     @abstractmethod
     def job_log_end(self, workspace: str, job: str) -> LogEnd: ...
+
+    # What was.
+
+    @abstractmethod
+    def add_history(self, workspace: str, pieces: Sequence[HistoryPiece]) -> None:
+        """Those of the same segment and number are replaced."""
+
+    @abstractmethod
+    def drop_history_after(self, workspace: str, position: int) -> None:
+        """Pieces that stand for later entries of the log."""
+
+    @abstractmethod
+    def history_span(self, workspace: str) -> tuple[Instant, HistoryPiece] | None:
+        """The earliest moment, and the newest piece; None if there is nothing."""
+
+    @abstractmethod
+    def history_until(self, workspace: str, at: Instant) -> list[HistoryPiece]:
+        """The pieces of the newest segment that begins by then, as far as they begin by then too."""
 
     # Tokens.
 

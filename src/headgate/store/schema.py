@@ -194,6 +194,11 @@ SERVICE_TABLES: tuple[Table, ...] = (
         "workspace text, job text, first int, at int, count int, bytes int, lines json",
         "workspace job first",
     ),
+    _table(
+        "history_piece",
+        "workspace text, segment int, piece int, at int, until int, until_at int, document json",
+        "workspace segment piece",
+    ),
     _table("lease", "name text, holder text, token int, ends_at int", "name"),
     _table(
         "api_token",

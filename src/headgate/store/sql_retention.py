@@ -17,6 +17,11 @@ _NUMBERED: dict[History, tuple[str, str]] = {
 }
 """Tables whose rows have numbers, and the newest that may go."""
 _BY_TIME: dict[History, str] = {"jobs": "job", "groups": "bracket_version_group"}
+_OLD_HISTORY = (
+    "DELETE FROM history_piece WHERE workspace = ? AND segment < "
+    "(SELECT max(segment) FROM history_piece WHERE workspace = ? AND piece = 0 AND at <= ?)"
+)
+"""What was goes with the log that it follows from, segment by segment."""
 
 
 class SqlRetention(Store):
@@ -25,6 +30,8 @@ class SqlRetention(Store):
     def prune(self, workspace: str, what: History, *, before: Instant, keep: int, limit: int) -> int:
         with self._driver.write() as session:
             if what in _NUMBERED:
+                if what == "log":
+                    session.execute(_OLD_HISTORY, (workspace, workspace, before))
                 return self._prune_numbered(session, workspace, what, before, keep, limit)
             return self._prune_by_time(session, workspace, _BY_TIME[what], before, keep, limit)
 

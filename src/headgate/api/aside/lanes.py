@@ -31,6 +31,7 @@ class LaneSettings(msgspec.Struct, frozen=True):
 LANES: dict[Lane, LaneSettings] = {
     "lists": LaneSettings(Bounds(4, 2, 128, 32, 30.0), 30.0),
     "plans": LaneSettings(Bounds(2, 1, 16, 4, 60.0), 120.0),
+    "history": LaneSettings(Bounds(2, 1, 32, 8, 60.0), 60.0),
     "bodies": LaneSettings(Bounds(2, 1, 16, 4, 60.0), 120.0),
 }
 

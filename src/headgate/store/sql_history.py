@@ -1,0 +1,61 @@
+"""What was, on any SQL database: segments that begin with all there was at a moment, and go on with what changed."""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from headgate.kernel.instants import Instant
+from headgate.store import encoding, statements
+from headgate.store.drivers import DatabaseDriver
+from headgate.store.port import HistoryPiece, Json, Store
+
+
+class SqlHistory(Store):
+    _driver: DatabaseDriver
+
+    def add_history(self, workspace: str, pieces: Sequence[HistoryPiece]) -> None:
+        given = [
+            (workspace, one.segment, one.piece, one.at, one.until, one.until_at, pack(one.document))
+            for one in pieces
+        ]
+        with self._driver.write() as session:
+            encoded = encoding.rows("history_piece", self._driver.dialect, given)
+            session.execute_many(statements.upsert("history_piece"), encoded)
+
+    def drop_history_after(self, workspace: str, position: int) -> None:
+        with self._driver.write() as session:
+            sql = "DELETE FROM history_piece WHERE workspace = ? AND until > ?"
+            session.execute(sql, (workspace, position))
+
+    def history_span(self, workspace: str) -> tuple[Instant, HistoryPiece] | None:
+        sql = "SELECT min(at) FROM history_piece WHERE workspace = ? AND piece = 0"
+        with self._driver.read() as session:
+            earliest = session.fetch(sql, (workspace,))[0][0]
+            where, tail = "workspace = ?", "ORDER BY segment DESC, piece DESC LIMIT 1"
+            newest = session.fetch(statements.select("history_piece", where, tail), (workspace,))
+        return None if earliest is None else (int(earliest), _piece(newest[0]))
+
+    def history_until(self, workspace: str, at: Instant) -> list[HistoryPiece]:
+        begin = "SELECT max(segment) FROM history_piece WHERE workspace = ? AND piece = 0 AND at <= ?"
+        where = f"workspace = ? AND segment = ({begin}) AND at <= ?"
+        sql = statements.select("history_piece", where, "ORDER BY piece")
+        return [_piece(row) for row in self._driver.fetch(sql, (workspace, workspace, at, at))]
+
+
+def pack(document: Json) -> Json:
+    """Much repeats itself in it; a database keeps it as text."""
+    return msgspec.json.encode(base64.b64encode(zlib.compress(document, 1)).decode())
+
+
+def unpack(text: str | bytes) -> Json:
+    return zlib.decompress(base64.b64decode(msgspec.json.decode(text, type=str)))
+
+
+def _piece(row: tuple[Any, ...]) -> HistoryPiece:
+    _, segment, piece, at, until, until_at, document = row
+    return HistoryPiece(segment, piece, at, until, until_at, unpack(document))
