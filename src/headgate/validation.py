@@ -19,6 +19,7 @@ from headgate.simulate import scenario
 if TYPE_CHECKING:
     from headgate.kernel.objects import Object
 
+_AGENT = "JobAgent"
 _SET = "PodCliqueSet"
 _DEFINITION = "ResourceGraphDefinition"
 
@@ -95,9 +96,26 @@ class _Judgement:
 
     def add_set(self, documents: Sequence[TextDocument]) -> None:
         self.problems.update(dict.fromkeys(manifest_checks.validate(documents)))
+        self._add_agents([document for document in documents if _kind(document) == _AGENT])
         self._add_workloads([document for document in documents if _kind(document) == _SET])
         if any(_kind(document) == _DEFINITION for document in documents):
             self._add_graphs(documents)
+
+    def _add_agents(self, documents: Sequence[TextDocument]) -> None:
+        """Configs of agents that work on clusters are judged as a job would read them."""
+        if not documents:
+            return
+        from headgate.agents import config_checks
+
+        for document in documents:
+            spec = document.value.get("spec")
+            given: Mapping[str, Any] = spec if isinstance(spec, Mapping) else {}
+            config, opened = given.get("config", {}), given.get("overridable")
+            if isinstance(config, Mapping):
+                names = [str(name) for name in opened] if isinstance(opened, list) else []
+                self._say(
+                    document, config_checks.problems_of(str(given.get("type")), config, names, "spec.config")
+                )
 
     def _add_workloads(self, documents: Sequence[TextDocument]) -> None:
         """PodCliqueSets are judged as the API judges them, each beside those before it."""
