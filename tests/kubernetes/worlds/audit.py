@@ -15,18 +15,19 @@ from kube import ControlPlane
 
 from . import clock
 from .history import CLUSTER, CONTROLLER, PEOPLE, Write
+from .quiet import OF_EVERY_NAMESPACE
 
 _WRITES = ("create", "update", "patch", "delete")
-IGNORED = ("leases", "events", "endpoints", "endpointslices", "serviceaccounts", "configmaps")
+IGNORED = ("leases", "events", "endpoints", "endpointslices", "serviceaccounts")
 
 
-def writes(plane: ControlPlane, namespace: str, start: Instant) -> list[Write]:
+def writes(plane: ControlPlane, namespace: str, mark: str, start: Instant) -> list[Write]:
     """In the order in which they took effect. What others than the operator and the story do, such as binding a pod,
     was done when one of these wrote last."""
     known: dict[str, Object] = {}
     found: list[tuple[int, Write]] = []
     now, latest = start, 0
-    for event in _events(plane, namespace):
+    for event in _events(plane, namespace, mark):
         signed = clock.author(event.get("userAgent", ""))
         if signed is not None:
             now = max(now, signed[1])
@@ -41,11 +42,16 @@ def writes(plane: ControlPlane, namespace: str, start: Instant) -> list[Write]:
     return [write for _, write in found]
 
 
-def _events(plane: ControlPlane, namespace: str) -> Iterator[dict[str, Any]]:
-    for event in plane.audit(namespace):
+def _events(plane: ControlPlane, namespace: str, mark: str) -> Iterator[dict[str, Any]]:
+    """Of the namespace, and of what is everybody's with the mark in its name."""
+    for event in plane.audit():
+        reference = event.get("objectRef") or {}
+        if reference.get("namespace") != namespace and mark not in reference.get("name", ""):
+            continue
         if event.get("stage") != "ResponseComplete" or event["responseStatus"].get("code", 500) >= 300:
             continue
-        if event["verb"] in _WRITES and event["objectRef"]["resource"] not in IGNORED:
+        is_ignored = reference["resource"] in IGNORED or reference.get("name") == OF_EVERY_NAMESPACE
+        if event["verb"] in _WRITES and not is_ignored:
             yield event
 
 

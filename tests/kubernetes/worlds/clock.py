@@ -20,6 +20,8 @@ from headgate.kubernetes.watching import WatchEvent
 
 OPERATOR, STORY = "operator", "story"
 """Who writes, as the audit log has it."""
+EVERYBODYS = ("CustomResourceDefinition", "ResourceGraphDefinition", "GraphRevision")
+"""Kinds that a cluster has only one set of: several stories are in it at once."""
 GONE = "gone"
 """Instead of a version, of what is not there any more."""
 _STAMPS = ("creationTimestamp", "deletionTimestamp")
@@ -109,25 +111,40 @@ class News:
 
 
 class StoryClient(Client):
-    """To whom uses it, the server's time is the story's."""
+    """To whom uses it, the server's time is the story's, and of definitions there are only those with its mark."""
 
     def __init__(
-        self, transport: Transport, clock: StoryClock, news: News, timeout_seconds: float = TIMEOUT_SECONDS
+        self,
+        transport: Transport,
+        clock: StoryClock,
+        mark: str,
+        news: News | None = None,
+        timeout_seconds: float = TIMEOUT_SECONDS,
     ) -> None:
         super().__init__(transport, timeout_seconds=timeout_seconds)
         self._clock = clock
-        self.news = news
+        self._mark = mark
+        self.news = news or News()
 
     @classmethod
-    def signed(cls, access: ClusterAccess, clock: StoryClock, who: str) -> StoryClient:
-        return cls(_Signed(access, clock, who), clock, News())
+    def signed(cls, access: ClusterAccess, clock: StoryClock, who: str, mark: str) -> StoryClient:
+        return cls(_Signed(access, clock, who), clock, mark)
 
     def within(self, timeout_seconds: float) -> StoryClient:
         least = min(timeout_seconds, self._timeout_seconds)
-        return StoryClient(self.transport, self._clock, self.news, least)
+        return StoryClient(self.transport, self._clock, self._mark, self.news, least)
 
     async def ask(self, *arguments: Any, **options: Any) -> Document:
-        return self._clock.told(await super().ask(*arguments, **options))
+        answer = await super().ask(*arguments, **options)
+        if str(answer.get("kind", "")).removesuffix("List") in EVERYBODYS and "items" in answer:
+            answer["items"] = [item for item in answer["items"] if self._is_ours(item)]
+        return self._clock.told(answer)
+
+    def _is_ours(self, document: Document) -> bool:
+        return self._mark in document["metadata"]["name"]
+
+    def _is_ours_or_bookmark(self, event: WatchEvent) -> bool:
+        return event.kind == "bookmark" or self._is_ours(event.document)
 
     async def watch(self, *arguments: Any, **options: Any) -> AsyncGenerator[WatchEvent, None]:
         """Read as it comes, and handed on when that is allowed."""
@@ -138,6 +155,8 @@ class StoryClient(Client):
         async def read() -> None:
             try:
                 async for event in events:
+                    if event.document.get("kind") in EVERYBODYS and not self._is_ours_or_bookmark(event):
+                        continue
                     self._clock.told(event.document)
                     self.news.note(event)
                     pending.append(event)

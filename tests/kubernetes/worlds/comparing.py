@@ -21,6 +21,7 @@ def differences(simulated: History, live: History) -> list[str]:
         *_refusals(simulated, live),
         *_orders(simulated, live),
         *_peaks(simulated, live),
+        *_waves(simulated, live),
         *endings.differences(simulated, live),
     ]
     return found[:_SHOWN]
@@ -36,6 +37,12 @@ def _peaks(simulated: History, live: History) -> Iterator[str]:
     for scope in sorted({*expected, *found}):
         if expected.get(scope) != found.get(scope):
             yield f"{scope} missing and too many: simulated {expected.get(scope)}, live {found.get(scope)}"
+
+
+def _waves(simulated: History, live: History) -> Iterator[str]:
+    expected, found = peaks.waves(simulated), peaks.waves(live)
+    if expected != found:
+        yield f"under way at once at most: simulated {expected}, live {found}"
 
 
 def _orders(simulated: History, live: History) -> Iterator[str]:

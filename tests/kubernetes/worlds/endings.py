@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,11 +15,16 @@ from headgate.workload.plan import observed
 from .history import History
 from .stories import LEFT_ALONE
 
-_FILLED_IN = ("Pod", "Service")
+_FILLED_IN = ("Pod", "Service", "CustomResourceDefinition")
 """Kinds in which a server writes more than it was given: of these only what we wrote is compared."""
 
-_OTHERS_STATUS = ("Service", "PodGang")
+_OTHERS_STATUS = ("Service", "PodGang", "CustomResourceDefinition")
 """Kinds whose status is not the operator's: that of a gang is of a scheduler that knows gangs."""
+
+_UID = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+_DERIVED = re.compile(r'applyset-[0-9A-Za-z_-]{43}-v1|(?<=headgate.dev/content":")[0-9a-f]{20}')
+"""Hashes of things in which uids and namespaces are."""
 
 
 def differences(simulated: History, live: History) -> Iterator[str]:
@@ -29,10 +35,16 @@ def differences(simulated: History, live: History) -> Iterator[str]:
             yield f"{' '.join(about)} is left in the {world} world only"
             continue
         is_filled_in = about[0] in _FILLED_IN
-        yield from _between(_shown(expected), _shown(found), " ".join(about), is_filled_in)
+        one, other = _shown(expected, uids_of(simulated)), _shown(found, uids_of(live))
+        yield from _between(one, other, " ".join(about), is_filled_in)
 
 
-def _shown(item: Object) -> dict[str, Any]:
+def uids_of(history: History) -> dict[str, str]:
+    """What each uid stands for."""
+    return {write.object.uid: f"uid of {' '.join(write.about)}" for write in history.writes}
+
+
+def _shown(item: Object, uids: dict[str, str]) -> dict[str, Any]:
     shown: dict[str, Any] = {
         "labels": item.labels,
         "annotations": {key: value for key, value in item.annotations.items() if key not in LEFT_ALONE},
@@ -49,7 +61,11 @@ def _shown(item: Object) -> dict[str, Any]:
     elif item.kind not in _OTHERS_STATUS:
         shown["status"] = item.status
     text = msgspec.json.encode(shown).decode()
-    found: dict[str, Any] = msgspec.json.decode(text.replace(item.namespace, defaults.NAMESPACE))
+    if item.namespace:
+        text = text.replace(item.namespace, defaults.NAMESPACE)
+    text = _DERIVED.sub("derived", text)
+    text = _UID.sub(lambda match: uids.get(match[0], match[0]), text)
+    found: dict[str, Any] = msgspec.json.decode(text)
     return found
 
 

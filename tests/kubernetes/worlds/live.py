@@ -16,9 +16,10 @@ from headgate.cluster.simulated import matching
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Object
 from headgate.kubernetes import kubeconfig, objects
+from headgate.kubernetes.discovery import UnknownKindError
 from headgate.kubernetes.errors import AlreadyExistsError, ApiError
 from headgate.kubernetes.resources import PODS, ApiResource
-from headgate.operator.running import translation, workloads
+from headgate.operator.running import graphs, translation, workloads
 from headgate.operator.running.process import Operator, OperatorOptions
 from headgate.simulate import steps
 from headgate.simulate.workloads import operations
@@ -26,12 +27,14 @@ from headgate.simulate.workloads import sets as simulated_sets
 from headgate.workload.controller import is_set
 from kube import ControlPlane
 
+from ..support import DEFINITIONS, until
 from . import audit, quiet
 from .acting import Actor
 from .clock import OPERATOR, STORY, StoryClient, StoryClock
 from .history import History
 from .nodes import StoryNodes, Timers
-from .stories import Story
+from .statuses import StoryStatuses
+from .stories import Story, made_up_kind
 
 _PRIORITY_CLASSES = ApiResource(
     "scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", is_namespaced=False
@@ -51,9 +54,9 @@ class LiveWorld:
         scenario = story.scenario
         self._clock = StoryClock(scenario.start)
         access = kubeconfig.load(path=str(plane.kubeconfig))
-        self._client = StoryClient.signed(access, self._clock, STORY)
+        self._client = StoryClient.signed(access, self._clock, STORY, story.mark)
         self._actor = Actor(self._client, self._clock, namespace)
-        self._operator_client = StoryClient.signed(access, self._clock, OPERATOR)
+        self._operator_client = StoryClient.signed(access, self._clock, OPERATOR, story.mark)
         self._operator: Operator | None = None
         self._task: asyncio.Task[None] | None = None
         self._numbers = simulated_sets.RevisionNumbers()
@@ -63,7 +66,10 @@ class LiveWorld:
             ((step.at.resolve(scenario.start), number) for number, step in enumerate(scenario.timeline)),
             reverse=True,
         )
+        self._statuses = StoryStatuses(self._actor, self._timers, scenario.cluster)
         self._watched: list[tuple[ApiResource, str]] = []
+        self._made_up: set[str] = set()
+        self._unserved = list(story.kinds)
         self._seen: list[Object] = []
         self._refused: list[str] = []
 
@@ -76,17 +82,39 @@ class LiveWorld:
             await self._stop_operator()
             await self._operator_client.close()
             await self._client.close()
-        left = {(item.kind, item.name): item for item in self._seen}
-        written = audit.writes(self._plane, self._namespace, self._story.scenario.start)
+        left = {(item.kind, item.name): item for item in self._seen if item.name not in self._made_up}
+        written = audit.writes(self._plane, self._namespace, self._story.mark, self._story.scenario.start)
         return History(written, left, self._clock.now, self._refused)
 
     async def _prepare(self) -> None:
-        for api_version, kind, labels in workloads.WATCHED:
+        """The kinds that both worlds know from the beginning."""
+        watched: list[tuple[str, str, str]] = []
+        if self._story.kinds:
+            watched += [(api_version, kind, "") for api_version, kind in graphs.WATCHED]
+        if not self._story.kinds or ("grove.io/v1alpha1", "PodCliqueSet") in self._story.kinds:
+            watched += workloads.WATCHED
+        for api_version, kind, labels in watched:
             self._watched.append((await self._actor.resource(api_version, kind), labels))
+        for api_version, kind in self._story.unknown_kinds:
+            made = await self._client.create(DEFINITIONS, made_up_kind(api_version, kind))
+            self._made_up.add(made["metadata"]["name"])
+            await self._until_served(api_version, kind)
         for name in sorted(self._story.priority_classes):
             document = {"metadata": {"name": name}, "value": 0, "preemptionPolicy": "Never"}
             with contextlib.suppress(AlreadyExistsError):
                 await self._client.create(_PRIORITY_CLASSES, document)
+
+    async def _until_served(self, api_version: str, kind: str) -> None:
+        async def is_served() -> bool:
+            return await self._served(api_version, kind) is not None
+
+        await until(is_served, quiet.PATIENCE_SECONDS)
+
+    async def _served(self, api_version: str, kind: str) -> ApiResource | None:
+        try:
+            return await self._actor.resource(api_version, kind)
+        except UnknownKindError:
+            return None
 
     async def _start_operator(self) -> None:
         options = OperatorOptions(
@@ -118,10 +146,20 @@ class LiveWorld:
 
     async def _settle(self) -> None:
         assert self._operator is not None
+        for each in list(self._unserved):
+            resource = await self._served(*each)
+            if resource is not None:
+                self._unserved.remove(each)
+                known = {(other.group, other.kind) for other, _ in self._watched}
+                if (resource.group, resource.kind) not in known:
+                    self._watched.append((resource, ""))
         self._seen = await quiet.objects_when_quiet(
             self._client, self._namespace, self._operator, self._watched
         )
         self._nodes.look([item for item in self._seen if item.kind == "Pod"], self._clock.now)
+        resources = {(resource.api_version, resource.kind): resource for resource, _ in self._watched}
+        others = [item for item in self._seen if item.kind != "Pod"]
+        self._statuses.look(others, resources, self._clock.now)
 
     def _next_moment(self) -> Instant | None:
         assert self._operator is not None
@@ -168,6 +206,13 @@ class LiveWorld:
             self._refused.append(place)
 
     async def _put(self, document: Any) -> None:
+        name = document["apiVersion"], document["kind"]
+        if name in self._unserved and await self._served(*name) is None:
+            # The operator is about to bring that kind, and people wait for it.
+            self._operator_client.news.release()
+            await self._until_served(*name)
+            await self._settle()
+            self._operator_client.news.hold()
         await self._actor.put(document)
         await self._number(document["kind"], document["metadata"]["name"])
 
@@ -204,10 +249,9 @@ class LiveWorld:
                 assert step.kind in PLAYED, f"{step.kind} cannot be played on a cluster"
 
     async def _resource_of(self, payload: steps.PatchStep | steps.DeleteStep) -> ApiResource:
-        known = [resource for resource, _ in self._watched if resource.kind == payload.kind]
         if payload.api_version is not None:
             return await self._actor.resource(payload.api_version, payload.kind)
-        return known[0]
+        return next(resource for resource, _ in self._watched if resource.kind == payload.kind)
 
     async def _patch(self, payload: steps.PatchStep) -> None:
         resource = await self._resource_of(payload)

@@ -1,4 +1,4 @@
-"""How full the budgets of sets were, counted from the writes of a history alone, in the same way for both worlds."""
+"""How full the budgets of sets and the waves of graphs were, counted from the writes of a history alone, in the same way for both worlds."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from headgate.graph.reconcile import labels
 from headgate.kernel.objects import Object
 from headgate.promises.books import unavailability
 from headgate.promises.books.tally import PodTally
@@ -15,7 +16,7 @@ from headgate.workload.controller import is_set
 from headgate.workload.model import PodCliqueSet
 from headgate.workload.plan import observed
 
-from .history import History
+from .history import CONTROLLER, History
 
 Peaks = dict[str, tuple[int, int]]
 """By what is counted: how many of it were missing at most once all were there, and how many there were too many."""
@@ -72,3 +73,22 @@ def _counted(item: Object) -> Object:
     is_ready = observed.is_ready(item.status)
     status = {"phase": item.status.get("phase"), "scheduled": is_ready, "ready": is_ready}
     return msgspec.structs.replace(item, status=status)
+
+
+def waves(history: History) -> dict[str, int]:
+    """How many objects of each resource of a graph were written and not seen to by anybody yet, at most."""
+    waiting: dict[str, set[str]] = {}
+    most: dict[str, int] = {}
+    for number, write in enumerate(history.writes):
+        item = write.object
+        if labels.NODE_ID in item.labels and item.labels.get(labels.MANAGED_BY) == labels.MANAGER:
+            place = f"{item.labels.get(labels.INSTANCE_NAME)} {item.labels[labels.NODE_ID]}"
+            held = waiting.setdefault(place, set())
+            if write.by == CONTROLLER and write.verb in ("create", "update"):
+                held.add(item.name)
+            elif write.verb in ("status", "gone"):
+                held.discard(item.name)
+        if number + 1 == len(history.writes) or history.writes[number + 1].at != write.at:
+            for place, held in waiting.items():
+                most[place] = max(most.get(place, 0), len(held))
+    return most

@@ -15,6 +15,8 @@ from headgate.operator.running.process import Operator
 
 PATIENCE_SECONDS = 120.0
 _LOOK_SECONDS = 0.03
+OF_EVERY_NAMESPACE = "kube-root-ca.crt"
+"""A ConfigMap that somebody else puts into every namespace."""
 Watched = Sequence[tuple[ApiResource, str]]
 """Kinds, each with the label selector by which they are watched."""
 
@@ -63,7 +65,11 @@ async def _listed(client: Client, namespace: str, watched: Watched) -> list[list
         )
     )
     return [
-        [objects.read(document, resource) for document in page.items]
+        [
+            objects.read(document, resource)
+            for document in page.items
+            if document["metadata"]["name"] != OF_EVERY_NAMESPACE
+        ]
         for (resource, _), page in zip(watched, pages, strict=True)
     ]
 
@@ -84,7 +90,9 @@ def _unrest(listed: list[list[Object]], watched: Watched, loops: Sequence[AnyLoo
 
 def _knows(loop: AnyLoop, resource: ApiResource, items: list[Object]) -> bool:
     known = {
-        (item.uid, item.resource_version) for item in loop.runner.cache.of_kind(resource.group, resource.kind)
+        (item.uid, item.resource_version)
+        for item in loop.runner.cache.of_kind(resource.group, resource.kind)
+        if item.name != OF_EVERY_NAMESPACE
     }
     return known == {(item.uid, item.resource_version) for item in items}
 

@@ -13,6 +13,7 @@ from headgate.cluster.port import Conflict, Listener, ObjectChange
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Key, Object
+from headgate.workload.plan.observed import ENDED
 
 replace = msgspec.structs.replace
 
@@ -97,12 +98,12 @@ class ObjectStore:
         )
 
     def delete(self, key: Key, uid: str | None, now: Instant, by: str) -> Object:
-        """A pod terminates, and what has finalizers waits for them; all else is gone at once."""
+        """A pod that runs terminates, and what has finalizers waits for them; all else is gone at once."""
         old = self._at(key, uid)
         if old.deleted_at is not None:
             return old
         going = replace(old, deleted_at=now)
-        if old.kind == "Pod" or old.finalizers:
+        if old.finalizers or (old.kind == "Pod" and _has_a_node_to_end_it(old)):
             return self._put(old, going, now, by)
         self._remove(old, now, by)
         return going
@@ -146,6 +147,11 @@ class ObjectStore:
     def _tell(self, change: ObjectChange) -> None:
         for listener in self._listeners:
             listener(change)
+
+
+def _has_a_node_to_end_it(pod: Object) -> bool:
+    """A pod that is not bound, or that has ended, is given no time: an API server removes it itself."""
+    return bool(pod.spec.get("nodeName")) and pod.status.get("phase") not in ENDED
 
 
 def selected(items: ObjectStore, labels: Mapping[str, str]) -> Iterator[Object]:
