@@ -25,6 +25,8 @@ class Actor:
         self._discovery = Discovery(client.transport)
         self.done: list[tuple[ApiResource, str, str]] = []
         """Kind, uid and version of everything that was written, until it is taken."""
+        self.versions: dict[str, str] = {}
+        """By uid, as far as known."""
 
     @property
     def now(self) -> Instant:
@@ -68,14 +70,19 @@ class Actor:
                 return
             raise
         metadata = answer.get("metadata") or {}
-        if "uid" in metadata and metadata.get("deletionGracePeriodSeconds") != 0:
+        is_staying = metadata.get("finalizers") or metadata.get("deletionGracePeriodSeconds")
+        if "uid" in metadata and is_staying:
             self._note(resource, answer)
         else:
             gone = uid or metadata.get("uid") or (answer.get("details") or {}).get("uid", "")
             self.done.append((resource, gone, GONE))
 
     def _note(self, resource: ApiResource, answer: Document) -> None:
+        """Nobody is told of a write that changed nothing."""
         metadata = answer["metadata"]
+        if self.versions.get(metadata["uid"]) == metadata["resourceVersion"]:
+            return
+        self.versions[metadata["uid"]] = metadata["resourceVersion"]
         self.done.append((resource, metadata["uid"], metadata["resourceVersion"]))
 
     def _place(self, resource: ApiResource) -> str:

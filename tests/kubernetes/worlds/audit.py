@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -13,6 +14,7 @@ from headgate.kubernetes import objects
 from headgate.kubernetes.resources import ApiResource, Document
 from kube import ControlPlane
 
+from ..support import until
 from . import clock
 from .history import CLUSTER, CONTROLLER, PEOPLE, Write
 from .quiet import OF_EVERY_NAMESPACE
@@ -44,7 +46,7 @@ def writes(plane: ControlPlane, namespace: str, mark: str, start: Instant) -> li
 
 def _events(plane: ControlPlane, namespace: str, mark: str) -> Iterator[dict[str, Any]]:
     """Of the namespace, and of what is everybody's with the mark in its name."""
-    for event in plane.audit():
+    for event in _lines(plane, (namespace.encode(), mark.encode())):
         reference = event.get("objectRef") or {}
         if reference.get("namespace") != namespace and mark not in reference.get("name", ""):
             continue
@@ -53,6 +55,28 @@ def _events(plane: ControlPlane, namespace: str, mark: str) -> Iterator[dict[str
         is_ignored = reference["resource"] in IGNORED or reference.get("name") == OF_EVERY_NAMESPACE
         if event["verb"] in _WRITES and not is_ignored:
             yield event
+
+
+def _lines(plane: ControlPlane, names: Sequence[bytes]) -> Iterator[dict[str, Any]]:
+    """Only those with one of the names are read: many stories write into one log."""
+    with plane.audit_file.open("rb") as lines:
+        for line in lines:
+            if line.endswith(b"\n") and any(name in line for name in names):
+                yield json.loads(line)
+
+
+async def until_logged(plane: ControlPlane, items: Sequence[Object]) -> None:
+    """What was answered a moment ago may not be in the log yet."""
+    newest = max(items, key=lambda item: item.resource_version, default=None)
+    if newest is None:
+        return
+    version = f'"resourceVersion":"{newest.resource_version}"'.encode()
+
+    def is_logged() -> bool:
+        with plane.audit_file.open("rb") as lines:
+            return any(version in line and line.endswith(b"\n") for line in lines)
+
+    await until(is_logged, 60)
 
 
 def _effects(event: dict[str, Any], known: dict[str, Object]) -> Iterator[tuple[int, str, Object]]:
@@ -93,7 +117,8 @@ def _deletion(
     before = known.get(item.uid)
     known[item.uid] = item
     is_over = document["metadata"].get("deletionGracePeriodSeconds") == 0 and not item.finalizers
-    version = 0 if is_over else item.resource_version
+    is_new = before is None or before.resource_version < item.resource_version
+    version = item.resource_version if is_new and not is_over else 0
     if before is None or before.deleted_at is None:
         yield version, "delete", item
     if is_over:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import AsyncGenerator
 from typing import Any
 
@@ -14,7 +14,7 @@ from headgate.kernel.instants import Instant
 from headgate.kubernetes.access import ClusterAccess
 from headgate.kubernetes.client import Client
 from headgate.kubernetes.identities import ApiIdentity
-from headgate.kubernetes.resources import Document
+from headgate.kubernetes.resources import ApiResource, Document
 from headgate.kubernetes.transport import TIMEOUT_SECONDS, ApiRequest, Transport
 from headgate.kubernetes.watching import WatchEvent
 
@@ -90,6 +90,8 @@ class News:
         self._free = asyncio.Event()
         self._free.set()
         self._here: set[tuple[str, str]] = set()
+        self.kinds: Counter[str] = Counter()
+        """Of which kinds something is heard, by how many watches."""
 
     def hold(self) -> None:
         self._free.clear()
@@ -104,7 +106,9 @@ class News:
     def note(self, event: WatchEvent) -> None:
         uid = event.document["metadata"].get("uid")
         if uid is not None:
-            self._here.add((uid, GONE if event.kind == "deleted" else event.resource_version))
+            self._here.add((uid, event.resource_version))
+            if event.kind == "deleted":
+                self._here.add((uid, GONE))
 
     async def allowed(self) -> None:
         await self._free.wait()
@@ -146,9 +150,11 @@ class StoryClient(Client):
     def _is_ours_or_bookmark(self, event: WatchEvent) -> bool:
         return event.kind == "bookmark" or self._is_ours(event.document)
 
-    async def watch(self, *arguments: Any, **options: Any) -> AsyncGenerator[WatchEvent, None]:
+    async def watch(
+        self, resource: ApiResource, *arguments: Any, **options: Any
+    ) -> AsyncGenerator[WatchEvent, None]:
         """Read as it comes, and handed on when that is allowed."""
-        events = super().watch(*arguments, **options)
+        events = super().watch(resource, *arguments, **options)
         pending: deque[WatchEvent | BaseException | None] = deque()
         arrived = asyncio.Event()
 
@@ -167,6 +173,7 @@ class StoryClient(Client):
             arrived.set()
 
         reading = asyncio.create_task(read())
+        self.news.kinds[resource.kind] += 1
         try:
             while True:
                 await arrived.wait()
@@ -180,6 +187,7 @@ class StoryClient(Client):
                         raise event
                     yield event
         finally:
+            self.news.kinds[resource.kind] -= 1
             reading.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await reading

@@ -15,15 +15,16 @@ from headgate.workload.plan import observed
 from .history import History
 from .stories import LEFT_ALONE
 
-_FILLED_IN = ("Pod", "Service", "CustomResourceDefinition")
+_FILLED_IN = ("Pod", "Service", "CustomResourceDefinition", "HorizontalPodAutoscaler")
 """Kinds in which a server writes more than it was given: of these only what we wrote is compared."""
 
-_OTHERS_STATUS = ("Service", "PodGang", "CustomResourceDefinition")
+_OTHERS_STATUS = ("Service", "PodGang", "CustomResourceDefinition", "HorizontalPodAutoscaler")
 """Kinds whose status is not the operator's: that of a gang is of a scheduler that knows gangs."""
 
 _UID = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 _DERIVED = re.compile(r'applyset-[0-9A-Za-z_-]{43}-v1|(?<=headgate.dev/content":")[0-9a-f]{20}')
+_DIGEST = re.compile('(?<=")(?:[0-9a-f]{16}|[0-9a-f]{20})(?=")')
 """Hashes of things in which uids and namespaces are."""
 
 
@@ -64,6 +65,8 @@ def _shown(item: Object, uids: dict[str, str]) -> dict[str, Any]:
     if item.namespace:
         text = text.replace(item.namespace, defaults.NAMESPACE)
     text = _DERIVED.sub("derived", text)
+    if item.kind == "ResourceGraphRevision":
+        text = _DIGEST.sub("derived", text)
     text = _UID.sub(lambda match: uids.get(match[0], match[0]), text)
     found: dict[str, Any] = msgspec.json.decode(text)
     return found

@@ -39,7 +39,7 @@ from .stories import Story, made_up_kind
 _PRIORITY_CLASSES = ApiResource(
     "scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", is_namespaced=False
 )
-_HEARD_SECONDS = 5.0
+_HEARD_SECONDS = 60.0
 PLAYED = frozenset(
     {"apply", "delete", "patch", "workload", "killPod", "endPod", "crash", "snapshot", "explain"}
 )
@@ -83,6 +83,7 @@ class LiveWorld:
             await self._operator_client.close()
             await self._client.close()
         left = {(item.kind, item.name): item for item in self._seen if item.name not in self._made_up}
+        await audit.until_logged(self._plane, [item for item in self._seen if item.kind != "Pod"])
         written = audit.writes(self._plane, self._namespace, self._story.mark, self._story.scenario.start)
         return History(written, left, self._clock.now, self._refused)
 
@@ -106,6 +107,8 @@ class LiveWorld:
 
     async def _until_served(self, api_version: str, kind: str) -> None:
         async def is_served() -> bool:
+            if self._operator is not None:
+                quiet.hurry(self._operator.loops)
             return await self._served(api_version, kind) is not None
 
         await until(is_served, quiet.PATIENCE_SECONDS)
@@ -156,6 +159,7 @@ class LiveWorld:
         self._seen = await quiet.objects_when_quiet(
             self._client, self._namespace, self._operator, self._watched
         )
+        self._actor.versions |= {item.uid: str(item.resource_version) for item in self._seen}
         self._nodes.look([item for item in self._seen if item.kind == "Pod"], self._clock.now)
         resources = {(resource.api_version, resource.kind): resource for resource, _ in self._watched}
         others = [item for item in self._seen if item.kind != "Pod"]
@@ -189,13 +193,12 @@ class LiveWorld:
             loop.look()
 
     async def _until_heard(self) -> None:
-        """A write that changed nothing is not told, so nobody waits for ever."""
-        kinds = {resource.kind for resource, _ in self._watched}
-        waited = [each for each in self._actor.done if each[0].kind in kinds]
+        news = self._operator_client.news
+        waited = [each for each in self._actor.done if news.kinds[each[0].kind]]
         self._actor.done.clear()
         end = time.monotonic() + _HEARD_SECONDS
         while time.monotonic() < end:
-            if all(self._operator_client.news.has(uid, version) for _, uid, version in waited):
+            if all(news.has(uid, version) for _, uid, version in waited):
                 return
             await asyncio.sleep(0.005)
 

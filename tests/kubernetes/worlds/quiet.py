@@ -36,7 +36,7 @@ async def objects_when_quiet(
         for loop in loops:
             loop.hurry()
         if loops and all(loop.is_resting for loop in loops):
-            _hurry(loops)
+            hurry(loops)
             listed = await _listed(client, namespace, watched)
             reason = _unrest(listed, watched, loops) or ""
             if not reason and loops == operator.loops and all(loop.is_resting for loop in loops):
@@ -45,7 +45,7 @@ async def objects_when_quiet(
     raise NeverQuietError(f"the cluster does not come to rest: {reason or 'the operator is busy'}")
 
 
-def _hurry(loops: Iterable[AnyLoop]) -> None:
+def hurry(loops: Iterable[AnyLoop]) -> None:
     """A pass that comes back because a write was refused, and not because its plan says so, comes back at once: how
     long that takes is no part of a story."""
     for loop in loops:

@@ -62,12 +62,13 @@ def marked(document: dict[str, Any], mark: str) -> dict[str, Any]:
 
 
 def prepared(name: str, document: dict[str, Any]) -> Story:
-    """A real scheduler binds when it can, and a real garbage collector collects when it can: both take no time here."""
+    """A real scheduler knows no gangs and binds when it can, a real garbage collector collects when it can: both take no
+    time here."""
     mark = document["metadata"]["mark"]
     _complete(document["spec"])
     read = {**document, "metadata": {"name": document["metadata"]["name"]}}
     found = scenarios.read(read)
-    cluster = msgspec.structs.replace(found.cluster, schedule=_AT_ONCE, collect=_AT_ONCE)
+    cluster = msgspec.structs.replace(found.cluster, schedule=_AT_ONCE, collect=_AT_ONCE, binds="pods")
     classes = frozenset(
         each["priorityClassName"]
         for each in _maps(document)

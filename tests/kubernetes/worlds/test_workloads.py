@@ -15,20 +15,66 @@ from .stories import Story
 
 BATCHES = {
     "rolling": (
-        "workload/rolling/default-is-one-down-none-added",
         "workload/rolling/components-at-the-same-time",
+        "workload/rolling/default-is-one-down-none-added",
+        "workload/rolling/next-replica-waits-for-all-pods",
+        "workload/rolling/not-done-until-ready",
         "workload/rolling/pods-one-at-a-time",
+        "workload/rolling/rolling-recreate-is-another-name",
     ),
     "budgets": (
-        "workload/budgets/recreate-two-of-four",
+        "workload/budgets/both-down-and-added",
         "workload/budgets/limits-at-three-levels",
+        "workload/budgets/percentages-that-round-to-nothing",
+        "workload/budgets/recreate-two-of-four",
+        "workload/budgets/surge-only-for-what-it-protects",
+        "workload/budgets/unavailable-ones-cost-nothing",
+    ),
+    "somebody-else": (
+        "workload/children/an-edit-and-a-crash",
+        "workload/children/an-edited-index-does-not-move-a-clique",
+        "workload/children/an-edited-member-is-put-back",
+        "workload/children/an-edited-scaling-group-is-put-back",
+        "workload/children/an-edited-template-starts-no-pod",
+        "workload/children/the-sets-own-edit-is-no-strangers",
+        "workload/objects/deleted-clique-comes-back",
+    ),
+    "pods-that-go": (
+        "workload/dead/a-member-of-a-group",
+        "workload/dead/before-its-turn",
+        "workload/dead/each-way-to-end",
+        "workload/dead/while-paused",
+        "workload/gangs/not-suspended-for-the-others",
+        "workload/on-delete/deleted-member-comes-back-new",
         "workload/on-delete/deleted-pod-comes-back-new",
+        "workload/on-delete/scale-in-takes-the-old",
+    ),
+    "orders": (
+        "workload/operators/abort-pods",
+        "workload/operators/deadline-does-not-run-while-paused",
+        "workload/operators/deadline-rollback-under-recreate",
+        "workload/operators/faster-in-the-middle",
+        "workload/operators/partition-keeps-the-revision-of-the-dead",
+        "workload/operators/partition-under-recreate",
+        "workload/operators/paused",
+    ),
+    "sets": (
+        "workload/autoscaled/template-does-not-reset-it",
+        "workload/groups/members-count-by-min-available",
+        "workload/objects/deleted-set",
+        "workload/refusals/defaults-with-a-warning",
+        "workload/refusals/names-that-collide",
+        "workload/revisions/back-under-recreate",
+        "workload/revisions/live-count-follows-the-template",
+        "workload/startup/explicit",
+        "workload/startup/in-order",
     ),
 }
+"""Those of a batch are played at the same time."""
 
 
 @pytest.mark.parametrize("batch", BATCHES)
-def test_a_story_is_the_same_in_both_worlds(stage: ControlPlane, batch: str) -> None:
+def test_a_workload_is_the_same_in_both_worlds(stage: ControlPlane, batch: str) -> None:
     assert asyncio.run(playing.differences_of(stage, BATCHES[batch])) == {}
 
 
