@@ -160,15 +160,20 @@ class ControlPlane:
     def audit(self, namespace: str | None = None) -> Iterator[dict[str, Any]]:
         """What the API server has seen so far, nearly in its order: writes with what was sent and what came of it. What
         was answered a moment ago may not be there yet, and never will be if the server was killed meanwhile."""
-        with self.audit_file.open("rb") as lines:
-            for line in lines:
-                if not line.endswith(b"\n"):
-                    return
-                event = json.loads(line)
-                if not event:
-                    yield CRASH
-                elif namespace is None or (event.get("objectRef") or {}).get("namespace") == namespace:
-                    yield event
+        for line in self.audit_lines():
+            event = json.loads(line)
+            if not event:
+                yield CRASH
+            elif namespace is None or (event.get("objectRef") or {}).get("namespace") == namespace:
+                yield event
+
+    def audit_lines(self) -> Iterator[bytes]:
+        """As they are, without one that is still being written. A log that has grown large goes on in another file; the
+        older ones sort first."""
+        file = self.audit_file
+        for each in sorted(file.parent.glob(f"{file.stem}*{file.suffix}")):
+            with each.open("rb") as lines:
+                yield from (line for line in lines if line.endswith(b"\n"))
 
     def _end_of_log(self) -> str:
         log = self.folder / "log"

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from headgate.kernel.instants import Instant
 from headgate.kubernetes.client import Client
 from headgate.kubernetes.discovery import Discovery
-from headgate.kubernetes.errors import NotFoundError
+from headgate.kubernetes.errors import ApiError, NotFoundError
 from headgate.kubernetes.resources import ApiResource, Document
 
 from .clock import GONE, StoryClock
 
 MANAGER = "people"
+_TRIES = 30
 
 
 class Actor:
@@ -45,16 +47,19 @@ class Actor:
         try:
             found = await self.client.get(resource, metadata["name"], self._place(resource))
         except NotFoundError:
-            self._note(resource, await self.client.create(resource, given, manager=MANAGER))
+            made = await _answered(lambda: self.client.create(resource, given, manager=MANAGER))
+            self._note(resource, made)
             return
         metadata["resourceVersion"] = found["metadata"]["resourceVersion"]
-        self._note(resource, await self.client.update(resource, given, manager=MANAGER))
+        self._note(resource, await _answered(lambda: self.client.update(resource, given, manager=MANAGER)))
 
     async def patch(
         self, resource: ApiResource, name: str, patch: Document, *, subresource: str = ""
     ) -> None:
-        answer = await self.client.patch(
-            resource, name, self._place(resource), patch, manager=MANAGER, subresource=subresource
+        answer = await _answered(
+            lambda: self.client.patch(
+                resource, name, self._place(resource), patch, manager=MANAGER, subresource=subresource
+            )
         )
         self._note(resource, answer)
 
@@ -87,3 +92,14 @@ class Actor:
 
     def _place(self, resource: ApiResource) -> str:
         return self.namespace if resource.is_namespaced else ""
+
+
+async def _answered(write: Callable[[], Awaitable[Document]]) -> Document:
+    """On a busy machine a webhook may be too late to judge; that is no refusal, and people try again."""
+    for _ in range(_TRIES):
+        try:
+            return await write()
+        except ApiError as error:
+            if "failed calling webhook" not in str(error):
+                raise
+    return await write()

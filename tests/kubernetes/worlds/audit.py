@@ -59,10 +59,9 @@ def _events(plane: ControlPlane, namespace: str, mark: str) -> Iterator[dict[str
 
 def _lines(plane: ControlPlane, names: Sequence[bytes]) -> Iterator[dict[str, Any]]:
     """Only those with one of the names are read: many stories write into one log."""
-    with plane.audit_file.open("rb") as lines:
-        for line in lines:
-            if line.endswith(b"\n") and any(name in line for name in names):
-                yield json.loads(line)
+    for line in plane.audit_lines():
+        if any(name in line for name in names):
+            yield json.loads(line)
 
 
 async def until_logged(plane: ControlPlane, items: Sequence[Object]) -> None:
@@ -73,8 +72,7 @@ async def until_logged(plane: ControlPlane, items: Sequence[Object]) -> None:
     version = f'"resourceVersion":"{newest.resource_version}"'.encode()
 
     def is_logged() -> bool:
-        with plane.audit_file.open("rb") as lines:
-            return any(version in line and line.endswith(b"\n") for line in lines)
+        return any(version in line for line in plane.audit_lines())
 
     await until(is_logged, 60)
 

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 
 import msgspec
 
+from headgate.graph.reconcile.labels import DEFINITION_NAME, INSTANCE_NAME
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
+from headgate.workload.labels import PART_OF
 
 from . import endings, peaks
 from .history import CONTROLLER, PEOPLE, History, Write
@@ -46,51 +48,53 @@ def _waves(simulated: History, live: History) -> Iterator[str]:
 
 
 def _orders(simulated: History, live: History) -> Iterator[str]:
-    """What the controllers wrote at each instant."""
+    """What the controllers wrote at each instant, for each thing that they look after by itself."""
     expected, found = _by_instant(simulated), _by_instant(live)
-    for at in sorted({*expected, *found}):
-        before, after = expected.get(at, _Instant()), found.get(at, _Instant())
-        if before.ordered != after.ordered:
-            yield f"{instants.show(at)} writes\n  simulated {before.ordered}\n  live      {after.ordered}"
-        if before.collected != after.collected:
-            one, other = before.collected - after.collected, after.collected - before.collected
-            yield f"{instants.show(at)} goes with its owner: simulated only {one}, live only {other}"
+    for at, chain in sorted({*expected, *found}):
+        before, after = expected.get((at, chain), _Steps()), found.get((at, chain), _Steps())
+        for name in _Steps.__struct_fields__:
+            one, other = getattr(before, name), getattr(after, name)
+            if one != other:
+                place = f"{instants.show(at)} {chain} {name}"
+                yield f"{place}\n  simulated {one}\n  live      {other}"
 
 
-class _Instant(msgspec.Struct):
+class _Steps(msgspec.Struct):
+    """As a partial order: of each object what became of it, and what came before what. One pass of a controller may be
+    two when news come in two pieces: the same write again is no other step."""
+
+    writes: dict[str, list[str]] = {}
+    """By object."""
+    order: list[tuple[str, str]] = []
+    """Verbs and kinds, as they came first."""
+    collected: set[str] = set()
     """What is deleted with its owner is so by the controller or by the cluster, whoever comes first."""
 
-    ordered: list[str] = []
-    collected: set[str] = set()
 
-
-def _by_instant(history: History) -> dict[Instant, _Instant]:
-    """Writes that follow each other and are alike are by name: their order among themselves is free."""
+def _by_instant(history: History) -> dict[tuple[Instant, str], _Steps]:
     deleted = {(write.at, write.object.uid) for write in history.writes if write.verb == "delete"}
-    found: dict[Instant, _Instant] = defaultdict(_Instant)
-    batch: list[Write] = []
-    for write in (*history.writes, None):
-        if write is not None and _goes_with_its_owner(write, deleted):
-            found[write.at].collected.add(_said(write))
-            continue
-        if write is not None and (write.by != CONTROLLER or write.verb in ("gone", "status")):
-            continue
-        if batch and (write is None or _likeness(write) != _likeness(batch[0])):
-            found[batch[0].at].ordered += sorted(map(_said, batch))
-            batch = []
-        if write is not None:
-            batch.append(write)
+    found: dict[tuple[Instant, str], _Steps] = defaultdict(_Steps)
+    for write in history.writes:
+        steps = found[write.at, _chain(write)]
+        name = f"{write.object.kind} {write.object.name}"
+        if _goes_with_its_owner(write, deleted):
+            steps.collected.add(name)
+        elif write.by == CONTROLLER and write.verb not in ("gone", "status"):
+            own = steps.writes.setdefault(name, [])
+            if not own or own[-1] != write.verb:
+                own.append(write.verb)
+            if (write.verb, write.object.kind) not in steps.order:
+                steps.order.append((write.verb, write.object.kind))
     return found
+
+
+def _chain(write: Write) -> str:
+    """The set, the instance or the definition that it is written for."""
+    own = write.object.labels
+    names = (own.get(key) for key in (INSTANCE_NAME, PART_OF, DEFINITION_NAME))
+    return next((name for name in names if name), write.object.name)
 
 
 def _goes_with_its_owner(write: Write, deleted: set[tuple[Instant, str]]) -> bool:
     is_collected = any((write.at, owner.uid) in deleted for owner in write.object.owners)
     return write.verb == "delete" and write.by != PEOPLE and is_collected
-
-
-def _said(write: Write) -> str:
-    return f"{write.verb} {write.object.kind} {write.object.name}"
-
-
-def _likeness(write: Write) -> tuple[Instant, str, str]:
-    return write.at, write.verb, write.object.kind

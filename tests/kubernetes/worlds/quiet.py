@@ -14,7 +14,8 @@ from headgate.operator.running.loop import AnyLoop
 from headgate.operator.running.process import Operator
 
 PATIENCE_SECONDS = 120.0
-_LOOK_SECONDS = 0.03
+_LOOK_SECONDS = 0.02
+_RESTING_LOOKS = 3
 OF_EVERY_NAMESPACE = "kube-root-ca.crt"
 """A ConfigMap that somebody else puts into every namespace."""
 Watched = Sequence[tuple[ApiResource, str]]
@@ -35,7 +36,7 @@ async def objects_when_quiet(
         loops = operator.loops
         for loop in loops:
             loop.hurry()
-        if loops and all(loop.is_resting for loop in loops):
+        if await _has_rested(operator):
             hurry(loops)
             listed = await _listed(client, namespace, watched)
             reason = _unrest(listed, watched, loops) or ""
@@ -43,6 +44,15 @@ async def objects_when_quiet(
                 return [item for items in listed for item in items]
         await asyncio.sleep(_LOOK_SECONDS)
     raise NeverQuietError(f"the cluster does not come to rest: {reason or 'the operator is busy'}")
+
+
+async def _has_rested(operator: Operator) -> bool:
+    """For a moment, and not between two pieces of news: to ask a server costs more than to wait."""
+    for _ in range(_RESTING_LOOKS):
+        if not operator.loops or not all(loop.is_resting for loop in operator.loops):
+            return False
+        await asyncio.sleep(_LOOK_SECONDS)
+    return True
 
 
 def hurry(loops: Iterable[AnyLoop]) -> None:

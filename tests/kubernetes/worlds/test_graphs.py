@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
-import msgspec
 import pytest
 
 from kube import ControlPlane
 
-from . import playing, stories
-from .comparing import differences
-from .stories import Story
+from . import playing
 
 BATCHES = {
     "collections": (
@@ -21,13 +18,39 @@ BATCHES = {
         "graph/collections/included-and-not",
         "graph/collections/list-from-another-object",
         "graph/collections/never-ready-stays-in-progress",
-        "graph/collections/one-object-for-each-value",
-        "graph/collections/several-dimensions",
     ),
     "definitions": (
+        "graph/collections/one-object-for-each-value",
+        "graph/collections/several-dimensions",
+        "graph/collections/too-many-items",
         "graph/definitions/breaking-change",
         "graph/definitions/instances-are-validated",
+        "graph/definitions/refused-edit-changes-nothing",
+    ),
+    "order": (
+        "graph/deletion/terminating-object-stops-dependents",
+        "graph/order/author-position",
+        "graph/order/branches-do-not-wait-for-each-other",
+        "graph/order/condition-on-missing-status",
+        "graph/order/data-that-comes-later",
+        "graph/order/waits-for-two",
+    ),
+    "others": (
+        "graph/drift/any-item-is-put-back",
         "graph/external/by-selector",
+        "graph/external/data-is-followed",
+        "graph/external/waits-until-it-exists",
+        "graph/ownership/instance-in-a-graph",
+        "graph/ownership/second-instance-does-not-take-over",
+    ),
+    "propagation": (
+        "graph/identity/a-rename-that-is-reverted",
+        "graph/identity/a-successor-that-never-lands",
+        "graph/identity/two-names-before-the-first-has-landed",
+        "graph/propagation/a-paused-object-comes-back-as-it-was",
+        "graph/propagation/error-blocks-one-item",
+        "graph/propagation/gate-edit-does-not-restart",
+        "graph/pruning/left-out-with-dependents",
     ),
 }
 """Those of a batch are played at the same time."""

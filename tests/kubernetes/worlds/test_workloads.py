@@ -20,12 +20,10 @@ BATCHES = {
         "workload/rolling/next-replica-waits-for-all-pods",
         "workload/rolling/not-done-until-ready",
         "workload/rolling/pods-one-at-a-time",
-        "workload/rolling/rolling-recreate-is-another-name",
     ),
     "budgets": (
         "workload/budgets/both-down-and-added",
         "workload/budgets/limits-at-three-levels",
-        "workload/budgets/percentages-that-round-to-nothing",
         "workload/budgets/recreate-two-of-four",
         "workload/budgets/surge-only-for-what-it-protects",
         "workload/budgets/unavailable-ones-cost-nothing",
@@ -41,30 +39,23 @@ BATCHES = {
     ),
     "pods-that-go": (
         "workload/dead/a-member-of-a-group",
-        "workload/dead/before-its-turn",
         "workload/dead/each-way-to-end",
         "workload/dead/while-paused",
-        "workload/gangs/not-suspended-for-the-others",
         "workload/on-delete/deleted-member-comes-back-new",
         "workload/on-delete/deleted-pod-comes-back-new",
         "workload/on-delete/scale-in-takes-the-old",
     ),
     "orders": (
         "workload/operators/abort-pods",
-        "workload/operators/deadline-does-not-run-while-paused",
         "workload/operators/deadline-rollback-under-recreate",
         "workload/operators/faster-in-the-middle",
         "workload/operators/partition-keeps-the-revision-of-the-dead",
-        "workload/operators/partition-under-recreate",
         "workload/operators/paused",
     ),
     "sets": (
-        "workload/autoscaled/template-does-not-reset-it",
-        "workload/groups/members-count-by-min-available",
         "workload/objects/deleted-set",
         "workload/refusals/defaults-with-a-warning",
         "workload/refusals/names-that-collide",
-        "workload/revisions/back-under-recreate",
         "workload/revisions/live-count-follows-the-template",
         "workload/startup/explicit",
         "workload/startup/in-order",
@@ -83,7 +74,7 @@ def test_a_difference_is_seen(stage: ControlPlane) -> None:
     story = stories.load("workload/budgets/two-pods-at-a-time")
     expected, found = asyncio.run(playing.both(stage, story, _with_one_at_a_time))
     said = "\n".join(differences(expected, found))
-    assert "2026-03-02T09:10:00Z writes" in said
+    assert "2026-03-02T09:10:00Z llm writes" in said
     assert "llm-0-worker missing and too many: simulated (2, 0), live (1, 0)" in said
     assert "maxUnavailable: simulated 2, live 1" in said
 

@@ -202,7 +202,9 @@ class ObjectWriter:
             self._feed.deleted(seen, self._by)
             return
         metadata = answer.get("metadata") or {}
-        if metadata.get("deletionTimestamp") and metadata.get("resourceVersion"):
+        # A pod that no node has to end is answered as if it stayed, and is gone.
+        is_staying = metadata.get("finalizers") or metadata.get("deletionGracePeriodSeconds")
+        if metadata.get("deletionTimestamp") and metadata.get("resourceVersion") and is_staying:
             self._tell(answer, resource, seen)
         else:
             self._feed.deleted(seen, self._by)
