@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -14,11 +15,11 @@ from headgate.kubernetes import objects
 from headgate.kubernetes.resources import ApiResource, Document
 from kube import ControlPlane
 
-from ..support import until
 from . import clock
 from .history import CLUSTER, CONTROLLER, PEOPLE, Write
 from .quiet import OF_EVERY_NAMESPACE
 
+_LOOKS = 60
 _WRITES = ("create", "update", "patch", "delete")
 IGNORED = ("leases", "events", "endpoints", "endpointslices", "serviceaccounts")
 
@@ -74,7 +75,10 @@ async def until_logged(plane: ControlPlane, items: Sequence[Object]) -> None:
     def is_logged() -> bool:
         return any(version in line for line in plane.audit_lines())
 
-    await until(is_logged, 60)
+    for _ in range(_LOOKS):
+        if await asyncio.to_thread(is_logged):
+            return
+        await asyncio.sleep(0.5)
 
 
 def _effects(event: dict[str, Any], known: dict[str, Object]) -> Iterator[tuple[int, str, Object]]:

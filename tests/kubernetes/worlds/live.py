@@ -84,7 +84,9 @@ class LiveWorld:
             await self._client.close()
         left = {(item.kind, item.name): item for item in self._seen if item.name not in self._made_up}
         await audit.until_logged(self._plane, [item for item in self._seen if item.kind != "Pod"])
-        written = audit.writes(self._plane, self._namespace, self._story.mark, self._story.scenario.start)
+        written = await asyncio.to_thread(
+            audit.writes, self._plane, self._namespace, self._story.mark, self._story.scenario.start
+        )
         return History(written, left, self._clock.now, self._refused)
 
     async def _prepare(self) -> None:

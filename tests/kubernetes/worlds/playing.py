@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 
 import kube
+from headgate.kernel.instants import Instant
 from headgate.kubernetes.resources import PODS
 from kube import ControlPlane
 
@@ -17,18 +18,42 @@ from .live import LiveWorld
 from .stories import Story
 
 AT_ONCE = 6
-Edit = Callable[[Story], Story]
 
 
-async def both(
-    plane: ControlPlane, story: Story, edit: Edit = lambda story: story
-) -> tuple[History, History]:
-    """The simulated history and the live one, the latter of the story as it was edited."""
-    expected = simulated.play(story)
+def differences_of(plane: ControlPlane, names: Iterable[str]) -> dict[str, list[str]]:
+    """Of those stories that are not the same in both worlds.
+
+    What takes a processor is done before and after: while it lasts nobody would answer a server that waits.
+    """
+    found = [stories.load(name) for name in names]
+    expected = [simulated.play(story) for story in found]
+    lived = live(plane, [(story, history.end) for story, history in zip(found, expected, strict=True)])
+    compared = {
+        story.name: differences(one, other) for story, one, other in zip(found, expected, lived, strict=True)
+    }
+    return {name: said for name, said in compared.items() if said}
+
+
+def live(plane: ControlPlane, played: Sequence[tuple[Story, Instant]]) -> list[History]:
+    """Each story up to an instant."""
+
+    async def all_of_them() -> list[History]:
+        turns = asyncio.Semaphore(AT_ONCE)
+
+        async def one(story: Story, end: Instant) -> History:
+            async with turns:
+                return await _lived(plane, story, end)
+
+        return await asyncio.gather(*(one(story, end) for story, end in played))
+
+    return asyncio.run(all_of_them())
+
+
+async def _lived(plane: ControlPlane, story: Story, end: Instant) -> History:
     namespace = f"world-{uuid.uuid4().hex[:10]}"
     await kube.make_namespace(plane, namespace)
     try:
-        return expected, await LiveWorld(plane, edit(story), namespace).play(expected.end)
+        return await LiveWorld(plane, story, namespace).play(end)
     finally:
         await _leave(plane, namespace)
 
@@ -38,17 +63,3 @@ async def _leave(plane: ControlPlane, namespace: str) -> None:
     async with plane.client() as client:
         await client.ask("DELETE", PODS.path(namespace), document={"gracePeriodSeconds": 0})
     await kube.delete_namespace(plane, namespace)
-
-
-async def differences_of(
-    plane: ControlPlane, names: Iterable[str], at_once: int = AT_ONCE
-) -> dict[str, list[str]]:
-    """Of those stories that are not the same in both worlds."""
-    turns = asyncio.Semaphore(at_once)
-
-    async def one(name: str) -> tuple[str, list[str]]:
-        async with turns:
-            expected, found = await both(plane, stories.load(name))
-            return name, differences(expected, found)
-
-    return {name: found for name, found in await asyncio.gather(*map(one, names)) if found}

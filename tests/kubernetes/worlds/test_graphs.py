@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 from kube import ControlPlane
@@ -58,4 +56,4 @@ BATCHES = {
 
 @pytest.mark.parametrize("batch", BATCHES)
 def test_a_graph_is_the_same_in_both_worlds(stage: ControlPlane, batch: str) -> None:
-    assert asyncio.run(playing.differences_of(stage, BATCHES[batch])) == {}
+    assert playing.differences_of(stage, BATCHES[batch]) == {}

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import msgspec
 import pytest
 
 from kube import ControlPlane
 
-from . import playing, stories
+from . import playing, simulated, stories
 from .comparing import differences
 from .stories import Story
 
@@ -66,13 +64,14 @@ BATCHES = {
 
 @pytest.mark.parametrize("batch", BATCHES)
 def test_a_workload_is_the_same_in_both_worlds(stage: ControlPlane, batch: str) -> None:
-    assert asyncio.run(playing.differences_of(stage, BATCHES[batch])) == {}
+    assert playing.differences_of(stage, BATCHES[batch]) == {}
 
 
 def test_a_difference_is_seen(stage: ControlPlane) -> None:
     """One of the two pods that may be away together is not given up in the live world."""
     story = stories.load("workload/budgets/two-pods-at-a-time")
-    expected, found = asyncio.run(playing.both(stage, story, _with_one_at_a_time))
+    expected = simulated.play(story)
+    (found,) = playing.live(stage, [(_with_one_at_a_time(story), expected.end)])
     said = "\n".join(differences(expected, found))
     assert "2026-03-02T09:10:00Z llm writes" in said
     assert "llm-0-worker missing and too many: simulated (2, 0), live (1, 0)" in said
