@@ -33,23 +33,6 @@ BATCHES = {
         "graph/order/data-that-comes-later",
         "graph/order/waits-for-two",
     ),
-    "others": (
-        "graph/drift/any-item-is-put-back",
-        "graph/external/by-selector",
-        "graph/external/data-is-followed",
-        "graph/external/waits-until-it-exists",
-        "graph/ownership/instance-in-a-graph",
-        "graph/ownership/second-instance-does-not-take-over",
-    ),
-    "propagation": (
-        "graph/identity/a-rename-that-is-reverted",
-        "graph/identity/a-successor-that-never-lands",
-        "graph/identity/two-names-before-the-first-has-landed",
-        "graph/propagation/a-paused-object-comes-back-as-it-was",
-        "graph/propagation/error-blocks-one-item",
-        "graph/propagation/gate-edit-does-not-restart",
-        "graph/pruning/left-out-with-dependents",
-    ),
 }
 """Those of a batch are played at the same time."""
 
