@@ -204,6 +204,7 @@ class ControllerLoop(Generic[PlanT]):
         self._costs[self._is_alone(request)].took(request, time.thread_time() - begin, self._clock())
         self._meter.passed(self._name)
         if plan is None:
+            self._forget(request)
             return
         self._announce(getattr(plan, "events", ()))
         actions = plan.actions
@@ -218,6 +219,12 @@ class ControllerLoop(Generic[PlanT]):
                 self._refused(request, refusal)
                 return
         self.runner.written(request)
+
+    def _forget(self, request: Key) -> None:
+        """It is gone, and may come back as another."""
+        if self._resting is not None:
+            self._resting.forget(request)
+        self._costs[self._is_alone(request)].forget(request)
 
     async def _write(self, request: Key, batch: Sequence[Action]) -> BaseException | None:
         """The first thing that went wrong; what was under way beside it is waited for."""

@@ -40,6 +40,9 @@ class RestingStatuses:
         if request in self._since:
             self._since[request] = _LONG_AGO
 
+    def forget(self, request: Key) -> None:
+        self._since.pop(request, None)
+
 
 def _is_settled(status: Mapping[str, Any]) -> bool:
     """Whether all of its conditions hold. Others go by that, so it is told at once."""
