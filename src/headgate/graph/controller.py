@@ -9,7 +9,7 @@ import msgspec
 
 from headgate.graph.compile import compiler as compiling
 from headgate.graph.compile import definition
-from headgate.graph.reconcile import labels, propagate, revisions, rollouts
+from headgate.graph.reconcile import definition_removal, labels, propagate, revisions, rollouts
 from headgate.graph.reconcile.cluster_view import ClusterView
 from headgate.graph.reconcile.planner_cache import PlannerCache
 from headgate.graph.reconcile.propagate import DefinitionPlan, InstancePlan
@@ -156,7 +156,7 @@ class GraphController:
         """What would be decided now, without doing it."""
         item = self._cache.get(request)
         if is_definition(request):
-            if item is None or item.deleted_at is not None:
+            if item is None or not definition_removal.is_kept(item):
                 return None
             return propagate.plan_definition(item, self._cache, self._signals(now), now, memory)
         if item is None:

@@ -30,6 +30,9 @@ PAUSED = "paused"
 DELETION = "headgate.dev/deletion"
 """On a definition: what becomes of its instances when it is deleted."""
 CASCADE = "cascade"
+"""They are deleted, and the definition goes after them; its kind stays."""
+CASCADE_WITH_KIND = "cascade-with-kind"
+"""And its kind goes too."""
 APPLY_ORDER = "internal.kro.run/apply-order"
 
 

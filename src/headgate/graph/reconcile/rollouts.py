@@ -18,6 +18,7 @@ from headgate.graph.reconcile import (
     cluster_view,
     conditions,
     contents,
+    definition_removal,
     judging,
     labels,
     revisions,
@@ -135,12 +136,16 @@ class _Pass:
         self._known = {revision.number: revision for revision in found}
 
     def run(self) -> DefinitionRollout:
+        self._instances = definition_removal.instances_of(self._item, self._view)
+        if self._item.deleted_at is not None and not self._instances:
+            return DefinitionRollout(definition_removal.release(self._item, self._view), 0, [], None)
         newest, problems = self._newest_graph()
         if newest is None:
             status = self._status(None, [], problems)
             self._write_status(status)
             return DefinitionRollout(self._actions, 0, [], None, problems)
         number, graph = newest
+        self._actions += definition_removal.held(self._item)
         self._serve_kind(graph)
         self._graph = graph
         members = self._members(graph)
@@ -148,6 +153,8 @@ class _Pass:
         graphs = {known.number: self._memory.graph_of(known, self._item) for known in self._known.values()}
         served = AcceptedGraph(self._item.name, graph, graphs, self._is_paused)
         self._let_go(number, members)
+        if self._item.deleted_at is not None:
+            self._actions += definition_removal.deletions(self._item, self._instances)
         self._write_status(self._status(newest, members, problems))
         return DefinitionRollout(
             self._actions,
@@ -355,6 +362,8 @@ class _Pass:
         if newest is not None:
             number, graph = newest
             found.append(propagated(number, members))
+            if self._item.deleted_at is not None:
+                found.append(definition_removal.condition(self._item, self._instances))
             status["topologicalOrder"] = list(graph.topological_order)
             status["lastIssuedRevision"] = max(number, int(self._item.status.get("lastIssuedRevision") or 0))
             landed = self._landed_number(members)

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from headgate.graph.compile import definition, loops
 from headgate.graph.compile.compiled import CompiledGraph
-from headgate.graph.reconcile import labels
+from headgate.graph.reconcile import definition_removal, labels
 from headgate.kernel.objects import Key, Object
 from headgate.kernel.problems import Problem
 
@@ -23,7 +23,7 @@ class KnownObjects(Protocol):
 def others(name: str, known: KnownObjects) -> Iterator[Object]:
     """The definitions beside the one of that name."""
     for other in known.of_kind("kro.run", definition.KIND):
-        if other.name != name and other.deleted_at is None:
+        if other.name != name and definition_removal.is_kept(other):
             yield other
 
 

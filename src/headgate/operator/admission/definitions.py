@@ -50,7 +50,8 @@ def _judge_deletion(request: AdmissionRequest, known: KnownObjects) -> Judgement
     old = request.old or {}
     annotations = requests.metadata_of(old).get("annotations") or {}
     spec = old.get("spec")
-    if annotations.get(labels.DELETION) == labels.CASCADE or not isinstance(spec, dict):
+    is_cascade = annotations.get(labels.DELETION) in (labels.CASCADE, labels.CASCADE_WITH_KIND)
+    if is_cascade or not isinstance(spec, dict):
         return requests.ACCEPTED
     kind = loops.defined_kind(spec)
     count = sum(1 for _ in known.of_kind(kind.group, kind.kind))

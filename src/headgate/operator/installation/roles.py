@@ -80,6 +80,7 @@ SHARED: tuple[Permission, ...] = (
 IN_NAMESPACE: tuple[Permission, ...] = (
     Permission("coordination.k8s.io", ("leases",), ("create",)),
     Permission("coordination.k8s.io", ("leases",), ("get", *EDITED), (settings.LEASE,)),
+    Permission("", ("configmaps",), SEEN, (settings.SIGNALS,)),
     Permission("", ("secrets",), ("create",)),
     Permission("", ("secrets",), ("get", *EDITED), (settings.WEBHOOK_SECRET,)),
 )

@@ -10,6 +10,8 @@ WEBHOOK_SERVICE = "headgate-webhook"
 WEBHOOK_SECRET = "headgate-webhook-certificates"
 WEBHOOKS = "headgate.dev"
 """Of both configurations of webhooks."""
+SIGNALS = "headgate-signals"
+"""The ConfigMap with what gates of graphs read as `signals`."""
 LEASE = NAME
 WEBHOOK_PORT = 9443
 HEALTH_PORT = 8081

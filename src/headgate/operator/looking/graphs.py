@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from headgate.cluster.cache import ObjectCache
 from headgate.graph import controller as graphs
@@ -12,14 +12,17 @@ from headgate.graph.reconcile.propagate import InstancePlan
 from headgate.kernel.explanations import ExplanationTree
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Key, Object
+from headgate.kubernetes import objects
 from headgate.kubernetes.client import Client
 from headgate.kubernetes.discovery import Discovery, UnknownKindError
+from headgate.kubernetes.errors import ApiError
 from headgate.kubernetes.schemas import ClusterSchemas
 from headgate.operator.crds import graphs as kinds
 from headgate.operator.crds import workloads as workload_kinds
+from headgate.operator.installation import settings
 from headgate.operator.looking import listing, sets
 from headgate.operator.looking.sets import SeenSets
-from headgate.operator.running import graph_kinds
+from headgate.operator.running import graph_kinds, signals
 from headgate.operator.running.graph_kinds import KindName, LearntKinds
 from headgate.operator.running.graphs import WATCHED
 
@@ -27,8 +30,14 @@ from headgate.operator.running.graphs import WATCHED
 class SeenGraphs:
     """What the controller of graphs would know at one moment, of some definitions."""
 
-    def __init__(self, items: Sequence[Object], learnt: LearntKinds, workloads: SeenSets | None) -> None:
-        self._controller = GraphController(lambda _: {}, learnt)
+    def __init__(
+        self,
+        items: Sequence[Object],
+        learnt: LearntKinds,
+        workloads: SeenSets | None,
+        signals: Mapping[str, object],
+    ) -> None:
+        self._controller = GraphController(lambda _: signals, learnt)
         self._cache = ObjectCache(self._controller.index, items)
         self._workloads = workloads
         self._controller.restarted(self._cache, lambda _: None)
@@ -97,7 +106,17 @@ async def look(client: Client, discovery: Discovery, chosen: Sequence[Object]) -
         items += [each for each in await listing.all_of(client, resource) if each.key not in known]
     has_sets = (workload_kinds.SET.api_version, workload_kinds.SET.kind) in wanted
     workloads = await sets.look(client, discovery, "") if has_sets else None
-    return SeenGraphs([each for each in items if _is_of(each, names)], learnt, workloads)
+    of_these = [each for each in items if _is_of(each, names)]
+    return SeenGraphs(of_these, learnt, workloads, await _signals(client))
+
+
+async def _signals(client: Client) -> dict[str, object]:
+    """As of an operator that is where the manifests put it; not everybody may look there."""
+    try:
+        found = await client.get(signals.CONFIG_MAPS, settings.SIGNALS, settings.NAMESPACE)
+    except ApiError:
+        return {}
+    return signals.read(objects.read(found, signals.CONFIG_MAPS))
 
 
 def _is_of(item: Object, names: set[str]) -> bool:

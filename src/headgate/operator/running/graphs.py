@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from headgate.cluster.cache import ObjectCache
 from headgate.graph import controller as graphs
@@ -20,6 +20,7 @@ from headgate.operator.running import graph_kinds
 from headgate.operator.running.events import EventRecorder, Told
 from headgate.operator.running.graph_kinds import CRD_GROUP, CRD_KIND, KindName, LearntKinds
 from headgate.operator.running.loop import ControllerLoop
+from headgate.operator.running.signals import ClusterSignals
 from headgate.operator.running.watches import Watches
 
 MANAGER = "headgate-graphs"
@@ -45,8 +46,9 @@ class LiveGraphController(GraphController):
         recorder: EventRecorder,
         crd_changed: Callable[[Object], None],
         graph_changed: Callable[[], None],
+        signals: Callable[[], Mapping[str, object]],
     ) -> None:
-        super().__init__(lambda _: {}, source)
+        super().__init__(lambda _: signals(), source)
         self._graph_changed = graph_changed
         self._recorder = recorder
         self._crd_changed = crd_changed
@@ -103,14 +105,24 @@ class GraphKeeper:
     """Sees to it that a definition is planned with the schemas of its kinds, and when all of their objects are known."""
 
     def __init__(
-        self, client: Client, discovery: Discovery, watches: Watches, recorder: EventRecorder
+        self,
+        client: Client,
+        discovery: Discovery,
+        watches: Watches,
+        recorder: EventRecorder,
+        signals_namespace: str,
     ) -> None:
+        self.signals = ClusterSignals(client, signals_namespace, self._signals_changed)
         self._discovery = discovery
         self._watches = watches
         self._recorder = recorder
         self._learnt = LearntKinds(ClusterSchemas(client, discovery))
         self.controller = LiveGraphController(
-            self._learnt, recorder, self._crd_changed, lambda: self._heard.clear()
+            self._learnt,
+            recorder,
+            self._crd_changed,
+            lambda: self._heard.clear(),
+            lambda: self.signals.values,
         )
         self._loop: ControllerLoop[GraphPlan] | None = None
         self._waiting: dict[tuple[str, str], asyncio.Task[None]] = {}
@@ -167,7 +179,11 @@ class GraphKeeper:
             self._wait_for(reflector, definition)
         if not unheard and not is_missing:
             self._heard.add(definition.name)
-        return not unheard
+        if definition.deleted_at is None:
+            return not unheard
+        # Whether it may go depends on its instances alone. None are known of a kind that is not heard of yet.
+        is_served = self._watches.of_kind(own[1]) or not _has_kind(definition, cache)
+        return bool(is_served) and not any(each.resource.kind == own[1] for each in unheard)
 
     async def _watch(self, wanted: dict[KindName, None]) -> tuple[list[Reflector], bool]:
         """Those of which not all was heard yet, and whether some are not served at all."""
@@ -227,6 +243,14 @@ class GraphKeeper:
         if before is not None and before != item.generation:
             self._learnt.forget(str(item.spec.get("group")), str(names.get("kind")))
 
+    def _signals_changed(self) -> None:
+        """Any gate may read any signal."""
+        if self._loop is None:
+            return
+        self.controller.enqueue_everything()
+        for definition in self._cache().of_kind(kinds.DEFINITION.group, kinds.DEFINITION.kind):
+            self._ask(definition)
+
     def _ask(self, definition: Object, in_seconds: float = 0.0) -> None:
         if self._loop is not None:
             self._loop.ask(definition.key, in_seconds)
@@ -239,6 +263,14 @@ class GraphKeeper:
 def _wanted(definition: Object, cache: ObjectCache) -> dict[KindName, None]:
     return graph_kinds.of_definition(
         definition, iter(cache.of_kind("internal.kro.run", revisions.GRAPH_KIND))
+    )
+
+
+def _has_kind(definition: Object, cache: ObjectCache) -> bool:
+    """Whether the cluster has the kind that the definition brought, be it served already or not."""
+    return any(
+        item.labels.get(labels.DEFINITION_NAME) == definition.name
+        for item in cache.of_kind(CRD_GROUP, CRD_KIND)
     )
 
 

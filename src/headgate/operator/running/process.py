@@ -105,6 +105,7 @@ class Operator:
                 self._pace,
                 self._options.namespace,
                 self._clock,
+                signals_namespace=self._options.lease_namespace,
             )
             self.meter.leads(True)
             try:

@@ -24,6 +24,7 @@ from headgate.operator.running.loop import AnyLoop, ControllerLoop
 from headgate.operator.running.meter import OperatorMeter
 from headgate.operator.running.pace import WritePace
 from headgate.operator.running.resting import RestingStatuses
+from headgate.operator.running.signals import ClusterSignals
 from headgate.operator.running.watches import Watches
 from headgate.operator.running.writing import ObjectWriter
 from headgate.workload.plan.planner import WorkloadPlan
@@ -55,6 +56,8 @@ class Term:
         pace: WritePace,
         namespace: str = "",
         clock: Clock = wall_clock,
+        *,
+        signals_namespace: str,
     ) -> None:
         self._client = client
         self._discovery = discovery
@@ -63,11 +66,13 @@ class Term:
         self._meter = meter
         self._pace = pace
         self._namespace = namespace
+        self._signals_namespace = signals_namespace
         self.problem: str | None = "the objects of the cluster are not listed yet"
         """What keeps it from working, as a sentence."""
         self.loops: tuple[AnyLoop, ...] = ()
         self._recorder = EventRecorder(client, settings.NAME, election.identity, clock)
         self._watches: list[Watches] = []
+        self._signals: ClusterSignals | None = None
 
     async def run(self, leadership: Leadership) -> None:
         """Ends when the leadership is lost."""
@@ -81,7 +86,8 @@ class Term:
 
     def problems(self) -> list[str]:
         unheard = (problem for watches in self._watches for problem in watches.problems())
-        return [*([self.problem] if self.problem is not None else []), *unheard]
+        signals = self._signals.reflector.problem if self._signals is not None else None
+        return [each for each in (self.problem, signals, *unheard) if each is not None]
 
     async def _control(self) -> None:
         own, graph_feed = (
@@ -96,8 +102,14 @@ class Term:
             graph_watches.start(await self._served(api_version, kind))
         await watches.listed()
         await graph_watches.listed()
-        keeper = graphs.GraphKeeper(self._client, self._discovery, graph_watches, self._recorder)
+        keeper = graphs.GraphKeeper(
+            self._client, self._discovery, graph_watches, self._recorder, self._signals_namespace
+        )
+        self._signals = keeper.signals
+        # A gate may let through what no signal forbids, so all of them are known before anything is decided.
+        heard = asyncio.create_task(keeper.signals.reflector.run())
         try:
+            await keeper.signals.reflector.listed.wait()
             loop = self._workload_loop(watches, own)
             graph_loop = self._graph_loop(keeper, graph_watches, graph_feed)
             self.loops = (loop, graph_loop)
@@ -105,6 +117,7 @@ class Term:
             logger.info("all is listed; the controllers begin")
             await first_end(loop.run(), graph_loop.run())
         finally:
+            heard.cancel()
             await keeper.close()
 
     async def _served(self, api_version: str, kind: str) -> ApiResource:

@@ -1,0 +1,188 @@
+"""Definitions on a real control plane: they stay while they have instances, and their gates read signals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import kube
+from headgate.graph.compile import definition
+from headgate.graph.reconcile import labels
+from headgate.kubernetes.client import Client
+from headgate.kubernetes.errors import ApiError
+from headgate.kubernetes.resources import ApiResource, Document
+from headgate.operator.installation import settings
+from kube import ControlPlane
+
+from . import operating
+from .operating import is_gone
+from .operating import operating as operator_of
+from .support import CONFIG_MAPS, DEFINITIONS, config_map, play, until
+
+GRAPHS = ApiResource("kro.run", "v1alpha1", definition.KIND, "resourcegraphdefinitions", is_namespaced=False)
+
+
+@pytest.fixture(scope="module")
+def plane(kube_session: kube.Session) -> Iterator[ControlPlane]:
+    """Definitions are for a whole cluster, so one of their own for these tests."""
+    with kube_session.private() as found:
+        yield found
+
+
+@pytest.fixture
+def place(plane: ControlPlane) -> Iterator[str]:
+    with kube.fresh_namespace(plane) as name:
+        yield name
+
+
+def kind(name: str) -> ApiResource:
+    return ApiResource("kro.run", "v1alpha1", name, f"{name.lower()}s")
+
+
+def graph(name: str, *gates: str, annotations: dict[str, str] | None = None) -> Document:
+    """One ConfigMap for each of four names, behind gates if there are any."""
+    resource: Document = {
+        "id": "maps",
+        "forEach": [{"letter": "${['a', 'b', 'c', 'd']}"}],
+        "template": {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": "${schema.metadata.name}-${letter}"},
+            "data": {"value": "${schema.spec.value}"},
+        },
+    }
+    if gates:
+        resource["propagateWhen"] = list(gates)
+    return {
+        "apiVersion": definition.API_VERSION,
+        "kind": definition.KIND,
+        "metadata": {"name": name.lower(), "annotations": annotations or {}},
+        "spec": {
+            "schema": {"apiVersion": "v1alpha1", "kind": name, "spec": {"value": "string"}},
+            "resources": [resource],
+        },
+    }
+
+
+async def define(client: Client, document: Document) -> None:
+    await client.apply(GRAPHS, document, manager="people", force=True)
+    resource = kind(document["spec"]["schema"]["kind"])
+
+    async def is_served() -> bool:
+        try:
+            await client.list(resource)
+        except ApiError:
+            return False
+        return True
+
+    await until(is_served)
+
+
+async def give(client: Client, name: str, place: str, value: str) -> None:
+    instance = {
+        "apiVersion": "kro.run/v1alpha1",
+        "kind": name,
+        "metadata": {"name": "north", "namespace": place},
+        "spec": {"value": value},
+    }
+    await client.apply(kind(name), instance, manager="people", force=True)
+
+
+async def have(client: Client, place: str, value: str) -> bool:
+    found = (await client.list(CONFIG_MAPS, place)).items
+    own = [each for each in found if each["metadata"]["name"].startswith("north-")]
+    return len(own) == 4 and all(each["data"] == {"value": value} for each in own)
+
+
+async def condition(client: Client, resource: ApiResource, name: str, place: str, of: str) -> Any:
+    found = await client.get(resource, name, place)
+    conditions = found.get("status", {}).get("conditions", ())
+    return next((each for each in conditions if each["type"] == of), {})
+
+
+def test_a_definition_with_instances_stays_until_they_are_gone(plane: ControlPlane, place: str) -> None:
+    async def story() -> None:
+        async with plane.client() as client:
+            await operating.install(client)
+            async with operator_of(plane, place):
+                await define(client, graph("Held"))
+                await give(client, "Held", place, "one")
+                await until(lambda: have(client, place, "one"), 60)
+                await client.delete(GRAPHS, "held")
+
+                async def is_said() -> bool:
+                    found = await condition(client, GRAPHS, "held", "", "Deleting")
+                    message = f"1 instance is left: {place}/north; "
+                    return bool(found.get("message", "").startswith(message))
+
+                await until(is_said)
+                # It looks after its instance meanwhile.
+                await give(client, "Held", place, "two")
+                await until(lambda: have(client, place, "two"), 60)
+                await _ask(client, "held", labels.CASCADE)
+                await until(lambda: is_gone(client, GRAPHS, "held", ""), 60)
+                assert await is_gone(client, kind("Held"), "north", place)
+                assert await is_gone(client, CONFIG_MAPS, "north-a", place)
+                assert not await is_gone(client, DEFINITIONS, "helds.kro.run", "")
+
+                # What it left behind is taken up by the next of its name, and goes with that one if it is asked to.
+                await define(client, graph("Held", annotations={labels.DELETION: labels.CASCADE_WITH_KIND}))
+                await give(client, "Held", place, "three")
+                await until(lambda: have(client, place, "three"), 60)
+                await client.delete(GRAPHS, "held")
+                await until(lambda: is_gone(client, DEFINITIONS, "helds.kro.run", ""), 60)
+                await until(lambda: is_gone(client, GRAPHS, "held", ""), 60)
+
+    play(story(), 300)
+
+
+async def _ask(client: Client, name: str, value: str) -> None:
+    await client.patch(GRAPHS, name, "", {"metadata": {"annotations": {labels.DELETION: value}}})
+
+
+def test_gates_read_the_signals_of_a_config_map(plane: ControlPlane, place: str) -> None:
+    async def story() -> None:
+        async with plane.client() as client:
+            await operating.install(client)
+            async with operator_of(plane, place):
+                await define(client, graph("Signalled", "signals['go'] == true && signals['wave'] < 3"))
+                await give(client, "Signalled", place, "one")
+
+                async def is_at(reason: str) -> bool:
+                    found = await condition(client, kind("Signalled"), "north", place, "ResourcesPropagated")
+                    return bool(found.get("reason") == reason)
+
+                await until(lambda: is_at("EvaluationFailed"), 60)
+                await _signal(client, place, go="true", wave="2")
+                await until(lambda: have(client, place, "one"), 60)
+                await _signal(client, place, go="false", wave="2")
+                await give(client, "Signalled", place, "two")
+                await until(lambda: is_at("PropagationBlocked"), 60)
+                await _signal(client, place, go="true", wave="2")
+                await until(lambda: have(client, place, "two"), 60)
+
+    play(story(), 300)
+    assert _order(plane, place) == ["go", *["one"] * 4, "stop", "go", *["two"] * 4]
+
+
+async def _signal(client: Client, place: str, **values: str) -> None:
+    document = config_map(settings.SIGNALS, place, **values)
+    await client.apply(CONFIG_MAPS, document, manager="people", force=True)
+
+
+def _order(plane: ControlPlane, place: str) -> list[str]:
+    """Signals and what was written at them, as the API server saw it."""
+    found: list[str] = []
+    for event in plane.audit(place):
+        reference = event.get("objectRef") or {}
+        if reference.get("resource") != "configmaps" or event["verb"] not in ("create", "patch"):
+            continue
+        name = reference.get("name", "")
+        data = (event.get("responseObject") or {}).get("data", {})
+        if name == settings.SIGNALS:
+            found.append("go" if data["go"] == "true" else "stop")
+        elif name.startswith("north-") and event["responseStatus"]["code"] < 300:
+            found.append(data["value"])
+    return found
