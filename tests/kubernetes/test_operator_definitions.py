@@ -1,8 +1,10 @@
-"""Definitions on a real control plane: they stay while they have instances, and their gates read signals."""
+"""Definitions on a real control plane: they stay while they have instances, and their gates read signals, the time and
+other objects."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -77,7 +79,7 @@ async def define(client: Client, document: Document) -> None:
             return False
         return True
 
-    await until(is_served)
+    await until(is_served, 90)
 
 
 async def give(client: Client, name: str, place: str, value: str) -> None:
@@ -109,7 +111,7 @@ def test_a_definition_with_instances_stays_until_they_are_gone(plane: ControlPla
             async with operator_of(plane, place):
                 await define(client, graph("Held"))
                 await give(client, "Held", place, "one")
-                await until(lambda: have(client, place, "one"), 60)
+                await until(lambda: have(client, place, "one"), 90)
                 await client.delete(GRAPHS, "held")
 
                 async def is_said() -> bool:
@@ -117,12 +119,12 @@ def test_a_definition_with_instances_stays_until_they_are_gone(plane: ControlPla
                     message = f"1 instance is left: {place}/north; "
                     return bool(found.get("message", "").startswith(message))
 
-                await until(is_said)
+                await until(is_said, 90)
                 # It looks after its instance meanwhile.
                 await give(client, "Held", place, "two")
-                await until(lambda: have(client, place, "two"), 60)
+                await until(lambda: have(client, place, "two"), 90)
                 await _ask(client, "held", labels.CASCADE)
-                await until(lambda: is_gone(client, GRAPHS, "held", ""), 60)
+                await until(lambda: is_gone(client, GRAPHS, "held", ""), 90)
                 assert await is_gone(client, kind("Held"), "north", place)
                 assert await is_gone(client, CONFIG_MAPS, "north-a", place)
                 assert not await is_gone(client, DEFINITIONS, "helds.kro.run", "")
@@ -130,10 +132,10 @@ def test_a_definition_with_instances_stays_until_they_are_gone(plane: ControlPla
                 # What it left behind is taken up by the next of its name, and goes with that one if it is asked to.
                 await define(client, graph("Held", annotations={labels.DELETION: labels.CASCADE_WITH_KIND}))
                 await give(client, "Held", place, "three")
-                await until(lambda: have(client, place, "three"), 60)
+                await until(lambda: have(client, place, "three"), 90)
                 await client.delete(GRAPHS, "held")
-                await until(lambda: is_gone(client, DEFINITIONS, "helds.kro.run", ""), 60)
-                await until(lambda: is_gone(client, GRAPHS, "held", ""), 60)
+                await until(lambda: is_gone(client, DEFINITIONS, "helds.kro.run", ""), 90)
+                await until(lambda: is_gone(client, GRAPHS, "held", ""), 90)
 
     play(story(), 300)
 
@@ -154,14 +156,14 @@ def test_gates_read_the_signals_of_a_config_map(plane: ControlPlane, place: str)
                     found = await condition(client, kind("Signalled"), "north", place, "ResourcesPropagated")
                     return bool(found.get("reason") == reason)
 
-                await until(lambda: is_at("EvaluationFailed"), 60)
+                await until(lambda: is_at("EvaluationFailed"), 90)
                 await _signal(client, place, go="true", wave="2")
-                await until(lambda: have(client, place, "one"), 60)
+                await until(lambda: have(client, place, "one"), 90)
                 await _signal(client, place, go="false", wave="2")
                 await give(client, "Signalled", place, "two")
-                await until(lambda: is_at("PropagationBlocked"), 60)
+                await until(lambda: is_at("PropagationBlocked"), 90)
                 await _signal(client, place, go="true", wave="2")
-                await until(lambda: have(client, place, "two"), 60)
+                await until(lambda: have(client, place, "two"), 90)
 
     play(story(), 300)
     assert _order(plane, place) == ["go", *["one"] * 4, "stop", "go", *["two"] * 4]
@@ -172,17 +174,115 @@ async def _signal(client: Client, place: str, **values: str) -> None:
     await client.apply(CONFIG_MAPS, document, manager="people", force=True)
 
 
+def chain(name: str) -> Document:
+    """a, b, c and d, each made from the one before; c waits for a signal, d for an object of somebody else."""
+
+    def config(letter: str, value: str, *gates: str) -> Document:
+        resource: Document = {
+            "id": letter,
+            "template": {
+                "apiVersion": "v1",
+                "kind": "ConfigMap",
+                "metadata": {"name": f"north-{letter}"},
+                "data": {"value": value},
+            },
+        }
+        return {**resource, "propagateWhen": list(gates)} if gates else resource
+
+    door = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "door"}}
+    document = graph(name)
+    document["spec"]["resources"] = [
+        {"id": "door", "externalRef": door},
+        config("a", "${schema.spec.value}"),
+        config("b", "${a.data.value}"),
+        config("c", "${b.data.value}", "${signals['go'] == true}"),
+        config("d", "${c.data.value}", "${door.data.state == 'open'}"),
+    ]
+    return document
+
+
+def test_a_newer_change_overtakes_one_that_is_held(plane: ControlPlane, place: str) -> None:
+    async def story() -> None:
+        async with plane.client() as client:
+            await operating.install(client)
+            async with operator_of(plane, place):
+                await _signal(client, place, go="true", wave="0")
+                await client.create(CONFIG_MAPS, config_map("door", place, state="open"))
+                await define(client, chain("Chained"))
+                await give(client, "Chained", place, "one")
+                await until(lambda: have(client, place, "one"), 90)
+                await _signal(client, place, go="false", wave="0")
+                await client.patch(CONFIG_MAPS, "door", place, {"data": {"state": "shut"}})
+                for value in ("two", "three"):
+                    await give(client, "Chained", place, value)
+                    await until(lambda value=value: _says(client, place, "b", value), 90)
+                assert await _says(client, place, "c", "one")
+                await _signal(client, place, go="true", wave="0")
+                await until(lambda: _says(client, place, "c", "three"), 90)
+                assert await _says(client, place, "d", "one")
+                await client.patch(CONFIG_MAPS, "door", place, {"data": {"state": "open"}})
+                await until(lambda: have(client, place, "three"), 90)
+
+    play(story(), 300)
+    assert _values(plane, place, "north-b") == ["one", "two", "three"]
+    assert _values(plane, place, "north-c") == ["one", "three"]
+    assert _values(plane, place, "north-d") == ["one", "three"]
+
+
+async def _says(client: Client, place: str, letter: str, value: str) -> bool:
+    found = await client.get(CONFIG_MAPS, f"north-{letter}", place)
+    return bool(found["data"]["value"] == value)
+
+
+def _values(plane: ControlPlane, place: str, name: str) -> list[str]:
+    """What was written into the object, one after the other."""
+    found: list[str] = []
+    for event in _writes(plane, place):
+        value = (event.get("responseObject") or {}).get("data", {}).get("value")
+        if event["objectRef"].get("name") == name and value is not None and value not in found[-1:]:
+            found.append(value)
+    return found
+
+
+def test_items_go_two_by_two_and_not_before_their_time(plane: ControlPlane, place: str) -> None:
+    opens = (datetime.now(UTC) + timedelta(seconds=5)).replace(microsecond=0)
+    moment = opens.isoformat().replace("+00:00", "Z")
+
+    async def story() -> None:
+        async with plane.client() as client:
+            await operating.install(client)
+            async with operator_of(plane, place):
+                gates = ("linearlyUpdated(letter, maps, 2)", f"now > timestamp('{moment}')")
+                await define(client, graph("Timed", *gates))
+                await give(client, "Timed", place, "one")
+                await until(lambda: have(client, place, "one"), 90)
+
+    play(story(), 300)
+    made = [
+        event for event in _writes(plane, place) if event["objectRef"].get("name", "").startswith("north-")
+    ]
+    names = [event["objectRef"]["name"].removeprefix("north-") for event in made]
+    assert (set(names[:2]), set(names[2:])) == ({"a", "b"}, {"c", "d"})
+    assert all(datetime.fromisoformat(event["requestReceivedTimestamp"]) >= opens for event in made)
+
+
+def _writes(plane: ControlPlane, place: str) -> Iterator[dict[str, Any]]:
+    """Of ConfigMaps, those that were taken."""
+    for event in plane.audit(place):
+        reference = event.get("objectRef") or {}
+        is_write = event["verb"] in ("create", "patch") and event["responseStatus"]["code"] < 300
+        if reference.get("resource") == "configmaps" and is_write:
+            yield event
+
+
 def _order(plane: ControlPlane, place: str) -> list[str]:
     """Signals and what was written at them, as the API server saw it."""
     found: list[str] = []
-    for event in plane.audit(place):
-        reference = event.get("objectRef") or {}
-        if reference.get("resource") != "configmaps" or event["verb"] not in ("create", "patch"):
-            continue
-        name = reference.get("name", "")
+    for event in _writes(plane, place):
+        name = event["objectRef"].get("name", "")
         data = (event.get("responseObject") or {}).get("data", {})
         if name == settings.SIGNALS:
             found.append("go" if data["go"] == "true" else "stop")
-        elif name.startswith("north-") and event["responseStatus"]["code"] < 300:
+        elif name.startswith("north-"):
             found.append(data["value"])
     return found

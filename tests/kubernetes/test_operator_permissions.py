@@ -84,9 +84,9 @@ def test_the_roles_are_enough_for_a_set(control_plane: ControlPlane, kube_namesp
                     )
                 async with operator_of(acting, namespace):
                     await operating.apply(client, _set(namespace, "v1"))
-                    await until(lambda: operating.is_updated(client, "web", namespace), 60)
+                    await until(lambda: operating.is_updated(client, "web", namespace), 90)
                     await operating.apply(client, _set(namespace, "v2"))
-                    await until(lambda: _is_new(client, namespace), 60)
+                    await until(lambda: _is_new(client, namespace), 90)
                     await client.delete(operating.SETS, "web", namespace)
                     await until(
                         lambda: operating.is_gone(client, operating.CLIQUES, "web-0-front", namespace)
@@ -94,7 +94,7 @@ def test_the_roles_are_enough_for_a_set(control_plane: ControlPlane, kube_namesp
             finally:
                 await _remove(client, documents)
 
-    play(story(), 200)
+    play(story(), 300)
     acts = [
         event
         for event in control_plane.audit()

@@ -23,7 +23,7 @@ def test_pods_that_end_or_are_evicted_come_back_in_their_place(
             await operating.install(client)
             async with operator_of(control_plane, namespace):
                 await operating.apply(client, pod_set("web", namespace, 1, [clique("front", 3, "v1")]))
-                await until(lambda: operating.is_updated(client, "web", namespace), 60)
+                await until(lambda: operating.is_updated(client, "web", namespace), 90)
                 first = await _by_index(client, namespace)
 
                 # As a kubelet does that runs out of disk: the object stays, and nothing of it runs.
@@ -52,8 +52,8 @@ def test_pods_that_end_or_are_evicted_come_back_in_their_place(
                         )
                     )
 
-                await until(are_back, 60)
-                await until(lambda: operating.is_updated(client, "web", namespace), 60)
+                await until(are_back, 90)
+                await until(lambda: operating.is_updated(client, "web", namespace), 90)
                 last = await _by_index(client, namespace)
                 assert {pod["spec"]["hostname"] for pod in last.values()} == {
                     pod["spec"]["hostname"] for pod in first.values()

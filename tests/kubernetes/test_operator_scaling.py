@@ -55,12 +55,12 @@ def test_autoscalers_scale_what_a_set_made_for_them(control_plane: ControlPlane,
                 assert scaled.returncode == 0, scaled.stderr
                 scaled = control_plane.kubectl("scale", "pcsg/web-0-sg", "--replicas=2", "-n", namespace)
                 assert scaled.returncode == 0, scaled.stderr
-                await until(lambda: _has(client, CLIQUES, "web-0-front", namespace, 3), 60)
-                await until(lambda: _has(client, GROUPS, "web-0-sg", namespace, 2), 60)
+                await until(lambda: _has(client, CLIQUES, "web-0-front", namespace, 3), 90)
+                await until(lambda: _has(client, GROUPS, "web-0-sg", namespace, 2), 90)
 
                 await operating.apply(client, _set(namespace, "v2", least=1))
-                await until(lambda: _are_pods(client, namespace, "v2", 5), 60)
-                await until(lambda: operating.is_updated(client, "web", namespace))
+                await until(lambda: _are_pods(client, namespace, "v2", 5), 90)
+                await until(lambda: operating.is_updated(client, "web", namespace), 90)
                 found = await client.get(AUTOSCALERS, "web-0-front", namespace)
                 assert found["spec"]["minReplicas"] == 1
                 # Its value of 2000m is 2 for the server, which is the same: nothing was put back for it.
@@ -70,9 +70,9 @@ def test_autoscalers_scale_what_a_set_made_for_them(control_plane: ControlPlane,
                 assert not refusals
 
                 await operating.apply(client, _set(namespace, "v2", is_scaled=False))
-                await until(lambda: operating.is_gone(client, AUTOSCALERS, "web-0-front", namespace))
-                await until(lambda: operating.is_gone(client, AUTOSCALERS, "web-0-sg", namespace))
-                await until(lambda: _are_pods(client, namespace, "v2", 2), 60)
+                await until(lambda: operating.is_gone(client, AUTOSCALERS, "web-0-front", namespace), 90)
+                await until(lambda: operating.is_gone(client, AUTOSCALERS, "web-0-sg", namespace), 90)
+                await until(lambda: _are_pods(client, namespace, "v2", 2), 90)
 
     play(story(), 300)
     assert min(_shown_counts(control_plane, namespace, "web-0-front")) >= 3
@@ -136,9 +136,9 @@ def test_cliques_start_in_their_order(control_plane: ControlPlane, kube_namespac
                     client,
                     pod_set("web", namespace, 1, cliques, cliqueStartupType="CliqueStartupTypeInOrder"),
                 )
-                await until(lambda: operating.is_updated(client, "web", namespace), 60)
+                await until(lambda: operating.is_updated(client, "web", namespace), 90)
 
-    play(story(), 120)
+    play(story(), 300)
     order = _bindings_and_readiness(control_plane, namespace)
     assert [what.rpartition(" ")[0] for what in order if what.startswith("bound")] == [
         *("bound first", "bound first", "bound second", "bound third")
