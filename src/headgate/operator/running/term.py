@@ -118,6 +118,8 @@ class Term:
             await first_end(loop.run(), graph_loop.run())
         finally:
             heard.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await heard
             await keeper.close()
 
     async def _served(self, api_version: str, kind: str) -> ApiResource:
