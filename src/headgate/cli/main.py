@@ -141,7 +141,7 @@ def unknown_command(name: str) -> str:
     import difflib
 
     other = _OTHER_WORDS.get(name.lower())
-    meant = [other] if other else difflib.get_close_matches(name.lower(), _COMMANDS, n=3, cutoff=0.6)
+    meant = [other] if other else difflib.get_close_matches(name.lower(), _COMMANDS, n=3, cutoff=0.65)
     guess = f"; did you mean {' or '.join(meant)}?" if meant else ""
     return f'there is no command "{name}"{guess}'
 
