@@ -846,6 +846,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/policies/{policy}/text": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A policy in words, one sentence a rule
+         * @description Needs the permission `read`.
+         */
+        get: operations["getPolicyText"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/policies/{policy}/rules/{rule}": {
         parameters: {
             query?: never;
@@ -978,6 +998,34 @@ export interface paths {
          *     Needs the permission `job:run`.
          */
         post: operations["reportJob"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/jobs/{job}/log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read or follow the log of a job
+         * @description `nextOffset` is the `offset` of what comes next. Followed, each event `lines` has such a page, its `id` is `nextOffset`, and the header Last-Event-ID goes on there; after the page with `hasEnded` the stream ends.
+         *
+         *     Needs the permission `read`.
+         */
+        get: operations["getJobLog"];
+        put?: never;
+        /**
+         * Add lines to the log of a claimed job
+         * @description At most 1,000 lines and 262,144 bytes at once, and 20,000 lines and 4,194,304 bytes of a job: what goes beyond is left out, and the answer says `isFull`. Only with the token of the claim. Secrets of the job's config are taken out, and lines of more than 8,192 characters are cut.
+         *
+         *     Needs the permission `job:run`.
+         */
+        post: operations["appendJobLog"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1766,6 +1814,50 @@ export interface paths {
          * @description Needs the permission `read`.
          */
         get: operations["getStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/forecast": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * When rollouts are expected to be over
+         * @description A plan of the workspace as it is, kept: `ageSeconds` says how old it is, and `isCurrent` that nothing has happened since. A new one is made at most every 20 seconds, and less often where making it takes long.
+         *
+         *     Needs the permission `read`.
+         */
+        get: operations["getForecast"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How it was at a past moment
+         * @description Targets, groups that had not ended, and budgets, exactly as they were: replayed from the log. `earliest` is the first moment that can be asked for, which goes forward as the log is forgotten. Asked for the first time, a long log takes a while to be read, and 503 says how far it is.
+         *
+         *     Needs the permission `read`.
+         */
+        get: operations["getHistory"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2701,6 +2793,18 @@ export interface components {
             /** @description The cursor of the next page; null on the last one. */
             next: string | null;
         };
+        /** @description `text` says whom it binds. */
+        PolicyInWords: {
+            policy: string;
+            text: string;
+            rules: components["schemas"]["RuleInWords"][];
+        };
+        RuleInWords: {
+            id: string;
+            name: string;
+            kind: string;
+            text: string;
+        };
         /** @description `version` is the tag. `verifiedAt` is when verification ended. `reason` is why it was made: of a rollback, what caused it. */
         Job: {
             id: string;
@@ -2806,6 +2910,28 @@ export interface components {
             /** Format: date-time */
             until: string;
         };
+        /** @description How many lines the job's log has, and whether it takes no more. */
+        JobLineAdded: {
+            /** Format: int64 */
+            nextOffset: number;
+            isFull: boolean;
+        };
+        /** @description `hasEnded`: the job has ended, and these are its last lines. */
+        JobLog: {
+            items: components["schemas"]["JobLogLine"][];
+            /** Format: int64 */
+            nextOffset: number;
+            hasEnded: boolean;
+            isFull: boolean;
+        };
+        /** @description `line` is its number, from 0; `at` is when it was handed in. */
+        JobLogLine: {
+            /** Format: int64 */
+            line: number;
+            /** Format: date-time */
+            at: string;
+            text: string;
+        };
         /** @description `current` is the tag of what runs there. The last three are null unless reasons are asked for. */
         ListedTarget: {
             name: string;
@@ -2849,7 +2975,7 @@ export interface components {
             verification: "none" | "running" | "passed" | "failed" | "abandoned";
             group: string | null;
         };
-        /** @description `changes` says what can change the state next, `blocked` that nothing but a person can. */
+        /** @description `changes` says what can change the state next, `blocked` that nothing but a person can; `tree` is the same and what is below, down to the pods of a cluster. */
         Explanation: {
             target: string;
             /** @enum {string} */
@@ -2867,6 +2993,7 @@ export interface components {
             nextEvaluationTime: string | null;
             job: components["schemas"]["ExplainedJob"] | null;
             actions: components["schemas"]["Action"][];
+            tree: components["schemas"]["ExplanationTree"] | null;
         };
         GroupLine: {
             id: string;
@@ -2919,6 +3046,24 @@ export interface components {
             permission: string;
             effect: string;
             roles: string[];
+        };
+        /** @description One tree for all levels. Below a job that applied an object of a cluster is what the cluster says of it. */
+        ExplanationTree: {
+            subject: string;
+            /** @enum {string} */
+            level: "fleet" | "graph" | "workload";
+            state: string;
+            message: string;
+            lines: components["schemas"]["TreeLine"][];
+            children: components["schemas"]["ExplanationTree"][];
+        };
+        /** @description One thing that was asked about the subject, and the answer; `origin` is who asks. */
+        TreeLine: {
+            type: string;
+            origin: string;
+            verdict: string;
+            message: string;
+            nextEvaluationTime: string | null;
         };
         /** @description `current` is the tag of what runs there. */
         Target: {
@@ -3215,12 +3360,13 @@ export interface components {
             name: string;
             environments: components["schemas"]["EnvironmentStatus"][];
         };
-        /** @description `newest` is the newest version that is ready, `newestSuccessful` the newest that runs verified somewhere here. With `stuck=true`: `canMove` says that a target which does not run what was asked for can still change by itself; when none can, `stuck` names some of those that only a person can change and `stuckCount` says how many they are. */
+        /** @description `newest` is the newest version that is ready, `newestSuccessful` the newest that runs verified somewhere here. With `stuck=true`: `canMove` says that a target which does not run what was asked for can still change by itself; when none can, `stuck` names some of those that only a person can change and `stuckCount` says how many they are. `expectedFinish` is that of the newest forecast, null if none was asked for or nothing is to happen here. */
         EnvironmentStatus: {
             name: string;
             newest: string | null;
             newestSuccessful: string | null;
             rollout: components["schemas"]["RolloutCounts"];
+            expectedFinish: components["schemas"]["ExpectedFinish"] | null;
             counts: components["schemas"]["Counts"];
             waiting: components["schemas"]["WaitingTarget"][];
             canMove: boolean | null;
@@ -3241,6 +3387,13 @@ export interface components {
             rolledBack: number;
             /** Format: int64 */
             failed: number;
+        };
+        /** @description As the forecast said that was made then; `at` is null where somebody is waited for. */
+        ExpectedFinish: {
+            /** Format: date-time */
+            at: string | null;
+            /** Format: date-time */
+            madeAt: string;
         };
         Counts: {
             /** Format: int64 */
@@ -3271,6 +3424,89 @@ export interface components {
             /** @enum {string} */
             state: "upToDate" | "waiting" | "verifying" | "running" | "rollingBack" | "rolledBack" | "failed" | "frozen" | "noVersion";
             message: string;
+        };
+        /** @description If nothing else changes and every job takes its usual time. `finishAt` is when all is over, null if that is not known; `starts` are the first jobs to come on each resource. */
+        Forecast: {
+            /** Format: date-time */
+            madeAt: string;
+            /** Format: int64 */
+            ageSeconds: number;
+            isCurrent: boolean;
+            wasCut: boolean;
+            /** Format: date-time */
+            finishAt: string | null;
+            rollouts: components["schemas"]["ExpectedRollout"][];
+            starts: components["schemas"]["ExpectedStart"][];
+        };
+        /** @description `finishAt` is null where somebody is waited for, and `message` says for what; `jobs` are those still to end. */
+        ExpectedRollout: {
+            deployment: string;
+            environment: string;
+            version: string | null;
+            /** Format: date-time */
+            finishAt: string | null;
+            /** Format: int64 */
+            jobs: number;
+            message: string | null;
+        };
+        ExpectedStart: {
+            environment: string;
+            resource: string;
+            /** Format: date-time */
+            at: string;
+        };
+        /** @description All there was at a moment. `earliest` is the first that can be asked for; `position` is how far the log went. */
+        Past: {
+            /** Format: date-time */
+            at: string;
+            /** Format: date-time */
+            earliest: string;
+            /** Format: int64 */
+            position: number;
+            targets: components["schemas"]["PastTarget"][];
+            groups: components["schemas"]["PastGroup"][];
+            budgets: components["schemas"]["PastBudget"][];
+        };
+        /** @description `reason` is why it did not change, in the word that metrics count by, as of the last decision that was recorded. */
+        PastTarget: {
+            name: string;
+            /** @enum {string} */
+            state: "upToDate" | "waiting" | "verifying" | "running" | "rollingBack" | "rolledBack" | "failed" | "frozen" | "noVersion";
+            current: string | null;
+            reason: string | null;
+            job: components["schemas"]["PastJob"] | null;
+        };
+        PastJob: {
+            id: string;
+            /** @enum {string} */
+            status: "pending" | "queued" | "inProgress" | "actionRequired" | "successful" | "failure" | "cancelled" | "skipped" | "invalidJobAgent" | "invalidIntegration" | "externalRunNotFound" | "timedOut";
+            version: string;
+        };
+        /** @description A group that had not ended; `members` are states by deployment. */
+        PastGroup: {
+            id: string;
+            policy: string;
+            environment: string;
+            resource: string;
+            /** @enum {string} */
+            status: "collecting" | "ready" | "queued" | "executing" | "completed" | "failed" | "rolledBack" | "aborted" | "superseded" | "merged";
+            members: {
+                [key: string]: "waiting" | "running" | "retrying" | "succeeded" | "failed" | "unchanged" | "dropped" | "skipped" | "rollingBack" | "rolledBack";
+            };
+        };
+        PastBudget: {
+            policy: string;
+            rule: string;
+            /** @enum {string} */
+            kind: "resourceConcurrency" | "failureBudget" | "gradualRollout";
+            environment: string | null;
+            scope: string | null;
+            /** Format: int64 */
+            limit: number;
+            /** Format: int64 */
+            used: number;
+            /** Format: date-time */
+            stoppedAt: string | null;
         };
         /** @description `next` is the `after` of the next page, null where there is nothing more yet. */
         EventPage: {
@@ -3355,7 +3591,7 @@ export interface components {
             };
         };
         /** @description `csrf` is what a page sends with every change as the header Headgate-Csrf. */
-        Session: {
+        ConsoleSession: {
             user: string;
             workspaces: {
                 [key: string]: string[];
@@ -4260,6 +4496,14 @@ export interface components {
             links?: {
                 [key: string]: string;
             };
+        };
+        /** @description `offset` is the number of the first line, for whoever counts them: what was sent before is passed over then. */
+        JobLinesInput: {
+            /** Format: int64 */
+            token: number;
+            lines: string[];
+            /** Format: int64 */
+            offset?: number | null;
         };
         /** @description `to` is a version that ran there, by tag or id; for a retry one that failed there. */
         TargetOrderInput: {
@@ -7944,6 +8188,39 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getPolicyText: {
+        parameters: {
+            query?: {
+                /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
+                workspace?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id or name of the policy. */
+                policy: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PolicyInWords"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getRule: {
         parameters: {
             query?: {
@@ -8316,6 +8593,88 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Job"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getJobLog: {
+        parameters: {
+            query?: {
+                /** @description From this line on; the first is 0. */
+                offset?: number;
+                /** @description So many lines; fewer if they are long. */
+                limit?: number;
+                /** @description As server-sent events, until the job has ended. */
+                follow?: boolean;
+                /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
+                workspace?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the job. */
+                job: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                    "application/json": components["schemas"]["JobLog"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    appendJobLog: {
+        parameters: {
+            query?: {
+                /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
+                workspace?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the job. */
+                job: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["JobLinesInput"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobLineAdded"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -10044,6 +10403,73 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getForecast: {
+        parameters: {
+            query?: {
+                /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
+                workspace?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Forecast"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getHistory: {
+        parameters: {
+            query: {
+                /** @description The moment, in RFC 3339: 2026-03-01T09:00:00Z. */
+                at: string;
+                /** @description Only targets of this deployment, by the name that it had. */
+                deployment?: string;
+                /** @description Only targets in this environment, by the name that it had. */
+                environment?: string;
+                /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
+                workspace?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Past"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listEvents: {
         parameters: {
             query?: {
@@ -10287,7 +10713,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Session"];
+                    "application/json": components["schemas"]["ConsoleSession"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -10316,7 +10742,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Session"];
+                    "application/json": components["schemas"]["ConsoleSession"];
                 };
             };
             400: components["responses"]["BadRequest"];

@@ -3,7 +3,7 @@ import type { components } from "./schema";
 
 type Schemas = components["schemas"];
 
-export type Session = Schemas["Session"];
+export type Session = Schemas["ConsoleSession"];
 export type Status = Schemas["Status"];
 export type EnvironmentStatus = Schemas["EnvironmentStatus"];
 export type Counts = Schemas["Counts"];

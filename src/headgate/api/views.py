@@ -133,7 +133,7 @@ class WhoAmI(msgspec.Struct, rename="camel"):
     workspaces: dict[str, list[str]]
 
 
-class Session(WhoAmI, rename="camel"):
+class ConsoleSession(WhoAmI, rename="camel"):
     """`csrf` is what a page sends with every change as the header Headgate-Csrf."""
 
     csrf: str | None

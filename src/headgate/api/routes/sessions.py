@@ -51,7 +51,7 @@ async def show(call: Request) -> Answer:
 
 def _view(principal: Principal, credential: str | None) -> dict[str, Any]:
     proof = None if credential is None else sessions.proof(credential)
-    return rendering.built(views.Session, principal, workspaces=tokens.grants(principal), csrf=proof)
+    return rendering.built(views.ConsoleSession, principal, workspaces=tokens.grants(principal), csrf=proof)
 
 
 async def end(call: Request) -> Answer:
@@ -70,7 +70,7 @@ async def make_code(call: Request) -> Answer:
 ROUTES = (
     Route(
         "POST", "/v1/session", "beginSession", "Begin a session of a browser",
-        begin, None, "sessions", {201: views.Session},
+        begin, None, "sessions", {201: views.ConsoleSession},
         body=bodies.SessionInput, scope="service", problems=(401, 422),
         description=(
             "Answers with a cookie that no script can read. Changes that are made with it need the header "
@@ -79,7 +79,7 @@ ROUTES = (
     ),
     Route(
         "GET", "/v1/session", "getSession", "Who is logged in, and what they may do",
-        show, access.ANY_TOKEN, "sessions", {200: views.Session}, scope="service",
+        show, access.ANY_TOKEN, "sessions", {200: views.ConsoleSession}, scope="service",
         description="`csrf` is null for a caller with the header Authorization.",
     ),
     Route(
