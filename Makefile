@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 RUNS := $(VENV)/.runs
 
-.PHONY: setup demo check test hunt postgres kube lint bench format lock
+.PHONY: setup demo check test hunt postgres chromium kube lint bench format lock
 
 setup: $(READY)
 
@@ -39,7 +39,7 @@ scenarios: $(READY)
 # The control plane of the Kubernetes tests is built while the others run, and these come last. What
 # fails there among the others is run once more alone: a real cluster on a busy machine is late at times.
 KNOWN_SEED := 20261116
-test: $(READY) postgres kube
+test: $(READY) postgres chromium kube
 	HEADGATE_SEED=$(KNOWN_SEED) $(BIN)/pytest -n auto --ignore=tests/properties -m "not kubernetes"
 	HEADGATE_SEED=$(KNOWN_SEED) $(BIN)/pytest -n auto tests/properties
 	$(BIN)/headgate test examples tests/scenarios
@@ -54,6 +54,9 @@ hunt: $(READY)
 
 postgres:
 	scripts/postgres
+
+chromium:
+	scripts/chromium
 
 # Exits with 77 where it cannot be built, after saying so; the tests that need it are skipped then.
 kube:

@@ -20,7 +20,7 @@ expect.set_options(timeout=SECONDS * 1000)
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     if CHROMIUM is None:
-        pytest.skip("the console is tried in Chromium, which is not installed here")
+        pytest.skip("there is no Chromium on this machine: `scripts/chromium`, run as root, installs it")
     with sync_playwright() as playwright:
         found = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield found
