@@ -17,8 +17,9 @@ SECONDS = 60
 expect.set_options(timeout=SECONDS * 1000)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """One for each module: while it is there its event loop runs, and no other test could begin one."""
     if CHROMIUM is None:
         pytest.skip("there is no Chromium on this machine: `scripts/chromium`, run as root, installs it")
     with sync_playwright() as playwright:

@@ -1,4 +1,8 @@
-"""The console: files of the wheel for a browser. Every path that is no file is a page of it."""
+"""The console: files of the wheel for a browser.
+
+Every path that is no file is a page of it for whoever asks for a page, as browsers do when a person goes there. Programs
+that mistook an address hear that there is nothing: a page with status 200 would be taken for an answer.
+"""
 
 from __future__ import annotations
 
@@ -36,8 +40,9 @@ async def serve(scope: Scope, receive: Receive, send: Send) -> None:
         return
     path = scope["path"].lstrip("/")
     content = _files().get(path)
-    if content is None and "." in PurePosixPath(path).name and path.startswith("assets/"):
-        await _answer(scope, send, 404, b"", {"Cache-Control": "no-store"})
+    if content is None and (path.startswith("assets/") or (path and not _asks_for_a_page(scope))):
+        nothing = {"Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store"}
+        await _answer(scope, send, 404, b"There is nothing at this address.\n", nothing)
         return
     caching = _FOR_EVER if content is not None and path.startswith("assets/") else "no-cache"
     name = path if content is not None else _PAGE
@@ -45,6 +50,10 @@ async def serve(scope: Scope, receive: Receive, send: Send) -> None:
     await _answer(
         scope, send, 200, content or _files()[_PAGE], {"Content-Type": kind, "Cache-Control": caching}
     )
+
+
+def _asks_for_a_page(scope: Scope) -> bool:
+    return any(name == b"accept" and b"text/html" in value.lower() for name, value in scope["headers"])
 
 
 async def _answer(scope: Scope, send: Send, status: int, body: bytes, headers: dict[str, str]) -> None:
