@@ -108,17 +108,17 @@ def _look(size: int, gates: list[str] | None) -> tuple[float, float, int]:
     view = ObjectCache(controller.index, store)
     top = next(item for item in store if item.kind == "ResourceGraphDefinition")
     instance = next(item for item in store if item.kind == "Pool")
-    memory = PlannerCache()
-    served = propagate.plan_definition(top, view, {}, NOW, memory).rollout.served
+    planner_cache = PlannerCache()
+    accepted = propagate.plan_definition(top, view, {}, NOW, planner_cache).rollout.accepted
     times = []
     granted = 0
     for _ in range(4):
         gc.collect()
         started = time.perf_counter()
-        plan = propagate.plan_instance(instance, served, view, {}, NOW, memory)
+        plan = propagate.plan_instance(instance, accepted, view, {}, NOW, planner_cache)
         times.append(time.perf_counter() - started)
-        assert plan.look is not None
-        granted = sum(unit.is_granted_now for unit in plan.look.units)
+        assert plan.instance_pass is not None
+        granted = sum(unit.is_granted_now for unit in plan.instance_pass.units)
     return times[0], min(times[1:]), granted
 
 

@@ -269,7 +269,7 @@ def test_a_screen_that_is_not_live_says_so() -> None:
 
 @pytest.mark.parametrize("width", [80, 140])
 def test_a_screen_that_knows_its_end_still_says_that_it_is_live(width: int) -> None:
-    forecast = watched_fleet.Forecast(NOW + 3_600_000_000)
+    forecast = watched_fleet.WatchedForecast(NOW + 3_600_000_000)
     heading = watch_screen.Heading("default workspace", "http://127.0.0.1:4380", NOW, None, forecast)
     first = watch_screen.plain(watch_screen.render(snapshot(), heading, width, 24)).splitlines()[0]
     assert first.endswith("● live")

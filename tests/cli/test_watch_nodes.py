@@ -42,16 +42,13 @@ GROUPS = [
     group("node-5", "ready", "waiting", "waiting", "waiting"),
     group("node-9", "queued", "waiting", "unchanged", "waiting"),
 ]
-FORECAST = watched_fleet.Forecast.read(
+FORECAST = watched_fleet.WatchedForecast.read(
     {
-        "start": "2026-03-01T10:00:00Z",
-        "jobs": [
-            {"environment": "prod", "resource": "node-3", "createdAt": "2026-03-01T09:48:00Z"},
-            {"environment": "prod", "resource": "node-5", "createdAt": "2026-03-01T10:05:00Z"},
-            {"environment": "prod", "resource": "node-5", "createdAt": "2026-03-01T10:13:00Z"},
-            {"environment": "prod", "resource": "node-10", "createdAt": "2026-03-01T10:20:00Z"},
+        "finishAt": "2026-03-01T11:30:00Z",
+        "starts": [
+            {"environment": "prod", "resource": "node-5", "at": "2026-03-01T10:05:00Z"},
+            {"environment": "prod", "resource": "node-10", "at": "2026-03-01T10:20:00Z"},
         ],
-        "finish": {"at": "2026-03-01T11:30:00Z", "converged": True, "wasCut": False},
     }
 )
 
@@ -61,7 +58,7 @@ def snapshot() -> watched_fleet.WatchedFleet:
     return msgspec.structs.replace(base, groups=GROUPS)
 
 
-def lines(room: int = 20, forecast: watched_fleet.Forecast = FORECAST) -> list[str]:
+def lines(room: int = 20, forecast: watched_fleet.WatchedForecast = FORECAST) -> list[str]:
     return texts_of(watch_nodes.render(snapshot(), forecast, NOW, room))
 
 
@@ -85,7 +82,7 @@ def test_the_next_ones_are_named_first_with_their_time() -> None:
 
 
 def test_without_a_forecast_they_go_by_name() -> None:
-    assert lines(forecast=watched_fleet.Forecast())[-1] == "  · next: node-10, node-5, node-9"
+    assert lines(forecast=watched_fleet.WatchedForecast())[-1] == "  · next: node-10, node-5, node-9"
 
 
 def test_what_does_not_fit_is_counted() -> None:
@@ -103,10 +100,6 @@ def test_jobs_that_are_told_by_node_are_not_told_again_by_deployment() -> None:
 
 
 def test_nothing_is_promised_while_somebody_is_waited_for() -> None:
-    document: dict[str, Any] = {
-        "start": "2026-03-01T10:00:00Z",
-        "jobs": [],
-        "finish": {"at": "2026-03-01T11:30:00Z", "converged": False, "wasCut": False},
-    }
-    assert watched_fleet.Forecast.read(document).finish_at is None
+    document: dict[str, Any] = {"finishAt": None, "starts": []}
+    assert watched_fleet.WatchedForecast.read(document).finish_at is None
     assert FORECAST.finish_at == instants.parse("2026-03-01T11:30:00Z")

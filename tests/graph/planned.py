@@ -76,7 +76,7 @@ class Bench:
 
     def plan(self) -> InstancePlan:
         plan = self.controller.plan_of(
-            Key("example.com", "Pool", "default", "pool"), self.now, self.controller.memory
+            Key("example.com", "Pool", "default", "pool"), self.now, self.controller.planner_cache
         )
         assert isinstance(plan, InstancePlan)
         return plan

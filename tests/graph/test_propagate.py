@@ -54,7 +54,7 @@ def test_nothing_remembered_gives_the_same_plan() -> None:
     top = bench.store.get(Key("kro.run", "ResourceGraphDefinition", "", "pool"))
     assert top is not None
     whole = propagate.plan(
-        top, ObjectCache(bench.controller.index, bench.store), {}, NOW, memory=PlannerCache()
+        top, ObjectCache(bench.controller.index, bench.store), {}, NOW, planner_cache=PlannerCache()
     )
     assert repr(whole.instances[0].actions) == repr(bench.plan().actions)
 
@@ -64,8 +64,8 @@ def test_a_settled_instance_has_nothing_to_do_and_no_time_to_look() -> None:
     plan = bench.plan()
     assert plan.actions == ()
     assert plan.requeue_at is None
-    assert plan.standing is not None
-    assert plan.standing.state == "ACTIVE"
+    assert plan.instance_status is not None
+    assert plan.instance_status.state == "ACTIVE"
 
 
 def test_a_time_gate_is_looked_at_when_it_opens() -> None:
@@ -78,9 +78,9 @@ def test_a_time_gate_is_looked_at_when_it_opens() -> None:
 def test_a_gate_that_cannot_be_evaluated_blocks_and_is_shown() -> None:
     bench = Bench(2, ["signals['go'] == true"])
     bench.edit(release="two")
-    standing = bench.plan().standing
-    assert standing is not None
-    condition = standing.conditions[-1]
+    instance_status = bench.plan().instance_status
+    assert instance_status is not None
+    condition = instance_status.conditions[-1]
     assert (condition.type, condition.status, condition.reason) == (
         "ResourcesPropagated",
         "False",
@@ -100,7 +100,7 @@ def test_an_unchanged_item_reaches_the_revision_without_a_write() -> None:
         item.name: item.annotations["headgate.dev/revision"] for item in bench.store if item.kind == "Worker"
     }
     assert numbers == {"i00": "1", "i01": "1", "i02": "1", "new": "2"}
-    assert [unit.number for unit in bench.plan().look.units] == [2, 2, 2, 2]  # type: ignore[union-attr]
+    assert [unit.number for unit in bench.plan().instance_pass.units] == [2, 2, 2, 2]  # type: ignore[union-attr]
 
 
 def test_revisions_in_use_stay_and_others_go() -> None:

@@ -87,7 +87,7 @@ def test_an_item_that_lost_readiness_holds_the_next_wave() -> None:
     bench.become_ready("i01")
     bench.settle()
     assert bench.in_flight() == []
-    assert [unit.number for unit in bench.plan().look.units] == [2, 2, 1, 1]  # type: ignore[union-attr]
+    assert [unit.number for unit in bench.plan().instance_pass.units] == [2, 2, 1, 1]  # type: ignore[union-attr]
 
 
 def test_changes_left_in_flight_by_an_unrelated_revision_still_count() -> None:

@@ -40,7 +40,7 @@ Explain = Callable[[ReachedCluster, ApiResource, Document], Awaitable[SeenRollou
 """None if no level knows the object, or not any more. Raises ApiError."""
 
 
-class Standing(msgspec.Struct, frozen=True):
+class RolloutProgress(msgspec.Struct, frozen=True):
     """How far what was applied is. `held`: somebody has ordered it to stay as it is, so nothing is expected of it.
 
     `measure` is what changes with every step forward.
@@ -61,7 +61,7 @@ class RolloutAgent(ClusterAgent):
         """Raises Rejected, ApiError."""
 
     @abstractmethod
-    async def _standing(self, wanted: AppliedObject, found: Document) -> Standing:
+    async def _progress(self, wanted: AppliedObject, found: Document) -> RolloutProgress:
         """Raises ApiError."""
 
     @abstractmethod
@@ -112,18 +112,18 @@ class RolloutAgent(ClusterAgent):
     async def _judged(self, wanted: AppliedObject, found: Document, assignment: Assignment) -> JobProgress:
         if "deletionTimestamp" in found["metadata"]:
             return self._going_on(wanted, "is being deleted by somebody", assignment)
-        standing = await self._standing(wanted, found)
-        if standing.state == "failed":
-            return await self._failed(wanted, standing.message, assignment)
-        if standing.state == "done":
-            return await self._done(wanted, found, standing, assignment)
-        overdue = await self._overdue(standing, assignment)
+        progress = await self._progress(wanted, found)
+        if progress.state == "failed":
+            return await self._failed(wanted, progress.message, assignment)
+        if progress.state == "done":
+            return await self._done(wanted, found, progress, assignment)
+        overdue = await self._overdue(progress, assignment)
         if overdue is not None:
             return await self._failed(wanted, overdue, assignment)
-        return self._going_on(wanted, standing.message, assignment)
+        return self._going_on(wanted, progress.message, assignment)
 
     async def _done(
-        self, wanted: AppliedObject, found: Document, standing: Standing, assignment: Assignment
+        self, wanted: AppliedObject, found: Document, progress: RolloutProgress, assignment: Assignment
     ) -> JobProgress:
         """What is applied once more changes nothing, unless somebody has changed it meanwhile: then what is ready is not
         what this job is about."""
@@ -135,16 +135,16 @@ class RolloutAgent(ClusterAgent):
             return self._going_on(wanted, "has just changed, and is looked at once more", assignment)
         if again["metadata"]["generation"] != found["metadata"]["generation"]:
             return self._going_on(wanted, "was changed by somebody, and is applied again", assignment)
-        return JobProgress("successful", shortened(f"{wanted}: {standing.message}"), wanted.place)
+        return JobProgress("successful", shortened(f"{wanted}: {progress.message}"), wanted.place)
 
-    async def _overdue(self, standing: Standing, assignment: Assignment) -> str | None:
+    async def _overdue(self, progress: RolloutProgress, assignment: Assignment) -> str | None:
         """A step forward is something that was not seen before: what comes and goes is none."""
         now, state = self._clock(), assignment.state
-        if standing.state == "held":
+        if progress.state == "held":
             if "since" in state:
                 await assignment.keep(since=None)
             return None
-        mark = hashlib.sha256(standing.measure.encode()).hexdigest()[:12]
+        mark = hashlib.sha256(progress.measure.encode()).hexdigest()[:12]
         seen: list[str] = state.get("seen", [])
         if mark not in seen or "since" not in state:
             await assignment.keep(since=now, seen=[*(one for one in seen if one != mark), mark][-_MOST_SEEN:])
@@ -152,7 +152,7 @@ class RolloutAgent(ClusterAgent):
         seconds = self._progress_seconds(assignment)
         if now - state["since"] < instants.seconds(seconds):
             return None
-        return f"no step forward for {seconds}s, {standing.message}"
+        return f"no step forward for {seconds}s, {progress.message}"
 
     def _going_on(self, wanted: AppliedObject, message: str, assignment: Assignment) -> JobProgress:
         said = shortened(f"{wanted}: {message}")

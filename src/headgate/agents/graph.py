@@ -13,7 +13,7 @@ import msgspec
 
 from headgate.agents import applied_objects
 from headgate.agents.applied_objects import AppliedObject, InstanceTemplate
-from headgate.agents.cluster_rollouts import PROGRESS_SECONDS, RolloutAgent, Standing
+from headgate.agents.cluster_rollouts import PROGRESS_SECONDS, RolloutAgent, RolloutProgress
 from headgate.agents.clusters import ReachedCluster
 from headgate.agents.port import Assignment, TimeoutSeconds
 from headgate.graph.compile import definition, loops
@@ -43,11 +43,11 @@ class GraphAgent(RolloutAgent):
             await _check_is_defined(cluster, resource, template)
         return AppliedObject.of(cluster, resource, template, assignment, _PATH)
 
-    async def _standing(self, wanted: AppliedObject, found: Document) -> Standing:
-        return standing(found)
+    async def _progress(self, wanted: AppliedObject, found: Document) -> RolloutProgress:
+        return progress_of(found)
 
     def _hold(self, wanted: AppliedObject, found: Document) -> tuple[Mapping[str, str], str] | None:
-        if standing(found).state == "done":
+        if progress_of(found).state == "done":
             return None
         said = "it is paused: what is not yet propagated waits for the next job"
         return {labels.PROPAGATION: labels.PAUSED}, said
@@ -68,19 +68,19 @@ async def _check_is_defined(
         raise Rejected((Problem(f"{_PATH}.kind", message),))
 
 
-def standing(instance: Document) -> Standing:
+def progress_of(instance: Document) -> RolloutProgress:
     """By its status alone, in the sentences that its conditions have."""
     status: Mapping[str, Any] = instance.get("status") or {}
     own: Mapping[str, Any] = status.get(conditions.OWN) or {}
     if own.get("observedGeneration") != instance["metadata"]["generation"]:
-        return Standing("moving", "waiting for the operator to take it up")
+        return RolloutProgress("moving", "waiting for the operator to take it up")
     if own.get("isReady") and own.get("isPropagated"):
-        return Standing("done", f"all of it is at revision {own.get('revision')} and ready")
+        return RolloutProgress("done", f"all of it is at revision {own.get('revision')} and ready")
     said = "; ".join(_waiting(status, own))
     marks = instance["metadata"].get("annotations") or {}
     if labels.is_paused(marks) or labels.is_suspended(marks):
-        return Standing("held", f"{said}; its propagation is paused by somebody, who has to resume it")
-    return Standing("moving", said, said)
+        return RolloutProgress("held", f"{said}; its propagation is paused by somebody, who has to resume it")
+    return RolloutProgress("moving", said, said)
 
 
 def _waiting(status: Mapping[str, Any], own: Mapping[str, Any]) -> Iterator[str]:

@@ -13,7 +13,7 @@ import msgspec
 
 from headgate.agents import applied_objects
 from headgate.agents.applied_objects import AppliedObject, SetTemplate
-from headgate.agents.cluster_rollouts import PROGRESS_SECONDS, RolloutAgent, Standing
+from headgate.agents.cluster_rollouts import PROGRESS_SECONDS, RolloutAgent, RolloutProgress
 from headgate.agents.port import Assignment, TimeoutSeconds
 from headgate.kernel.explanations import ExplanationTree
 from headgate.kernel.problems import Problem, Rejected
@@ -45,8 +45,8 @@ class WorkloadAgent(RolloutAgent):
         resource = await cluster.discovery.find(model.API_VERSION, model.KIND)
         return AppliedObject.of(cluster, resource, template, assignment, _PATH)
 
-    async def _standing(self, wanted: AppliedObject, found: Document) -> Standing:
-        known = standing(found)
+    async def _progress(self, wanted: AppliedObject, found: Document) -> RolloutProgress:
+        known = progress_of(found)
         if known.state not in ("moving", "held"):
             return known
         seen = None
@@ -59,11 +59,11 @@ class WorkloadAgent(RolloutAgent):
         reason = first_reason(seen.tree)
         if reason is not None:
             message += f", waiting for {reason}"
-        return Standing(known.state, message, f"{known.message} {new} {total}")
+        return RolloutProgress(known.state, message, f"{known.message} {new} {total}")
 
     def _hold(self, wanted: AppliedObject, found: Document) -> tuple[Mapping[str, str], str] | None:
         progress = (found.get("status") or {}).get("rollingUpdateProgress") or {}
-        if standing(found).state == "done" or "updateEndedAt" in progress or not progress:
+        if progress_of(found).state == "done" or "updateEndedAt" in progress or not progress:
             return None
         aborted = operate.abort(objects.read(found, wanted.resource))
         said = "the update is aborted: what is not yet moved keeps its revision until the next job"
@@ -80,11 +80,11 @@ def _check_kind(template: SetTemplate) -> None:
         raise Rejected((Problem(f"{_PATH}.kind", message),))
 
 
-def standing(pod_set: Document) -> Standing:
+def progress_of(pod_set: Document) -> RolloutProgress:
     """By its status alone. A set that was rolled back, or whose update was aborted, is not what was applied."""
     status: Mapping[str, Any] = pod_set.get("status") or {}
     if status.get("observedGeneration") != pod_set["metadata"]["generation"]:
-        return Standing("moving", "waiting for the operator to take it up")
+        return RolloutProgress("moving", "waiting for the operator to take it up")
     found = {str(one.get("type")): one for one in status.get("conditions") or ()}
     progressing = found.get(conditions.PROGRESSING, {})
     available = str(found.get(conditions.AVAILABLE, {}).get("message") or "no replica is available yet")
@@ -92,18 +92,18 @@ def standing(pod_set: Document) -> Standing:
     progress = status.get("rollingUpdateProgress") or {}
     is_over = not progress or "updateEndedAt" in progress
     if reason == "Aborted" and ABORT not in (pod_set["metadata"].get("annotations") or {}):
-        return Standing("moving", "waiting for the operator to see that it goes on")
+        return RolloutProgress("moving", "waiting for the operator to see that it goes on")
     if reason == "RolledBack" or (status.get("rolledBack") and is_over):
-        return Standing("failed", message)
+        return RolloutProgress("failed", message)
     if progressing.get("status") == "False" and not status.get("rolledBack"):
-        return Standing("failed", message)
+        return RolloutProgress("failed", message)
     if reason in ("Paused", "OnDelete"):
         is_new = status.get("updatedReplicas") == pod_set["spec"].get("replicas")
         if reason == "Paused" or not is_new:
-            return Standing("held", f"{available}; {message}")
+            return RolloutProgress("held", f"{available}; {message}")
     if is_over and found.get(conditions.AVAILABLE, {}).get("status") == "True":
-        return Standing("done", f"{available} at revision {status.get('updateRevision')}")
-    return Standing("moving", f"{available}; {message}")
+        return RolloutProgress("done", f"{available} at revision {status.get('updateRevision')}")
+    return RolloutProgress("moving", f"{available}; {message}")
 
 
 def first_reason(tree: ExplanationTree) -> str | None:

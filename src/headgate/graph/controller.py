@@ -50,15 +50,15 @@ class GraphController:
         """`source` knows the kinds that graphs speak of."""
         self._signals = signals
         self._source = source
-        self.memory = PlannerCache(source=source)
+        self.planner_cache = PlannerCache(source=source)
 
     def restarted(self, cache: GraphCache, enqueue: Callable[[Key], None]) -> None:
         self._cache = cache
         self._enqueue = enqueue
-        self.memory = PlannerCache(self.memory.compiled, self._source)
+        self.planner_cache = PlannerCache(self.planner_cache.compiled, self._source)
         self._definition_of: dict[tuple[str, str], str] = {}
         """By group and kind of the instances."""
-        self._served: dict[str, AcceptedGraph] = {}
+        self._accepted: dict[str, AcceptedGraph] = {}
         self._external_kinds: dict[str, frozenset[tuple[str, str]]] = {}
         self._with_conflicts: set[Key] = set()
         self.enqueue_everything()
@@ -127,8 +127,8 @@ class GraphController:
 
     def _concerns_definition(self, name: str, item: Object, before: Object | None) -> bool:
         """Gates of its own may read anything of an instance; without them, most of what happens to one is its own."""
-        served = self._served.get(name)
-        if served is None or before is None or served.newest.propagate_when:
+        accepted = self._accepted.get(name)
+        if accepted is None or before is None or accepted.newest.propagate_when:
             return True
         return rollouts.standing_of(item) != rollouts.standing_of(before)
 
@@ -139,61 +139,67 @@ class GraphController:
             yield Key(group, kind, found.get(labels.INSTANCE_NAMESPACE, ""), found[labels.INSTANCE_NAME])
 
     def reconcile(self, request: Key, now: Instant) -> GraphPlan | None:
-        plan = self.plan_of(request, now, self.memory)
+        plan = self.plan_of(request, now, self.planner_cache)
         if is_definition(request):
-            self._serve(request.name, plan.rollout.served if isinstance(plan, DefinitionPlan) else None)
+            self._serve(request.name, plan.rollout.accepted if isinstance(plan, DefinitionPlan) else None)
         elif (
             isinstance(plan, InstancePlan)
-            and plan.look is not None
-            and any(unit.problem for unit in plan.look.units)
+            and plan.instance_pass is not None
+            and any(unit.problem for unit in plan.instance_pass.units)
         ):
             self._with_conflicts.add(request)
         else:
             self._with_conflicts.discard(request)
         return plan
 
-    def plan_of(self, request: Key, now: Instant, memory: PlannerCache) -> GraphPlan | None:
+    def plan_of(self, request: Key, now: Instant, planner_cache: PlannerCache) -> GraphPlan | None:
         """What would be decided now, without doing it."""
         item = self._cache.get(request)
         if is_definition(request):
             if item is None or not definition_removal.is_kept(item):
                 return None
-            return propagate.plan_definition(item, self._cache, self._signals(now), now, memory)
+            return propagate.plan_definition(item, self._cache, self._signals(now), now, planner_cache)
         if item is None:
             return None
-        served = self._served_for(item, now, memory)
-        return propagate.plan_instance(item, served, self._cache, self._signals(now), now, memory)
+        accepted = self._accepted_for(item, now, planner_cache)
+        return propagate.plan_instance(item, accepted, self._cache, self._signals(now), now, planner_cache)
 
-    def _served_for(self, instance: Object, now: Instant, memory: PlannerCache) -> AcceptedGraph | None:
-        served = self._served.get(self._definition_of.get((instance.key.group, instance.kind), ""))
-        if served is None:
-            top = self.plan_of(request_for(instance.labels.get(labels.DEFINITION_NAME, "")), now, memory)
-            served = top.rollout.served if isinstance(top, DefinitionPlan) else None
-        if served is None:
+    def _accepted_for(
+        self, instance: Object, now: Instant, planner_cache: PlannerCache
+    ) -> AcceptedGraph | None:
+        accepted = self._accepted.get(self._definition_of.get((instance.key.group, instance.kind), ""))
+        if accepted is None:
+            top = self.plan_of(
+                request_for(instance.labels.get(labels.DEFINITION_NAME, "")), now, planner_cache
+            )
+            accepted = top.rollout.accepted if isinstance(top, DefinitionPlan) else None
+        if accepted is None:
             return None
         # The cache may have heard of a pause that the definition was not looked at for yet.
-        top_item = self._cache.get(request_for(served.name))
+        top_item = self._cache.get(request_for(accepted.name))
         is_paused = top_item is not None and labels.is_paused(top_item.annotations)
         return (
-            served if is_paused == served.is_paused else msgspec.structs.replace(served, is_paused=is_paused)
+            accepted
+            if is_paused == accepted.is_paused
+            else msgspec.structs.replace(accepted, is_paused=is_paused)
         )
 
-    def _serve(self, name: str, served: AcceptedGraph | None) -> None:
-        before = self._served.pop(name, None)
-        if served is None:
+    def _serve(self, name: str, accepted: AcceptedGraph | None) -> None:
+        before = self._accepted.pop(name, None)
+        if accepted is None:
             return
-        self._served[name] = served
-        newest = served.newest
+        self._accepted[name] = accepted
+        newest = accepted.newest
         kind = (_group(newest.api_version), newest.kind)
         is_new = self._definition_of.get(kind) != name
         self._definition_of[kind] = name
         self._external_kinds[name] = frozenset(
             (_group(node.api_version), node.kind)
-            for graph in (newest, *served.graphs.values())
+            for graph in (newest, *accepted.graphs.values())
             for node in graph.nodes
             if node.external_ref is not None
         )
-        if is_new or before is None or before.is_paused != served.is_paused or before.newest is not newest:
+        if is_new or before is None or before.is_paused != accepted.is_paused or before.newest is not newest:
             self._enqueue_instances_of(name)
             if is_new and self._cache.of_kind(*kind):
                 self._enqueue(request_for(name))

@@ -134,7 +134,7 @@ class GraphPromise(ObjectPromise):
 
     def written(self, write: GraphWrite) -> None: ...
 
-    def planned(self, look: InstancePass, now: Instant) -> None: ...
+    def planned(self, instance_pass: InstancePass, now: Instant) -> None: ...
 
     def planned_rollout(self, rollout: DefinitionRollout, now: Instant) -> None:
         """Instances are let on to the newest graph revision."""
@@ -142,7 +142,7 @@ class GraphPromise(ObjectPromise):
     def replayed(self, name: str, before: bytes, after: bytes, now: Instant) -> None:
         """One decision of the planner that went on, and of one that remembers nothing."""
 
-    def left_waiting(self, look: InstancePass, now: Instant) -> None:
+    def left_waiting(self, instance_pass: InstancePass, now: Instant) -> None:
         """The last plan of an instance that is not done when the run ends."""
 
     def left_waiting_rollout(self, rollout: DefinitionRollout, now: Instant) -> None:

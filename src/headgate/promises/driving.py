@@ -145,8 +145,8 @@ def _skips(state: State, unit: Unit, rule: str) -> Iterator[changes.Change]:
 
 
 def _breaker(state: State, unit: Unit, rule: str, scope: str) -> Iterator[changes.Change]:
-    latch = state.breakers.get((rule, scope))
-    if latch is not None and latch.stopped_at is not None:
+    breaker = state.breakers.get((rule, scope))
+    if breaker is not None and breaker.stopped_at is not None:
         yield changes.ResumeBudget(rule)
 
 

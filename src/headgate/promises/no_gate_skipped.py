@@ -255,16 +255,16 @@ class GraphNoGateSkipped(NoGateSkipped, GraphPromise):
         super().__init__(*given)
         self._gates = Gates(self.cluster, self.signals)
 
-    def planned(self, look: InstancePass, now: Instant) -> None:
-        by_id = {state.id: state for state in look.states}
-        for state in look.states:
+    def planned(self, instance_pass: InstancePass, now: Instant) -> None:
+        by_id = {state.id: state for state in instance_pass.states}
+        for state in instance_pass.states:
             granted = [unit for unit in state.units if unit.is_granted_now]
             if not granted:
                 continue
             self._check_dependencies(state, by_id, granted, now)
             if len(state.units) > MOST_CHECKED_ITEMS:
                 continue
-            for unit, shut in self._gates.of_units(look, state, _is_granted_now, now):
+            for unit, shut in self._gates.of_units(instance_pass, state, _is_granted_now, now):
                 if shut:
                     self.broken(now, f"{state.id} {unit.name} starts against {shut}")
 

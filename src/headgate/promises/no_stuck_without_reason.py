@@ -56,11 +56,11 @@ class GraphNoStuckWithoutReason(ObjectNoStuckWithoutReason, GraphPromise):
         super().__init__(*given)
         self._gates = Gates(self.cluster, self.signals)
 
-    def left_waiting(self, look: InstancePass, now: Instant) -> None:
-        for state in look.states:
+    def left_waiting(self, instance_pass: InstancePass, now: Instant) -> None:
+        for state in instance_pass.states:
             if not any(map(_is_held, state.units)) or len(state.units) > MOST_CHECKED_ITEMS:
                 continue
-            for unit, shut in self._gates.of_units(look, state, _is_held, now):
+            for unit, shut in self._gates.of_units(instance_pass, state, _is_held, now):
                 if not shut:
                     self.broken(now, f"{state.id} {unit.name} waits for its gates, and all of them are open")
 

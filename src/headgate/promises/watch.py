@@ -173,9 +173,9 @@ class GraphWatch(Watch):
         instance = view.get(Key(group, found.get(labels.INSTANCE_KIND, ""), *place))
         return any(labels.is_paused(each.annotations) for each in (top, instance) if each is not None)
 
-    def planned(self, look: InstancePass, now: Instant) -> None:
+    def planned(self, instance_pass: InstancePass, now: Instant) -> None:
         for promise in self._promises:
-            promise.planned(look, now)
+            promise.planned(instance_pass, now)
 
     def planned_rollout(self, rollout: DefinitionRollout, now: Instant) -> None:
         for promise in self._promises:

@@ -115,7 +115,7 @@ def _scrubber(
 
 def _refuse_closed(agent: model.JobAgent, whose: str, config: Mapping[str, object]) -> None:
     """What was stored before the agent closed it: nothing of it is used."""
-    problems = agent_fields.closed_problems(config, agent.open_fields, "jobAgentConfig")
+    problems = agent_fields.closed_problems(config, agent.open_fields, "jobAgentConfig") if config else ()
     if problems:
         said = "; ".join(str(problem) for problem in problems)
         raise Undeliverable(

@@ -9,7 +9,7 @@ from headgate.kernel.instants import Instant
 from headgate.screens import words
 from headgate.screens.styled_text import Line, StyledText
 from headgate.screens.tables import printable
-from headgate.screens.watched_fleet import Document, Forecast, Pair, WatchedFleet
+from headgate.screens.watched_fleet import Document, Pair, WatchedFleet, WatchedForecast
 
 MOST_NEXT = 8
 _MEMBERS = {
@@ -36,7 +36,7 @@ def covered(snapshot: WatchedFleet) -> set[Pair]:
     }
 
 
-def render(snapshot: WatchedFleet, forecast: Forecast, now: Instant, room: int) -> list[Line]:
+def render(snapshot: WatchedFleet, forecast: WatchedForecast, now: Instant, room: int) -> list[Line]:
     """At most `room` lines: what is in work first, then who is next."""
     lines: list[Line] = []
     for policy, environment in dict.fromkeys((one["policy"], one["environment"]) for one in snapshot.groups):
@@ -54,7 +54,7 @@ def render(snapshot: WatchedFleet, forecast: Forecast, now: Instant, room: int) 
 
 
 def _cycle(
-    policy: str, environment: str, groups: Sequence[Document], forecast: Forecast, now: Instant
+    policy: str, environment: str, groups: Sequence[Document], forecast: WatchedForecast, now: Instant
 ) -> Iterator[Line]:
     working = [one for one in groups if one["status"] in _MARKS]
     ahead = [one for one in groups if one["status"] not in _MARKS]
@@ -89,7 +89,7 @@ def _group(group: Document, width: int, now: Instant) -> Line:
     return line
 
 
-def _next(groups: Sequence[Document], forecast: Forecast, now: Instant) -> Line:
+def _next(groups: Sequence[Document], forecast: WatchedForecast, now: Instant) -> Line:
     """Those whose turn comes first are named first."""
     known = {one["resource"]: forecast.starts.get((one["environment"], one["resource"])) for one in groups}
     ordered = sorted(known, key=lambda name: (known[name] is None, known[name] or 0, name))

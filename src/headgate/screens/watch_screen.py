@@ -11,7 +11,7 @@ from headgate.kernel.instants import Instant
 from headgate.screens import tables, watch_nodes, words
 from headgate.screens.styled_text import Line, StyledText
 from headgate.screens.tables import printable
-from headgate.screens.watched_fleet import NOT_DONE, Document, Forecast, Pair, WatchedFleet
+from headgate.screens.watched_fleet import NOT_DONE, Document, Pair, WatchedFleet, WatchedForecast
 
 MOST_BUDGETS = 5
 NARROWEST_BAR, WIDEST_BAR = 6, 20
@@ -43,7 +43,7 @@ class Heading(msgspec.Struct, frozen=True):
     server: str
     now: Instant
     trouble: str | None = None
-    forecast: Forecast = Forecast()
+    forecast: WatchedForecast = WatchedForecast()
 
 
 class _Branch(msgspec.Struct):

@@ -78,7 +78,7 @@ class WatchedFleet(msgspec.Struct, frozen=True):
             yield from deployment["environments"]
 
 
-class Forecast(msgspec.Struct, frozen=True):
+class WatchedForecast(msgspec.Struct, frozen=True):
     """If nothing else changes and every job takes its usual time. `finish_at` is None where somebody is waited for."""
 
     finish_at: Instant | None = None
@@ -86,7 +86,7 @@ class Forecast(msgspec.Struct, frozen=True):
     """By environment and resource."""
 
     @classmethod
-    def read(cls, document: Document) -> Forecast:
+    def read(cls, document: Document) -> WatchedForecast:
         """From the server's answer."""
         starts = {
             (one["environment"], one["resource"]): instants.parse(one["at"]) for one in document["starts"]

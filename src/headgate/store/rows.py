@@ -301,7 +301,7 @@ _WRITERS: dict[str, Callable[[State, Changes, Key], None]] = {
     "place": _site,
     "progress": _progress,
     "gone": _gone,
-    "latch": _breaker,
+    "breaker": _breaker,
     "warned": _warned,
     "skip": _skip,
     "approval": _approval,

@@ -86,7 +86,7 @@ def _is_autoscaler_talk(item: Object, before: Object) -> bool:
 
 
 class WorkloadController(Generic[PlanT]):
-    """What it remembers is for speed alone: an empty memory gives the same plan."""
+    """What it remembers is for speed alone: an empty cache gives the same plan."""
 
     name = "controller"
 

@@ -182,7 +182,7 @@ def test_cordoned_nodes_keep_their_pods_and_take_no_new_ones() -> None:
     assert bench.life(first).deleted_at is None
     assert sorted(bench.scheduled()) == ["web-0"]
     bench.nodes.uncordon(1)
-    bench.scheduler.look_again(bench.now)
+    bench.scheduler.requeue(bench.now)
     bench.run_until(30)
     assert bench.scheduled()["web-1"] == 21
 

@@ -96,7 +96,7 @@ class Scheduler:
     def is_unschedulable(self, pod: PodSeen) -> bool:
         return pod.uid in self._unschedulable
 
-    def look_again(self, now: Instant) -> None:
+    def requeue(self, now: Instant) -> None:
         """Something changed that may let in what waits."""
         at = now + self._delay
         if self._waiting and at not in self._passes:
@@ -108,7 +108,7 @@ class Scheduler:
         if item.kind == "Pod":
             self._pod_changed(change)
         elif item.kind == _GANG_KIND and change.kind != "deleted":
-            self.look_again(change.at)
+            self.requeue(change.at)
             if change.kind == "added" and self._bound_in_gang.get(item.key):
                 self._agenda.add(change.at + self._delay, lambda now: self._note_minimum(item.key, item, now))
 
@@ -119,7 +119,7 @@ class Scheduler:
         if node and (change.kind == "deleted" or _has_ended(item)) and item.uid in self._on_nodes:
             self._on_nodes.discard(item.uid)
             self._nodes.release(node)
-            self.look_again(change.at)
+            self.requeue(change.at)
         if change.kind == "deleted":
             if not was_over:
                 self._left(item)
@@ -289,7 +289,7 @@ class Scheduler:
             }
             status = {**current.status, "conditions": [*others, condition]}
             self._store.update_status(key, gang.uid, status, now, "scheduler")
-        self.look_again(now)
+        self.requeue(now)
 
 
 def _has_ended(item: Object) -> bool:

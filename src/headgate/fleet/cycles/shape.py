@@ -49,7 +49,8 @@ def of_site(site: Site) -> Shape:
     shape: Shape = site.plan[1]
     for group in site.groups() if is_inferred(site.rule) else ():
         if group.hooks:
-            return _with_kept_hooks(shape, group.hooks)
+            is_same = group.hooks.items() <= shape.roles.items()
+            return shape if is_same else _with_kept_hooks(shape, group.hooks)
     return shape
 
 

@@ -10,8 +10,8 @@ from headgate.kernel.instants import Instant
 
 
 def take_back(state: State, site: Site, now: Instant) -> None:
-    for target in [one for one in site.members.values() if one.record.job is not None]:
-        job = withdrawing.take_back(state, target, now)
+    for target in tuple(site.members.values()):
+        job = withdrawing.take_back(state, target, now) if target.record.job is not None else None
         if job is not None and job.started_at is not None:
             cycle.job_ended(state, job, now)
         elif job is not None and site.executing is not None:

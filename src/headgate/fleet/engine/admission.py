@@ -259,8 +259,8 @@ def _attempt(state: State, unit: Unit, plan: StartPlan | None, now: Instant) -> 
 
 
 def _start_target(state: State, target: Target, release: Release, needed: Needed, now: Instant) -> None:
-    """From now on it waits for its job alone. A start that leaves nothing but a live job behind moves nothing that others
-    were planned by, beside what has a counter of its own: see `_basis`."""
+    """From now on it waits for its job alone, unless no agent can have that. A start that leaves nothing but a live job
+    behind moves nothing that others were planned by, beside what has a counter of its own: see `_basis`."""
     state.waiting.wait(target, (), None)
     moves = state.journal.moves
     holds.take_for_target(state, needed.tables, target, now)
@@ -275,6 +275,7 @@ def _start_target(state: State, target: Target, release: Release, needed: Needed
         judged=release.judged,
         reason=release.reason,
     )
-    holds.settle_target(state, target)
-    if target.record.job is not None:
+    if target.record.job is None:
+        holds.settle_target(state, target)
+    else:
         state.journal.moves = moves

@@ -276,9 +276,9 @@ def _of_state(state: State, target: Target, stance: model.TargetState) -> Iterat
         yield from _of_failed_rollback(state, target)
         return
     tried = jobs.unsettled(state, target)
-    way_back = orders.prospect(state, target, "rollback", None) if tried is not None else None
-    if way_back is not None and way_back.after is not None:
-        effect = f"gives up the next attempt and goes back to {way_back.after.tag}"
+    back = orders.prospect(state, target, "rollback", None) if tried is not None else None
+    if back is not None and back.after is not None:
+        effect = f"gives up the next attempt and goes back to {back.after.tag}"
         yield Action(f"headgate rollback {name}", "target:act", effect)
     if stance in ("failed", "rolledBack") and orders.prospect(state, target, "retry", None).flaw is None:
         yield Action(f"headgate retry {name}", "target:act", "tries it again")

@@ -97,7 +97,7 @@ def _rows(state: State) -> Iterator[tuple[str, ...]]:
     yield from (
         ("progress", version, target) for version, found in state.verified.items() for target in found
     )
-    yield from (("latch", *key) for key in state.breakers)
+    yield from (("breaker", *key) for key in state.breakers)
     yield from (("skip", skip) for skip in state.skips)
     for (version, environment), votes in state.approvals.items():
         yield from (("approval", version, environment, user) for user in votes)

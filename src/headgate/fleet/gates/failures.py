@@ -39,7 +39,7 @@ def _counted_for_version(
 ) -> Breaker:
     breaker = state.breakers.setdefault((rule.id, version.id), Breaker())
     breaker.failed.setdefault(target.name, now)
-    state.journal.changed("latch", rule.id, version.id)
+    state.journal.changed("breaker", rule.id, version.id)
     return breaker
 
 
@@ -59,7 +59,7 @@ def _spend_budgets(state: State, target: Target, now: Instant) -> None:
         ):
             breaker.stopped_at = now
             tell(state, rule, scope, "stopped", sorted(breaker.failed))
-        state.journal.changed("latch", rule.id, scope)
+        state.journal.changed("breaker", rule.id, scope)
 
 
 def cleared(target: Target, job: Job) -> None:
@@ -74,7 +74,7 @@ def forgiven(state: State, target: Target) -> None:
         scope = gates.breaker_scope(rule, target)
         breaker = state.breakers.get((rule.id, scope))
         if breaker is not None and breaker.failed.pop(target.name, None) is not None:
-            state.journal.changed("latch", rule.id, scope)
+            state.journal.changed("breaker", rule.id, scope)
 
 
 def tell(state: State, rule: BoundRule, scope: str, what: str, failed: list[str]) -> None:

@@ -5,7 +5,7 @@ Deciding stops at the first that is not allowed; explaining asks them all. Both 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
@@ -34,38 +34,38 @@ _CONDITIONS = ("", "gate")
 """Beside the totals of rules, whose first is an id."""
 
 
+Judge = Callable[[State, BoundRule, VersionNode, Target, Instant], GateResult]
+"""Hands a rule what it judges by. Which rules are gates, and in which order they are asked, is in the tables below."""
+
+
 def of_version(state: State, target: Target, version: VersionNode, now: Instant) -> Iterator[GateResult]:
     """Gates that judge a version: in a bracket they decide what may be locked."""
-    rules = target.rules
     if version.scope is not None:
-        for rule in rules.of("scopedVersion"):
-            yield _skippable(state, rule, version, target, now) or _scoped(state, rule, version, target)
-    for rule in rules.of("versionSelector"):
-        yield _skippable(state, rule, version, target, now) or _selected(rule, version, target)
-    for rule in rules.of("approval"):
-        yield _skippable(state, rule, version, target, now) or _approved(state, rule, version, target)
-    for rule in rules.of("environmentProgression"):
-        yield _skippable(state, rule, version, target, now) or _progressed(state, rule, version, target, now)
+        yield from _asked(_OF_SCOPE, state, target, version, now)
+    yield from _asked(_OF_VERSION, state, target, version, now)
     if version.dependencies:
         yield _version_dependencies(state, version, target)
-    for rule in rules.of("versionCooldown"):
-        yield _skippable(state, rule, version, target, now) or _cooled_down(state, rule, version, target, now)
+    yield from _asked(_OF_PACE, state, target, version, now)
 
 
 def of_moment(state: State, target: Target, version: VersionNode, now: Instant) -> Iterator[GateResult]:
     """Gates that judge a moment, but for the rollout position and slots: in a bracket they decide when a group starts."""
     yield frozen(state, target, now)
-    for rule in target.rules.of("deploymentWindow"):
-        yield _skippable(state, rule, version, target, now) or window(rule, target, now)
-    for rule in target.rules.of("failureBudget"):
-        yield _skippable(state, rule, version, target, now) or _within_budget(state, rule, target)
-    for rule in target.rules.of("gate"):
-        yield _skippable(state, rule, version, target, now) or _gate(state, rule, version, target, now)
+    yield from _asked(_OF_MOMENT, state, target, version, now)
 
 
-def _skippable(
+def _asked(
+    judges: Mapping[str, Judge], state: State, target: Target, version: VersionNode, now: Instant
+) -> Iterator[GateResult]:
+    for kind, judge in judges.items():
+        for rule in target.rules.of(kind):
+            yield skipped(state, rule, version, target, now) or judge(state, rule, version, target, now)
+
+
+def skipped(
     state: State, rule: BoundRule, version: VersionNode | None, target: Target, now: Instant
 ) -> GateResult | None:
+    """What is said in place of the rule where a person skips it."""
     if rule.id not in state.skips_by_rule:
         return None
     skip = state.skip_for(rule, version.id if version else None, target, now)
@@ -78,9 +78,6 @@ def _skippable(
         skip=skip.id,
     )
     return GateResult(rule, rule.kind, verdict)
-
-
-skipped = _skippable
 
 
 def frozen(state: State, target: Target, now: Instant) -> GateResult:
@@ -108,14 +105,22 @@ def window(rule: BoundRule, target: Target, now: Instant) -> GateResult:
     return GateResult(rule, rule.kind, deployment_window.judge(rule.spec, now))
 
 
-def _scoped(state: State, rule: BoundRule, version: VersionNode, target: Target) -> GateResult:
+def _windowed(
+    state: State, rule: BoundRule, version: VersionNode, target: Target, now: Instant
+) -> GateResult:
+    return window(rule, target, now)
+
+
+def _scoped(state: State, rule: BoundRule, version: VersionNode, target: Target, now: Instant) -> GateResult:
     environment = target.environment.name
     votes = tuple(state.approvals.get((version.id, environment), {}).values())
     verdict = scoped_version.judge(rule.spec, True, votes, version.tag, environment, version.published_at)
     return _asking(rule, verdict, version, environment)
 
 
-def _selected(rule: BoundRule, version: VersionNode, target: Target) -> GateResult:
+def _selected(
+    state: State, rule: BoundRule, version: VersionNode, target: Target, now: Instant
+) -> GateResult:
     bindings = target.bindings()
     bindings["version"] = version.view
     return GateResult(rule, rule.kind, version_selector.judge(rule.spec, bindings))
@@ -127,7 +132,9 @@ def _asking(rule: BoundRule, verdict: Verdict, version: VersionNode, environment
     return GateResult(rule, rule.kind, verdict, (wakes.votes(version.id, environment),), request)
 
 
-def _approved(state: State, rule: BoundRule, version: VersionNode, target: Target) -> GateResult:
+def _approved(
+    state: State, rule: BoundRule, version: VersionNode, target: Target, now: Instant
+) -> GateResult:
     environment = target.environment.name
     key = (rule.id, version.id, environment)
     shared = state.shared.get(key)
@@ -255,7 +262,9 @@ def _cooled_down(
     return GateResult(rule, rule.kind, verdict, (wakes.resource(target.resource.name),))
 
 
-def _within_budget(state: State, rule: BoundRule, target: Target) -> GateResult:
+def _within_budget(
+    state: State, rule: BoundRule, version: VersionNode, target: Target, now: Instant
+) -> GateResult:
     scope = breaker_scope(rule, target)
     breaker = state.breakers.get((rule.id, scope))
     verdict = failure_budget.judge(
@@ -329,3 +338,15 @@ def _conditions(state: State) -> int:
 
 
 NOT_FROZEN = GateResult(None, "freeze", decisions.allowed("not frozen"))
+_OF_SCOPE: Mapping[str, Judge] = {"scopedVersion": _scoped}
+_OF_VERSION: Mapping[str, Judge] = {
+    "versionSelector": _selected,
+    "approval": _approved,
+    "environmentProgression": _progressed,
+}
+_OF_PACE: Mapping[str, Judge] = {"versionCooldown": _cooled_down}
+_OF_MOMENT: Mapping[str, Judge] = {
+    "deploymentWindow": _windowed,
+    "failureBudget": _within_budget,
+    "gate": _gate,
+}

@@ -21,7 +21,7 @@ def resume(state: State, change: ResumeBudget) -> None:
                 failures.tell(state, rule, scope, "resumed", sorted(breaker.failed))
             breaker.failed.clear()
             breaker.stopped_at = None
-            state.journal.changed("latch", rule_id, scope)
+            state.journal.changed("breaker", rule_id, scope)
             state.waiting.happened(wakes.breaker(rule_id, scope))
 
 

@@ -49,8 +49,8 @@ def judge(rule: Gate, bindings: Mapping[str, object], allowance: Allowance, now:
                 expression=text,
             )
     programs = [expressions.GATE.compile(text, expect=cel.BOOL) for text in rule.when]
-    looks = [look for program in programs if (look := moments.next_change(program, now)) is not None]
-    return decisions.allowed("all conditions of the gate are true", requeue_at=min(looks, default=None))
+    times = [at for program in programs if (at := moments.next_change(program, now)) is not None]
+    return decisions.allowed("all conditions of the gate are true", requeue_at=min(times, default=None))
 
 
 def _value(program: cel.Program, bindings: Mapping[str, object], allowance: Allowance) -> object:

@@ -153,7 +153,7 @@ def remove_version(state: State, node: VersionNode) -> None:
     state.judge_anew(node.id)
     for rule_id, scope in [key for key in state.breakers if key[1] == node.id]:
         del state.breakers[(rule_id, scope)]
-        state.journal.changed("latch", rule_id, scope)
+        state.journal.changed("breaker", rule_id, scope)
     state.journal.changed("Version", f"{deployment.name}/{node.tag}")
     state.journal.changed("gone", node.id)
     for target in state.known_of(deployment):

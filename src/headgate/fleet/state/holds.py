@@ -52,10 +52,11 @@ def lacking(
 def has_room(state: State, table: SlotTable, resource: str, targets: Iterable[Target]) -> bool:
     """Whether the targets of the resource may start. What a resource holds only for what such a start would end, a
     verification or a failed rollback, is no room by itself: where a limit has shrunk, it would never be kept again."""
+    held_for = table.holders.get(resource)
+    if held_for is None:
+        return table.free > 0
     ending = {target.name for target in targets if _ends_with_a_start(state, target)}
-    if ending.issuperset(table.holders.get(resource, ())):
-        return table.free + (resource in table.holders) > 0
-    return table.has_room_for(resource)
+    return table.free >= 0 or not ending.issuperset(held_for)
 
 
 def _ends_with_a_start(state: State, target: Target) -> bool:

@@ -47,7 +47,7 @@ def skips(rule: str) -> Wake:
 
 def breaker(rule: str, scope: str) -> Wake:
     """A stopped line goes on, or one has stopped."""
-    return Wake(("latch", rule, scope))
+    return Wake(("breaker", rule, scope))
 
 
 def slot(resource_name: str) -> Wake:

@@ -39,31 +39,33 @@ class InstanceStatus(msgspec.Struct, frozen=True):
     """The last revision that all of it was at and ready."""
 
 
-def standing(look: InstancePass, landed_before: int) -> InstanceStatus:
-    states = [state for state in look.states if state.node.template is not None]
-    propagated = _propagated(look, states)
+def instance_status(instance_pass: InstancePass, landed_before: int) -> InstanceStatus:
+    states = [state for state in instance_pass.states if state.node.template is not None]
+    propagated = _propagated(instance_pass, states)
     is_propagated = propagated.status == "True"
-    ready = _resources_ready(look, states, had_landed=landed_before > 0)
+    ready = _resources_ready(instance_pass, states, had_landed=landed_before > 0)
     is_ready = ready.status == "True"
     managed = Condition(INSTANCE_MANAGED, "True", "Managed")
-    resolved = _graph_resolved(look, states)
+    resolved = _graph_resolved(instance_pass, states)
     whole = root(READY, (managed, resolved, ready))
-    landed = look.number if is_ready and is_propagated else landed_before
-    failed = resolved.status == "False" or any(unit.problem for unit in look.units)
+    landed = instance_pass.number if is_ready and is_propagated else landed_before
+    failed = resolved.status == "False" or any(unit.problem for unit in instance_pass.units)
     state = "ERROR" if failed else ("ACTIVE" if is_ready else "IN_PROGRESS")
     return InstanceStatus(
         state, (whole, managed, resolved, ready, propagated), is_ready, is_propagated, landed
     )
 
 
-def _graph_resolved(look: InstancePass, states: Sequence[NodeState]) -> Condition:
+def _graph_resolved(instance_pass: InstancePass, states: Sequence[NodeState]) -> Condition:
     for state in states:
         if state.resolved.state == "failed":
             return Condition(GRAPH_RESOLVED, "False", "ResolutionFailed", f"{state.id}: {state.reason}")
-    return Condition(GRAPH_RESOLVED, "True", "Resolved", f"at revision {look.number}")
+    return Condition(GRAPH_RESOLVED, "True", "Resolved", f"at revision {instance_pass.number}")
 
 
-def _resources_ready(look: InstancePass, states: Sequence[NodeState], *, had_landed: bool) -> Condition:
+def _resources_ready(
+    instance_pass: InstancePass, states: Sequence[NodeState], *, had_landed: bool
+) -> Condition:
     for state in states:
         for unit in (each.last_applied for each in state.units):
             if unit.object is not None and unit.object.deleted_at is not None:
@@ -73,7 +75,7 @@ def _resources_ready(look: InstancePass, states: Sequence[NodeState], *, had_lan
         reason = _not_ready(state, had_landed)
         if reason:
             return Condition(RESOURCES_READY, "False", "NotReady", reason)
-    for state in look.states:
+    for state in instance_pass.states:
         if state.node.template is None and not had_landed and (state.reason or not state.is_ready):
             return Condition(
                 RESOURCES_READY, "False", "NotReady", f"{state.id}: {state.reason or 'is not ready'}"
@@ -103,13 +105,13 @@ def _named(units: Sequence[NodeUnit]) -> str:
     return f"{len(units)} of {units[0].key.kind}, {units[0].name} the first, are"
 
 
-def progress(look: InstancePass) -> tuple[int, int]:
+def progress(instance_pass: InstancePass) -> tuple[int, int]:
     """How many objects are at the newest revision, of how many."""
     done = total = 0
-    for state in look.states:
+    for state in instance_pass.states:
         if state.node.template is None or state.is_excluded:
             continue
-        if not state.is_resolved or state.number != look.number:
+        if not state.is_resolved or state.number != instance_pass.number:
             total += max(1, len(state.units))
         else:
             total += len(state.units)
@@ -117,11 +119,13 @@ def progress(look: InstancePass) -> tuple[int, int]:
     return done, total
 
 
-def _propagated(look: InstancePass, states: Sequence[NodeState]) -> Condition:
-    done, total = progress(look)
+def _propagated(instance_pass: InstancePass, states: Sequence[NodeState]) -> Condition:
+    done, total = progress(instance_pass)
     if done == total and all(state.is_resolved for state in states):
-        return Condition(RESOURCES_PROPAGATED, "True", "Propagated", f"all at revision {look.number}")
-    so_far = f"{done} of {total} at revision {look.number}"
+        return Condition(
+            RESOURCES_PROPAGATED, "True", "Propagated", f"all at revision {instance_pass.number}"
+        )
+    so_far = f"{done} of {total} at revision {instance_pass.number}"
     if any(unit.is_in_flight for state in states for unit in state.units if unit.grant is not None):
         return Condition(RESOURCES_PROPAGATED, "Unknown", "Propagating", so_far)
     failure = _failure(states)
@@ -158,34 +162,34 @@ def _blocked(states: Sequence[NodeState]) -> str:
     return ""
 
 
-def status_of(look: InstancePass, found: InstanceStatus, now: Instant) -> dict[str, Any]:
+def status_of(instance_pass: InstancePass, found: InstanceStatus, now: Instant) -> dict[str, Any]:
     """The author's own fields and conditions, and the built-in ones where the author has none."""
     bindings: dict[str, object] = {}
-    for state in look.states:
+    for state in instance_pass.states:
         value = state.binding()
         if value is not None:
             bindings[state.id] = value
-    schema = contents.document_of(look.instance)
+    schema = contents.document_of(instance_pass.instance)
     schema.pop("status", None)
     bindings[names.SCHEMA] = schema
-    projected, _ = look.graph.status.project(bindings)
-    before = look.instance.status.get("conditions") or ()
-    generation = look.instance.generation
+    projected, _ = instance_pass.graph.status.project(bindings)
+    before = instance_pass.instance.status.get("conditions") or ()
+    generation = instance_pass.instance.generation
     shown: Sequence[Condition] = found.conditions
     named_state = found.state
-    if look.graph.conditions is not None:
-        shown, is_doubled = _author_conditions(look, bindings, before)
+    if instance_pass.graph.conditions is not None:
+        shown, is_doubled = _author_conditions(instance_pass, bindings, before)
         if is_doubled:
             named_state = "ERROR"
     return {
         **projected,
         "state": named_state,
-        "conditions": documents(shown, look.instance.status, generation, now),
+        "conditions": documents(shown, instance_pass.instance.status, generation, now),
         OWN: {
-            "revision": look.number,
-            "graphRevision": int(look.instance.annotations[labels.GRAPH_REVISION]),
+            "revision": instance_pass.number,
+            "graphRevision": int(instance_pass.instance.annotations[labels.GRAPH_REVISION]),
             "landedRevision": found.landed_revision,
-            "landedGraphRevision": _landed_graph(look, found),
+            "landedGraphRevision": _landed_graph(instance_pass, found),
             "isReady": found.is_ready,
             "isPropagated": found.is_propagated,
             "observedGeneration": generation,
@@ -193,22 +197,24 @@ def status_of(look: InstancePass, found: InstanceStatus, now: Instant) -> dict[s
     }
 
 
-def _landed_graph(look: InstancePass, found: InstanceStatus) -> int:
-    if found.landed_revision == look.number:
-        return int(look.instance.annotations[labels.GRAPH_REVISION])
-    return int((look.instance.status.get(OWN) or {}).get("landedGraphRevision") or 0)
+def _landed_graph(instance_pass: InstancePass, found: InstanceStatus) -> int:
+    if found.landed_revision == instance_pass.number:
+        return int(instance_pass.instance.annotations[labels.GRAPH_REVISION])
+    return int((instance_pass.instance.status.get(OWN) or {}).get("landedGraphRevision") or 0)
 
 
 def _author_conditions(
-    look: InstancePass, bindings: Mapping[str, object], before: Sequence[Any]
+    instance_pass: InstancePass, bindings: Mapping[str, object], before: Sequence[Any]
 ) -> tuple[list[Condition], bool]:
     """One whose data is not there yet stays as it was; a type that two entries give is dropped."""
     known = {str(item.get("type")): item for item in before if isinstance(item, Mapping)}
     made: dict[str, Condition] = {}
     is_doubled = False
-    for projection in look.graph.conditions or ():
+    for projection in instance_pass.graph.conditions or ():
         try:
-            entries = projection.evaluate({**bindings, names.SCHEMA: contents.document_of(look.instance)})
+            entries = projection.evaluate(
+                {**bindings, names.SCHEMA: contents.document_of(instance_pass.instance)}
+            )
         except cel.EvaluationError:
             old = known.get(projection.type or "")
             entries = [dict(old)] if old is not None else []

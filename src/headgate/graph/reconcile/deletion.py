@@ -21,7 +21,7 @@ class Leaving(msgspec.Struct, frozen=True):
     """What is still there."""
 
 
-def look(instance: Object, view: cluster_view.ClusterView, now: Instant) -> Leaving:
+def reconcile(instance: Object, view: cluster_view.ClusterView, now: Instant) -> Leaving:
     left = [item for item in view.parts_of(instance.uid) if not cluster_view.is_revision(item)]
     if not left:
         if labels.FINALIZER not in instance.finalizers:

@@ -33,21 +33,21 @@ class ReasonLine(msgspec.Struct, frozen=True):
 
 
 def instance_lines(plan: InstancePlan) -> list[ReasonLine]:
-    look = plan.look
-    if look is None:
+    instance_pass = plan.instance_pass
+    if instance_pass is None:
         return [_without_a_look(plan)]
     found: list[ReasonLine] = []
-    for state in look.states:
+    for state in instance_pass.states:
         if state.node.template is not None:
-            found.extend(_node_lines(state, look.number))
+            found.extend(_node_lines(state, instance_pass.number))
         elif state.reason:
-            found.append(ReasonLine(state.id, "", "externalRef", look.number, "pending", state.reason))
-    for state in (*look.states, *look.leftovers):
+            found.append(
+                ReasonLine(state.id, "", "externalRef", instance_pass.number, "pending", state.reason)
+            )
+    for state in (*instance_pass.states, *instance_pass.leftovers):
         for unit in state.extras:
             what_follows = f"stays while {unit.held}" if unit.held else "is being removed"
-            message = (
-                f"{unit.key.kind} {unit.name} is not wanted at revision {look.number} and {what_follows}"
-            )
+            message = f"{unit.key.kind} {unit.name} is not wanted at revision {instance_pass.number} and {what_follows}"
             found.append(ReasonLine(state.id, unit.name, "removal", unit.number, "pending", message))
     return found
 
@@ -84,8 +84,8 @@ def _unit_line(state: NodeState, unit: NodeUnit) -> ReasonLine:
     if last is not unit:
         stays = f"is not created, {last.name} {stays}"
     message = f"{unit.key.kind} {unit.name} {stays}: {said(unit.answer)}"
-    look = unit.answer.requeue_at if unit.answer is not None else None
-    return ReasonLine(state.id, unit.name, "propagateWhen", state.number, "pending", message, look)
+    requeue_at = unit.answer.requeue_at if unit.answer is not None else None
+    return ReasonLine(state.id, unit.name, "propagateWhen", state.number, "pending", message, requeue_at)
 
 
 def said(answer: GateVerdict | None) -> str:
@@ -123,5 +123,5 @@ def _member_line(member: RolloutMember, newest: int) -> ReasonLine:
             "", name, "propagateWhen", newest, verdict, f"{name} is at graph revision {newest} {words}"
         )
     message = f"{name} stays at graph revision {member.number}: {said(member.answer)}"
-    look = member.answer.requeue_at if member.answer is not None else None
-    return ReasonLine("", name, "propagateWhen", newest, "pending", message, look)
+    requeue_at = member.answer.requeue_at if member.answer is not None else None
+    return ReasonLine("", name, "propagateWhen", newest, "pending", message, requeue_at)

@@ -52,14 +52,14 @@ def state_and_message(plan: InstancePlan | DefinitionPlan) -> tuple[str, str]:
     if isinstance(plan, DefinitionPlan):
         found = propagated(plan.rollout.number, plan.rollout.members)
         return found.reason, found.message
-    for condition in plan.standing.conditions if plan.standing is not None else ():
+    for condition in plan.instance_status.conditions if plan.instance_status is not None else ():
         if condition.type == RESOURCES_PROPAGATED:
             return condition.reason, condition.message
     return "Waiting", ""
 
 
 def _objects(plan: InstancePlan) -> dict[tuple[str, str], Object]:
-    states = plan.look.states if plan.look is not None else ()
+    states = plan.instance_pass.states if plan.instance_pass is not None else ()
     return {
         (state.id, unit.name): unit.object
         for state in states

@@ -36,17 +36,17 @@ class Gathered:
         graph: CompiledGraph,
         made_by: MadeBy,
         view: cluster_view.ClusterView,
-        memory: PlannerCache,
+        planner_cache: PlannerCache,
     ) -> None:
         self._instance = instance
         self._graph = graph
         self._view = view
-        self._paths = memory.paths(graph)
+        self._paths = planner_cache.paths(graph)
         self.externals: dict[str, desired.External] = {}
         bare = Inputs(
             int(instance.annotations[labels.GRAPH_REVISION]),
             graph.content_hash,
-            memory.spec(instance, graph),
+            planner_cache.spec(instance, graph),
             self._metadata(),
         )
         external: dict[str, object] = {}

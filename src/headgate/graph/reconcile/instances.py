@@ -58,46 +58,48 @@ class InstancePass(msgspec.Struct):
             yield from state.units
 
 
-def look(
+def reconcile(
     instance: Object,
-    served: AcceptedGraph,
+    accepted: AcceptedGraph,
     view: cluster_view.ClusterView,
     signals: Mapping[str, object],
     now: Instant,
-    memory: PlannerCache,
+    planner_cache: PlannerCache,
 ) -> InstancePass:
-    return _Pass(instance, served, view, signals, now, memory).run()
+    return _Pass(instance, accepted, view, signals, now, planner_cache).run()
 
 
 class _Pass:
     def __init__(
         self,
         instance: Object,
-        served: AcceptedGraph,
+        accepted: AcceptedGraph,
         view: cluster_view.ClusterView,
         signals: Mapping[str, object],
         now: Instant,
-        memory: PlannerCache,
+        planner_cache: PlannerCache,
     ) -> None:
         self._instance = instance
-        self._served = served
+        self._accepted = accepted
         self._view = view
         self._signals = signals
         self._now = now
-        self._memory = memory
-        self._is_paused = served.is_paused or labels.is_paused(instance.annotations)
+        self._planner_cache = planner_cache
+        self._is_paused = accepted.is_paused or labels.is_paused(instance.annotations)
         parts = list(view.parts_of(instance.uid))
         self._children = {item.key: item for item in parts if not cluster_view.is_revision(item)}
         self._ledger = RevisionLedger(item for item in parts if cluster_view.is_revision(item))
-        self._writer = Writer(instance, served.name, memory)
-        self._roster = roster.Roster(instance, view, self._children, self._ledger, self._writer, memory)
+        self._writer = Writer(instance, accepted.name, planner_cache)
+        self._roster = roster.Roster(
+            instance, view, self._children, self._ledger, self._writer, planner_cache
+        )
         self._states: dict[str, NodeState] = {}
         self._looks: list[Instant] = []
-        self._resolver = Resolver(instance, served, self._ledger, memory, self._states)
+        self._resolver = Resolver(instance, accepted, self._ledger, planner_cache, self._states)
 
     def run(self) -> InstancePass:
-        graph = self._served.graphs[int(self._instance.annotations[labels.GRAPH_REVISION])]
-        gathered = inputs.Gathered(self._instance, graph, self._made_by, self._view, self._memory)
+        graph = self._accepted.graphs[int(self._instance.annotations[labels.GRAPH_REVISION])]
+        gathered = inputs.Gathered(self._instance, graph, self._made_by, self._view, self._planner_cache)
         self._externals = gathered.externals
         self._newest = self._ledger.open(gathered.inputs, graph.topological_order)
         for node in graph.nodes:
@@ -118,7 +120,7 @@ class _Pass:
             list(self._states.values()),
             leftovers,
             [
-                *self._ledger.grants(self._instance, self._served.name),
+                *self._ledger.grants(self._instance, self._accepted.name),
                 *self._writer.actions,
                 *deletes,
                 *self._ledger.releases(),
@@ -135,13 +137,13 @@ class _Pass:
 
     def _external(self, node: CompiledNode) -> NodeState:
         external = self._externals.get(node.id) or desired.External(reason="waits")
-        gates = self._served.gates_of(node).ready_when
+        gates = self._accepted.gates_of(node).ready_when
         item_names = frozenset((node.id, names.EACH))
         members: list[GraphItem] = []
         units: list[NodeUnit] = []
         for index, found in enumerate(external.objects):
             item = GraphItem(found, True, False, is_member=node.is_list, index=index)
-            item.set_ready(nodes.readiness(found, gates, item_names, self._memory.ready, item))
+            item.set_ready(nodes.readiness(found, gates, item_names, self._planner_cache.ready, item))
             members.append(item)
             text = contents.key_text(found.key)
             units.append(
@@ -158,7 +160,7 @@ class _Pass:
 
     def _target(self, node: CompiledNode) -> InstanceRevision:
         """The newest; with Concurrent, the one that everything it depends on is at, if that is an older one."""
-        if self._served.newest.propagation_policy != "Concurrent":
+        if self._accepted.newest.propagation_policy != "Concurrent":
             return self._newest
         dependencies = [self._states[name] for name in node.depends_on if name in self._states]
         if all(state.has_reached and state.number == self._newest.number for state in dependencies):
@@ -182,7 +184,7 @@ class _Pass:
         node = (
             newest_node if revision is self._newest else self._resolver.graph(revision).node(newest_node.id)
         )
-        gates = self._served.gates_of(node)
+        gates = self._accepted.gates_of(node)
         resolved = self._resolver.resolved(node, revision)
         if resolved.state != "resolved":
             return self._roster.at_rest(node, gates, revision, resolved)
@@ -223,27 +225,27 @@ class _Pass:
             for unit in pending:
                 unit.answer = waits
             return
-        bench = self._bench(state, gates, revision)
+        evaluator = self._evaluator(state, gates, revision)
         record = revision.record(state.id)
         for unit in pending:
-            unit.answer = self._answer(unit, bench)
+            unit.answer = self._answer(unit, evaluator)
             if unit.answer.is_allowed and unit.wanted is not None:
                 before = self._content_before(unit)
-                bench.admit(unit.item)
+                evaluator.admit(unit.item)
                 self._record_grant(state, unit, revision, record.step)
                 unit.is_granted_now = True
                 self._writer.write(state, unit, unit.wanted.content, before)
             elif unit.answer.requeue_at is not None:
                 self._looks.append(unit.answer.requeue_at)
 
-    def _answer(self, unit: NodeUnit, bench: judging.GateEvaluator) -> GateVerdict:
+    def _answer(self, unit: NodeUnit, evaluator: judging.GateEvaluator) -> GateVerdict:
         if unit.problem:
             return judging.failed(unit.problem)
         if unit.object is not None and unit.object.deleted_at is not None:
             return _BEING_DELETED
-        return bench.ask(unit.item)
+        return evaluator.ask(unit.item)
 
-    def _bench(
+    def _evaluator(
         self, state: NodeState, gates: CompiledNode, revision: InstanceRevision
     ) -> judging.GateEvaluator:
         bindings: dict[str, object] = {
@@ -260,7 +262,7 @@ class _Pass:
             nodes.names_of_item(gates),
             bindings,
             self._now,
-            self._memory.gates,
+            self._planner_cache.gates,
             has_default_waves=state.node.is_collection,
         )
 
@@ -273,7 +275,7 @@ class _Pass:
                 continue
             found = unit.object
             if found is not None and (
-                found.deleted_at is not None or self._memory.is_in_force(found, unit.grant.hash)
+                found.deleted_at is not None or self._planner_cache.is_in_force(found, unit.grant.hash)
             ):
                 continue
             is_current = unit.wanted is not None and unit.wanted.hash == unit.grant.hash

@@ -140,7 +140,7 @@ class GateEvaluator:
         item_names: frozenset[str],
         bindings: Mapping[str, object],
         now: Instant,
-        memory: GateCache,
+        planner_cache: GateCache,
         *,
         has_default_waves: bool,
     ) -> None:
@@ -152,7 +152,7 @@ class GateEvaluator:
         self._opening: tuple[Instant | None] | None = None
         """When the gates on time next let pass, once it is known and the same for all items."""
         self._asked = [
-            _Asked(gate, memory.counted(gate, collection, item_names), items, bindings, now)
+            _Asked(gate, planner_cache.counted(gate, collection, item_names), items, bindings, now)
             for gate in gates or ()
         ]
 
@@ -189,8 +189,8 @@ class GateEvaluator:
             return self._opening[0]
         moment: Instant | None = self._now
         while moment is not None:
-            looks = [look for asked in timed if (look := asked.gate.next_change(moment)) is not None]
-            later = min(looks, default=None)
+            moments = [at for asked in timed if (at := asked.gate.next_change(moment)) is not None]
+            later = min(moments, default=None)
             is_over = later is None or self._looks_left <= 0
             moment = later
             if is_over or moment is None:

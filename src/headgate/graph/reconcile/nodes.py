@@ -193,14 +193,14 @@ def readiness(
     item: Object | None,
     gates: Sequence[GateExpression],
     item_names: frozenset[str],
-    memory: ReadyMemory,
+    planner_cache: ReadyMemory,
     own: GraphItem,
 ) -> bool:
     if item is None or item.deleted_at is not None or not is_observed(item):
         return False
     if not gates:
         return True
-    return memory.ask(item, gates, lambda: meets(gates, dict.fromkeys(item_names, own)))
+    return planner_cache.ask(item, gates, lambda: meets(gates, dict.fromkeys(item_names, own)))
 
 
 def names_of_item(node: CompiledNode) -> frozenset[str]:

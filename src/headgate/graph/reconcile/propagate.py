@@ -32,8 +32,8 @@ class InstancePlan(msgspec.Struct):
     actions: tuple[Action, ...]
     status: dict[str, Any]
     requeue_at: Instant | None = None
-    look: InstancePass | None = None
-    standing: InstanceStatus | None = None
+    instance_pass: InstancePass | None = None
+    instance_status: InstanceStatus | None = None
 
     def lines(self) -> list[ReasonLine]:
         return explain.instance_lines(self)
@@ -74,22 +74,26 @@ def plan(
     signals: Mapping[str, object],
     now: Instant,
     ids: IdSource | None = None,
-    memory: PlannerCache | None = None,
+    planner_cache: PlannerCache | None = None,
 ) -> GraphPlan:
     """Names follow from names here, so `ids` is asked for nothing; it is there so that all planners are called alike."""
-    memory = memory or PlannerCache()
-    top = plan_definition(definition, view, signals, now, memory)
-    served = top.rollout.served
+    planner_cache = planner_cache or PlannerCache()
+    top = plan_definition(definition, view, signals, now, planner_cache)
+    accepted = top.rollout.accepted
     plans: list[InstancePlan] = []
-    if served is not None:
+    if accepted is not None:
         granted_now = {member.instance.uid for member in top.rollout.members if member.is_granted_now}
-        group = served.newest.api_version.partition("/")[0]
+        group = accepted.newest.api_version.partition("/")[0]
         plans.extend(
-            plan_instance(instance, served, view, signals, now, memory)
-            for instance in rollouts.in_order(view.of_kind(group, served.newest.kind))
+            plan_instance(instance, accepted, view, signals, now, planner_cache)
+            for instance in rollouts.in_order(view.of_kind(group, accepted.newest.kind))
             if instance.uid not in granted_now
         )
-    looks = [look for look in (top.requeue_at, *(each.requeue_at for each in plans)) if look is not None]
+    looks = [
+        instance_pass
+        for instance_pass in (top.requeue_at, *(each.requeue_at for each in plans))
+        if instance_pass is not None
+    ]
     actions = (*top.actions, *(action for each in plans for action in each.actions))
     return GraphPlan(actions, top, tuple(plans), min(looks, default=None))
 
@@ -99,37 +103,37 @@ def plan_definition(
     view: cluster_view.ClusterView,
     signals: Mapping[str, object],
     now: Instant,
-    memory: PlannerCache,
+    planner_cache: PlannerCache,
 ) -> DefinitionPlan:
-    rollout = rollouts.look(definition, view, signals, now, memory)
+    rollout = rollouts.reconcile(definition, view, signals, now, planner_cache)
     return DefinitionPlan(definition, tuple(rollout.actions), rollout)
 
 
 def plan_instance(
     instance: Object,
-    served: AcceptedGraph | None,
+    accepted: AcceptedGraph | None,
     view: cluster_view.ClusterView,
     signals: Mapping[str, object],
     now: Instant,
-    memory: PlannerCache,
+    planner_cache: PlannerCache,
 ) -> InstancePlan:
     """`served` may be None only for an instance that is going."""
     if instance.deleted_at is not None:
-        leaving = deletion.look(instance, view, now)
+        leaving = deletion.reconcile(instance, view, now)
         return InstancePlan(instance, leaving.actions, instance.status)
     number = instance.annotations.get(labels.GRAPH_REVISION)
-    if served is None or number is None or int(number) not in served.graphs:
+    if accepted is None or number is None or int(number) not in accepted.graphs:
         return InstancePlan(instance, (), instance.status)
     if labels.is_suspended(instance.annotations):
         return _suspended(instance, now)
-    found = instances.look(instance, served, view, signals, now, memory)
+    found = instances.reconcile(instance, accepted, view, signals, now, planner_cache)
     own = instance.status.get(conditions.OWN) or {}
-    standing = conditions.standing(found, int(own.get("landedRevision") or 0))
-    status = conditions.status_of(found, standing, now)
+    instance_status = conditions.instance_status(found, int(own.get("landedRevision") or 0))
+    status = conditions.status_of(found, instance_status, now)
     actions = list(found.actions)
     if status != instance.status:
         actions.append(UpdateStatus(instance.key, instance.uid, status))
-    return InstancePlan(instance, tuple(actions), status, found.requeue_at, found, standing)
+    return InstancePlan(instance, tuple(actions), status, found.requeue_at, found, instance_status)
 
 
 def _suspended(instance: Object, now: Instant) -> InstancePlan:

@@ -38,20 +38,20 @@ class Resolver:
     def __init__(
         self,
         instance: Object,
-        served: AcceptedGraph,
+        accepted: AcceptedGraph,
         ledger: RevisionLedger,
-        memory: PlannerCache,
+        planner_cache: PlannerCache,
         states: Mapping[str, NodeState],
     ) -> None:
         self._instance = instance
-        self._served = served
+        self._accepted = accepted
         self._ledger = ledger
-        self._memory = memory
+        self._planner_cache = planner_cache
         self._states = states
         self._rendered: dict[tuple[int, str], dict[str, desired.DesiredItem]] = {}
 
     def graph(self, revision: InstanceRevision) -> CompiledGraph:
-        return self._served.graphs[revision.inputs.graph]
+        return self._accepted.graphs[revision.inputs.graph]
 
     def resolved(self, node: CompiledNode, revision: InstanceRevision) -> desired.Resolved:
         if any(self._states[name].is_excluded for name in node.depends_on if name in self._states):
@@ -77,7 +77,7 @@ class Resolver:
         is_pure = self.is_pure(node)
         key = (self._instance.uid, revision.number, node.id)
         if is_pure:
-            known = self._memory.resolved(*key, revision.inputs_hash)
+            known = self._planner_cache.resolved(*key, revision.inputs_hash)
             if known is not None:
                 return known
         bindings: dict[str, object] = {names.SCHEMA: inputs.schema_document(self._instance, revision.inputs)}
@@ -89,10 +89,10 @@ class Resolver:
                 if value is not None:
                     bindings[name] = value
         resolved = desired.resolve(
-            node, bindings, self._instance.namespace, self._served.newest.is_namespaced
+            node, bindings, self._instance.namespace, self._accepted.newest.is_namespaced
         )
         if is_pure:
-            self._memory.keep_resolved(*key, revision.inputs_hash, resolved)
+            self._planner_cache.keep_resolved(*key, revision.inputs_hash, resolved)
         return resolved
 
     def is_pure(self, node: CompiledNode) -> bool:
@@ -163,7 +163,7 @@ class Resolver:
             names.SCHEMA: inputs.schema_document(self._instance, revision.inputs),
             **revision.inputs.external,
         }
-        return desired.places(node, bindings, self._instance.namespace, self._served.newest.is_namespaced)
+        return desired.places(node, bindings, self._instance.namespace, self._accepted.newest.is_namespaced)
 
     def content_at(
         self, revision: InstanceRevision, node_id: str, text: str, content_hash: str

@@ -63,7 +63,7 @@ class DefinitionRollout(msgspec.Struct):
     actions: list[Action]
     number: int
     members: list[RolloutMember]
-    served: AcceptedGraph | None
+    accepted: AcceptedGraph | None
     problems: tuple[str, ...] = ()
     requeue_at: Instant | None = None
     is_paused: bool = False
@@ -101,14 +101,14 @@ def in_order(instances: Iterable[Object]) -> list[Object]:
     return sorted(instances, key=lambda item: (item.created_at, item.namespace, item.name))
 
 
-def look(
+def reconcile(
     item: Object,
     view: cluster_view.ClusterView,
     signals: Mapping[str, object],
     now: Instant,
-    memory: PlannerCache,
+    planner_cache: PlannerCache,
 ) -> DefinitionRollout:
-    return _Pass(item, view, signals, now, memory).run()
+    return _Pass(item, view, signals, now, planner_cache).run()
 
 
 class _Pass:
@@ -118,13 +118,13 @@ class _Pass:
         view: cluster_view.ClusterView,
         signals: Mapping[str, object],
         now: Instant,
-        memory: PlannerCache,
+        planner_cache: PlannerCache,
     ) -> None:
         self._item = item
         self._view = view
         self._signals = signals
         self._now = now
-        self._memory = memory
+        self._planner_cache = planner_cache
         self._is_paused = labels.is_paused(item.annotations)
         self._actions: list[Action] = []
         self._looks: list[Instant] = []
@@ -150,8 +150,10 @@ class _Pass:
         self._graph = graph
         members = self._members(graph)
         self._admit(graph, number, members)
-        graphs = {known.number: self._memory.graph_of(known, self._item) for known in self._known.values()}
-        served = AcceptedGraph(self._item.name, graph, graphs, self._is_paused)
+        graphs = {
+            known.number: self._planner_cache.graph_of(known, self._item) for known in self._known.values()
+        }
+        accepted = AcceptedGraph(self._item.name, graph, graphs, self._is_paused)
         self._let_go(number, members)
         if self._item.deleted_at is not None:
             self._actions += definition_removal.deletions(self._item, self._instances)
@@ -160,7 +162,7 @@ class _Pass:
             self._actions,
             number,
             members,
-            served,
+            accepted,
             problems,
             min(self._looks, default=None),
             self._is_paused,
@@ -170,7 +172,7 @@ class _Pass:
         """The graph that is to be served. An edit that is not accepted leaves the last accepted one in place."""
         last = self._known.get(max(self._known, default=0))
         try:
-            graph = self._memory.graph(self._item)
+            graph = self._planner_cache.graph(self._item)
             taken = self._taken(graph)
             if taken is not None:
                 raise Rejected([taken])
@@ -178,7 +180,7 @@ class _Pass:
             problems = tuple(str(problem) for problem in rejected.problems)
             if last is None:
                 return None, problems
-            return (last.number, self._memory.graph_of(last, self._item)), problems
+            return (last.number, self._planner_cache.graph_of(last, self._item)), problems
         if last is not None and last.hash == graph.content_hash:
             return (last.number, graph), ()
         number = 1 + max(int(self._item.status.get("lastIssuedRevision") or 0), max(self._known, default=0))
@@ -231,14 +233,14 @@ class _Pass:
             [] if is_at_rest else [self._item_of(each, newest, index) for index, each in enumerate(members)]
         )
         collection = GraphItems(items)
-        bench = judging.GateEvaluator(
+        evaluator = judging.GateEvaluator(
             graph.propagate_when,
             collection,
             graph.plural,
             frozenset((graph.singular, names.EACH)),
             {graph.plural: collection, names.SIGNALS: self._signals},
             self._now,
-            self._memory.gates,
+            self._planner_cache.gates,
             has_default_waves=True,
         )
         for index, member in enumerate(members):
@@ -248,9 +250,9 @@ class _Pass:
                 self._keep_managed(member)
             else:
                 item = items[index]
-                member.answer = self._answer(member, item, bench)
+                member.answer = self._answer(member, item, evaluator)
                 if member.answer.is_allowed:
-                    bench.admit(item)
+                    evaluator.admit(item)
                     self._grant(member, newest, is_start=False)
                 else:
                     self._keep_managed(member)
@@ -279,13 +281,15 @@ class _Pass:
             index=index,
         )
 
-    def _answer(self, member: RolloutMember, item: GraphItem, bench: judging.GateEvaluator) -> GateVerdict:
+    def _answer(
+        self, member: RolloutMember, item: GraphItem, evaluator: judging.GateEvaluator
+    ) -> GateVerdict:
         annotations = member.instance.annotations
         if self._is_paused or labels.is_paused(annotations):
             return _PAUSED
         if labels.is_suspended(annotations):
             return _SUSPENDED
-        return bench.ask(item)
+        return evaluator.ask(item)
 
     def _grant(self, member: RolloutMember, number: int, *, is_start: bool) -> None:
         annotations = {**member.instance.annotations, labels.GRAPH_REVISION: str(number)}

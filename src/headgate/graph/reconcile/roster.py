@@ -32,14 +32,14 @@ class Roster:
         children: Mapping[Key, Object],
         ledger: RevisionLedger,
         writer: Writer,
-        memory: PlannerCache,
+        planner_cache: PlannerCache,
     ) -> None:
         self._instance = instance
         self._view = view
         self._children = children
         self._ledger = ledger
         self._writer = writer
-        self._memory = memory
+        self._planner_cache = planner_cache
         self._taken: dict[Key, NodeUnit] = {}
         """What is wanted in this pass, and by whom."""
         self._takers: dict[Key, str] = {}
@@ -124,7 +124,7 @@ class Roster:
     def _distrust(self, node: CompiledNode, unit: NodeUnit, wanted: desired.DesiredItem) -> None:
         """Granted, and not there: whatever the object shows is about something else."""
         found, grant = unit.object, unit.grant
-        if grant is None or (found is not None and self._memory.is_in_force(found, grant.hash)):
+        if grant is None or (found is not None and self._planner_cache.is_in_force(found, grant.hash)):
             return
         if not self._writer.is_in_force(found, wanted.content, grant.hash, makers_of(node.id, unit)):
             unit.item.set_ready(False)
@@ -150,8 +150,8 @@ class Roster:
     def _judge(self, gates: CompiledNode) -> Judge:
         """Says of each item of a node whether it is ready; one for all of them, so that items hold no closures."""
         item_names = nodes.names_of_item(gates)
-        ready_when, memory = gates.ready_when, self._memory.ready
-        return lambda item: nodes.readiness(item.object, ready_when, item_names, memory, item)
+        ready_when, planner_cache = gates.ready_when, self._planner_cache.ready
+        return lambda item: nodes.readiness(item.object, ready_when, item_names, planner_cache, item)
 
     def _foreign(self, key: Key) -> tuple[Object | None, str]:
         """An object that is nobody's is taken over; one of another instance, or that another object owns, is not."""

@@ -29,8 +29,8 @@ def others(name: str, known: KnownObjects) -> Iterator[Object]:
 
 def rivals(graph: CompiledGraph, known: KnownObjects) -> Iterator[Object]:
     """Other definitions of the same kind."""
-    served = (graph.api_version.partition("/")[0], graph.kind)
-    return (other for other in others(graph.name, known) if loops.defined_kind(other.spec) == served)
+    accepted = (graph.api_version.partition("/")[0], graph.kind)
+    return (other for other in others(graph.name, known) if loops.defined_kind(other.spec) == accepted)
 
 
 def rivalled(graph: CompiledGraph, rival: Object) -> Problem:

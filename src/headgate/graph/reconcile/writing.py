@@ -11,10 +11,10 @@ from headgate.kernel.objects import Action, Create, Object, Update
 
 
 class Writer:
-    def __init__(self, instance: Object, definition: str, memory: PlannerCache) -> None:
+    def __init__(self, instance: Object, definition: str, planner_cache: PlannerCache) -> None:
         self._instance = instance
         self._definition = definition
-        self._memory = memory
+        self._planner_cache = planner_cache
         self.actions: list[Action] = []
 
     def write(
@@ -55,10 +55,10 @@ class Writer:
         """`makers` are the nodes that may have written it: it may have changed hands since."""
         if found is None or found.annotations.get(labels.CONTENT) != content_hash:
             return False
-        if self._memory.is_in_force(found, content_hash):
+        if self._planner_cache.is_in_force(found, content_hash):
             return True
         marks = {labels.INSTANCE_ID: self._instance.uid}
         if found.labels.get(labels.NODE_ID) not in makers or not contents.is_in_force(found, content, marks):
             return False
-        self._memory.keep_in_force(found, content_hash)
+        self._planner_cache.keep_in_force(found, content_hash)
         return True

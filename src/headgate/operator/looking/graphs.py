@@ -45,13 +45,13 @@ class SeenGraphs:
             # How a server rewrites what was applied is known to whoever applied it alone, so what is marked as written
             # is taken for written.
             if labels.CONTENT in item.annotations:
-                self._controller.memory.keep_in_force(item, item.annotations[labels.CONTENT])
+                self._controller.planner_cache.keep_in_force(item, item.annotations[labels.CONTENT])
 
     def explain(self, request: Key, now: Instant) -> ExplanationTree | None:
         """None if it is not there, or is a definition on its way out."""
         for definition in self._cache.of_kind(kinds.DEFINITION.group, kinds.DEFINITION.kind):
             self._controller.reconcile(definition.key, now)
-        plan = self._controller.plan_of(request, now, self._controller.memory)
+        plan = self._controller.plan_of(request, now, self._controller.planner_cache)
         return None if plan is None else self._tree(plan, now)
 
     def _tree(self, plan: GraphPlan, now: Instant) -> ExplanationTree:
@@ -59,7 +59,7 @@ class SeenGraphs:
             """An object may be an instance, of this graph or another, or a set."""
             if labels.FINALIZER not in item.finalizers:
                 return None if self._workloads is None else self._workloads.below(item, now)
-            found = self._controller.plan_of(item.key, now, self._controller.memory)
+            found = self._controller.plan_of(item.key, now, self._controller.planner_cache)
             return None if found is None else self._tree(found, now)
 
         if isinstance(plan, InstancePlan):

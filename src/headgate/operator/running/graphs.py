@@ -60,7 +60,7 @@ class LiveGraphController(GraphController):
         if content is None:
             return
         self._renditions[item.uid] = item
-        self.memory.keep_in_force(item, content)
+        self.planner_cache.keep_in_force(item, content)
         if before is not None and before.resource_version == item.resource_version:
             # It was as it should be, in the server's own notation. Nobody tells of a write that changed nothing, so
             # its instance is looked at again: it waited for this.
@@ -85,7 +85,7 @@ class LiveGraphController(GraphController):
             if is_gone:
                 del self._renditions[item.uid]
             elif _is_same(rendition, item):
-                self.memory.keep_in_force(item, item.annotations[labels.CONTENT])
+                self.planner_cache.keep_in_force(item, item.annotations[labels.CONTENT])
         yield from super().requests(item, before, is_gone=is_gone, is_own_status=is_own_status)
         if is_gone and item.kind == revisions.KIND and labels.DEFINITION_NAME in item.labels:
             # It may have been the last one of an older graph revision.
@@ -163,7 +163,7 @@ class GraphKeeper:
         wanted = _wanted(definition, cache)
         is_news, is_unpublished = await self._learnt.learn(wanted)
         if is_news:
-            self.controller.memory.compiled.clear()
+            self.controller.planner_cache.compiled.clear()
         if is_unpublished:
             self._ask(definition, _SOON_SECONDS)
             return False

@@ -28,17 +28,17 @@ class Gates:
         self._compiled: tuple[tuple[str, int], CompiledGraph] | None = None
 
     def of_units(
-        self, look: InstancePass, state: NodeState, asked: Callable[[NodeUnit], bool], now: Instant
+        self, instance_pass: InstancePass, state: NodeState, asked: Callable[[NodeUnit], bool], now: Instant
     ) -> Iterator[tuple[NodeUnit, str]]:
         """The units that are asked about, each with the gate that is shut for it, or ''.
 
         Whoever was let go in the plan is counted among those under way by everyone after it.
         """
-        newest = self._newest(look, state)
+        newest = self._newest(instance_pass, state)
         members = self._members(state, newest)
         for item, unit in zip(members, state.units):
             if asked(unit):
-                yield unit, self._shut(look, state, newest, members, item, now)
+                yield unit, self._shut(instance_pass, state, newest, members, item, now)
             if unit.is_granted_now:
                 _let_go(item)
 
@@ -46,9 +46,9 @@ class Gates:
         self, rollout: DefinitionRollout, asked: Callable[[RolloutMember], bool], now: Instant
     ) -> Iterator[tuple[RolloutMember, bool]]:
         """The instances that are asked about, each with whether its gates are open."""
-        if rollout.served is None:
+        if rollout.accepted is None:
             return
-        graph = rollout.served.newest
+        graph = rollout.accepted.newest
         members = Plain(
             member_before(member, rollout.number, index) for index, member in enumerate(rollout.members)
         )
@@ -80,7 +80,7 @@ class Gates:
 
     def _shut(
         self,
-        look: InstancePass,
+        instance_pass: InstancePass,
         state: NodeState,
         newest: CompiledNode,
         members: Plain,
@@ -90,12 +90,12 @@ class Gates:
         gates = newest.propagate_when
         if gates is None:
             return "" if not state.node.is_collection or members.may_go(item) else ITS_WAVE
-        bindings = self._bindings(look, state, members, item, now)
+        bindings = self._bindings(instance_pass, state, members, item, now)
         return next((gate.text for gate in gates if not is_open(gate, bindings, now)), "")
 
-    def _newest(self, look: InstancePass, state: NodeState) -> CompiledNode:
+    def _newest(self, instance_pass: InstancePass, state: NodeState) -> CompiledNode:
         """The node as the definition has it now, which is where its gates and readyWhen are read from."""
-        top = self._cluster.get(Key("kro.run", definition.KIND, "", look.graph.name))
+        top = self._cluster.get(Key("kro.run", definition.KIND, "", instance_pass.graph.name))
         if top is None:
             return state.node
         key = (top.uid, top.generation)
@@ -104,16 +104,16 @@ class Gates:
         return next((node for node in self._compiled[1].nodes if node.id == state.id), state.node)
 
     def _bindings(
-        self, look: InstancePass, state: NodeState, members: Plain, item: GraphItem, now: Instant
+        self, instance_pass: InstancePass, state: NodeState, members: Plain, item: GraphItem, now: Instant
     ) -> dict[str, object]:
         bindings: dict[str, object] = {names.SIGNALS: self._signals(now)}
-        for other in look.states:
+        for other in instance_pass.states:
             value = other.binding()
             if value is not None:
                 bindings[other.id] = value
         bindings[names.SCHEMA] = {
-            "metadata": {"name": look.instance.name, "namespace": look.instance.namespace},
-            "spec": look.instance.spec,
+            "metadata": {"name": instance_pass.instance.name, "namespace": instance_pass.instance.namespace},
+            "spec": instance_pass.instance.spec,
         }
         if state.node.is_collection:
             bindings[state.id] = members

@@ -34,8 +34,8 @@ def left_waiting(
     for _, plan in sorted(plans.items(), key=lambda entry: _sort_key(entry[0])):
         if isinstance(plan, DefinitionPlan):
             found.append(plan.rollout)
-        elif plan.look is not None and store.get(plan.instance.key) is not None:
-            found.append(plan.look)
+        elif plan.instance_pass is not None and store.get(plan.instance.key) is not None:
+            found.append(plan.instance_pass)
     return found
 
 
@@ -44,32 +44,38 @@ def _sort_key(request: Key) -> str:
 
 
 def _is_done(plan: InstancePlan) -> bool:
-    standing = plan.standing
-    if plan.look is None or standing is None:
+    instance_status = plan.instance_status
+    if plan.instance_pass is None or instance_status is None:
         return False
-    return standing.is_ready and standing.is_propagated and not _has_leftovers(plan.look)
+    return (
+        instance_status.is_ready and instance_status.is_propagated and not _has_leftovers(plan.instance_pass)
+    )
 
 
-def _has_leftovers(look: InstancePass) -> bool:
+def _has_leftovers(instance_pass: InstancePass) -> bool:
     """Objects that are not wanted any more and not gone yet."""
-    return any(unit.object is not None for state in (*look.states, *look.leftovers) for unit in state.extras)
+    return any(
+        unit.object is not None
+        for state in (*instance_pass.states, *instance_pass.leftovers)
+        for unit in state.extras
+    )
 
 
 def _instance(plan: InstancePlan) -> Unfinished:
     reasons = tuple(line.message for line in plan.lines() if line.verdict != "allowed")[:5]
-    look = plan.look
-    if look is None:
+    instance_pass = plan.instance_pass
+    if instance_pass is None:
         is_held = labels.is_suspended(plan.instance.annotations)
         return Unfinished(plan.instance.name, state_of(plan), reasons, is_held, not is_held)
-    answers = [unit.answer for unit in look.units if unit.answer is not None]
-    is_held = look.is_paused or not all(answer.is_allowed for answer in answers)
-    is_held = is_held or any(state.resolved.state == "failed" for state in look.states)
-    waits = any((unit.stands and not unit.is_ready) for unit in look.units) or any(
-        state.resolved.state == "waiting" for state in look.states
+    answers = [unit.answer for unit in instance_pass.units if unit.answer is not None]
+    is_held = instance_pass.is_paused or not all(answer.is_allowed for answer in answers)
+    is_held = is_held or any(state.resolved.state == "failed" for state in instance_pass.states)
+    waits = any((unit.stands and not unit.is_ready) for unit in instance_pass.units) or any(
+        state.resolved.state == "waiting" for state in instance_pass.states
     )
-    waits = waits or _has_leftovers(look)
-    if any(_is_unwritten(unit) for unit in look.units):
-        is_held = waits = look.is_paused
+    waits = waits or _has_leftovers(instance_pass)
+    if any(_is_unwritten(unit) for unit in instance_pass.units):
+        is_held = waits = instance_pass.is_paused
     return Unfinished(plan.instance.name, state_of(plan), reasons, is_held, waits)
 
 

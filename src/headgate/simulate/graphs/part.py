@@ -152,10 +152,10 @@ class GraphPart:
         if not isinstance(plan, InstancePlan):
             self._watch.planned_rollout(plan.rollout, now)
             return
-        if plan.look is None:
+        if plan.instance_pass is None:
             return
-        self._watch.planned(plan.look, now)
-        for unit in plan.look.units:
+        self._watch.planned(plan.instance_pass, now)
+        for unit in plan.instance_pass.units:
             if unit.object is None or labels.NODE_ID not in unit.object.labels:
                 continue
             is_ready = unit.is_ready
@@ -174,7 +174,7 @@ class GraphPart:
     def _compare_with_a_fresh_one(self, now: Instant) -> None:
         fresh = PlannerCache()
         for request in list(self.driver.runner.plans):
-            before = _encoded(self._controller.plan_of(request, now, self._controller.memory))
+            before = _encoded(self._controller.plan_of(request, now, self._controller.planner_cache))
             after = _encoded(self._controller.plan_of(request, now, fresh))
             self._watch.replayed(request.name, before, after, now)
 
@@ -190,7 +190,7 @@ class GraphPart:
             shown = f"instance {question.instance}"
         else:
             return self._cluster.explain(question, now)
-        plan = self._controller.plan_of(request, now, self._controller.memory)
+        plan = self._controller.plan_of(request, now, self._controller.planner_cache)
         if plan is None:
             raise Rejected([Problem("", f"{shown} is not there")])
         lines = tuple(
@@ -217,7 +217,7 @@ class GraphPart:
         """An object may be an instance of another graph, or a workload."""
         if self._admission.graph_for(item.api_version, item.kind) is None:
             return self._cluster.explain_object(item, now)
-        plan = self._controller.plan_of(item.key, now, self._controller.memory)
+        plan = self._controller.plan_of(item.key, now, self._controller.planner_cache)
         return None if plan is None else self._tree(plan, now)
 
     def _instance_key(self, name: str, namespace: str | None) -> Key:

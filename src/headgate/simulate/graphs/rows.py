@@ -51,10 +51,10 @@ class GraphRows:
         order: dict[str, list[str]] = {}
         edges: dict[str, dict[str, tuple[str, ...]]] = {}
         for plan in plans:
-            if isinstance(plan, InstancePlan) and plan.look is not None:
-                order[plan.instance.name] = [state.id for state in plan.look.states]
+            if isinstance(plan, InstancePlan) and plan.instance_pass is not None:
+                order[plan.instance.name] = [state.id for state in plan.instance_pass.states]
                 edges[plan.instance.name] = {
-                    state.id: tuple(sorted(state.node.depends_on)) for state in plan.look.states
+                    state.id: tuple(sorted(state.node.depends_on)) for state in plan.instance_pass.states
                 }
         by_instance: dict[str, list[_Life]] = {}
         for life in self._lives.values():

@@ -159,10 +159,10 @@ class ClusterPart:
                     self.kubelet.end(pod, payload.phase, payload.reason, now)
             case "cordon":
                 self.nodes.cordon(payload.nodes)
-                self.scheduler.look_again(now)
+                self.scheduler.requeue(now)
             case "uncordon":
                 self.nodes.uncordon(payload.nodes)
-                self.scheduler.look_again(now)
+                self.scheduler.requeue(now)
             case _:
                 found = self._find_set(payload.name, payload.namespace)
                 self._edit(found, operations.edited(payload.action, found), now)
@@ -232,21 +232,21 @@ class ClusterPart:
         if self.driver.has_work:
             return self._now
         upcoming = self.agenda.next_moment()
-        look = min(self.driver.requeues().values(), default=None)
-        if look is None or (upcoming is not None and upcoming <= look):
+        requeue_at = min(self.driver.requeues().values(), default=None)
+        if requeue_at is None or (upcoming is not None and upcoming <= requeue_at):
             return upcoming
-        return min((*self._wanted_looks(), *(() if upcoming is None else (upcoming,))), default=None)
+        return min((*self._wanted_requeues(), *(() if upcoming is None else (upcoming,))), default=None)
 
-    def _wanted_looks(self) -> list[Instant]:
+    def _wanted_requeues(self) -> list[Instant]:
         """A set that is done does not keep a run going."""
-        looks = self.driver.requeues()
-        if not looks:
+        requeues = self.driver.requeues()
+        if not requeues:
             return []
         convergence = self.workloads.convergence()
-        return [max(at, self._now) for request, at in looks.items() if not convergence.get(request, True)]
+        return [max(at, self._now) for request, at in requeues.items() if not convergence.get(request, True)]
 
     def is_repeating(self) -> bool:
-        return not (self.agenda.has_new_things or self.driver.has_work or self._wanted_looks())
+        return not (self.agenda.has_new_things or self.driver.has_work or self._wanted_requeues())
 
     def advance(self, now: Instant) -> None:
         self._now = now

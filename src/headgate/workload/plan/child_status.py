@@ -32,7 +32,7 @@ def of_clique(
     if is_at_rest and not replaced and _says_so(item, limits.replicas, wanted, origin):
         return
     counts = _Counts(clique, limits.replicas, wanted, is_at_rest)
-    look = UnitView(
+    unit_view = UnitView(
         content=wanted,
         replicas=limits.replicas,
         is_finished=counts.updated == limits.replicas and counts.live == clique.live,
@@ -40,7 +40,7 @@ def of_clique(
         taken={pod.index: pod.object.name for pod in replaced},
     )
     progress = selection.advanced(
-        selection.read(before, selection.PODS), before.get("currentPodTemplateHash"), look, situation.now
+        selection.read(before, selection.PODS), before.get("currentPodTemplateHash"), unit_view, situation.now
     )
     taken_count = len(progress.current) if progress is not None else 0
     status: dict[str, Any] = {
@@ -141,7 +141,7 @@ def of_group(
     regular = [replica for replica in live if replica.index < limits.replicas]
     available = {replica.index for replica in regular if replica.is_available}
     updated = available & set(new_indices)
-    look = UnitView(
+    unit_view = UnitView(
         content=content,
         replicas=limits.replicas,
         is_finished=len(updated) == limits.replicas and len(live) == len(regular),
@@ -151,7 +151,7 @@ def of_group(
     progress = selection.advanced(
         selection.read(before, selection.GROUP_REPLICAS),
         before.get("currentTemplateHashes"),
-        look,
+        unit_view,
         situation.now,
     )
     taken_count = len(progress.current) if progress is not None else 0

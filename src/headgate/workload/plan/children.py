@@ -27,7 +27,7 @@ replace = msgspec.structs.replace
 
 class ChildrenCache:
     """Children that were found intact, so that what nobody wrote since need not be built again to compare it. Nothing
-    here decides: an empty memory gives the same plan."""
+    here decides: an empty cache gives the same plan."""
 
     def __init__(self) -> None:
         self._intact: dict[str, tuple[Object, object]] = {}
@@ -46,21 +46,21 @@ class ChildrenCache:
 MOST_KEPT = 100_000
 
 
-def restore(situation: Situation, memory: ChildrenCache) -> None:
+def restore(situation: Situation, cache: ChildrenCache) -> None:
     """PodCliques and scaling groups; a replica that is torn down is left to go."""
-    _Restoring(situation, memory).run()
+    _Restoring(situation, cache).run()
 
 
 class _Restoring:
-    def __init__(self, situation: Situation, memory: ChildrenCache) -> None:
+    def __init__(self, situation: Situation, cache: ChildrenCache) -> None:
         self._situation = situation
-        self._memory = memory
+        self._cache = cache
 
     def run(self) -> None:
         situation = self._situation
         template = situation.pcs.template
         for index, replica in situation.tree.replicas.items():
-            record = situation.memory.records.get(index)
+            record = situation.persisted.records.get(index)
             if record is None or record.is_torn_down:
                 continue
             for clique in template.standalone_cliques:
@@ -70,7 +70,7 @@ class _Restoring:
 
     def _standalone(self, index: int, clique: observed.Clique, template: Clique, own: str) -> None:
         live = clique.live_object
-        if live is None or self._memory.knows(live, self._situation.source):
+        if live is None or self._cache.knows(live, self._situation.source):
             return
         pcs, is_autoscaled = self._situation.pcs, template.auto_scaling is not None
 
@@ -83,7 +83,7 @@ class _Restoring:
         live = group.live_object
         if live is None:
             return
-        if not self._memory.knows(live, self._situation.source):
+        if not self._cache.knows(live, self._situation.source):
             pcs, is_autoscaled = self._situation.pcs, template.scale_config is not None
 
             def build(revision: Revision, replicas: int) -> Object:
@@ -99,7 +99,7 @@ class _Restoring:
         self, owner: Object, template: ScalingGroup, index: int, name: str, clique: observed.Clique, own: str
     ) -> None:
         live = clique.live_object
-        if live is None or self._memory.knows(live, self._situation.source):
+        if live is None or self._cache.knows(live, self._situation.source):
             return
         pcs = self._situation.pcs
         part = pcs.template.clique(name)
@@ -120,7 +120,7 @@ class _Restoring:
         said = situation.tree.revisions.get(live.labels.get(labels.REVISION, ""))
         if said is not None and is_intact(live, build(said, replicas)):
             if wanted_replicas in (None, given):
-                self._memory.keep(live, situation.source)
+                self._cache.keep(live, situation.source)
             return live
         revision = _revision_of(situation, live, own)
         if revision is None:

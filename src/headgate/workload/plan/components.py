@@ -94,7 +94,7 @@ def rules(
         return Rules(budgets.Limits(replicas, 0, 1))
     own = strategy or _DEFAULT_STRATEGY
     is_rolling = situation.strategy == "RollingUpdate"
-    progress = situation.memory.progress
+    progress = situation.persisted.progress
     is_turn = is_rolling and situation.is_updating and progress is not None and index in progress.updating
     limits = budgets.limits(replicas, own.unavailable, own.surge)
     if situation.is_paused:
@@ -125,7 +125,7 @@ def _first_replicas(
     """A new surge replica stands in for any other, so it is as large as the largest of them."""
     if not is_autoscaled:
         return in_template
-    records = situation.memory.records
+    records = situation.persisted.records
     if name in records[index].counts:
         return records[index].counts[name]
     if index < situation.pcs.replicas:

@@ -68,7 +68,7 @@ def _state(situation: Situation) -> State:
 
 def _sentences(situation: Situation, state: State) -> Iterator[str]:
     replicas = situation.pcs.replicas
-    known = situation.memory.progress
+    known = situation.persisted.progress
     available = sum(situation.is_available(index) for index in range(replicas))
     new = [index for index in range(replicas) if situation.is_new(index)]
     yield (
@@ -84,17 +84,17 @@ def _sentences(situation: Situation, state: State) -> Iterator[str]:
         yield "the update is paused: nothing more is taken down until it is resumed"
     elif state == "onDelete":
         yield "strategy OnDelete: pods are replaced when someone deletes them"
-    if situation.memory.rolled_back is not None:
+    if situation.persisted.rolled_back is not None:
         yield (
             f"rolled back from revision {situation.newest.number} to {situation.target.number} at"
-            f" {instants.show(situation.memory.rolled_back.at)}, until the template changes"
+            f" {instants.show(situation.persisted.rolled_back.at)}, until the template changes"
         )
     if known is not None and known.ended_at is None:
         yield from _under_way(situation, new)
 
 
 def _under_way(situation: Situation, new: Sequence[int]) -> Iterator[str]:
-    known = situation.memory.progress
+    known = situation.persisted.progress
     if known is None:
         return
     yield f"the update began at {instants.show(known.started_at)}"

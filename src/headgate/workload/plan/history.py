@@ -20,9 +20,9 @@ def prune(situation: Situation) -> None:
 
 
 def _used(situation: Situation) -> set[str]:
-    memory = situation.memory
-    used = {situation.newest.hash, situation.target.hash, memory.done_revision or ""}
-    used |= {record.revision for record in memory.records.values()}
+    persisted = situation.persisted
+    used = {situation.newest.hash, situation.target.hash, persisted.done_revision or ""}
+    used |= {record.revision for record in persisted.records.values()}
     for replica in situation.tree.replicas.values():
         for clique in replica.all_cliques():
             if clique.object is not None:

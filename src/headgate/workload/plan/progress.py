@@ -8,23 +8,23 @@ from headgate.workload.plan.situation import Situation
 
 
 def judge(situation: Situation) -> None:
-    """Brings the memory up to date with what is seen, before anything is decided. May turn the target back."""
+    """Brings what is persisted up to date with what is seen, before anything is decided. May turn the target back."""
     _begin(situation)
     _measure(situation)
     if is_overdue(situation) and _roll_back(situation):
         _begin(situation)
         _measure(situation)
-    situation.memory.was_paused = situation.is_paused
+    situation.persisted.was_paused = situation.is_paused
     _drop_finished(situation)
     _end(situation)
 
 
 def _begin(situation: Situation) -> None:
-    memory = situation.memory
-    progress = memory.progress
+    persisted = situation.persisted
+    progress = persisted.progress
     target = situation.target.hash
     if progress is None:
-        if not memory.records or not _has_outdated(situation):
+        if not persisted.records or not _has_outdated(situation):
             return
     elif progress.revision == target:
         is_over = progress.ended_at is not None
@@ -32,7 +32,7 @@ def _begin(situation: Situation) -> None:
             return
     carried = {} if progress is None else progress.updating
     surge = {} if progress is None else progress.surge
-    memory.progress = UpdateProgress(
+    persisted.progress = UpdateProgress(
         target, situation.now, updating=dict(carried), surge=dict(surge), last_progress_at=situation.now
     )
 
@@ -47,7 +47,7 @@ def _has_outdated(situation: Situation) -> bool:
 def _measure(situation: Situation) -> None:
     """Progress is one unit more that is new and available than ever in this update: one that comes and goes is none.
     A change in how many there are starts the count anew."""
-    progress = situation.memory.progress
+    progress = situation.persisted.progress
     if progress is None or progress.ended_at is not None:
         return
     count, total = _units(situation)
@@ -56,7 +56,7 @@ def _measure(situation: Situation) -> None:
     elif count > progress.most_updated_units:
         progress.most_updated_units = count
         progress.last_progress_at = situation.now
-    if situation.memory.was_paused and not situation.is_paused:
+    if situation.persisted.was_paused and not situation.is_paused:
         progress.last_progress_at = situation.now
 
 
@@ -100,7 +100,7 @@ def _component_units(situation: Situation, replica: observed.ObservedReplica) ->
 
 def deadline(situation: Situation) -> Instant | None:
     """When it is overdue if nothing more becomes new and available."""
-    progress = situation.memory.progress
+    progress = situation.persisted.progress
     seconds = situation.pcs.update_strategy.progress_deadline_seconds
     if progress is None or progress.ended_at is not None or seconds is None:
         return None
@@ -116,23 +116,23 @@ def is_overdue(situation: Situation) -> bool:
 
 def _roll_back(situation: Situation) -> bool:
     """To the last revision that was done. A way back that gets stuck too is held: there is nowhere else to go."""
-    memory = situation.memory
-    done = memory.done_revision
+    persisted = situation.persisted
+    done = persisted.done_revision
     if (
         situation.pcs.update_strategy.on_deadline != "rollback"
-        or memory.rolled_back is not None
+        or persisted.rolled_back is not None
         or done is None
         or done == situation.target.hash
         or done not in situation.tree.revisions
     ):
         return False
-    memory.rolled_back = RolledBack(situation.newest.hash, done, situation.now)
+    persisted.rolled_back = RolledBack(situation.newest.hash, done, situation.now)
     situation.target = situation.tree.revisions[done]
     return True
 
 
 def _drop_finished(situation: Situation) -> None:
-    progress = situation.memory.progress
+    progress = situation.persisted.progress
     if progress is None:
         return
     for index in list(progress.updating):
@@ -174,15 +174,15 @@ def _is_group_settled(group: observed.ObservedGroup) -> bool:
 
 
 def _end(situation: Situation) -> None:
-    memory = situation.memory
-    progress = memory.progress
+    persisted = situation.persisted
+    progress = persisted.progress
     is_done = (
         is_everything_new_and_available(situation)
         and not (progress and progress.updating)
         and not any(_has_surge(replica) for replica in situation.tree.replicas.values())
     )
     if is_done:
-        memory.done_revision = situation.target.hash
+        persisted.done_revision = situation.target.hash
     if progress is None or progress.ended_at is not None:
         return
     if is_done or situation.is_aborted or situation.strategy == "OnDelete":

@@ -27,8 +27,8 @@ def plan(situation: Situation) -> None:
     )
     for unit in _replaced_now(step, situation):
         _tear_down(situation, unit.index)
-        if situation.memory.progress is not None:
-            situation.memory.progress.updating.setdefault(unit.index, situation.now)
+        if situation.persisted.progress is not None:
+            situation.persisted.progress.updating.setdefault(unit.index, situation.now)
     for unit in step.removed:
         _tear_down(situation, unit.index)
     for index in step.create:
@@ -55,7 +55,7 @@ def _limits(situation: Situation) -> Limits:
 
 
 def _units(situation: Situation) -> list[Unit]:
-    progress = situation.memory.progress
+    progress = situation.persisted.progress
     caught = progress.updating if progress is not None else {}
     return [
         Unit(
@@ -73,13 +73,13 @@ def _units(situation: Situation) -> list[Unit]:
 
 def _settle_torn_down(situation: Situation) -> None:
     """What is gone at last may be built again, or is forgotten."""
-    for index, record in list(situation.memory.records.items()):
+    for index, record in list(situation.persisted.records.items()):
         replica = situation.tree.replicas.get(index)
         if replica is not None and replica.is_held:
             continue
         record.is_torn_down = False
         if index >= situation.pcs.replicas:
-            del situation.memory.records[index]
+            del situation.persisted.records[index]
 
 
 def _tear_down(situation: Situation, index: int) -> None:
@@ -91,8 +91,8 @@ def _tear_down(situation: Situation, index: int) -> None:
 def _assign_index(situation: Situation, index: int) -> None:
     """A replica that was there before comes back at its revision; one that is whole to be built anyway, and may be
     moved, goes to the target at once."""
-    records = situation.memory.records
-    progress = situation.memory.progress
+    records = situation.persisted.records
+    progress = situation.persisted.progress
     if index not in records:
         records[index] = ReplicaRecord(situation.target.hash)
     elif situation.strategy == "ReplicaRecreate" and situation.may_update and situation.may_move(index):
@@ -104,7 +104,7 @@ def _assign_index(situation: Situation, index: int) -> None:
 
 
 def _take_turns(situation: Situation) -> None:
-    progress = situation.memory.progress
+    progress = situation.persisted.progress
     if progress is None or progress.ended_at is not None or not situation.may_update:
         return
     _keep_one_caught(situation, progress)
@@ -132,7 +132,7 @@ def _keep_one_caught(situation: Situation, progress: UpdateProgress) -> None:
 
 def _movable(situation: Situation) -> list[int]:
     first = situation.pcs.update_strategy.partition
-    return [index for index in range(first, situation.pcs.replicas) if index in situation.memory.records]
+    return [index for index in range(first, situation.pcs.replicas) if index in situation.persisted.records]
 
 
 def _urgency(situation: Situation, index: int) -> tuple[bool, bool, int]:
@@ -152,7 +152,7 @@ def _move_all(situation: Situation) -> None:
 def _carry_out(situation: Situation, created: set[int]) -> None:
     for index in sorted({*situation.tree.replicas, *created}):
         replica = situation.tree.replicas.get(index)
-        record = situation.memory.records.get(index)
+        record = situation.persisted.records.get(index)
         if record is not None and record.is_torn_down and replica is not None:
             for item in sorted(replica.objects, key=_is_no_part):
                 situation.writes.delete(item, "the replica is torn down")
@@ -169,18 +169,18 @@ def _is_no_part(item: Object) -> tuple[bool, bool]:
 
 
 def adopt(situation: Situation) -> None:
-    """A replica that the memory does not know, because the status was lost, is what most of it says."""
+    """A replica that what is persisted does not know, because the status was lost, is what most of it says."""
     for index, replica in situation.tree.replicas.items():
-        if index not in situation.memory.records and replica.is_held:
-            situation.memory.records[index] = ReplicaRecord(_newest_in(situation, replica))
+        if index not in situation.persisted.records and replica.is_held:
+            situation.persisted.records[index] = ReplicaRecord(_newest_in(situation, replica))
 
 
 def reconsider(situation: Situation) -> None:
     """That a replica is torn down was written, and then the planner died before it took anything. What it went by is
     not what is seen now: the replica may have become available, or another one has fallen. One that the update had
     caught on its way is caught still."""
-    progress = situation.memory.progress
-    for index, record in situation.memory.records.items():
+    progress = situation.persisted.progress
+    for index, record in situation.persisted.records.items():
         replica = situation.tree.replicas.get(index)
         if record.is_torn_down and replica is not None and replica.is_available:
             record.is_torn_down = False

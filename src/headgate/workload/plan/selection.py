@@ -72,28 +72,30 @@ class UnitView(msgspec.Struct, frozen=True):
 
 
 def advanced(
-    before: Selection | None, known_content: str | None, look: UnitView, now: Instant
+    before: Selection | None, known_content: str | None, unit_view: UnitView, now: Instant
 ) -> Selection | None:
     """`known_content` is what the status said before; None for a clique or group that is new itself."""
-    if before is None and known_content in (None, look.content):
+    if before is None and known_content in (None, unit_view.content):
         return None
     after = before
-    if after is None or after.content != look.content:
+    if after is None or after.content != unit_view.content:
         carried = {} if after is None else after.current
-        after = Selection(look.content, now, current=carried)
+        after = Selection(unit_view.content, now, current=carried)
     current: dict[int, Token] = {}
     completed = list(after.completed)
     for index, token in after.current.items():
-        if index >= look.replicas:
+        if index >= unit_view.replicas:
             continue
-        if look.is_new_and_available(index):
+        if unit_view.is_new_and_available(index):
             completed.append(token)
         else:
             current[index] = token
-    current.update({index: token for index, token in look.taken.items() if index < look.replicas})
+    current.update({index: token for index, token in unit_view.taken.items() if index < unit_view.replicas})
     ended_at = after.ended_at
-    if look.taken or current:
+    if unit_view.taken or current:
         ended_at = None
-    elif look.is_finished and ended_at is None:
+    elif unit_view.is_finished and ended_at is None:
         ended_at = now
-    return Selection(look.content, after.started_at, ended_at, current, completed[-max(look.replicas, 1) :])
+    return Selection(
+        unit_view.content, after.started_at, ended_at, current, completed[-max(unit_view.replicas, 1) :]
+    )

@@ -13,7 +13,7 @@ from headgate.workload.plan.stuck import Stuck
 
 
 def of(situation: Situation, stuck: tuple[Stuck, ...]) -> dict[str, Any]:
-    known = situation.memory
+    known = situation.persisted
     before = situation.source.status
     replicas = situation.pcs.replicas
     available = [index for index in range(replicas) if situation.is_available(index)]
@@ -64,7 +64,7 @@ def _available(available: int, replicas: int) -> tuple[Truth, str, str]:
 
 
 def _progressing(situation: Situation, stuck: tuple[Stuck, ...]) -> tuple[Truth, str, str]:
-    known = situation.memory
+    known = situation.persisted
     if situation.is_aborted:
         return "False", "Aborted", f"the update to {situation.newest.hash} was aborted"
     if known.progress is None:

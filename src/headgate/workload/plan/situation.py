@@ -90,7 +90,7 @@ class Situation(msgspec.Struct):
     pcs: PodCliqueSet
     source: Object
     tree: Tree
-    memory: PersistedState
+    persisted: PersistedState
     newest: Revision
     """Of the template as it stands."""
     target: Revision
@@ -114,7 +114,7 @@ class Situation(msgspec.Struct):
 
     @property
     def is_aborted(self) -> bool:
-        return is_abort_of(self.source.annotations.get(ABORT), self.newest.hash, self.memory.spent_abort)
+        return is_abort_of(self.source.annotations.get(ABORT), self.newest.hash, self.persisted.spent_abort)
 
     @property
     def may_update(self) -> bool:
@@ -127,7 +127,7 @@ class Situation(msgspec.Struct):
 
     @property
     def is_updating(self) -> bool:
-        progress = self.memory.progress
+        progress = self.persisted.progress
         return progress is not None and progress.ended_at is None
 
     def revision(self, revision_hash: str | None) -> Revision:
@@ -138,7 +138,7 @@ class Situation(msgspec.Struct):
 
     def is_new(self, index: int) -> bool:
         """Moved to the target, and nothing of other content left in it."""
-        record = self.memory.records.get(index)
+        record = self.persisted.records.get(index)
         if record is None:
             return True
         if record.revision != self.target.hash:
@@ -147,7 +147,7 @@ class Situation(msgspec.Struct):
         return replica is None or replica.is_at(self.target)
 
     def is_available(self, index: int) -> bool:
-        record = self.memory.records.get(index)
+        record = self.persisted.records.get(index)
         replica = self.tree.replicas.get(index)
         return record is not None and not record.is_torn_down and replica is not None and replica.is_available
 
@@ -159,4 +159,4 @@ class Situation(msgspec.Struct):
             self.looks.append(moment)
 
     def record(self, index: int) -> ReplicaRecord:
-        return self.memory.records[index]
+        return self.persisted.records[index]

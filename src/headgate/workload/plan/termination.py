@@ -16,7 +16,7 @@ REASON = "gang termination"
 def plan(situation: Situation) -> None:
     delay = situation.pcs.template.termination_delay.microseconds
     for index, replica in situation.tree.replicas.items():
-        record = situation.memory.records.get(index)
+        record = situation.persisted.records.get(index)
         if record is None or record.is_torn_down:
             continue
         moments = [moment for part in _parts(replica) if (moment := _breached_since(part)) is not None]

@@ -53,7 +53,7 @@ def aborted(found: dict[str, Any]) -> dict[str, Any]:
 def test_a_set_is_done_when_all_that_was_applied_is_new_and_available(
     found: dict[str, Any], state: str
 ) -> None:
-    assert workload.standing(found).state == state
+    assert workload.progress_of(found).state == state
 
 
 def instance(
@@ -90,5 +90,5 @@ UNRESOLVED = {"type": "GraphResolved", "status": "False", "message": "db: no suc
 def test_an_instance_is_done_when_it_is_propagated_and_ready(
     found: dict[str, Any], state: str, said: str
 ) -> None:
-    standing = graph.standing(found)
-    assert (standing.state, standing.message) == (state, said)
+    progress = graph.progress_of(found)
+    assert (progress.state, progress.message) == (state, said)
