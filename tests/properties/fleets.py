@@ -5,7 +5,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from . import objects, policies, timelines
+from . import interventions, objects, policies, timelines
 from .choosing import Chooser
 from .objects import DEPLOYMENTS, ENVIRONMENTS, Document, Fleet
 
@@ -40,23 +40,25 @@ def _scenario(choose: Chooser, *, peaceful: bool, until: str) -> Document:
         "agents": timelines.agents(choose, fleet),
         "timeline": steps,
     }
-    return {
+    document: Document = {
         "apiVersion": "headgate.dev/v1",
         "kind": "Scenario",
         "metadata": {"name": "found-by-chance"},
         "spec": spec,
     }
+    is_watched = not peaceful and choose.chance(50)
+    return interventions.added(choose, fleet, document) if is_watched else document
 
 
 def _fleet(choose: Chooser, *, peaceful: bool) -> Fleet:
-    fleet = Fleet(peaceful=peaceful)
+    fleet = Fleet(peaceful=peaceful, is_lively=not peaceful and choose.chance(50))
     fleet.resources = [f"node-{number}" for number in range(1, choose.number(1, 6) + 1)]
     fleet.environments = list(ENVIRONMENTS[: choose.weighted({1: 50, 2: 35, 3: 15})])
     fleet.deployments = _deployments(choose)
     fleet.objects = [
         *(objects.resource(choose, name) for name in fleet.resources),
-        *(objects.environment(choose, name, peaceful=peaceful) for name in fleet.environments),
-        *(objects.deployment(choose, name, peaceful=peaceful) for name in fleet.deployments),
+        *(objects.environment(choose, fleet, name) for name in fleet.environments),
+        *(objects.deployment(choose, fleet, name) for name in fleet.deployments),
     ]
     if peaceful:
         fleet.objects.append(policies.retry_for_all())
