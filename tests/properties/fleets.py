@@ -1,12 +1,11 @@
 """Random scenarios, as plain documents: a fleet, its policies, and what happens to it."""
 
-from random import Random
 from typing import Any
 
 from hypothesis import strategies as st
 
 from . import interventions, objects, policies, timelines
-from .choosing import Chooser
+from .choosing import CHOOSERS, Chooser
 from .objects import DEPLOYMENTS, ENVIRONMENTS, Document, Fleet
 
 START = "2026-03-02T09:00:00Z"
@@ -14,19 +13,12 @@ START = "2026-03-02T09:00:00Z"
 
 def scenarios() -> st.SearchStrategy[Document]:
     """Anything may happen: failures, operators that change their mind, objects that come and go, crashes."""
-    return _CHANCE.map(lambda chance: _scenario(Chooser(chance), peaceful=False, until="+3h"))
+    return CHOOSERS.map(lambda choose: _scenario(choose, peaceful=False, until="+3h"))
 
 
 def peaceful_scenarios() -> st.SearchStrategy[Document]:
     """Faults pass, gates open in the end, everything is approved: such a fleet has to converge."""
-    return _CHANCE.map(lambda chance: _scenario(Chooser(chance), peaceful=True, until="+48h"))
-
-
-_CHANCE = st.lists(st.booleans(), min_size=64, max_size=64).map(
-    lambda bits: Random(int("".join("1" if bit else "0" for bit in bits), 2))
-)
-"""Seeded by hypothesis, so that a run can be repeated. Of integers it also tries constants that it finds in whatever
-modules are loaded, and the same seed would give other examples."""
+    return CHOOSERS.map(lambda choose: _scenario(choose, peaceful=True, until="+48h"))
 
 
 def _scenario(choose: Chooser, *, peaceful: bool, until: str) -> Document:
