@@ -24,6 +24,8 @@ from headgate.kernel import decisions, instants
 from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
 
+_TRIED_AGAIN = "it is tried again when an operator retries it, or by the next group that a newer version of the bracket opens"
+
 
 def of_member(state: State, target: Target, site: Site, now: Instant) -> Iterator[Verdict]:
     shown: set[str] = set()
@@ -59,6 +61,7 @@ def of_member(state: State, target: Target, site: Site, now: Instant) -> Iterato
         yield from _unhooked_verdicts(state, target, site, now)
     yield from explain_rollbacks.verdicts_of(state, target)
     yield from _given_up_verdicts(state, target, site, now)
+    yield from _passed_over_verdicts(state, target, site, now)
     yield from explain_attempts.of_rolled_back(state, target)
     yield from explain_attempts.of_verification(state, target)
 
@@ -96,12 +99,26 @@ def _given_up_verdicts(state: State, target: Target, site: Site, now: Instant) -
             yield version, GateResult(site.rule, "deploymentBracket", verdict)
 
 
+def _passed_over_verdicts(state: State, target: Target, site: Site, now: Instant) -> Iterator[Verdict]:
+    newest = state.version(site.record.watermarks.get(target.deployment.name))
+    if newest is None or target.deployment.name in shape.of_site(site).hooks:
+        return
+    for version in collecting.passed_over(state, site, target)[: target_states.CANDIDATES_AT_MOST]:
+        for one in gates.of_version(state, target, version, now):
+            yield version, one
+        message = (
+            f"{target.deployment.name} {version.tag} opens no window: {newest.tag}, which is newer, was locked here "
+            f"and put back; {_TRIED_AGAIN}"
+        )
+        verdict = decisions.pending(Reason.CYCLE_FAILED, message, passed_over=newest.tag)
+        yield version, GateResult(site.rule, "deploymentBracket", verdict)
+
+
 def _given_up_sentence(target: Target, version: VersionNode, given_up: GivenUp) -> str:
     """Which group, what ended it, and what would try it again."""
     return (
         f"{target.deployment.name} {version.tag} has not run: group {given_up.group} {_how_it_ended(given_up)} "
-        f"at {instants.show_to_the_second(given_up.at)}; it is tried again when an operator retries it, or by the "
-        "next group that a newer version of the bracket opens"
+        f"at {instants.show_to_the_second(given_up.at)}; {_TRIED_AGAIN}"
     )
 
 

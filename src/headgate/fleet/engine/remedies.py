@@ -25,6 +25,8 @@ ChangedBy = Literal["time", "event", "person"]
 Verdict = tuple[VersionNode | None, GateResult]
 
 _BY_A_PERSON = frozenset({"approval", "scopedVersion", "failureBudget", "retry", "rollback", "verification"})
+_FOR_A_PERSON = frozenset({"given_up", "passed_over", "failed_group"})
+"""Details of a bracket's verdict that say that nothing goes on by itself."""
 _NEVER_SKIPPED = references.NOT_SKIPPABLE | {"failureBudget", "deploymentBracket"}
 """What a skip does not help, or what somebody had better resume, retry or abort."""
 _EVENTS = {
@@ -67,9 +69,7 @@ def changed_by(one: GateResult, group: Group | None) -> ChangedBy:
         return "person"
     if verdict.requeue_at is not None:
         return "time"
-    if one.kind == "deploymentBracket" and (
-        "given_up" in verdict.details or "failed_group" in verdict.details or _has_failed(group)
-    ):
+    if one.kind == "deploymentBracket" and (_FOR_A_PERSON & verdict.details.keys() or _has_failed(group)):
         return "person"
     return "event"
 
