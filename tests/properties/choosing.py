@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import TypeVar
 
+from hypothesis import strategies as st
+
 Item = TypeVar("Item")
 
 STEP_SECONDS = 30
@@ -48,3 +50,11 @@ class Chooser:
         """Mostly on the grid on which all else happens too."""
         odd = self.number(1, 29) if self.chance(8) else 0
         return self.number(0, most_steps) * STEP_SECONDS + odd
+
+
+CHOOSERS = st.lists(st.booleans(), min_size=64, max_size=64).map(
+    lambda bits: Chooser(Random(int("".join("1" if bit else "0" for bit in bits), 2)))
+)
+"""Seeded by hypothesis, so that a run can be repeated. Most of the integers that it draws from a large range are small, so
+that every run would look at the same few; and it tries constants that it finds in whatever modules are loaded, so that the
+same seed would give other examples."""

@@ -1,12 +1,11 @@
 """Random scenarios, as plain documents: a fleet, its policies, and what happens to it."""
 
-from random import Random
 from typing import Any
 
 from hypothesis import strategies as st
 
-from . import objects, policies, timelines
-from .choosing import Chooser
+from . import interventions, objects, policies, timelines
+from .choosing import CHOOSERS, Chooser
 from .objects import DEPLOYMENTS, ENVIRONMENTS, Document, Fleet
 
 START = "2026-03-02T09:00:00Z"
@@ -14,19 +13,12 @@ START = "2026-03-02T09:00:00Z"
 
 def scenarios() -> st.SearchStrategy[Document]:
     """Anything may happen: failures, operators that change their mind, objects that come and go, crashes."""
-    return _CHANCE.map(lambda chance: _scenario(Chooser(chance), peaceful=False, until="+3h"))
+    return CHOOSERS.map(lambda choose: _scenario(choose, peaceful=False, until="+3h"))
 
 
 def peaceful_scenarios() -> st.SearchStrategy[Document]:
     """Faults pass, gates open in the end, everything is approved: such a fleet has to converge."""
-    return _CHANCE.map(lambda chance: _scenario(Chooser(chance), peaceful=True, until="+48h"))
-
-
-_CHANCE = st.lists(st.booleans(), min_size=64, max_size=64).map(
-    lambda bits: Random(int("".join("1" if bit else "0" for bit in bits), 2))
-)
-"""Seeded by hypothesis, so that a run can be repeated. Of integers it also tries constants that it finds in whatever
-modules are loaded, and the same seed would give other examples."""
+    return CHOOSERS.map(lambda choose: _scenario(choose, peaceful=True, until="+48h"))
 
 
 def _scenario(choose: Chooser, *, peaceful: bool, until: str) -> Document:
@@ -40,23 +32,25 @@ def _scenario(choose: Chooser, *, peaceful: bool, until: str) -> Document:
         "agents": timelines.agents(choose, fleet),
         "timeline": steps,
     }
-    return {
+    document: Document = {
         "apiVersion": "headgate.dev/v1",
         "kind": "Scenario",
         "metadata": {"name": "found-by-chance"},
         "spec": spec,
     }
+    is_watched = not peaceful and choose.chance(50)
+    return interventions.added(choose, fleet, document) if is_watched else document
 
 
 def _fleet(choose: Chooser, *, peaceful: bool) -> Fleet:
-    fleet = Fleet(peaceful=peaceful)
+    fleet = Fleet(peaceful=peaceful, is_lively=not peaceful and choose.chance(50))
     fleet.resources = [f"node-{number}" for number in range(1, choose.number(1, 6) + 1)]
     fleet.environments = list(ENVIRONMENTS[: choose.weighted({1: 50, 2: 35, 3: 15})])
     fleet.deployments = _deployments(choose)
     fleet.objects = [
         *(objects.resource(choose, name) for name in fleet.resources),
-        *(objects.environment(choose, name, peaceful=peaceful) for name in fleet.environments),
-        *(objects.deployment(choose, name, peaceful=peaceful) for name in fleet.deployments),
+        *(objects.environment(choose, fleet, name) for name in fleet.environments),
+        *(objects.deployment(choose, fleet, name) for name in fleet.deployments),
     ]
     if peaceful:
         fleet.objects.append(policies.retry_for_all())

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from . import judging_groups
 from .objects import Document
-from .recorded import NEVER, Run, moment, name_of, upstream_of
+from .recorded import NEVER, Run, moment, name_of, taken_back, upstream_of
 
 LIVE = frozenset({"pending", "queued", "inProgress", "actionRequired"})
 
@@ -157,8 +157,11 @@ def attempts(run: Run) -> Iterator[str]:
 
 
 def rollout_turns(run: Run) -> Iterator[str]:
-    """Positions differ, so the n-th target of a version starts n turns after the publication at the earliest."""
+    """Positions differ, so the n-th target of a version starts n turns after the publication at the earliest; those of one
+    value, where they are counted by value."""
     for name, policy, rule in run.rules("gradualRollout"):
+        if "groupBy" in rule:
+            continue
         turns: dict[tuple[str, str, str], dict[str, float]] = defaultdict(dict)
         for job in run.jobs:
             if job["group"] is None and job["kind"] == "deploy" and run.covers(policy, job):
@@ -185,7 +188,7 @@ def _offset(rule: Document, position: int) -> float:
 def cooldowns(run: Run) -> Iterator[str]:
     for name, policy, rule in run.rules("versionCooldown"):
         for jobs in run.by_target().values():
-            for earlier, later in pairwise(jobs):
+            for earlier, later in pairwise(job for job in jobs if not taken_back(job)):
                 is_new = later["version"] != earlier["version"] and later["kind"] == "deploy"
                 if later["group"] is not None or not is_new or not run.covers(policy, later):
                     continue

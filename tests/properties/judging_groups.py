@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from .objects import Document
-from .recorded import NEVER, Run, moment, name_of, upstream_of
+from .recorded import NEVER, Run, moment, name_of, taken_back, upstream_of
 
 NEXT_STATUS: dict[str, set[str]] = {
     "collecting": {"ready", "aborted"},
@@ -89,7 +89,7 @@ def _ended_badly(group: Document) -> bool:
 
 def _unfinished(job: Document, ahead: set[str], jobs: list[Document]) -> Iterator[str]:
     for name in sorted(ahead):
-        runs = [other for other in jobs if other["deployment"] == name and not _taken_back(other)]
+        runs = [other for other in jobs if other["deployment"] == name and not taken_back(other)]
         done = [
             other
             for other in runs
@@ -97,11 +97,6 @@ def _unfinished(job: Document, ahead: set[str], jobs: list[Document]) -> Iterato
         ]
         if runs and not done and not _put_back(runs):
             yield f"{name_of(job)} started before {name} had succeeded in this group"
-
-
-def _taken_back(job: Document) -> bool:
-    """No agent had come for it when its version was rejected: its member has left the group without having run."""
-    return job["status"] == "cancelled" and job["startedAt"] is None
 
 
 def _put_back(runs: list[Document]) -> bool:

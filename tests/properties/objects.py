@@ -36,6 +36,8 @@ class Fleet(msgspec.Struct):
     """What a scenario starts with, by name; peaceful fleets have nothing that could stay closed for ever."""
 
     peaceful: bool
+    is_lively: bool = False
+    """A fleet in which little is in the way: versions run everywhere, fail, are put back and follow each other."""
     resources: list[str] = []
     environments: list[str] = []
     deployments: list[str] = []
@@ -53,6 +55,11 @@ class Fleet(msgspec.Struct):
     """A peaceful fleet whose rollouts may wait for success has no other order than theirs."""
     is_staged: bool = False
     """A peaceful fleet with stages has no scoped versions: a stage cannot prove what it never gets."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Every deployment concerns every resource."""
+        return self.peaceful or self.is_lively
 
     def manifest(self, kind: str, name: str) -> Document | None:
         for document in self.objects:
@@ -75,24 +82,24 @@ def resource(choose: Chooser, name: str) -> Document:
     return manifest("Resource", name, spec)
 
 
-def environment(choose: Chooser, name: str, *, peaceful: bool = False) -> Document:
+def environment(choose: Chooser, fleet: Fleet, name: str) -> Document:
     everything = choose.one(("true", "resource.kind == 'Node'"))
     spec: Document = {"resourceSelector": everything if choose.chance(50) else choose.one(RESOURCE_SELECTORS)}
-    if not peaceful and choose.chance(15):
+    if not fleet.is_plain and choose.chance(15):
         spec["systems"] = choose.one((["blue"], ["blue", "default"]))
     return manifest("Environment", name, spec)
 
 
-def deployment(choose: Chooser, name: str, *, peaceful: bool = False) -> Document:
+def deployment(choose: Chooser, fleet: Fleet, name: str) -> Document:
     layer = "node" if name in (PRE_HOOK, POST_HOOK) or choose.chance(70) else "app"
-    selector = "true" if peaceful or choose.chance(70) else choose.one(RESOURCE_SELECTORS)
+    selector = "true" if fleet.is_plain or choose.chance(70) else choose.one(RESOURCE_SELECTORS)
     spec: Document = {"resourceSelector": selector, "metadata": {"layer": layer}}
-    if not peaceful and choose.chance(10):
+    if not fleet.is_plain and choose.chance(10):
         spec["systems"] = choose.one((["blue"], ["blue", "default"]))
     if choose.chance(15):
         values = [{"value": 7, "resourceSelector": "resource.metadata['zone'] == 'a'", "priority": 1}]
         spec["variables"] = {"size": {"default": choose.number(0, 2), "values": values}}
-    if not peaceful and choose.chance(4):
+    if not fleet.is_plain and choose.chance(4):
         spec["jobAgent"] = choose.one(("runner", "ghost"))
     return manifest("Deployment", name, spec)
 
@@ -116,7 +123,7 @@ def initial_versions(choose: Chooser, fleet: Fleet) -> list[Document]:
     found = []
     for name in fleet.deployments:
         likely = 92 if name in (PRE_HOOK, POST_HOOK) else 55
-        if fleet.peaceful or choose.chance(likely):
+        if fleet.is_plain or choose.chance(likely):
             spec = {"deployment": name, "tag": "v0"}
             fleet.tags[name] = ["v0"]
             found.append(manifest("Version", f"{name}/v0", spec))

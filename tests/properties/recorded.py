@@ -125,6 +125,11 @@ def name_of(job: Document) -> str:
     )
 
 
+def taken_back(job: Document) -> bool:
+    """No agent had come for it when its version was rejected: nothing has run, and what was there before it is there."""
+    return job["status"] == "cancelled" and job["startedAt"] is None
+
+
 def upstream_of(run: Run, job: Document) -> Iterator[str]:
     for _, policy, rule in run.rules("deploymentDependency"):
         place = (job["environment"], job["resource"])

@@ -15,6 +15,8 @@ UNSUCCESSFUL = (
     "timedOut",
 )
 WINDOWS = (0, 30, 60, 120, 300)
+VALUES = ("resource.name", "resource.kind", "resource.metadata['zone']")
+"""What limits, positions and budgets are counted by."""
 
 
 def named(name: str) -> str:
@@ -25,7 +27,11 @@ def bracket(choose: Chooser, fleet: Fleet) -> Document:
     mode = choose.one(("collection_window", "wait_for_all", "immediate"))
     spec: Document = {"deploymentSelector": "true", "readinessMode": mode}
     if not fleet.peaceful and choose.chance(40):
-        options = ("deployment.metadata['layer'] == 'node'", f"deployment.name != '{fleet.deployments[-1]}'")
+        options = (
+            "deployment.metadata['layer'] == 'node'",
+            "deployment.metadata['layer'] != 'node'",
+            f"deployment.name != '{fleet.deployments[-1]}'",
+        )
         spec["deploymentSelector"] = choose.one(options)
     if mode != "immediate" or choose.chance(30):
         spec["readinessWindowSeconds"] = choose.one(WINDOWS)
@@ -64,7 +70,7 @@ def concurrency(choose: Chooser, fleet: Fleet) -> Document:
     if choose.chance(25):
         spec["holdThroughVerification"] = False
     if choose.chance(25):
-        spec["groupBy"] = choose.one(("resource.name", "resource.kind", "resource.metadata['zone']"))
+        spec["groupBy"] = choose.one(VALUES)
     return spec
 
 
@@ -79,6 +85,8 @@ def gradual_rollout(choose: Chooser, fleet: Fleet) -> Document:
         spec["advanceOn"] = "success"
     if not fleet.peaceful and choose.chance(25):
         spec["stopAfterFailures"] = choose.number(1, 2)
+    if choose.chance(20):
+        spec["groupBy"] = choose.one(VALUES)
     return spec
 
 
@@ -99,6 +107,10 @@ def dependency(choose: Chooser, fleet: Fleet) -> Document:
     earlier = choose.number(0, later - 1)
     if not fleet.peaceful and choose.chance(5):
         return {"dependsOn": named("nothing"), "appliesTo": named(names[later])}
+    if not fleet.peaceful and choose.chance(10):
+        return {"dependsOn": named(names[earlier])}
+    if not fleet.peaceful and choose.chance(10):
+        return {"dependsOn": "deployment.metadata['layer'] == 'app'", "appliesTo": named(names[later])}
     return {"dependsOn": named(names[earlier]), "appliesTo": named(names[later])}
 
 
@@ -110,8 +122,9 @@ def approval(choose: Chooser, fleet: Fleet) -> Document:
 
 
 def progression(choose: Chooser, fleet: Fleet) -> Document:
+    sign = choose.weighted({"==": 80, "!=": 20})
     spec: Document = {
-        "dependsOnEnvironmentSelector": f"environment.name == '{choose.one(fleet.environments)}'",
+        "dependsOnEnvironmentSelector": f"environment.name {sign} '{choose.one(fleet.environments)}'",
         "minimumSuccessPercentage": choose.one((100, 50, 0, 33.4)),
         "minimumSoakTimeMinutes": choose.one((0, 1, 5)),
         "require": choose.one(("all", "any")),
@@ -120,7 +133,7 @@ def progression(choose: Chooser, fleet: Fleet) -> Document:
     if choose.chance(20):
         spec["maximumAgeHours"] = choose.one((0.25, 1))
     if choose.chance(20):
-        spec["requireVerificationPassed"] = True
+        spec["requireVerificationPassed"] = False
     return spec
 
 
@@ -152,7 +165,7 @@ def version_selector(choose: Chooser, fleet: Fleet) -> Document:
 
 def retry(choose: Chooser, fleet: Fleet) -> Document:
     spec: Document = {
-        "maxRetries": choose.number(2 if fleet.peaceful else 1, 3),
+        "maxRetries": choose.number(2 if fleet.peaceful else 0, 3),
         "backoffSeconds": choose.one((0, 30, 60)),
     }
     if choose.chance(40):
@@ -190,8 +203,12 @@ def verification(choose: Chooser, fleet: Fleet) -> Document:
         metric["failureThreshold"] = choose.number(0, 2)
     if choose.chance(30):
         metric["successThreshold"] = 1
+    metrics = [metric]
+    if choose.chance(20):
+        short = {"type": "sleep", "durationSeconds": choose.one((0, 30, 60))}
+        metrics.append({"name": "settled", "provider": short})
     return {
-        "metrics": [metric],
+        "metrics": metrics,
         "triggerOn": choose.weighted(
             {"jobSuccess": 70, "jobStarted": 10, "jobCreated": 10, "jobFailure": 10}
         ),
@@ -223,7 +240,10 @@ def gate(choose: Chooser, fleet: Fleet) -> Document:
 
 def failure_budget(choose: Chooser, fleet: Fleet) -> Document:
     options = ("100%",) if fleet.peaceful else (0, 1, "10%", "50%")
-    return {"maxFailed": choose.one(options), "per": choose.one(("environment", "policy"))}
+    spec: Document = {"maxFailed": choose.one(options), "per": choose.one(("environment", "policy"))}
+    if choose.chance(20):
+        spec["groupBy"] = choose.one(VALUES)
+    return spec
 
 
 def scoped_version(choose: Chooser, fleet: Fleet) -> Document:
@@ -254,9 +274,20 @@ KINDS: dict[str, tuple[Maker, int]] = {
 """How a rule of each kind is made, and how often; brackets are put in by the policy, seldom two of them."""
 
 
+SELDOM_IF_LIVELY = (
+    "approval",
+    "environmentProgression",
+    "versionSelector",
+    "scopedVersion",
+    "gate",
+    "deploymentWindow",
+)
+"""What keeps most versions from most targets."""
+
+
 def any_rule(choose: Chooser, fleet: Fleet) -> Document:
     weights = {
-        kind: weight
+        kind: 1 if fleet.is_lively and kind in SELDOM_IF_LIVELY else weight
         for kind, (_, weight) in KINDS.items()
         if kind != "environmentProgression" or (len(fleet.environments) > 1 and not fleet.peaceful)
     }

@@ -10,6 +10,7 @@ from headgate.fleet.engine import snapshot
 from headgate.fleet.engine.engine import Decisions, Engine
 from headgate.fleet.model.changes import Change
 from headgate.fleet.state.state import Journal
+from headgate.kernel import instants
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Rejected
@@ -124,6 +125,11 @@ def difference(one: bytes | str, other: bytes | str) -> str:
     place = next((n for n, (a, b) in enumerate(zip(left, right)) if a != b), min(len(left), len(right)))
     start = max(0, place - 80)
     return f"...{left[start : place + 120]}... became ...{right[start : place + 120]}..."
+
+
+def instant(text: str) -> int:
+    """A moment of the output, as the engine counts it."""
+    return instants.parse(text)
 
 
 def span_seconds(result: Result) -> int:

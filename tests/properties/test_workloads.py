@@ -1,6 +1,5 @@
 """Whatever set, edit, scaling, fault, lag or restart: the promises are kept, and a restart is not seen in the result."""
 
-from random import Random
 from typing import Any
 
 from hypothesis import given
@@ -9,14 +8,14 @@ from hypothesis import strategies as st
 from headgate.simulate.result import Result
 
 from . import running, workloads
-from .choosing import Chooser
+from .choosing import CHOOSERS
 from .effort import examples
 
 Document = dict[str, Any]
 
 
 def scenarios() -> st.SearchStrategy[Document]:
-    return st.integers(0, 2**32).map(lambda seed: workloads.scenario(Chooser(Random(seed))))
+    return CHOOSERS.map(workloads.scenario)
 
 
 @examples(160)

@@ -86,6 +86,7 @@ def freeze(choose: Chooser, fleet: Fleet) -> Document:
         (
             "true",
             "resource.metadata['zone'] == 'a'",
+            "resource.metadata['rack'] == '1'",
             "deployment.name == 'uncordon'",
             "environment.name == 'dev'",
         )
@@ -119,6 +120,15 @@ def reject_version(choose: Chooser, fleet: Fleet) -> Document:
     return {"rejectVersion": spec}
 
 
+def edit_version(choose: Chooser, fleet: Fleet) -> Document:
+    """Another scope, other dependencies or another content under the same tag."""
+    known = _version(choose, fleet)
+    spec = objects.version(choose, fleet, known["deployment"], known["tag"])
+    if choose.chance(50):
+        spec["config"] = {"image": choose.one(("good", "other"))}
+    return {"apply": objects.manifest("Version", f"{known['deployment']}/{known['tag']}", spec)}
+
+
 def set_variable(choose: Chooser, fleet: Fleet) -> Document:
     spec: Document = {"key": "size", "value": choose.one((1, 2, 3, None))}
     if choose.chance(50):
@@ -141,10 +151,10 @@ def apply(choose: Chooser, fleet: Fleet) -> Document:
             return {"apply": objects.resource(choose, name)}
         case "Deployment":
             name = choose.one(fleet.deployments)
-            return {"apply": objects.deployment(choose, name, peaceful=fleet.peaceful)}
+            return {"apply": objects.deployment(choose, fleet, name)}
         case "Environment":
             names = fleet.environments if fleet.peaceful else ENVIRONMENTS
-            return {"apply": objects.environment(choose, choose.one(names), peaceful=fleet.peaceful)}
+            return {"apply": objects.environment(choose, fleet, choose.one(names))}
         case "Policy":
             name = choose.one(("policy-1", "policy-2", "policy-3"))
             return {"apply": policies.policy(choose, fleet, name)}
@@ -216,6 +226,7 @@ def delete(choose: Chooser, fleet: Fleet) -> Document:
             "Version": 12,
             "VariableSet": 3,
             "Signal": 6,
+            "JobAgent": 3,
         }
     )
     version = _version(choose, fleet)
@@ -227,6 +238,7 @@ def delete(choose: Chooser, fleet: Fleet) -> Document:
         "Version": f"{version['deployment']}/{version['tag']}",
         "VariableSet": "sizes",
         "Signal": "alarm",
+        "JobAgent": "runner",
     }
     return {"delete": {"kind": kind, "name": names[kind]}}
 
@@ -275,11 +287,19 @@ def targets(choose: Chooser, fleet: Fleet) -> Document:
 
 
 def resume(choose: Chooser, fleet: Fleet) -> Document:
-    return {"resume": _rule_of(choose, fleet)}
+    spec = _rule_of(choose, fleet)
+    if choose.chance(30):
+        spec["environment"] = choose.one(fleet.environments)
+    if choose.chance(20):
+        spec["value"] = choose.one(("a", "b", "Node", *fleet.resources))
+    return {"resume": spec}
 
 
 def report(choose: Chooser, fleet: Fleet) -> Document:
-    return {"report": {"target": _target(choose, fleet), "status": choose.one(JOB_STATUSES)}}
+    spec: Document = {"target": _target(choose, fleet), "status": choose.one(JOB_STATUSES)}
+    if choose.chance(25):
+        spec["attempt"] = choose.number(1, 2)
+    return {"report": spec}
 
 
 def crash(choose: Chooser, fleet: Fleet) -> Document:
@@ -305,6 +325,7 @@ STEPS: dict[Maker, int] = {
     signal: 5,
     reject_version: 3,
     set_version: 7,
+    edit_version: 4,
     set_variable: 6,
     apply: 8,
     switch: 5,
@@ -331,10 +352,12 @@ PEACEFUL_STEPS: dict[Maker, int] = {
     explain: 3,
 }
 """Nothing that a person would have to set right again."""
+LIVELY_STEPS: dict[Maker, int] = {**STEPS, publish: 90, vote: 2, set_version: 3, freeze: 2}
+"""Mostly new versions; what is done about them depends on what they do."""
 
 
 def timeline(choose: Chooser, fleet: Fleet) -> list[Document]:
-    makers = PEACEFUL_STEPS if fleet.peaceful else STEPS
+    makers = PEACEFUL_STEPS if fleet.peaceful else LIVELY_STEPS if fleet.is_lively else STEPS
     moment = 0
     steps: list[Document] = []
     for make in choose.several(lambda: choose.weighted(makers), 2, 20):
@@ -374,7 +397,7 @@ def _all_approvals(fleet: Fleet, moment: int) -> list[Document]:
 def agents(choose: Chooser, fleet: Fleet) -> list[Document]:
     """Most jobs succeed; some fail on some attempts, some take no time at all, some wait for an agent, some are never
     heard of again."""
-    found = [_agent(choose, fleet) for _ in range(choose.number(0, 4))]
+    found = [_agent(choose, fleet) for _ in range(choose.number(1 if fleet.is_lively else 0, 4))]
     return [*found, {"duration": f"{choose.one((60, 0, 30, 120, 300))}s"}]
 
 
@@ -401,5 +424,7 @@ def _agent(choose: Chooser, fleet: Fleet) -> Document:
 def _outcomes(choose: Chooser, fleet: Fleet) -> list[str]:
     if fleet.peaceful:
         return choose.one((["successful"], ["failure", "successful"], ["failure", "timedOut", "successful"]))
+    if fleet.is_lively and choose.chance(60):
+        return choose.one((["failure"], ["failure", "successful"], ["failure", "failure", "successful"]))
     options = ("failure", "successful", "timedOut", "externalRunNotFound", "skipped", "cancelled", "never")
     return [choose.one(options) for _ in range(choose.number(1, 3))]

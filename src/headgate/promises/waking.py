@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headgate.fleet.cycles import targets
-from headgate.fleet.engine import target_states
+from headgate.fleet.engine import convergence, target_states
 from headgate.fleet.engine.engine import Engine
 from headgate.fleet.model import objects as model
 from headgate.fleet.state.slots import SlotTable
@@ -47,7 +47,14 @@ class Waker:
         has_failed = has_failed or (group is not None and group.status == "failed")
         is_denied = target.site is None and targets.denied_by_two_brackets(target) is not None
         is_stranded = target_states.is_stranded(self._state, target)
-        return has_failed or is_denied or is_stranded or bool(record.given_up)
+        return (
+            has_failed
+            or is_denied
+            or is_stranded
+            or bool(record.given_up)
+            or record.given_up_values is not None
+            or convergence.is_passed_over(self._state, target)
+        )
 
     def _is_at_work(self, target: Target) -> bool:
         """A job that lives is reported on; a verification that is measured ends, as long as a measurement is ahead."""

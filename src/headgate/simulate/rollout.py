@@ -134,8 +134,8 @@ class SimulatedFleet:
             self.watch.wakes_driven(self._wake_driver.unanswered(copy, now))
 
     def start(self, job: records.Job, since: Instant, now: Instant) -> None:
-        """The job's time counts from `since`; what should have ended before now ends now. An agent that has not come yet
-        comes, also if somebody else has spoken of the job meanwhile."""
+        """The job's time counts from `since`; what should have ended before now ends now. An agent comes when it comes, and
+        its work begins with that, also if somebody else has spoken of the job before."""
         ending = self._workers.ending(job)
         begins_at = job.created_at + ending.begins_after
         if job.started_at is None or begins_at > now:
@@ -145,6 +145,7 @@ class SimulatedFleet:
                 self._schedule(since, begun)
             else:
                 self.apply(begun, now)
+        since = max(since, begins_at)
         if ending.status is not None:
             at = max(now, since + ending.after)
             self._schedule(at, changes.JobReported(job.id, ending.status, ending.message))

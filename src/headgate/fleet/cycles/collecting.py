@@ -78,6 +78,22 @@ def lockable_versions(state: State, target: Target, on_flaw: OnFlaw | None = Non
     return found
 
 
+def passed_over(state: State, site: Site, target: Target) -> list[VersionNode]:
+    """What may be locked and opens no window, because something newer was locked here and has been put back since; newest
+    first. No group gave it up: none has had it in the end."""
+    name = target.deployment.name
+    if not site.is_home_of(target) or is_about_to_go_back(site, name):
+        return []
+    new = _new_for(state, site, target, None)
+    groups = [group for group in (site.waiting, site.executing) if group is not None]
+    locked = {member.version for group in groups if (member := group.member(name)) is not None}
+    return [
+        version
+        for version in lockable_versions(state, target)
+        if version not in new and version.id not in target.record.given_up and version.id not in locked
+    ]
+
+
 def is_barred(state: State, target: Target, version: VersionNode) -> bool:
     """It failed for good here, or was put back: only an operator's retry lets it be tried again."""
     record = target.record

@@ -1,4 +1,4 @@
-"""Versions that were locked and do not run: given up by their group, not forgotten.
+"""Versions and values that were locked and do not run: given up by their group, not forgotten.
 
 They open no window of their own, because somebody or something has decided against them once; the next group that
 anything else opens locks them again, and so does an operator's retry.
@@ -8,17 +8,19 @@ from __future__ import annotations
 
 from typing import Literal
 
-from headgate.fleet.model.records import GivenUp, Group, Member
-from headgate.fleet.state import candidates
+from headgate.fleet.model.records import GivenUp, GivenUpValues, Group, Member
+from headgate.fleet.state import candidates, variables
 from headgate.fleet.state.state import State
-from headgate.fleet.state.units import Site
+from headgate.fleet.state.units import Site, Target
 from headgate.kernel.instants import Instant
 
 How = Literal["aborted", "skipped", "rolledBack", "left"]
 
 
 def note(state: State, site: Site, group: Group, member: Member, how: How, reason: str, now: Instant) -> None:
-    """What the member had locked and will not run: its version, and the one that was to follow it."""
+    """What the member had locked and will not run: its version or its values, and the version that was to follow."""
+    if member.kind == "variable":
+        _note_values(state, site, group, member.deployment, how, reason, now)
     if member.role == "member" and member.kind == "deploy" and member.version is not None:
         note_version(state, site, group, member.deployment, member.version, how, reason, now)
     note_next(state, site, group, member, how, reason, now)
@@ -53,6 +55,40 @@ def note_version(
         return
     target.record.given_up[version_id] = GivenUp(group.id, how, reason, now)
     state.target_changed(target)
+
+
+def _note_values(
+    state: State, site: Site, group: Group, deployment: str, how: How, reason: str, now: Instant
+) -> None:
+    """Whatever ended the group would end the next one as well, and a cycle for these values would follow the other."""
+    target = site.members.get(deployment)
+    if target is None:
+        return
+    resolved = variables.resolve(state, target)
+    if resolved != target.record.deployed_variables:
+        target.record.given_up_values = GivenUpValues(group.id, how, reason, now, resolved)
+        state.target_changed(target)
+
+
+def values_of(state: State, target: Target) -> GivenUpValues | None:
+    """Those that the target should have and that a group gave up, as long as nobody has given it other ones."""
+    given_up = target.record.given_up_values
+    return (
+        given_up if given_up is not None and given_up.variables == variables.resolve(state, target) else None
+    )
+
+
+def forget_other_values(state: State, target: Target) -> None:
+    """Somebody has given it others: whoever gives it these again asks for them anew."""
+    if target.record.given_up_values is not None and values_of(state, target) is None:
+        values_taken_up(state, target)
+
+
+def values_taken_up(state: State, target: Target) -> None:
+    """They are locked again, or nobody asks for them."""
+    if target.record.given_up_values is not None:
+        target.record.given_up_values = None
+        state.target_changed(target)
 
 
 def taken_up(state: State, site: Site, deployment: str, version_id: str) -> None:

@@ -105,7 +105,7 @@ def lock(
     superseded = site.waiting
     ready_at = now
     group.members = [
-        _member(site, name, locks, hooks, now, own_cycle or {})
+        _member(state, site, name, locks, hooks, now, own_cycle or {})
         for name, target in sorted(site.members.items())
         if site.is_home_of(target)
     ]
@@ -120,6 +120,9 @@ def lock(
         member.watermark_before = site.record.watermarks.get(name)
         _note_lock(state, site, name, version)
         giving_up.taken_up(state, site, name, version.id)
+    for member in group.members:
+        if member.state == "waiting" and member.kind in ("variable", "redeploy"):
+            giving_up.values_taken_up(state, site.members[member.deployment])
     group.locked_at = now
     group.ready_at = ready_at
     group.clock_start = clock_start
@@ -142,6 +145,7 @@ def _note_lock(state: State, site: Site, name: str, version: VersionNode) -> Non
 
 
 def _member(
+    state: State,
     site: Site,
     name: str,
     locks: Locks,
@@ -161,6 +165,8 @@ def _member(
     redeploys = site.rule.spec.unchanged_member_strategy == "redeploy_current" and not own_cycle
     if redeploys and record.deployed is not None:
         return Member(name, role, record.deployed, now, kind="redeploy")
+    if role == "member" and giving_up.values_of(state, site.members[name]) is not None:
+        return Member(name, role, record.deployed, now, kind="variable")
     return Member(name, role, state="unchanged")
 
 
@@ -348,6 +354,7 @@ def due_without_a_window(state: State, site: Site) -> OwnCycle:
     for name in members.others:
         target = site.members[name]
         record = target.record
+        giving_up.forget_other_values(state, target)
         if record.deployed is None or record.job is not None or not site.is_home_of(target):
             continue
         if not is_in_started_group(site, name):
@@ -379,6 +386,8 @@ def _has_changed_variables(state: State, site: Site, target: Target) -> bool:
         return False
     version = state.version(target.record.deployed)
     if version is None or version.object.status in ("rejected", "failed"):
+        return False
+    if giving_up.values_of(state, target) is not None:
         return False
     return not has_failed(target, version, resolved)
 

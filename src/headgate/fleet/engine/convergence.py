@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from headgate.fleet.cycles import collecting, shape, targets
+from headgate.fleet.cycles import collecting, giving_up, shape, targets
 from headgate.fleet.engine import target_states
 from headgate.fleet.gates import gates
 from headgate.fleet.model.records import MEMBER_SETTLED
@@ -76,6 +76,8 @@ def _has_something_ahead_in_bracket(state: State, site: Site, target: Target, no
     """Also what a group gave up: it is still to run. What failed for good is a fault that is not over."""
     if target.deployment.name in shape.of_site(site).hooks:
         return False
+    if giving_up.values_of(state, target) is not None:
+        return True
     lockable = collecting.lockable_versions(state, target)
     if any(not _is_denied_in_bracket(state, target, version, now) for version in lockable):
         return True
@@ -91,12 +93,26 @@ def _newest_has_failed(state: State, target: Target) -> bool:
     return newest is not None and targets.has_failed(target, newest, variables.resolve(state, target))
 
 
+def is_passed_over(state: State, target: Target) -> bool:
+    """What is newer than what runs opens no window, and no group is there that would lock it."""
+    site = target.site
+    if site is None or any(site.groups()) or target.deployment.name in shape.of_site(site).hooks:
+        return False
+    return bool(collecting.passed_over(state, site, target))
+
+
 def waits_for(state: State, target: Target) -> str:
     """The time or event that wakes the target; empty if there is none, which must not be."""
     record = target.record
     if record.job is not None:
         return f"job {record.job}"
-    if _is_at_fault(state, target) or record.given_up or _newest_has_failed(state, target):
+    if (
+        _is_at_fault(state, target)
+        or record.given_up
+        or giving_up.values_of(state, target) is not None
+        or _newest_has_failed(state, target)
+        or is_passed_over(state, target)
+    ):
         return "an operator, or a newer version"
     if target.site is None and targets.denied_by_two_brackets(target) is not None:
         return "an operator, who leaves it to one bracket rule"

@@ -31,11 +31,10 @@ def check(state: State, node: VersionNode, new: model.Version) -> None:
 
 
 def _where_it_ran(state: State, node: VersionNode) -> str | None:
-    """The first target that knows of it, or of a job of it."""
-    for target in state.known_of(state.deployments[node.object.deployment]):
-        if _has_run(target, node.id):
-            return target.name
-    return next((job.target for job in state.jobs.values() if job.version == node.id), None)
+    """The first by name of the targets that know of it, or of a job of it: everyone who follows the log says the same."""
+    known = state.known_of(state.deployments[node.object.deployment])
+    found = [target.name for target in known if _has_run(target, node.id)]
+    return min(found or [job.target for job in state.jobs.values() if job.version == node.id], default=None)
 
 
 def _has_run(target: Target, version: str) -> bool:

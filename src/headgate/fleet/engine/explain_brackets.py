@@ -5,7 +5,16 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from headgate.fleet.cycles import collecting, group_rollbacks, locking, ordering, readiness, running, shape
+from headgate.fleet.cycles import (
+    collecting,
+    giving_up,
+    group_rollbacks,
+    locking,
+    ordering,
+    readiness,
+    running,
+    shape,
+)
 from headgate.fleet.engine import (
     explain_attempts,
     explain_rollbacks,
@@ -23,6 +32,8 @@ from headgate.fleet.state.units import Site, Target, VersionNode
 from headgate.kernel import decisions, instants
 from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
+
+_TRIED_AGAIN = "it is tried again when an operator retries it, or by the next group that a newer version of the bracket opens"
 
 
 def of_member(state: State, target: Target, site: Site, now: Instant) -> Iterator[Verdict]:
@@ -59,6 +70,7 @@ def of_member(state: State, target: Target, site: Site, now: Instant) -> Iterato
         yield from _unhooked_verdicts(state, target, site, now)
     yield from explain_rollbacks.verdicts_of(state, target)
     yield from _given_up_verdicts(state, target, site, now)
+    yield from _passed_over_verdicts(state, target, site, now)
     yield from explain_attempts.of_rolled_back(state, target)
     yield from explain_attempts.of_verification(state, target)
 
@@ -84,24 +96,48 @@ def _unhooked_verdicts(state: State, target: Target, site: Site, now: Instant) -
 
 def _given_up_verdicts(state: State, target: Target, site: Site, now: Instant) -> Iterator[Verdict]:
     given_up = target.record.given_up
-    if not given_up or not site.is_home_of(target):
+    if not site.is_home_of(target):
+        return
+    values = giving_up.values_of(state, target)
+    if values is not None:
+        message = _given_up_sentence(f"changed values of {target.deployment.name} have", values)
+        verdict = decisions.pending(Reason.CYCLE_FAILED, message, given_up=values.group)
+        yield (
+            candidates.deployed_version(state, target),
+            GateResult(site.rule, "deploymentBracket", verdict),
+        )
+    if not given_up:
         return
     fresh = collecting.fresh_versions(state, site).get(target.deployment.name, [])
     for version in collecting.lockable_versions(state, target):
         if version.id in given_up and version not in fresh:
             for one in gates.of_version(state, target, version, now):
                 yield version, one
-            message = _given_up_sentence(target, version, given_up[version.id])
+            message = _given_up_sentence(f"{target.deployment.name} {version.tag} has", given_up[version.id])
             verdict = decisions.pending(Reason.CYCLE_FAILED, message, given_up=given_up[version.id].group)
             yield version, GateResult(site.rule, "deploymentBracket", verdict)
 
 
-def _given_up_sentence(target: Target, version: VersionNode, given_up: GivenUp) -> str:
+def _passed_over_verdicts(state: State, target: Target, site: Site, now: Instant) -> Iterator[Verdict]:
+    newest = state.version(site.record.watermarks.get(target.deployment.name))
+    if newest is None or target.deployment.name in shape.of_site(site).hooks:
+        return
+    for version in collecting.passed_over(state, site, target)[: target_states.CANDIDATES_AT_MOST]:
+        for one in gates.of_version(state, target, version, now):
+            yield version, one
+        message = (
+            f"{target.deployment.name} {version.tag} opens no window: {newest.tag}, which is newer, was locked here "
+            f"and put back; {_TRIED_AGAIN}"
+        )
+        verdict = decisions.pending(Reason.CYCLE_FAILED, message, passed_over=newest.tag)
+        yield version, GateResult(site.rule, "deploymentBracket", verdict)
+
+
+def _given_up_sentence(what_has: str, given_up: GivenUp) -> str:
     """Which group, what ended it, and what would try it again."""
     return (
-        f"{target.deployment.name} {version.tag} has not run: group {given_up.group} {_how_it_ended(given_up)} "
-        f"at {instants.show_to_the_second(given_up.at)}; it is tried again when an operator retries it, or by the "
-        "next group that a newer version of the bracket opens"
+        f"{what_has} not run: group {given_up.group} {_how_it_ended(given_up)} "
+        f"at {instants.show_to_the_second(given_up.at)}; {_TRIED_AGAIN}"
     )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from headgate.fleet.cycles import jobs, operators, shape
+from headgate.fleet.cycles import giving_up, jobs, operators, shape
 from headgate.fleet.engine import concerns, target_states
 from headgate.fleet.gates import failures
 from headgate.fleet.model import expressions
@@ -207,6 +207,8 @@ def given_up_here(state: State, target: Target) -> list[str]:
     found = dict.fromkeys((*record.failures, *record.rolled_back, *record.given_up))
     if record.failed_version is not None:
         found[record.failed_version] = None
+    if record.deployed is not None and giving_up.values_of(state, target) is not None:
+        found[record.deployed] = None
     if record.retry_at is not None and record.attempts:
         found[state.jobs[record.attempts[-1]].version] = None
     cycle = _cycle_of(target)
@@ -361,6 +363,8 @@ def _retry(state: State, target: Target, to: VersionNode | None, user: str, now:
         record.failures.pop(to.id, None)
         record.rolled_back.pop(to.id, None)
         record.given_up.pop(to.id, None)
+    if to is None or to.id == record.deployed:
+        record.given_up_values = None
     if record.fault is not None and (to is None or record.fault.version == to.id):
         record.fault = None
     if to is None or record.failed_version == to.id:

@@ -25,6 +25,9 @@ ChangedBy = Literal["time", "event", "person"]
 Verdict = tuple[VersionNode | None, GateResult]
 
 _BY_A_PERSON = frozenset({"approval", "scopedVersion", "failureBudget", "retry", "rollback", "verification"})
+_TRIED_BY_RETRY = frozenset({"given_up", "passed_over"})
+_FOR_A_PERSON = _TRIED_BY_RETRY | {"failed_group"}
+"""Details of a bracket's verdict that say that nothing goes on by itself."""
 _NEVER_SKIPPED = references.NOT_SKIPPABLE | {"failureBudget", "deploymentBracket"}
 """What a skip does not help, or what somebody had better resume, retry or abort."""
 _EVENTS = {
@@ -67,9 +70,7 @@ def changed_by(one: GateResult, group: Group | None) -> ChangedBy:
         return "person"
     if verdict.requeue_at is not None:
         return "time"
-    if one.kind == "deploymentBracket" and (
-        "given_up" in verdict.details or "failed_group" in verdict.details or _has_failed(group)
-    ):
+    if one.kind == "deploymentBracket" and (_FOR_A_PERSON & verdict.details.keys() or _has_failed(group)):
         return "person"
     return "event"
 
@@ -178,7 +179,7 @@ def _of_verdict(
         yield from _of_failed_group(state, state.groups[str(one.verdict.details["failed_group"])])
     elif one.kind == "deploymentBracket" and group is not None and group.status == "failed":
         yield from _of_failed_group(state, group)
-    elif one.kind == "deploymentBracket" and "given_up" in one.verdict.details:
+    elif one.kind == "deploymentBracket" and _TRIED_BY_RETRY & one.verdict.details.keys():
         yield Action(f"headgate retry {_word(target.name)}", "target:act", "tries it again")
     if one.rule is not None and version is not None and one.kind not in _NEVER_SKIPPED:
         command = (

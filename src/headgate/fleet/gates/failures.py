@@ -59,6 +59,7 @@ def _spend_budgets(state: State, target: Target, now: Instant) -> None:
         ):
             breaker.stopped_at = now
             tell(state, rule, scope, "stopped", sorted(breaker.failed))
+            state.waiting.happened(wakes.breaker(rule.id, scope))
         state.journal.changed("breaker", rule.id, scope)
 
 

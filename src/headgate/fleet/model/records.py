@@ -139,6 +139,12 @@ class GivenUp(msgspec.Struct, omit_defaults=True, eq=False, gc=False):
     at: Instant
 
 
+class GivenUpValues(GivenUp, omit_defaults=True, eq=False, gc=False):
+    """The same of changed values of the version that runs: these are not tried again by themselves, other ones are."""
+
+    variables: Variables = ()
+
+
 class Left(msgspec.Struct, gc=False):
     """When a target ended, and of what it was: ids, because names are given again."""
 
@@ -184,6 +190,8 @@ class TargetRecord(msgspec.Struct, omit_defaults=True, eq=False, gc=False):
     failed_version: str | None = None
     given_up: dict[str, GivenUp] = {}
     """Versions newer than what runs that were locked by a group and given up with it, by version id."""
+    given_up_values: GivenUpValues | None = None
+    """Changed values of what runs that were given up with a group."""
     failures: dict[str, Variables] = {}
     """Releases that failed for good here, version id to resolved values; another set of values is another release."""
     fault: Fault | None = None

@@ -15,10 +15,9 @@ def cast(state: State, change: Vote, now: Instant) -> None:
     environment = references.environment(state, change.environment)
     if not change.user.strip():
         raise Rejected((Problem("user", "must name who votes"),))
-    votes = state.approvals.setdefault((node.id, environment.name), {})
-    votes.pop(change.user, None)
+    _take_out(state, node.id, environment.name, change.user)
     if change.status != "withdrawn":
-        votes[change.user] = model.Approval(
+        state.approvals.setdefault((node.id, environment.name), {})[change.user] = model.Approval(
             node.id, environment.name, change.user, change.status, change.reason, now, change.roles
         )
     _changed(state, node.id, environment.name, change.user)
@@ -44,7 +43,7 @@ def end_approvals(state: State, version: str) -> list[model.Approval]:
         if vote.status == "approved"
     ]
     for vote in ended:
-        del state.approvals[version, vote.environment][vote.user]
+        _take_out(state, version, vote.environment, vote.user)
         _changed(state, version, vote.environment, vote.user)
     return ended
 
@@ -58,6 +57,15 @@ def vetoes(state: State, version: str) -> list[model.Approval]:
         for vote in votes.values()
         if vote.status == "rejected"
     ]
+
+
+def _take_out(state: State, version: str, environment: str, user: str) -> None:
+    """Nothing stays of a version that nobody has a vote on: who is loaded knows nothing of it either, and both have to
+    write the votes that are there in one order."""
+    votes = state.approvals.get((version, environment), {})
+    votes.pop(user, None)
+    if not votes:
+        state.approvals.pop((version, environment), None)
 
 
 def _changed(state: State, version: str, environment: str, user: str) -> None:
