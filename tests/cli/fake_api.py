@@ -162,5 +162,6 @@ def event(number: int, name: str, message: str, **more: Any) -> bytes:
         "name": name,
         "message": message,
         "data": {"deployment": name.partition("/")[0]},
+        **more,
     }
-    return f"id: {number}\nevent: job\ndata: {json.dumps({**data, **more})}\n\n".encode()
+    return f"id: {number}\nevent: {data['type']}\ndata: {json.dumps(data)}\n\n".encode()

@@ -51,6 +51,20 @@ def test_where_nobody_can_be_asked_it_is_only_shown(api: FakeApi, run: Command) 
     assert [request.body["dryRun"] for request in api.requests] == [True]
 
 
+def test_where_nobody_can_nothing_is_asked(api: FakeApi, run: Command) -> None:
+    nobody = Reply({**ANSWER, "count": 0, "targets": []})
+    refusal = problem(409, "no target can be rolled back")
+    api.on(
+        "POST",
+        "deployments api rollback",
+        lambda request: nobody if (request.body or {}).get("dryRun") else refusal,
+    )
+    result = run("rollback", "api", "-e", "prod")
+    assert result.exit_code == 1
+    assert "no target can be rolled back" in result.stderr
+    assert "give --yes" not in result.stderr
+
+
 @pytest.mark.parametrize("command", ["retry", "rollback", "redeploy"])
 def test_what_is_refused_ends_with_one(api: FakeApi, run: Command, command: str) -> None:
     api.on("POST", f"deployments api {command}", problem(409, "no target can"))

@@ -132,6 +132,10 @@ def test_watch_in_a_pipe_prints_events_until_all_is_done(api: FakeApi, run: Comm
         yield event(1, "api/prod/node-1", "api/prod/node-1 v1 started")
         yield event(2, "api/prod/node-1", "api/prod/node-1 v1 successful")
         yield event(3, "other/prod/node-1", "is about something else")
+        yield event(
+            4, "careful/budget", "the line is stopped in prod", type="budget.stopped", kind="Rule", data={}
+        )
+        yield event(5, "careful", "a policy of somebody", type="policy.applied", kind="Policy", data={})
         ended.set()
         over.wait(30)
 
@@ -142,6 +146,7 @@ def test_watch_in_a_pipe_prints_events_until_all_is_done(api: FakeApi, run: Comm
     assert result.stdout.splitlines() == [
         "2026-03-01T09:00:00Z  api/prod/node-1 v1 started",
         "2026-03-01T09:00:00Z  api/prod/node-1 v1 successful",
+        "2026-03-01T09:00:00Z  the line is stopped in prod",
     ]
     assert "converged after" in result.stderr
 

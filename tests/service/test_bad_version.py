@@ -122,6 +122,8 @@ def test_a_bad_version_hits_one_cluster_and_everybody_can_see_why(
     grouped = headgate(server, client, "explain", "api", "-e", "prod").stdout
     assert "4 waiting in prod" in grouped
     assert "headgate resume 'none may fail' --policy careful --environment prod" in grouped
+    stopped = grouped.partition("4 waiting in prod")[2].partition("\n\n")[0]
+    assert "headgate reject-version api v2 --reason ..." in stopped
 
     events = client.call("GET", "/v1/events?after=0&limit=1000", headers={"Accept": "application/json"}).json
     told = [

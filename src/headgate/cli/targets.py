@@ -158,9 +158,10 @@ class TargetsOrderGiven(msgspec.Struct, frozen=True):
             if self.dry_run:
                 self._say(preview)
                 return
-            for line in _lines(preview):
-                click.echo(line, err=True)
-            asking.be_sure(f"{_headline(preview)}?", yes=self.yes)
+            if preview["count"]:
+                for line in _lines(preview):
+                    click.echo(line, err=True)
+                asking.be_sure(f"{_headline(preview)}?", yes=self.yes)
         self._say(self.client.send("POST", place, body))
 
     def _say(self, answer: Any) -> None:

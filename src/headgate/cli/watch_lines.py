@@ -17,6 +17,7 @@ LEAST_BETWEEN_COUNTS_SECONDS = 0.5
 MOST_LAST_LOOKS = 20
 """The counts may be ahead of the events that led to them; those are still printed."""
 _PACE_SECONDS = 0.25
+_STOPS_LINES = frozenset({"budget.stopped", "budget.resumed", "freeze.begun", "freeze.ended", "group.stuck"})
 SILENT = "silent"
 """The form that prints no events."""
 
@@ -85,7 +86,11 @@ def _print(item: event_stream.Item, names: tuple[str, ...], form: str) -> None:
 
 
 def is_about(event: event_stream.StreamedEvent, names: tuple[str, ...]) -> bool:
-    return not names or watch_changes.deployment_of(event, names) in names
+    """Whoever watches one deployment is told when a line is stopped too, for it may be theirs."""
+    if not names:
+        return True
+    deployment = watch_changes.deployment_of(event, names)
+    return deployment in names or (deployment is None and event.type in _STOPS_LINES)
 
 
 def _print_event(event: event_stream.StreamedEvent, form: str) -> None:

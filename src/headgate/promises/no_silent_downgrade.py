@@ -124,13 +124,23 @@ class NoSilentDowngrade(FleetPromise):
         if job.status in model.JOB_LIVE or self._is_taken_back(job):
             return
         self._in_vain.pop(job.target, None)
+        if self._ends_order(job):
+            self._ordered.pop(job.target, None)
         if job.status == "successful":
-            if job.kind == "rollback":
-                self._ordered.pop(job.target, None)
             self._failures.pop(job.target, None)
             self._runs.setdefault(job.target, []).append(VersionRun(job.version, job.tag, job.id, job.group))
         if job.status != "successful" or job.verification == "failed":
             self._note_failure(job)
+
+    def _ends_order(self, job: records.Job) -> bool:
+        """To go back is ordered until it is done. What was sent forward has come, whatever follows from how it ends there."""
+        if job.kind == "rollback":
+            return job.status == "successful"
+        wanted = self._wanted(job, self._ordered.get(job.target))
+        return job.kind == "redeploy" or (wanted is not None and wanted.id == job.version)
+
+    def _wanted(self, job: records.Job, to: str | None) -> model.Version | None:
+        return None if to is None else self.mirror.version(*self.mirror.version_named(job.deployment, to))
 
     def _is_taken_back(self, job: records.Job) -> bool:
         """It never began, because its version was marked as bad: whatever was the cause of it still is one."""
@@ -201,9 +211,7 @@ class NoSilentDowngrade(FleetPromise):
 
     def _flaw_of_order(self, job: records.Job, to: str | None) -> str | None:
         """Where the version that was named has gone bad meanwhile, back goes further."""
-        wanted = (
-            self.mirror.version(*self.mirror.version_named(job.deployment, to)) if to is not None else None
-        )
+        wanted = self._wanted(job, to)
         if wanted is None or wanted.status == "rejected" or wanted.id == job.version:
             return None
         return f"a person has sent it to {wanted.tag}"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from headgate.fleet.cycles import hooks, shape
-from headgate.fleet.cycles.targets import has_failed
+from headgate.fleet.cycles import hooks, shape, targets
 from headgate.fleet.gates import gates
 from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.model.records import Group
-from headgate.fleet.state import candidates, variables
+from headgate.fleet.state import candidates
 from headgate.fleet.state.candidates import OnFlaw
 from headgate.fleet.state.state import GateResult, State
 from headgate.fleet.state.units import Site, Target, VersionNode
@@ -58,7 +57,8 @@ def _new_for(state: State, site: Site, target: Target, on_flaw: OnFlaw | None) -
 
 
 def lockable_versions(state: State, target: Target, on_flaw: OnFlaw | None = None) -> list[VersionNode]:
-    """In scope and newer than what runs, down to one that failed for good or was put back here; newest first.
+    """In scope and newer than what runs, down to one that failed for good or was put back here; newest first. The way back
+    from what was rejected is not barred by those.
 
     What a group gave up before it ran is among them: it opens no window, but the next close locks it again.
     """
@@ -70,7 +70,10 @@ def lockable_versions(state: State, target: Target, on_flaw: OnFlaw | None = Non
     found = []
     for version in candidates.newest_first(target, on_flaw):
         is_no_news = deployed is not None and not goes_back and version.order <= deployed.order
-        if is_no_news or is_barred(state, target, version):
+        is_barred = targets.is_barred(state, target, version)
+        if is_barred and goes_back:
+            continue
+        if is_no_news or is_barred:
             break
         found.append(version)
         if goes_back:
@@ -92,14 +95,6 @@ def passed_over(state: State, site: Site, target: Target) -> list[VersionNode]:
         for version in lockable_versions(state, target)
         if version not in new and version.id not in target.record.given_up and version.id not in locked
     ]
-
-
-def is_barred(state: State, target: Target, version: VersionNode) -> bool:
-    """It failed for good here, or was put back: only an operator's retry lets it be tried again."""
-    record = target.record
-    if version.id in record.rolled_back:
-        return True
-    return version.id in record.failures and has_failed(target, version, variables.resolve(state, target))
 
 
 def _is_new_way_back(

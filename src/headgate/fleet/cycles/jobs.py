@@ -150,10 +150,11 @@ def _succeeded(state: State, target: Target, job: Job, now: Instant) -> None:
     if job.kind == "rollback":
         _tell(state, job, "rollback.completed", f"is back: {job.reason}", job.reason)
         record.previous = None
-        record.rollback_to = None
-        record.rollback_cause = ""
     elif record.deployed != job.version and record.is_proven:
         record.previous = record.deployed
+    if job.kind == "rollback" or record.rollback_to == job.version:
+        record.rollback_to = None
+        record.rollback_cause = ""
     note_running(state, target, job.version, job.variables, now)
     failures.cleared(target, job)
     if job.kind != "rollback":

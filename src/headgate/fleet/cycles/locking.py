@@ -10,7 +10,7 @@ from headgate.fleet.cycles.targets import has_failed
 from headgate.fleet.gates import gates
 from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.model.records import Group, GroupStatus, JobKind, Member
-from headgate.fleet.state import candidates, variables, wakes
+from headgate.fleet.state import candidates, rollbacks, variables, wakes
 from headgate.fleet.state.state import State
 from headgate.fleet.state.units import Site, Target, VersionNode
 from headgate.kernel.instants import Instant
@@ -361,7 +361,8 @@ def due_without_a_window(state: State, site: Site) -> OwnCycle:
             jobs.reconsider_failure(state, target)
         jobs.reconsider_orders(state, target)
         if record.rollback_to is not None:
-            found[name] = (record.rollback_to, "rollback")
+            way = rollbacks.kind_of(state, target, state.versions[record.rollback_to])
+            found[name] = (record.rollback_to, "rollback" if way == "rollback" else "deploy")
         elif record.ordered == "redeploy":
             found[name] = (record.deployed, "redeploy")
         elif _has_changed_variables(state, site, target):

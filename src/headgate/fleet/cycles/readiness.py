@@ -198,9 +198,14 @@ def is_repair(site: Site, group: Group) -> bool:
         return True
     ways_back = {to for _, to in site.record.backs.values()}
     return any(
-        (member.kind in ("rollback", "redeploy") and group.without_window) or member.version in ways_back
+        (group.without_window and _is_ordered(member)) or member.version in ways_back
         for member in group.members
     )
+
+
+def _is_ordered(member: Member) -> bool:
+    """In a group without a window, which nothing new has opened: what has changed its values is nobody's order."""
+    return member.kind in ("deploy", "redeploy", "rollback") and member.version is not None
 
 
 def start_key(state: State, site: Site, group: Group) -> StartKey:

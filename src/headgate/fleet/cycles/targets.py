@@ -15,7 +15,7 @@ from headgate.fleet.gates import dependencies, gates, rejecting, rollouts
 from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.model.records import JobKind, Variables
 from headgate.fleet.rules import gradual_rollout
-from headgate.fleet.state import candidates, variables, wakes
+from headgate.fleet.state import candidates, rollbacks, variables, wakes
 from headgate.fleet.state.candidates import OnFlaw
 from headgate.fleet.state.state import GateResult, State
 from headgate.fleet.state.units import NEW, REPAIR, BoundRule, StartKey, Target, VersionNode
@@ -52,7 +52,8 @@ def next_release(state: State, target: Target, now: Instant, blockers: Blockers)
     if record.rollback_to is not None or record.ordered is not None:
         jobs.reconsider_orders(state, target)
     if record.rollback_to is not None:
-        return _ordered(state, target, record.rollback_to, "rollback", now, blockers)
+        kind = rollbacks.kind_of(state, target, state.versions[record.rollback_to])
+        return _ordered(state, target, record.rollback_to, kind, now, blockers)
     if record.ordered == "redeploy" and record.deployed is not None:
         return _ordered(state, target, record.deployed, "redeploy", now, blockers)
     resolved = variables.resolve(state, target)
@@ -128,22 +129,24 @@ def paused_retry(state: State, target: Target) -> VersionNode | None:
 def contenders(state: State, target: Target, on_flaw: OnFlaw | None = None) -> Iterator[VersionNode]:
     """Candidates newest first, down to what is deployed; nothing below a version that was rolled back here.
 
-    Below one that was rejected and goes back comes first what ran here before it.
+    Below one that was rejected and goes back comes first what ran here before it, also if something newer was put back
+    or failed here: who rejected it wants it gone, whatever else is bad.
     """
     deployed = candidates.deployed_version(state, target)
     found = candidates.newest_first(target, on_flaw, candidates.watermark_by(deployed))
+    if deployed is not None and deployed.goes_back:
+        good = (version for version in found if not is_barred(state, target, version))
+        return _with_rollback_version(state, target, deployed, good)
     rolled_back = target.record.rolled_back
     if rolled_back:
         found = itertools.takewhile(lambda version: version.id not in rolled_back, found)
-    if deployed is not None and deployed.goes_back:
-        return _with_rollback_version(state, target, deployed, found)
     return found
 
 
 def _with_rollback_version(
     state: State, target: Target, deployed: VersionNode, found: Iterator[VersionNode]
 ) -> Iterator[VersionNode]:
-    back = candidates.last_good(state, target)
+    back = candidates.rollback_version(state, target)
     is_back_due = back is not None
     for version in found:
         if is_back_due and back is not None and version.order < deployed.order:
@@ -151,6 +154,14 @@ def _with_rollback_version(
             yield back
         if version is not back:
             yield version
+
+
+def is_barred(state: State, target: Target, version: VersionNode) -> bool:
+    """It failed for good here, or was put back: only an operator's retry lets it be tried again."""
+    record = target.record
+    if version.id in record.rolled_back:
+        return True
+    return version.id in record.failures and has_failed(target, version, variables.resolve(state, target))
 
 
 def has_failed(target: Target, version: VersionNode, resolved: Variables) -> bool:
@@ -276,7 +287,7 @@ def _ordered(
         blockers.add(one)
         return None
     key = (REPAIR, 0, record.finished_at or 0, target.resource.name, target.name)
-    reason = record.rollback_cause if kind == "rollback" else ""
+    reason = record.rollback_cause if record.rollback_to is not None else ""
     return Release(version, kind, attempt, resolved, (one,), key, reason or kind)
 
 

@@ -339,12 +339,16 @@ def _roll_back_again(
 
 
 def _go_to(state: State, target: Target, one: Prospect, user: str) -> None:
-    """What it leaves is not tried again by itself; what it goes to may be, even if it was put back before."""
+    """What it goes back from is not tried again by itself; what it goes to may be, even if it was put back before."""
     assert one.after is not None
-    before = one.before.id if one.before is not None else ""
-    jobs.order_rollback(
-        state, target, before, one.after.id, f"{target_states.ORDERED_BY} {user or 'an operator'}"
-    )
+    cause = f"{target_states.ORDERED_BY} {user or 'an operator'}"
+    if rollbacks.kind_of(state, target, one.after) == "rollback":
+        jobs.order_rollback(
+            state, target, one.before.id if one.before is not None else "", one.after.id, cause
+        )
+    else:
+        target.record.rollback_to = one.after.id
+        target.record.rollback_cause = cause
     target.record.rolled_back.pop(one.after.id, None)
     target.record.failed_at = None
     target.record.failed_version = None

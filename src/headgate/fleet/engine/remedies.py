@@ -152,6 +152,8 @@ def _of_verdict(
             where += f" --value {_word(value)}"
         command = f"headgate resume {_rule(one)}{where}"
         yield Action(command, "budget:resume", "resumes the line; failures so far no longer count")
+        if _has_failed_with(state, one, version):
+            yield from _marking(target, version)
     elif one.kind == "gradualRollout" and one.verdict.outcome == "denied":
         command = f"headgate resume {_rule(one)}"
         yield Action(command, "budget:resume", "goes on with this version; failures so far no longer count")
@@ -187,6 +189,15 @@ def _of_verdict(
             f"--environment {_word(environment)} --resource {_word(target.resource.name)} --reason ..."
         )
         yield Action(command, "skip:write", "lets this target pass the rule")
+
+
+def _has_failed_with(state: State, one: GateResult, version: VersionNode | None) -> bool:
+    """Whether what would go on is what the line was stopped for."""
+    names = one.verdict.details.get("failed")
+    if version is None or not isinstance(names, list):
+        return False
+    records = [state.targets[name].record for name in names if name in state.targets]
+    return any(version.id in (record.failed_version, *record.rolled_back) for record in records)
 
 
 def _of_target_before(state: State, name: str) -> Iterator[Action]:

@@ -87,18 +87,21 @@ def deployed_version(state: State, target: Target) -> VersionNode | None:
 
 
 def rollback_version(state: State, target: Target) -> VersionNode | None:
-    """Where it goes when what runs was rejected and goes back: the last that ran here and is not known to be bad."""
+    """Where it goes when what runs was rejected and goes back: the last that ran here, is older, and is not known to be bad.
+    What is newer, because somebody said that the older one runs, comes by its own gates."""
     deployed = deployed_version(state, target)
     if deployed is None or not deployed.goes_back:
         return None
-    return last_good(state, target)
+    return last_good(state, target, before=deployed)
 
 
-def last_good(state: State, target: Target) -> VersionNode | None:
+def last_good(state: State, target: Target, before: VersionNode | None = None) -> VersionNode | None:
     record = target.record
     for version_id in (record.previous, *reversed(record.ran)):
         version = state.version(version_id)
         if version is None or not version.is_ready or version.id == record.deployed:
+            continue
+        if before is not None and version.order > before.order:
             continue
         is_bad = version.id in record.rolled_back or version.id in record.failures
         if not is_bad and in_scope(version, target):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from headgate.fleet.model.records import Job
-from headgate.fleet.state import candidates, variables
+from headgate.fleet.model.records import Job, JobKind
+from headgate.fleet.state import candidates
 from headgate.fleet.state.state import State
 from headgate.fleet.state.units import Target, VersionNode
 
@@ -15,21 +15,13 @@ def ahead(state: State, target: Target) -> VersionNode | None:
     ordered = state.version(target.record.rollback_to)
     if ordered is not None:
         return ordered
-    back = candidates.rollback_version(state, target)
-    return back if back is not None and not _is_barred(state, target, back) else None
+    return candidates.rollback_version(state, target)
 
 
-def _is_barred(state: State, target: Target, back: VersionNode) -> bool:
-    """What failed or was put back here, and is newer than what runs, is not passed over by itself."""
-    record = target.record
+def kind_of(state: State, target: Target, to: VersionNode) -> JobKind:
+    """Forward is not back: what is newer than what runs is deployed and verified like anything new."""
     deployed = candidates.deployed_version(state, target)
-    resolved = variables.resolve(state, target)
-    for version in candidates.newest_first(target):
-        if version is back or (deployed is not None and version.order < deployed.order):
-            return False
-        if version.id in record.rolled_back or record.failures.get(version.id) == resolved:
-            return True
-    return False
+    return "redeploy" if deployed is not None and to.order > deployed.order else "rollback"
 
 
 def tried_last(state: State, target: Target) -> Job | None:
