@@ -14,8 +14,54 @@ from typing import Any, NamedTuple
 
 from kube import CRASH, ControlPlane
 
+_WRITES = ("create", "update", "patch", "delete")
 Moment = tuple[int, int]
 """Which life of the server, and the version of the object that was written."""
+
+
+class Entry(NamedTuple):
+    """A write that was taken, with the object that came of it."""
+
+    at: Moment
+    verb: str
+    subresource: str
+    document: dict[str, Any]
+    url: str
+    received: str
+    """When the server was asked, by its clock."""
+
+    @property
+    def name(self) -> str:
+        return str(self.document["metadata"]["name"])
+
+
+def entries(plane: ControlPlane, namespace: str, resource: str) -> list[Entry]:
+    """Of one kind, in the order in which they took effect."""
+    return sorted(_entries(plane, namespace, resource), key=lambda entry: entry.at)
+
+
+def _entries(plane: ControlPlane, namespace: str, resource: str) -> Iterator[Entry]:
+    life = 0
+    for event in plane.audit(namespace):
+        if event is CRASH:
+            life += 1
+            continue
+        reference = event.get("objectRef") or {}
+        if event.get("stage") != "ResponseComplete" or event["responseStatus"]["code"] >= 300:
+            continue
+        document: dict[str, Any] = event.get("responseObject") or {}
+        version = document.get("metadata", {}).get("resourceVersion")
+        # Who deleted an object as the second of two is answered without a version; the first has it.
+        if event["verb"] not in _WRITES or reference.get("resource") != resource or not version:
+            continue
+        yield Entry(
+            (life, int(version)),
+            event["verb"],
+            reference.get("subresource", ""),
+            document,
+            event["requestURI"],
+            event["requestReceivedTimestamp"],
+        )
 
 
 class Sight(NamedTuple):
@@ -29,6 +75,7 @@ class Sight(NamedTuple):
     is_ready: bool
     is_going: bool
     is_gone: bool
+    labels: dict[str, str]
 
 
 class PodLife:
@@ -36,7 +83,7 @@ class PodLife:
 
     def __init__(self, sights: list[Sight]) -> None:
         first = sights[0]
-        self.name, self.host = first.name, first.host
+        self.name, self.host, self.labels = first.name, first.host, first.labels
         self.sights = sights
         self.began: Moment = first.at if first.verb == "create" else (first.at[0], 0)
         self.ended: Moment | None = next((each.at for each in sights if each.is_gone), None)
@@ -44,6 +91,11 @@ class PodLife:
     @property
     def last(self) -> Sight:
         return self.sights[-1]
+
+    @property
+    def going(self) -> Moment | None:
+        """When it was deleted, though it may have stayed for a while."""
+        return next((each.at for each in self.sights if each.is_going or each.is_gone), self.ended)
 
     def stood(self, at: Moment) -> Sight | None:
         """The last that was heard of it until then."""
@@ -64,7 +116,10 @@ def lives(plane: ControlPlane, namespace: str) -> list[PodLife]:
     sights: dict[str, list[Sight]] = defaultdict(list)
     for sight in _sights(plane, namespace):
         sights[sight.uid].append(sight)
-    found = sorted((PodLife(sorted(each)) for each in sights.values()), key=lambda life: life.began)
+    found = sorted(
+        (PodLife(sorted(each, key=lambda sight: sight.at)) for each in sights.values()),
+        key=lambda life: life.began,
+    )
     holders: dict[str, PodLife] = {}
     for life in found:
         before = holders.get(life.host)
@@ -79,7 +134,7 @@ def shortages(plane: ControlPlane, namespace: str, available: int) -> list[str]:
     found = lives(plane, namespace)
     said: list[str] = []
     for life in found:
-        going = next((each.at for each in life.sights if each.is_going or each.is_gone), life.ended)
+        going = life.going
         if going is None:
             continue
         before = (going[0], going[1] - 1)
@@ -103,30 +158,24 @@ def doubled(plane: ControlPlane, namespace: str) -> list[str]:
     return said
 
 
+def is_ready(document: dict[str, Any]) -> bool:
+    conditions = document.get("status", {}).get("conditions", ())
+    return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
+
+
 def _sights(plane: ControlPlane, namespace: str) -> Iterator[Sight]:
-    life = 0
-    for event in plane.audit(namespace):
-        if event is CRASH:
-            life += 1
-            continue
-        document: dict[str, Any] = event.get("responseObject") or {}
-        if event.get("stage") != "ResponseComplete" or event["responseStatus"]["code"] >= 300:
-            continue
-        if document.get("kind") != "Pod" or event["objectRef"].get("resource") != "pods":
-            continue
-        metadata, status = document["metadata"], document.get("status") or {}
-        if "resourceVersion" not in metadata:
-            # So is answered who deleted it as the second of two; the first has the version.
+    for entry in entries(plane, namespace, "pods"):
+        document, metadata = entry.document, entry.document["metadata"]
+        if document["kind"] != "Pod":
             continue
         yield Sight(
-            at=(life, int(metadata["resourceVersion"])),
+            at=entry.at,
             uid=metadata["uid"],
             name=metadata["name"],
             host=document["spec"].get("hostname", ""),
-            verb=event["verb"],
-            is_ready=any(
-                each["type"] == "Ready" and each["status"] == "True" for each in status.get("conditions", ())
-            ),
+            verb=entry.verb,
+            is_ready=is_ready(document),
             is_going="deletionTimestamp" in metadata,
-            is_gone=event["verb"] == "delete" and not metadata.get("deletionGracePeriodSeconds"),
+            is_gone=entry.verb == "delete" and not metadata.get("deletionGracePeriodSeconds"),
+            labels=metadata.get("labels") or {},
         )

@@ -21,21 +21,29 @@ DEFINITIONS = ApiResource(
 )
 
 
+BUSY = 10
+"""How much slower a machine may be that has other things to do: seconds of tests are those of one that has none."""
+_SHORTEST_LOOK_SECONDS, _LONGEST_LOOK_SECONDS = 0.02, 0.2
+
+
 def play(coroutine: Coroutine[Any, Any, None], seconds: float = 60) -> None:
     async def bounded() -> None:
-        await asyncio.wait_for(coroutine, seconds)
+        await asyncio.wait_for(coroutine, seconds * BUSY)
 
     asyncio.run(bounded())
 
 
 async def until(condition: Callable[[], Awaitable[object] | object], seconds: float = 30) -> None:
-    end = time.monotonic() + seconds
+    """Looks less often the longer it takes: whoever is waited for may need the processor."""
+    end = time.monotonic() + seconds * BUSY
+    pause = _SHORTEST_LOOK_SECONDS
     while True:
         held = condition()
         if await held if isinstance(held, Awaitable) else held:
             return
         assert time.monotonic() < end, "it did not come true in time"
-        await asyncio.sleep(0.02)
+        await asyncio.sleep(pause)
+        pause = min(pause * 1.2, _LONGEST_LOOK_SECONDS)
 
 
 @asynccontextmanager

@@ -34,6 +34,8 @@ def entry(
     return {
         "stage": "ResponseComplete",
         "verb": verb,
+        "requestURI": f"/api/v1/namespaces/{NAMESPACE}/pods/{pod}",
+        "requestReceivedTimestamp": "2026-01-01T00:00:00Z",
         "objectRef": {"resource": "pods", "namespace": NAMESPACE, "name": pod},
         "responseStatus": {"code": 200},
         "responseObject": document,

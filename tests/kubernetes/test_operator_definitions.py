@@ -18,7 +18,7 @@ from headgate.kubernetes.resources import ApiResource, Document
 from headgate.operator.installation import settings
 from kube import ControlPlane
 
-from . import operating
+from . import judging, operating
 from .operating import is_gone
 from .operating import operating as operator_of
 from .support import CONFIG_MAPS, DEFINITIONS, config_map, play, until
@@ -237,9 +237,9 @@ async def _says(client: Client, place: str, letter: str, value: str) -> bool:
 def _values(plane: ControlPlane, place: str, name: str) -> list[str]:
     """What was written into the object, one after the other."""
     found: list[str] = []
-    for event in _writes(plane, place):
-        value = (event.get("responseObject") or {}).get("data", {}).get("value")
-        if event["objectRef"].get("name") == name and value is not None and value not in found[-1:]:
+    for entry in _writes(plane, place):
+        value = entry.document.get("data", {}).get("value")
+        if entry.name == name and value is not None and value not in found[-1:]:
             found.append(value)
     return found
 
@@ -258,31 +258,26 @@ def test_items_go_two_by_two_and_not_before_their_time(plane: ControlPlane, plac
                 await until(lambda: have(client, place, "one"), 90)
 
     play(story(), 300)
-    made = [
-        event for event in _writes(plane, place) if event["objectRef"].get("name", "").startswith("north-")
-    ]
-    names = [event["objectRef"]["name"].removeprefix("north-") for event in made]
+    made = [entry for entry in _writes(plane, place) if entry.name.startswith("north-")]
+    names = [entry.name.removeprefix("north-") for entry in made]
     assert (set(names[:2]), set(names[2:])) == ({"a", "b"}, {"c", "d"})
-    assert all(datetime.fromisoformat(event["requestReceivedTimestamp"]) >= opens for event in made)
+    assert all(datetime.fromisoformat(entry.received) >= opens for entry in made)
 
 
-def _writes(plane: ControlPlane, place: str) -> Iterator[dict[str, Any]]:
-    """Of ConfigMaps, those that were taken."""
-    for event in plane.audit(place):
-        reference = event.get("objectRef") or {}
-        is_write = event["verb"] in ("create", "patch") and event["responseStatus"]["code"] < 300
-        if reference.get("resource") == "configmaps" and is_write:
-            yield event
+def _writes(plane: ControlPlane, place: str) -> Iterator[judging.Entry]:
+    """Of ConfigMaps, one after the other."""
+    for entry in judging.entries(plane, place, "configmaps"):
+        if entry.verb in ("create", "patch"):
+            yield entry
 
 
 def _order(plane: ControlPlane, place: str) -> list[str]:
     """Signals and what was written at them, as the API server saw it."""
     found: list[str] = []
-    for event in _writes(plane, place):
-        name = event["objectRef"].get("name", "")
-        data = (event.get("responseObject") or {}).get("data", {})
-        if name == settings.SIGNALS:
+    for entry in _writes(plane, place):
+        data = entry.document.get("data", {})
+        if entry.name == settings.SIGNALS:
             found.append("go" if data["go"] == "true" else "stop")
-        elif name.startswith("north-"):
+        elif entry.name.startswith("north-"):
             found.append(data["value"])
     return found

@@ -17,7 +17,7 @@ from headgate.kubernetes.errors import ApiError
 from headgate.kubernetes.resources import ApiResource, Document
 from kube import ControlPlane
 
-from . import operating
+from . import judging, operating
 from .operating import EVENTS, SERVICES, is_gone
 from .operating import operating as operator_of
 from .processes import processes
@@ -335,7 +335,7 @@ def test_a_collection_is_changed_in_waves(plane: ControlPlane, place: str) -> No
                 await until(lambda: _are_at(client, place, "v2"), 60)
 
     play(story(), 150)
-    written = [event["objectRef"]["name"].rpartition("-")[2] for event in _deployment_writes(plane, place)]
+    written = [entry.name.rpartition("-")[2] for entry in _deployment_writes(plane, place)]
     waves = [{"0"}, {"1"}, {"2", "3"}, {"4", "5", "6"}]
     assert [set(written[start:end]) for start, end in ((0, 1), (1, 2), (2, 4), (4, 7))] == waves
     assert [set(written[start:end]) for start, end in ((7, 8), (8, 9), (9, 11), (11, 14))] == waves
@@ -368,9 +368,9 @@ def test_waves_go_on_whoever_is_killed(plane: ControlPlane, place: str) -> None:
 
     play(story(), 280)
     changed = [
-        event["objectRef"]["name"].rpartition("-")[2]
-        for event in _deployment_writes(plane, place)
-        if event["responseObject"]["spec"]["template"]["spec"]["containers"][0]["image"] == "v2"
+        entry.name.rpartition("-")[2]
+        for entry in _deployment_writes(plane, place)
+        if entry.document["spec"]["template"]["spec"]["containers"][0]["image"] == "v2"
     ]
     order = list(dict.fromkeys(changed))
     assert [set(order[:1]), set(order[1:2]), set(order[2:4]), set(order[4:])] == [
@@ -428,14 +428,10 @@ async def _are_at(client: Client, place: str, image: str) -> bool:
     )
 
 
-def _deployment_writes(plane: ControlPlane, place: str) -> Iterator[Any]:
-    for event in plane.audit(place):
-        reference = event.get("objectRef") or {}
-        if (
-            reference.get("resource") == "deployments"
-            and not reference.get("subresource")
-            and "fieldManager=headgate-graphs" in event["requestURI"]
-            and event.get("stage") == "ResponseComplete"
-            and event["responseStatus"]["code"] < 300
-        ):
-            yield event
+def _deployment_writes(plane: ControlPlane, place: str) -> list[judging.Entry]:
+    """The operator's."""
+    return [
+        entry
+        for entry in judging.entries(plane, place, "deployments")
+        if not entry.subresource and "fieldManager=headgate-graphs" in entry.url
+    ]

@@ -8,7 +8,7 @@ from headgate.kubernetes.client import Client
 from headgate.kubernetes.resources import ApiResource, Document
 from kube import ControlPlane
 
-from . import operating
+from . import judging, operating
 from .operating import CLIQUES, GROUPS, clique, pod_set
 from .operating import operating as operator_of
 from .support import play, until
@@ -139,30 +139,25 @@ def test_cliques_start_in_their_order(control_plane: ControlPlane, kube_namespac
                 await until(lambda: operating.is_updated(client, "web", namespace), 90)
 
     play(story(), 300)
-    order = _bindings_and_readiness(control_plane, namespace)
-    assert [what.rpartition(" ")[0] for what in order if what.startswith("bound")] == [
-        *("bound first", "bound first", "bound second", "bound third")
+    order = _gates_and_readiness(control_plane, namespace)
+    assert [what.rpartition(" ")[0] for what in order if what.startswith("free")] == [
+        *("free first", "free first", "free second", "free third")
     ]
     for earlier, later in (("first", "second"), ("second", "third")):
         ready = max(index for index, what in enumerate(order) if what.startswith(f"ready {earlier}"))
-        bound = min(index for index, what in enumerate(order) if what.startswith(f"bound {later}"))
-        assert ready < bound, order
+        free = min(index for index, what in enumerate(order) if what.startswith(f"free {later}"))
+        assert ready < free, order
 
 
-def _bindings_and_readiness(plane: ControlPlane, namespace: str) -> list[str]:
-    """In the order in which the API server answered."""
+def _gates_and_readiness(plane: ControlPlane, namespace: str) -> list[str]:
+    """Which pods were let go to the scheduler, and which were ready, one after the other."""
     found: list[str] = []
-    for event in plane.audit(namespace):
-        reference = event.get("objectRef") or {}
-        if reference.get("resource") != "pods" or event["responseStatus"]["code"] >= 300:
-            continue
-        name = reference.get("name", "")
-        role = name.removeprefix("web-0-").rpartition("-")[0]
-        if reference.get("subresource") == "binding":
-            found.append(f"bound {role} {name}")
-        elif reference.get("subresource") == "status":
-            conditions = event["responseObject"].get("status", {}).get("conditions", ())
-            is_ready = any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
-            if is_ready and f"ready {role} {name}" not in found:
-                found.append(f"ready {role} {name}")
+    for entry in judging.entries(plane, namespace, "pods"):
+        role = entry.name.removeprefix("web-0-").rpartition("-")[0]
+        said = []
+        if entry.verb != "create" and not entry.document["spec"].get("schedulingGates"):
+            said.append(f"free {role} {entry.name}")
+        if judging.is_ready(entry.document):
+            said.append(f"ready {role} {entry.name}")
+        found += [each for each in said if each not in found]
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
@@ -10,7 +10,7 @@ from headgate.kubernetes.resources import Document
 from headgate.workload import labels
 from kube import ControlPlane
 
-from . import operating
+from . import judging, operating
 from .operating import clique, pod_set
 from .operating import operating as operator_of
 from .support import is_ready, play, until
@@ -102,24 +102,16 @@ def test_an_update_takes_the_steps_of_its_strategy(
                 await until(lambda: operating.is_updated(client, "llm", namespace))
 
     def taken() -> list[str]:
-        return list(_steps(control_plane, namespace, label))[count:]
+        return _steps(control_plane, namespace, label)[count:]
 
     play(story(), 150)
     assert (sorted(taken()) if steps == sorted(steps) else taken()) == steps
 
 
-def _steps(plane: ControlPlane, namespace: str, label: str) -> Iterator[str]:
+def _steps(plane: ControlPlane, namespace: str, label: str) -> list[str]:
     """Which unit's pod was made or deleted, one after the other."""
-    units: dict[str, str] = {}
-    for event in plane.audit(namespace):
-        reference = event.get("objectRef") or {}
-        if reference.get("resource") != "pods" or reference.get("subresource"):
-            continue
-        if event.get("stage") != "ResponseComplete" or event["responseStatus"]["code"] >= 300:
-            continue
-        if event["verb"] == "create":
-            made = event["responseObject"]["metadata"]
-            units[made["name"]] = made["labels"][label]
-            yield f"+{made['labels'][label]}"
-        elif event["verb"] == "delete":
-            yield f"-{units[reference['name']]}"
+    found: list[tuple[judging.Moment, str]] = []
+    for life in judging.lives(plane, namespace):
+        found.append((life.began, f"+{life.labels[label]}"))
+        found += [(life.going, f"-{life.labels[label]}")] if life.going is not None else []
+    return [step for _, step in sorted(found)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Callable, Iterable, Mapping
 
 from headgate.cluster.cache import ObjectCache
@@ -16,7 +15,7 @@ from headgate.kubernetes.discovery import Discovery, UnknownKindError
 from headgate.kubernetes.reflector import Reflector
 from headgate.kubernetes.schemas import ClusterSchemas
 from headgate.operator.crds import graphs as kinds
-from headgate.operator.running import graph_kinds
+from headgate.operator.running import ending, graph_kinds
 from headgate.operator.running.events import EventRecorder, Told
 from headgate.operator.running.graph_kinds import CRD_GROUP, CRD_KIND, KindName, LearntKinds
 from headgate.operator.running.loop import ControllerLoop
@@ -137,11 +136,7 @@ class GraphKeeper:
         self._loop = loop
 
     async def close(self) -> None:
-        for task in self._waiting.values():
-            task.cancel()
-        for task in self._waiting.values():
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
+        await ending.end(self._waiting.values())
 
     async def prepare(self, request: Key) -> bool:
         cache = self._cache()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import time
 from collections.abc import Callable, Coroutine
@@ -17,7 +16,7 @@ from headgate.kubernetes.fencing import FencedClient
 from headgate.kubernetes.lease import DeposedError, Election, Leadership
 from headgate.kubernetes.resources import ApiResource
 from headgate.operator.installation import settings
-from headgate.operator.running import graphs, workloads
+from headgate.operator.running import ending, graphs, workloads
 from headgate.operator.running.events import EventRecorder
 from headgate.operator.running.feed import ObjectFeed
 from headgate.operator.running.loop import AnyLoop, ControllerLoop
@@ -117,9 +116,7 @@ class Term:
             logger.info("all is listed; the controllers begin")
             await first_end(loop.run(), graph_loop.run())
         finally:
-            heard.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await heard
+            await ending.end([heard])
             await keeper.close()
 
     async def _served(self, api_version: str, kind: str) -> ApiResource:
@@ -194,8 +191,4 @@ async def first_end(*coroutines: Coroutine[Any, Any, Any]) -> None:
         for task in done:
             task.result()
     finally:
-        for task in tasks:
-            task.cancel()
-        for task in tasks:
-            with contextlib.suppress(asyncio.CancelledError, Exception):
-                await task
+        await ending.end(tasks)

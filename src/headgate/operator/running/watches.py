@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Iterator
 
 from headgate.kernel.objects import Object
 from headgate.kubernetes.client import Client
 from headgate.kubernetes.reflector import Reflector
 from headgate.kubernetes.resources import ApiResource
+from headgate.operator.running import ending
 from headgate.operator.running.feed import ObjectFeed
 
 
@@ -67,9 +67,7 @@ class Watches:
         self._reflectors.pop((group, kind), None)
         task = self._tasks.pop((group, kind), None)
         if task is not None:
-            task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
+            await ending.end([task])
 
     async def close(self) -> None:
         for group, kind in list(self._reflectors):

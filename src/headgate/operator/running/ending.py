@@ -1,0 +1,24 @@
+"""How tasks are ended by others."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from typing import Any
+
+
+async def end(tasks: Iterable[asyncio.Task[Any]]) -> None:
+    """Cancels them and waits until they are over, whatever they raise.
+
+    They are waited for and not awaited: whoever waits may be cancelled meanwhile, and must not take that for the end of
+    the tasks and go on as if nobody had asked it to stop.
+    """
+    found = tuple(tasks)
+    for task in found:
+        task.cancel()
+    if not found:
+        return
+    done, _ = await asyncio.wait(found)
+    for task in done:
+        if not task.cancelled():
+            task.exception()
