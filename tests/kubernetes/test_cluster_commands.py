@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import kube
+from cli.test_watch_terminal import Terminal
 from headgate.cli import main
 from headgate.kubernetes import objects
 from headgate.kubernetes.errors import ConflictError
@@ -165,6 +167,78 @@ REFUSED = {
     "pod/other": "TARGET: Pod is no kind of a ResourceGraphDefinition",
     "nosuch/other": "the cluster: the cluster serves nothing named nosuch",
 }
+
+
+def test_a_set_is_followed_live_in_a_terminal_and_by_lines_in_a_pipe(
+    control_plane: ControlPlane, kube_namespace: str
+) -> None:
+    commands = Commands(control_plane, kube_namespace)
+
+    def document(image: str, ready_after: str = "0s") -> operating.Document:
+        made = clique("front", 1, image)
+        made["annotations"] = {"headgate.test/ready-after": ready_after}
+        return pod_set("web", kube_namespace, 1, [made])
+
+    async def story() -> None:
+        async with control_plane.client() as client:
+            await operating.install(client)
+            assert (await commands.run("workload", "watch", "web")).exit_code == main.FAILED
+            async with operator_of(control_plane, kube_namespace):
+                await operating.apply(client, document("v1"))
+                await until(lambda: commands.is_state("done", "workload", "status", "web"), 60)
+                late = await commands.run("workload", "watch", "web", "--timeout", "1s")
+                assert (late.exit_code, late.output.count("gone")) == (main.OK, 0)
+
+                words = ["workload", "watch", "web", "--kubeconfig", str(control_plane.kubeconfig)]
+                screen = Terminal([*words, "-n", kube_namespace], 100, 12)
+                await asyncio.to_thread(screen.read_until, "PodCliqueSet web: ")
+                await operating.apply(client, document("v2", "5s"))
+                await until(lambda: commands.is_state("updating", "workload", "status", "web"))
+                piped = await commands.run("workload", "watch", "web", "--until", "done", "--timeout", "60s")
+                assert piped.exit_code == main.OK, piped.output
+                lines = [line.partition("  ")[2] for line in piped.stdout.splitlines()]
+                assert lines[0].startswith("PodCliqueSet web: updating, RollingUpdate, revision 2")
+                way = "replica 0 / clique front / pod web-0-front-"
+                assert any(line.startswith(way) and line.endswith(": ready, revision 2") for line in lines)
+                assert any(line.startswith(way) and ": scheduled, not ready" in line for line in lines)
+                await asyncio.to_thread(screen.read_until, "scheduled, not ready")
+                await asyncio.to_thread(screen.read_until, "revision 2")
+                screen.process.send_signal(signal.SIGINT)
+                await asyncio.to_thread(screen.process.wait, 30)
+                assert screen.close() == main.INTERRUPTED
+
+                trees = await commands.run("workload", "watch", "web", "--until", "done", "-o", "json")
+                [tree] = [json.loads(line) for line in trees.stdout.splitlines()]
+                assert (tree["state"], tree["part"]) == (
+                    "done", {"kind": "set", "revision": 2, "role": "regular", "dependsOn": []},
+                )  # fmt: skip
+
+    play(story(), 150)
+
+
+def test_a_graph_is_followed_until_it_is_propagated(plane: ControlPlane, place: str) -> None:
+    commands = Commands(plane, place)
+
+    async def story() -> None:
+        async with plane.client() as client:
+            await operating.install(client)
+            async with operator_of(plane, place):
+                await shops.define(client, shops.shop_definition())
+                await shops.apply(client, shops.shop("web", place))
+                done = await commands.run("graph", "watch", "shop/web", "--until", "done", "--timeout", "60s")
+                assert done.exit_code == main.OK, done.output
+                lines = [line.partition("  ")[2] for line in done.stdout.splitlines()]
+                assert any(line.startswith("deployment / Deployment web: ready") for line in lines)
+
+                assert (await commands.run("graph", "pause", "shop/web")).exit_code == main.OK
+                await shops.apply(client, shops.shop("web", place, image="v2"))
+                blocked = await commands.run(
+                    "graph", "watch", "shop/web", "--until", "done", "--timeout", "2s"
+                )
+                assert blocked.exit_code == main.FAILED, blocked.output
+                assert "propagation is paused" in blocked.stdout
+
+    play(story(), 150)
 
 
 def test_an_order_is_about_what_was_looked_at(control_plane: ControlPlane, kube_namespace: str) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 import kube
 from docs import pages
@@ -122,6 +123,41 @@ def test_a_watch_hands_in_what_comes_and_goes_until_it_is_ended(
                 process.wait()
 
     play(story())
+
+
+def test_the_service_itself_hands_in_what_comes_and_goes_also_after_a_crash(
+    control_plane: kube.ControlPlane, kube_namespace: str, tmp_path: Path
+) -> None:
+    [context] = [each["name"] for each in yaml.safe_load(control_plane.kubeconfig.read_text())["contexts"]]
+    service = Server(
+        tmp_path,
+        "--discover",
+        f"{context}=east",
+        environment={"KUBECONFIG": str(control_plane.kubeconfig)},
+    )
+
+    async def story() -> None:
+        async with farm(control_plane, kube_namespace, nodes=1) as it:
+
+            def has(*wanted: str) -> bool:
+                found = names(service.admin())
+                return "east" in found and [name for name in found if kube_namespace in name] == [*wanted]
+
+            await until(lambda: has(*it.nodes))
+            await it.add_nodes(1)
+            await until(lambda: has(*it.nodes))
+            await asyncio.to_thread(service.kill)
+            await it.client.delete(NODES, it.nodes[0])
+            await asyncio.to_thread(service.start)
+            await until(lambda: has(it.nodes[1]), 60)
+            log = service.admin().expect(200, "GET", "/v1/audit").json["items"]
+            assert {entry["user"] for entry in log if entry["kind"] == "Resource"} == {"discovery"}
+
+    service.start()
+    try:
+        play(story(), 120)
+    finally:
+        service.stop()
 
 
 def test_a_kubeconfig_or_a_context_that_is_not_there_is_said(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import click
 import msgspec
 
-from headgate.cli import cluster_trees, clusters, failures, options, pairs
+from headgate.cli import cluster_trees, cluster_watching, clusters, failures, options, pairs
 from headgate.cli.clusters import AskedCluster, ClusterLocation
 from headgate.graph import controller
 from headgate.graph.reconcile import operate
@@ -17,7 +17,8 @@ from headgate.kubernetes import objects
 from headgate.kubernetes.errors import NotFoundError
 from headgate.kubernetes.resources import ApiResource
 from headgate.operator.crds import graphs as kinds
-from headgate.operator.looking import graphs, listing, orders
+from headgate.operator.looking import graphs, listing, news, orders
+from headgate.operator.looking.news import HeardOf
 
 
 def _checked(context: click.Context, parameter: click.Parameter, target: str | None) -> str | None:
@@ -73,6 +74,29 @@ def explain(place: ClusterLocation, target: str, form: str) -> None:
     """
     _, tree = place.ask(lambda cluster: _explained(cluster, target))
     cluster_trees.explanation(target, tree, form)
+
+
+@command.command("watch")
+@_TARGET
+@cluster_watching.options
+@options.output()
+@clusters.with_place
+def watch(place: ClusterLocation, target: str, until: str | None, timeout: str | None, form: str) -> None:
+    """Follows TARGET, a definition or an instance as KIND/NAME, as it changes: a tree on a terminal, in a pipe a line for
+    each part that changed.
+
+    Exit codes: 0 with --until it is propagated, or the time is over without --until; 1 there is no such definition or
+    instance, the cluster refuses, or with --until it is not propagated; 2 called wrongly; 4 the cluster cannot be reached; 5
+    not allowed; 130 ended with Ctrl-C.
+    """
+
+    async def look(cluster: AskedCluster) -> ExplanationTree:
+        return (await _explained(cluster, target))[1]
+
+    async def hear(cluster: AskedCluster) -> list[HeardOf]:
+        return await news.of_graph(cluster.discovery, (await _find(cluster, target)).definition)
+
+    cluster_watching.run(place, look, hear, cluster_watching.ending(until, timeout), form)
 
 
 @command.command("pause")

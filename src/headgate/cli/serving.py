@@ -37,6 +37,8 @@ from headgate.api.app import Application, create_app
 from headgate.api.aside.lanes import Aside
 from headgate.api.authentication import Authenticator
 from headgate.api.calls import Service
+from headgate.api.cluster_discovery import ClusterDiscovery, DiscoveredCluster
+from headgate.api.connected_clusters import ConnectedClusters
 from headgate.api.levels_below import ClusterLevels
 from headgate.api.login_codes import LoginCodes
 from headgate.api.metrics import Metrics
@@ -84,6 +86,7 @@ class Options(msgspec.Struct, frozen=True):
     allow_address: tuple[str, ...] = ()
     allow_env: tuple[str, ...] = ()
     allow_cluster: tuple[str, ...] = ()
+    discover: tuple[DiscoveredCluster, ...] = ()
     reaches_private: bool = False
     """Without `allow_address`, whether agents reach this machine and its network, or public addresses only; and without
     `allow_cluster`, whether they reach every cluster of its kubeconfig, or none."""
@@ -156,7 +159,10 @@ class Process:
         self._stop: asyncio.Event | None = None
         self._server: _Server | None = None
         self._aside: Aside | None = None
-        self._levels = ClusterLevels(Clusters(options.allowed_clusters), self._explained)
+        self._closing: list[Callable[[], Coroutine[Any, Any, None]]] = []
+        asked = Clusters(options.allowed_clusters)
+        self._levels = ClusterLevels(asked, self._explained)
+        self._clusters = ConnectedClusters(asked, self._watch.now)
 
     def _prepare(self) -> None:
         """Blocks; can be tried again."""
@@ -221,6 +227,8 @@ class Process:
             if self._aside is not None:
                 await self._aside.close()
             await self._levels.close()
+            for close in self._closing:
+                await close()
             await web.close()
             if self._is_started:
                 await asyncio.to_thread(self.worker.stop)
@@ -245,9 +253,19 @@ class Process:
                 return
             self.worker.start()
             self._is_started = True
+            background.extend(asyncio.create_task(each.run()) for each in self._discoveries())
             on_ready()
 
         return begin
+
+    def _discoveries(self) -> list[ClusterDiscovery]:
+        """Whoever runs the server says which clusters these are: it need not allow them to agents."""
+        if not self.options.discover:
+            return []
+        clusters = Clusters(tuple(each.context for each in self.options.discover))
+        self._closing.append(clusters.close)
+        service = self._service("")
+        return [ClusterDiscovery(service, clusters, each, self.holder) for each in self.options.discover]
 
     def _build_runner(self, web: Web, address: str) -> AgentRunner:
         for holder in self.store.claim_holders():
@@ -306,23 +324,29 @@ class Process:
         oidc = OidcVerifier(self.options.oidc, self._watch.now) if self.options.oidc is not None else None
         authenticate = Authenticator(self.store, self._watch.now, oidc)
         if self.options.serves and not self.options.url.startswith(_IN_THIS_PROCESS):
-            self._aside = Aside(self.options.url)
-        service = Service(
-            worker_client=self.worker_client,
-            store=self.store,
-            clock=self._watch.now,
-            public_url=address,
-            credentials=self._credentials,
+            self._aside = Aside(self.options.url, self.options.allowed_clusters)
+        service = msgspec.structs.replace(
+            self._service(address),
             tokens_changed=authenticate.forget,
-            health=self.health,
             aside=self._aside,
             login_codes=self.login_codes,
             levels=self._levels,
+            clusters=self._clusters,
         )
         routes = ALL if self.options.serves else checks.ROUTES
         fallback = console.serve if self.options.serves else None
         return create_app(
             service, routes, authenticate, metrics=self.metrics, ready=self._reasons, fallback=fallback
+        )
+
+    def _service(self, address: str) -> Service:
+        return Service(
+            worker_client=self.worker_client,
+            store=self.store,
+            clock=self._watch.now,
+            public_url=address,
+            credentials=self._credentials,
+            health=self.health,
         )
 
     def _first_token(self) -> str | None:

@@ -1,9 +1,14 @@
 import contextlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+from headgate.cli import failures
+
+if TYPE_CHECKING:
+    from headgate.api.cluster_discovery import DiscoveredCluster
 
 LEVELS = ("debug", "info", "warning", "error")
 
@@ -105,6 +110,29 @@ def health_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
+def _discovered(
+    context: click.Context, parameter: click.Parameter, given: tuple[str, ...]
+) -> "tuple[DiscoveredCluster, ...]":
+    """An environment variable has several with spaces between them."""
+    from headgate.api.cluster_discovery import DiscoveredCluster
+
+    workspace = str(context.meta.get("discover_workspace") or "default")
+    found = []
+    for text in given:
+        cluster, _, name = text.rpartition("=") if "=" in text else (text, "", text)
+        if not cluster or not name:
+            raise failures.misused(f'--discover: is "{text}"; allowed is CONTEXT or CONTEXT=NAME')
+        found.append(DiscoveredCluster(cluster, name, workspace))
+    if len({each.provider for each in found}) < len(found):
+        raise failures.misused("--discover: two clusters have one name")
+    return tuple(found)
+
+
+def _remember_workspace(context: click.Context, parameter: click.Parameter, given: str) -> str:
+    context.meta["discover_workspace"] = given
+    return given
+
+
 def api_options(function: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(
         (
@@ -115,6 +143,25 @@ def api_options(function: Callable[..., Any]) -> Callable[..., Any]:
                 default=4380,
                 show_default=True,
                 help="The port to listen on; 0 takes a free one.",
+            ),
+            click.option(
+                "--discover",
+                multiple=True,
+                envvar="HEADGATE_DISCOVER",
+                metavar="CONTEXT[=NAME]",
+                callback=_discovered,
+                help="A context of this server's kubeconfig, or in-cluster, whose nodes become resources and stay so as they "
+                "come and go; NAME is what the cluster is called, its context if absent. May be repeated.",
+            ),
+            click.option(
+                "--discover-workspace",
+                metavar="NAME",
+                default="default",
+                show_default=True,
+                is_eager=True,
+                expose_value=False,
+                callback=_remember_workspace,
+                help="Where they become resources.",
             ),
             click.option(
                 "--public-url",

@@ -6,12 +6,16 @@ from collections.abc import Callable
 
 import click
 
-from headgate.cli import cluster_trees, clusters, failures, options, pairs
+from headgate.cli import cluster_trees, cluster_watching, clusters, failures, options, pairs
 from headgate.cli.clusters import AskedCluster, ClusterLocation
 from headgate.kernel.explanations import ExplanationTree
 from headgate.kernel.objects import Object
+from headgate.kubernetes import objects
+from headgate.kubernetes.errors import NotFoundError
+from headgate.kubernetes.resources import ApiResource
 from headgate.operator.crds import workloads as kinds
-from headgate.operator.looking import listing, orders, sets
+from headgate.operator.looking import listing, news, orders, sets
+from headgate.operator.looking.news import HeardOf
 from headgate.workload.plan import operate
 
 _NAME = click.argument("name")
@@ -55,6 +59,27 @@ def explain(place: ClusterLocation, name: str, form: str) -> None:
     """
     _, tree = place.ask(lambda cluster: _seen(cluster, name))
     cluster_trees.explanation(name, tree, form)
+
+
+@command.command("watch")
+@_NAME
+@cluster_watching.options
+@options.output()
+@clusters.with_place
+def watch(place: ClusterLocation, name: str, until: str | None, timeout: str | None, form: str) -> None:
+    """Follows the PodCliqueSet NAME as it changes: a tree on a terminal, in a pipe a line for each part that changed.
+
+    Exit codes: 0 with --until it is done, or the time is over without --until; 1 there is no such set, the cluster refuses, or
+    with --until it is not done; 2 called wrongly; 4 the cluster cannot be reached; 5 not allowed; 130 ended with Ctrl-C.
+    """
+
+    async def look(cluster: AskedCluster) -> ExplanationTree:
+        return (await _seen(cluster, name))[1]
+
+    async def hear(cluster: AskedCluster) -> list[HeardOf]:
+        return await news.of_set(cluster.discovery, cluster.namespace, name)
+
+    cluster_watching.run(place, look, hear, cluster_watching.ending(until, timeout), form)
 
 
 @command.command("pause")
@@ -125,11 +150,18 @@ def _order(
 
 
 async def _seen(cluster: AskedCluster, name: str) -> tuple[Object, ExplanationTree]:
-    seen = await sets.look(cluster.client, cluster.discovery, cluster.namespace)
-    item = seen.find(cluster.namespace, name)
-    if item is None:
-        there_are = ", ".join(each.name for each in seen.all()) or "none"
-        raise failures.CommandFailure(
-            f'NAME: is "{name}"; PodCliqueSets of the namespace {cluster.namespace}: {there_are}'
-        )
+    resource = await listing.own_kind(cluster.discovery, kinds.SET.api_version, kinds.SET.kind)
+    try:
+        item = objects.read(await cluster.client.get(resource, name, cluster.namespace), resource)
+    except (NotFoundError, ValueError):
+        raise await _missing(cluster, name, resource) from None
+    seen = await sets.look_at(cluster.client, cluster.discovery, item)
     return item, seen.explain(item, pairs.now())
+
+
+async def _missing(cluster: AskedCluster, name: str, resource: ApiResource) -> failures.CommandFailure:
+    known = await listing.all_of(cluster.client, resource, cluster.namespace)
+    there_are = ", ".join(sorted(each.name for each in known)) or "none"
+    return failures.CommandFailure(
+        f'NAME: is "{name}"; PodCliqueSets of the namespace {cluster.namespace}: {there_are}'
+    )

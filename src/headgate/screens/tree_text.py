@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from headgate.kernel import instants
+from headgate.kernel.explanations import SETTLED
 from headgate.kernel.instants import Instant
 from headgate.screens import explanation_text
 
@@ -12,6 +13,33 @@ def whole(tree: dict[str, Any], *, is_drawn: bool, paint: Callable[[str], str] =
     """One line for each part; `is_drawn` is for eyes on a terminal, else depth is spaces alone."""
     yield _part(tree, paint)
     yield from _below(tree, "", is_drawn, paint)
+
+
+def fitting(tree: dict[str, Any], height: int | None, paint: Callable[[str], str] = str) -> list[str]:
+    """As much of it as a screen has lines for: what is settled is left out first, then what comes last."""
+    lines = list(whole(tree, is_drawn=True, paint=paint))
+    if height is None or len(lines) <= height:
+        return lines
+    lines = list(whole(_unsettled_parts(tree), is_drawn=True, paint=paint))
+    if len(lines) <= height:
+        return lines
+    return [*lines[: height - 1], f"and {len(lines) - height + 1} more lines"]
+
+
+def _unsettled_parts(tree: dict[str, Any]) -> dict[str, Any]:
+    children = [_unsettled_parts(child) for child in tree["children"] if not _is_settled(child)]
+    left_out = len(tree["children"]) - len(children)
+    said = f"{left_out} more are {'/'.join(sorted(_states(tree)))}" if left_out else ""
+    message = "; ".join(part for part in (tree["message"], said) if part)
+    return {**tree, "message": message, "children": children}
+
+
+def _is_settled(tree: dict[str, Any]) -> bool:
+    return tree["state"] in SETTLED and all(_is_settled(child) for child in tree["children"])
+
+
+def _states(tree: dict[str, Any]) -> set[str]:
+    return {child["state"] for child in tree["children"] if _is_settled(child)}
 
 
 def _below(tree: dict[str, Any], before: str, is_drawn: bool, paint: Callable[[str], str]) -> Iterator[str]:
