@@ -1112,6 +1112,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/release-targets/{target}/variables": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the variables of a target and who has set them
+         * @description Needs the permission `read`.
+         */
+        get: operations["listTargetVariables"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/release-targets/{target}/jobs": {
         parameters: {
             query?: never;
@@ -1172,6 +1192,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/release-targets/{deployment}/{environment}/{resource}/variables": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the variables of a target and who has set them
+         * @description Needs the permission `read`.
+         */
+        get: operations["listTargetVariablesByParts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/release-targets/{deployment}/{environment}/{resource}/jobs": {
         parameters: {
             query?: never;
@@ -1184,6 +1224,28 @@ export interface paths {
          * @description Needs the permission `read`.
          */
         get: operations["listTargetJobsByParts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/selection": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Say which release targets a selector reaches
+         * @description As a policy, a freeze or the `targetSelector` of a version would have it. Nothing is stored.
+         *
+         *     Needs the permission `read`.
+         */
+        get: operations["getSelection"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1802,6 +1864,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/simulate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Play a scenario in virtual time
+         * @description `page` is what `headgate simulate -o html` writes. It concerns no workspace and stores nothing. One that takes more than 20 seconds is cut, and `wasCut` says so; files that the scenario names are not read.
+         *
+         *     Needs the permission `read`.
+         */
+        post: operations["simulate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/status": {
         parameters: {
             query?: never;
@@ -2012,6 +2096,66 @@ export interface paths {
          * @description It logs in as the caller, once, within ten minutes, at the server that made it.
          */
         post: operations["createLoginCode"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/session/ways": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How one can log in to the console
+         * @description A token or a link always; `oidc` where the server knows a provider to log in at.
+         */
+        get: operations["listLoginWays"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/session/oidc": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to log in at the OIDC provider
+         * @description The browser goes to `address` and comes back to `/v1/session/callback`. What binds the two is in a cookie of this answer, for 10 minutes.
+         */
+        post: operations["beginOidcLogin"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/session/callback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Where the OIDC provider sends the browser back to
+         * @description Sends the browser on: to the page it came from, with the cookie of a session, or to the page that says why not.
+         */
+        get: operations["finishOidcLogin"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -3065,6 +3209,19 @@ export interface components {
             message: string;
             nextEvaluationTime: string | null;
         };
+        /** @description What a job that began now would be given. */
+        TargetVariables: {
+            items: components["schemas"]["TargetVariable"][];
+        };
+        /** @description `source` says who has set it: the resource, the deployment (for the resources of `selector`, or as its default), or the variable set `name`. */
+        TargetVariable: {
+            key: string;
+            value: unknown;
+            /** @enum {string} */
+            source: "resource" | "deploymentValue" | "variableSet" | "default";
+            name: string;
+            selector: string | null;
+        };
         /** @description `current` is the tag of what runs there. */
         Target: {
             name: string;
@@ -3350,6 +3507,17 @@ export interface components {
             };
             assumed: string[];
         };
+        /** @description How it went, and the page that shows it. */
+        SimulationResult: {
+            scenario: string;
+            /** Format: int64 */
+            seed: number;
+            converged: boolean;
+            wasCut: boolean;
+            violations: string[];
+            failedExpectations: string[];
+            page: string;
+        };
         /** @description `atRest`: no job lives, nothing is measured, and no time is waited for in the whole workspace. `warnings` name what somebody should know before the next cycle, such as hooks that a bracket no longer has. */
         Status: {
             atRest: boolean;
@@ -3549,7 +3717,7 @@ export interface components {
             /** @description The cursor of the next page; null on the last one. */
             next: string | null;
         };
-        /** @description Without a workspace it is good for all of them. */
+        /** @description Without a workspace it is good for all of them. `lastUsedAt` is right to about a minute, and null if nobody has used it yet. */
         Token: {
             id: string;
             name: string;
@@ -3562,6 +3730,8 @@ export interface components {
             createdBy: string;
             /** Format: date-time */
             expiresAt: string | null;
+            /** Format: date-time */
+            lastUsedAt: string | null;
         };
         TokenPage: {
             items: components["schemas"]["Token"][];
@@ -3581,6 +3751,8 @@ export interface components {
             createdBy: string;
             /** Format: date-time */
             expiresAt: string | null;
+            /** Format: date-time */
+            lastUsedAt: string | null;
             secret: string;
         };
         /** @description Permissions by workspace, `*` for all of them. */
@@ -3606,6 +3778,16 @@ export interface components {
             link: string;
             /** Format: date-time */
             expiresAt: string;
+        };
+        LoginWays: {
+            oidc: components["schemas"]["OidcWay"] | null;
+        };
+        /** @description `title` is what people call the provider. */
+        OidcWay: {
+            title: string;
+        };
+        OidcLoginBegun: {
+            address: string;
         };
         Checks: {
             checks: components["schemas"]["CheckResult"][];
@@ -4601,6 +4783,13 @@ export interface components {
             /** @description `false` if absent. */
             force?: boolean;
         };
+        /** @description `scenario` is the text of a file of `headgate simulate`; `until` a time, or one such as +72h from the start. */
+        SimulationInput: {
+            scenario: string;
+            until?: string | null;
+            /** Format: int64 */
+            seed?: number | null;
+        };
         TokenInput: {
             name: components["schemas"]["Name"];
             /** @enum {string|null} */
@@ -4616,6 +4805,11 @@ export interface components {
         SessionInput: {
             token?: string | null;
             code?: string | null;
+        };
+        /** @description `returnTo` is the page of the console to go on with; what is no path of this server counts as `/`. */
+        OidcLoginInput: {
+            /** @description `"/"` if absent. */
+            returnTo?: string;
         };
     };
     responses: {
@@ -8845,6 +9039,39 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listTargetVariables: {
+        parameters: {
+            query?: {
+                /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
+                workspace?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The target: `deployment/environment/resource`, percent-encoded. */
+                target: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TargetVariables"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listTargetJobs: {
         parameters: {
             query?: {
@@ -8961,6 +9188,43 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listTargetVariablesByParts: {
+        parameters: {
+            query?: {
+                /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
+                workspace?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id or name of the deployment. */
+                deployment: string;
+                /** @description Id or name of the environment. */
+                environment: string;
+                /** @description Id or name of the resource. */
+                resource: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TargetVariables"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listTargetJobsByParts: {
         parameters: {
             query?: {
@@ -8996,6 +9260,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["JobPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSelection: {
+        parameters: {
+            query?: {
+                /** @description CEL over deployment, environment and resource; absent, all of them. */
+                selector?: string;
+                /** @description Only targets of this deployment, by id or name. */
+                deployment?: string;
+                /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
+                workspace?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Concerns"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -10367,6 +10666,44 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    simulate: {
+        parameters: {
+            query?: {
+                /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
+                workspace?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SimulationInput"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SimulationResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getStatus: {
         parameters: {
             query?: {
@@ -10798,6 +11135,91 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listLoginWays: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginWays"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    beginOidcLogin: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OidcLoginInput"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OidcLoginBegun"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    finishOidcLogin: {
+        parameters: {
+            query?: {
+                code?: string;
+                state?: string;
+                error?: string;
+                iss?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description See Other */
+            303: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooMany"];
             503: components["responses"]["Unavailable"];
         };
