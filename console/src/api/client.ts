@@ -56,8 +56,8 @@ export async function get<T>(path: string, query: Query = {}, scoped = true): Pr
   return (await request("GET", address(path, query, scoped))) as T;
 }
 
-export async function send<T>(method: string, path: string, body?: unknown, scoped = true): Promise<T> {
-  return (await request(method, address(path, {}, scoped), body)) as T;
+export async function send<T>(method: string, path: string, body?: unknown, scoped = true, query: Query = {}): Promise<T> {
+  return (await request(method, address(path, query, scoped), body)) as T;
 }
 
 /** Every item of a list, page after page, as far as `most`. */
@@ -110,10 +110,10 @@ async function readProblem(answer: Response): Promise<ProblemDocument> {
 }
 
 /** The headers of a stream, which is read by whoever opens it. */
-export async function openStream(after: number | null, signal: AbortSignal): Promise<Response> {
+export async function openStream(after: number | null, signal: AbortSignal, path = "events"): Promise<Response> {
   const headers: Record<string, string> = { Accept: "text/event-stream" };
   if (after !== null) headers["Last-Event-ID"] = String(after);
-  const answer = await fetch(address("events"), { headers, credentials: "same-origin", signal });
+  const answer = await fetch(address(path), { headers, credentials: "same-origin", signal });
   if (answer.status === 401) onSessionEnd();
   if (!answer.ok) throw new Refused(await readProblem(answer));
   return answer;
