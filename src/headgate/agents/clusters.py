@@ -31,6 +31,8 @@ from headgate.kubernetes.resources import NAMESPACES
 from headgate.kubernetes.transport import Transport
 
 OPTION = "--allow-cluster"
+CURRENT = "current"
+"""The name of the context that kubectl would use; one that is called so itself is shown beside it as the same."""
 _FIELD = "config.kubeContext"
 _LONGEST_ANSWER = 500
 LOOK_SECONDS = (0.2, 0.5, 1.0, 2.0, 5.0)
@@ -73,6 +75,12 @@ class Clusters:
             access = await asyncio.to_thread(self._load, wanted)
             self._reached.setdefault(wanted, ReachedCluster(access))
         return self._reached[wanted]
+
+    def name_of(self, context: str | None) -> str:
+        """What it is called where agents that name none are shown beside those that do."""
+        if context is None and self._allowed is not None and len(self._allowed) == 1:
+            return self._allowed[0]
+        return CURRENT if context is None else context
 
     async def close(self) -> None:
         reached, self._reached = self._reached, {}

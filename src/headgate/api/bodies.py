@@ -78,6 +78,19 @@ class GroupActionInput(msgspec.Struct, rename="camel"):
     post_hooks: bool = True
 
 
+class ClusterOrderInput(msgspec.Struct, rename="camel"):
+    """`reason` is kept in the audit log."""
+
+    reason: str | None = None
+
+
+class PartitionInput(msgspec.Struct, rename="camel"):
+    """Replicas from the index `partition` on are updated; 0 updates all of them."""
+
+    partition: Annotated[int, msgspec.Meta(ge=0, le=10_000)]
+    reason: str | None = None
+
+
 class TargetOrderInput(msgspec.Struct, rename="camel"):
     """`to` is a version that ran there, by tag or id; for a retry one that failed there."""
 

@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol, TypeVar
 import msgspec
 
 from headgate.agents.credentials import Credentials
+from headgate.api.connected_clusters import ConnectedClusters
 from headgate.api.login_codes import LoginCodes
 from headgate.kernel.explanations import ExplanationTree
 from headgate.kernel.instants import Instant
@@ -53,9 +54,9 @@ class WorkerPort(Protocol):
         ...
 
 
-Lane = Literal["lists", "plans", "bodies", "history"]
-"""Which process beside the server works on it: what is short but asked often, what takes long, what is large,
-what was."""
+Lane = Literal["lists", "plans", "bodies", "history", "clusters"]
+"""Which process beside the server works on it: what is short but asked often, what takes long, what is large, what was,
+what clusters hold."""
 
 
 class AnswerPart(Protocol):
@@ -156,6 +157,8 @@ class Service(msgspec.Struct, frozen=True):
     """None where nobody can log in at a provider."""
     levels: LevelsBelow | None = None
     """None where no cluster is asked."""
+    clusters: ConnectedClusters | None = None
+    """The same."""
 
 
 class ClientConnection:

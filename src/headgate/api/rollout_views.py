@@ -11,6 +11,7 @@ from headgate.fleet.model import objects as model
 from headgate.fleet.model import records
 from headgate.kernel.budgets import BudgetHolder
 from headgate.kernel.documents import Moment
+from headgate.kernel.explanations import PartKind, Role
 
 Json = dict[str, Any]
 
@@ -172,8 +173,18 @@ class TreeLineView(msgspec.Struct, frozen=True, rename="camel"):
     next_evaluation_time: str | None
 
 
+class TreePartView(msgspec.Struct, frozen=True, rename="camel"):
+    """What the subject is in its set or graph. `revision` is null where parts of it may be at several."""
+
+    kind: PartKind
+    revision: int | None
+    role: Role
+    depends_on: list[str]
+
+
 class ExplanationTreeView(msgspec.Struct, frozen=True, rename="camel"):
-    """One tree for all levels. Below a job that applied an object of a cluster is what the cluster says of it."""
+    """One tree for all levels. Below a job that applied an object of a cluster is what the cluster says of it. `part` is
+    null for what is of the fleet, and not of a set or graph; `state` is the phase of each."""
 
     subject: str
     level: Literal["fleet", "graph", "workload"]
@@ -181,6 +192,7 @@ class ExplanationTreeView(msgspec.Struct, frozen=True, rename="camel"):
     message: str
     lines: list[TreeLineView]
     children: list[ExplanationTreeView]
+    part: TreePartView | None
 
 
 class ExplanationView(explain.Explanation, frozen=True, rename="camel"):

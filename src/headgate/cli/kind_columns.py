@@ -204,9 +204,29 @@ BUDGETS = (
     column("SCOPE", "scope"),
 )
 
-WORKLOADS = (column("NAME", "name"), _CREATED)
+CLUSTERS = (column("NAME", "name"), column("AGENTS", "jobAgents"), column("MESSAGE", "message"))
 
-GRAPHS = (column("NAME", "name"), _CREATED)
+WORKLOADS = (
+    column("ID", "id"),
+    state("STATE", "state"),
+    column("REPLICAS", "replicas"),
+    column("UPDATED", "updatedReplicas"),
+    column("AVAILABLE", "availableReplicas"),
+    column("MESSAGE", "message"),
+    column("TARGET", "target", wide=True),
+    column("VERSION", "version", wide=True),
+    _CREATED,
+)
+
+GRAPHS = (
+    column("ID", "id"),
+    column("STATE", "state"),
+    column("REVISION", "revision"),
+    column("MESSAGE", "message"),
+    column("TARGET", "target", wide=True),
+    column("VERSION", "version", wide=True),
+    _CREATED,
+)
 
 EVENTS = (
     time("WHEN", "at"),

@@ -110,8 +110,9 @@ ALL: tuple[Collection, ...] = (
     _objects(kinds.SIGNAL, kind_columns.SIGNALS, "sig"),
     _objects(kinds.VARIABLE_SET, kind_columns.VARIABLES, "var", "vars", "variable-sets", "variable-set"),
     Collection("budgets", "budget", kind_columns.BUDGETS, identity=_budget, has_one=False),
-    Collection("workloads", "workload", kind_columns.WORKLOADS),
-    Collection("graphs", "graph", kind_columns.GRAPHS),
+    Collection("clusters", "cluster", kind_columns.CLUSTERS, has_one=False),
+    Collection("workloads", "workload", kind_columns.WORKLOADS, identity=_by_id, filters=("cluster",)),
+    Collection("graphs", "graph", kind_columns.GRAPHS, identity=_by_id, filters=("cluster",)),
     Collection(
         "events", "event", kind_columns.EVENTS, identity=_sequence, has_one=False, cursor_name="after"
     ),

@@ -37,6 +37,7 @@ from headgate.api.app import Application, create_app
 from headgate.api.aside.lanes import Aside
 from headgate.api.authentication import Authenticator
 from headgate.api.calls import Service
+from headgate.api.connected_clusters import ConnectedClusters
 from headgate.api.levels_below import ClusterLevels
 from headgate.api.login_codes import LoginCodes
 from headgate.api.metrics import Metrics
@@ -159,7 +160,9 @@ class Process:
         self._stop: asyncio.Event | None = None
         self._server: _Server | None = None
         self._aside: Aside | None = None
-        self._levels = ClusterLevels(Clusters(options.allowed_clusters), self._explained)
+        asked = Clusters(options.allowed_clusters)
+        self._levels = ClusterLevels(asked, self._explained)
+        self._clusters = ConnectedClusters(asked, self._watch.now)
 
     def _prepare(self) -> None:
         """Blocks; can be tried again."""
@@ -313,7 +316,7 @@ class Process:
         if config is not None and config.login is not None and oidc is not None:
             login = LoginFlow(config, config.login, self.options.oidc_secret, oidc)
         if self.options.serves and not self.options.url.startswith(_IN_THIS_PROCESS):
-            self._aside = Aside(self.options.url)
+            self._aside = Aside(self.options.url, self.options.allowed_clusters)
         service = Service(
             worker_client=self.worker_client,
             store=self.store,
@@ -326,6 +329,7 @@ class Process:
             login_codes=self.login_codes,
             levels=self._levels,
             login=login,
+            clusters=self._clusters,
         )
         routes = ALL if self.options.serves else checks.ROUTES
         fallback = console.serve if self.options.serves else None

@@ -16,6 +16,19 @@ from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Object
 
 Level = Literal["fleet", "graph", "workload"]
+PartKind = Literal[
+    "set",
+    "replica",
+    "group",
+    "groupReplica",
+    "clique",
+    "pod",
+    "definition",
+    "instance",
+    "node",
+    "object",
+]
+Role = Literal["regular", "surge"]
 SETTLED = frozenset({"done", "upToDate", "ready", "available"})
 """States in which nothing is waited for."""
 
@@ -39,6 +52,26 @@ class ExplanationLine(msgspec.Struct, frozen=True):
         }
 
 
+class PartFacts(msgspec.Struct, frozen=True):
+    """What the subject is in its set or graph, for whoever draws the tree instead of reading it.
+
+    `revision` is None where parts of it may be at several, or none is known; `depends_on` names nodes of the same graph.
+    """
+
+    kind: PartKind
+    revision: int | None = None
+    role: Role = "regular"
+    depends_on: tuple[str, ...] = ()
+
+    def document(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind,
+            "revision": self.revision,
+            "role": self.role,
+            "dependsOn": list(self.depends_on),
+        }
+
+
 class ExplanationTree(msgspec.Struct, frozen=True):
     subject: str
     level: Level
@@ -46,6 +79,8 @@ class ExplanationTree(msgspec.Struct, frozen=True):
     message: str = ""
     lines: tuple[ExplanationLine, ...] = ()
     children: tuple[ExplanationTree, ...] = ()
+    part: PartFacts | None = None
+    """Of sets and graphs, and what they are made of."""
 
     @property
     def is_settled(self) -> bool:
@@ -62,6 +97,7 @@ class ExplanationTree(msgspec.Struct, frozen=True):
             "level": self.level,
             "state": self.state,
             "message": self.message,
+            "part": None if self.part is None else self.part.document(),
             "lines": [line.document() for line in self.lines],
             "children": [child.document() for child in self.children],
         }

@@ -53,7 +53,8 @@ class Server:
             workspace, outcome.newest_event
         )
         self.service = Service(self.worker_client, self.store, self.clock, health=self.worker.health)
-        self.app = create_app(self.service, ALL, _admit)
+        self.admit = _admit
+        self.app = create_app(self.service, ALL, self.admit)
         self.worker.start()
         until(lambda: any(lease.name == "engine/default" for lease, _ in self.store.leases()))
 

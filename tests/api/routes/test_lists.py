@@ -147,8 +147,3 @@ def test_a_page_that_took_too_long_ends_where_the_search_is(
     pages = list(_walk(client, "/v1/resources", limit=1, cel="resource.name == 'node-5'"))
     assert [page for page in pages if page] == [["node-5"]]
     assert len(pages) > 1
-
-
-def test_workloads_and_graphs_are_empty_lists(client: Client) -> None:
-    assert client.get("/v1/workloads").json == {"items": [], "next": None}
-    assert client.get("/v1/graphs").json == {"items": [], "next": None}

@@ -9,7 +9,7 @@ import logging
 import os
 import socket
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 
 import msgspec
 
@@ -33,14 +33,20 @@ LANES: dict[Lane, LaneSettings] = {
     "plans": LaneSettings(Bounds(2, 1, 16, 4, 60.0), 120.0),
     "history": LaneSettings(Bounds(2, 1, 32, 8, 60.0), 60.0),
     "bodies": LaneSettings(Bounds(2, 1, 16, 4, 60.0), 120.0),
+    "clusters": LaneSettings(Bounds(4, 2, 32, 8, 30.0), 60.0),
 }
 
 
 class Aside:
     """All lanes of a server. A process is begun when it is needed, and again after it has ended."""
 
-    def __init__(self, database: str) -> None:
-        self._lanes = {name: _Lane(name, settings, database) for name, settings in LANES.items()}
+    def __init__(self, database: str, allowed_clusters: Sequence[str] | None = ()) -> None:
+        """`allowed_clusters` as for agents: None are all that the server can reach."""
+        environment = {
+            process.DATABASE: database,
+            process.CLUSTERS: msgspec.json.encode(allowed_clusters).decode(),
+        }
+        self._lanes = {name: _Lane(name, settings, environment) for name, settings in LANES.items()}
 
     def check(self, lane: Lane, workspace: str, user: str) -> None:
         self._lanes[lane].turns.check(Requester(workspace, user))
@@ -85,10 +91,10 @@ def _question(work: str, call: Request) -> frames.Question:
 
 
 class _Lane:
-    def __init__(self, name: str, settings: LaneSettings, database: str) -> None:
+    def __init__(self, name: str, settings: LaneSettings, environment: Mapping[str, str]) -> None:
         self._name = name
         self._settings = settings
-        self._database = database
+        self._environment = environment
         self._numbers = itertools.count(1)
         self._process: _Process | None = None
         self._begins = asyncio.Lock()
@@ -110,7 +116,7 @@ class _Lane:
     async def _running(self) -> _Process:
         async with self._begins:
             if self._process is None or self._process.has_ended:
-                self._process = await _Process.begin(self._name, self._database)
+                self._process = await _Process.begin(self._name, self._environment)
             return self._process
 
     async def end(self) -> None:
@@ -135,7 +141,7 @@ class _Process:
         self._listening = asyncio.create_task(self._listen())
 
     @classmethod
-    async def begin(cls, name: str, database: str) -> _Process:
+    async def begin(cls, name: str, environment: Mapping[str, str]) -> _Process:
         ours, theirs = socket.socketpair()
         try:
             begun = await asyncio.create_subprocess_exec(
@@ -146,7 +152,7 @@ class _Process:
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.DEVNULL,
                 pass_fds=(theirs.fileno(),),
-                env={**os.environ, process.DATABASE: database},
+                env={**os.environ, **environment},
             )
         except OSError as error:
             ours.close()

@@ -16,9 +16,13 @@ import sys
 from functools import partial
 from typing import Any
 
+import msgspec
+
+from headgate.agents.clusters import Clusters
 from headgate.api import problems, reading, responding
 from headgate.api.aside import frames, pieces
 from headgate.api.calls import Answer, Principal, Request, Route, Service
+from headgate.api.connected_clusters import ConnectedClusters
 from headgate.api.reading import BodyLimits
 from headgate.api.routes import ALL
 from headgate.runtime import holders
@@ -27,6 +31,8 @@ from headgate.runtime.worker_client import WorkerClient
 from headgate.store import open_store
 
 DATABASE = "HEADGATE_ASIDE_DATABASE"
+CLUSTERS = "HEADGATE_ASIDE_CLUSTERS"
+"""Which may be asked, as JSON; null for all."""
 NICENESS = 5
 """What is decided and stored comes before what is asked."""
 _log = logging.getLogger("headgate.aside")
@@ -103,12 +109,18 @@ def _call(service: Service, question: frames.Question, body: object) -> Request:
     )
 
 
-async def serve(descriptor: int, database: str) -> None:
+async def serve(descriptor: int, database: str, allowed_clusters: list[str] | None) -> None:
     reader, writer = await asyncio.open_connection(sock=socket.socket(fileno=descriptor))
     store = open_store(database)
     worker = Worker(store, WorkerSettings(f"{holders.this_process()}-aside", decides=False))
     worker.start()
-    answering = Answering(Service(worker_client=_OnlyLooking(worker), store=store, clock=wall_clock), writer)
+    service = Service(
+        worker_client=_OnlyLooking(worker),
+        store=store,
+        clock=wall_clock,
+        clusters=ConnectedClusters(Clusters(allowed_clusters), wall_clock),
+    )
+    answering = Answering(service, writer)
     tasks: dict[int, asyncio.Task[None]] = {}
     while (frame := await frames.read(reader)) is not None:
         question = frames.read_question(frame)
@@ -130,11 +142,12 @@ def main(descriptor: str) -> None:
     with contextlib.suppress(OSError):
         os.nice(NICENESS)
     logging.basicConfig(level="WARNING", format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    asyncio.run(_until_alone(int(descriptor), os.environ.pop(DATABASE)))
+    allowed = msgspec.json.decode(os.environ.pop(CLUSTERS, "[]"), type=list[str] | None)
+    asyncio.run(_until_alone(int(descriptor), os.environ.pop(DATABASE), allowed))
 
 
-async def _until_alone(descriptor: int, database: str) -> None:
-    await serve(descriptor, database)
+async def _until_alone(descriptor: int, database: str, allowed_clusters: list[str] | None) -> None:
+    await serve(descriptor, database, allowed_clusters)
     os._exit(0)
 
 

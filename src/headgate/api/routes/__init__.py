@@ -80,7 +80,7 @@ _MODULES = (
 def _in_its_lane(route: Route) -> Route:
     """Every list can be filtered, and be long."""
     is_list = route.method == "GET" and isinstance(route.answers.get(200), Page)
-    return msgspec.structs.replace(route, lane="lists") if is_list else route
+    return msgspec.structs.replace(route, lane="lists") if is_list and route.lane is None else route
 
 
 ALL: tuple[Route, ...] = tuple(_in_its_lane(route) for module in _MODULES for route in module.ROUTES)

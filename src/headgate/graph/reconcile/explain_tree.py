@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from headgate.graph.reconcile.conditions import RESOURCES_PROPAGATED
 from headgate.graph.reconcile.explain import ReasonLine, Verdict
+from headgate.graph.reconcile.nodes import NodeUnit
 from headgate.graph.reconcile.propagate import DefinitionPlan, InstancePlan
 from headgate.graph.reconcile.rollouts import propagated
-from headgate.kernel.explanations import Below, ExplanationLine, ExplanationTree
+from headgate.kernel.explanations import Below, ExplanationLine, ExplanationTree, PartFacts
 from headgate.kernel.objects import Object
 
 _STATES: dict[Verdict, str] = {"allowed": "ready", "pending": "waiting", "denied": "failed"}
@@ -18,14 +19,18 @@ def of_definition(plan: DefinitionPlan, below: Below) -> ExplanationTree:
     """`below` explains the instances, and whatever else a level knows more about than the object's status."""
     found = propagated(plan.rollout.number, plan.rollout.members)
     lines = plan.lines()
-    instances = {member.instance.name: member.instance for member in plan.rollout.members}
+    of_members = [line for line in lines if line.item]
     return ExplanationTree(
         f"ResourceGraphDefinition {plan.definition.name}",
         "graph",
         found.reason,
         found.message,
         tuple(_line(line) for line in lines if not line.item),
-        tuple(_item(line, instances.get(line.item), below) for line in lines if line.item),
+        tuple(
+            _item(line, member.instance, PartFacts("instance", member.number or None), below)
+            for line, member in zip(of_members, plan.rollout.members, strict=True)
+        ),
+        PartFacts("definition", plan.rollout.number or None),
     )
 
 
@@ -36,14 +41,19 @@ def of_instance(plan: InstancePlan, below: Below) -> ExplanationTree:
     for line in lines:
         if line.node:
             nodes.setdefault(line.node, []).append(line)
-    objects = _objects(plan)
+    units = _units(plan)
+    reads = _reads(plan)
     return ExplanationTree(
         f"{plan.instance.kind} {plan.instance.name}",
         "graph",
         state,
         message,
         tuple(_line(line) for line in lines if not line.node),
-        tuple(_node(name, found, objects, below) for name, found in nodes.items()),
+        tuple(
+            _node(name, found, units.get(name, {}), reads.get(name, ()), below)
+            for name, found in nodes.items()
+        ),
+        PartFacts("instance", plan.look.number if plan.look is not None else None),
     )
 
 
@@ -58,30 +68,49 @@ def state_and_message(plan: InstancePlan | DefinitionPlan) -> tuple[str, str]:
     return "Waiting", ""
 
 
-def _objects(plan: InstancePlan) -> dict[tuple[str, str], Object]:
+def _units(plan: InstancePlan) -> dict[str, dict[str, NodeUnit]]:
+    """By node and name."""
+    found: dict[str, dict[str, NodeUnit]] = {}
+    for state in (*plan.look.states, *plan.look.leftovers) if plan.look is not None else ():
+        named = found.setdefault(state.id, {})
+        named.update((unit.name, unit) for unit in (*state.extras, *state.units))
+    return found
+
+
+def _reads(plan: InstancePlan) -> dict[str, tuple[str, ...]]:
+    """Of each node the others that it reads, by its template or its gates."""
     states = plan.look.states if plan.look is not None else ()
-    return {
-        (state.id, unit.name): unit.object
-        for state in states
-        for unit in state.units
-        if unit.object is not None
-    }
+    ids = {state.id for state in states}
+    return {state.id: tuple(sorted(state.node.edges & ids)) for state in states}
 
 
 def _node(
-    name: str, lines: list[ReasonLine], objects: dict[tuple[str, str], Object], below: Below
+    name: str,
+    lines: list[ReasonLine],
+    units: dict[str, NodeUnit],
+    reads: tuple[str, ...],
+    below: Below,
 ) -> ExplanationTree:
+    numbers = {unit.last_applied.number for unit in units.values()}
+    revision = numbers.pop() if len(numbers) == 1 else None
     return ExplanationTree(
         name,
         "graph",
         _STATES[_worst(line.verdict for line in lines)],
         "",
         tuple(_line(line) for line in lines if not line.item),
-        tuple(_item(line, objects.get((name, line.item)), below) for line in lines if line.item),
+        tuple(_object(line, units.get(line.item), below) for line in lines if line.item),
+        PartFacts("node", revision or None, depends_on=reads),
     )
 
 
-def _item(line: ReasonLine, item: Object | None, below: Below) -> ExplanationTree:
+def _object(line: ReasonLine, unit: NodeUnit | None, below: Below) -> ExplanationTree:
+    number = unit.last_applied.number if unit is not None else None
+    found = unit.object if unit is not None else None
+    return _item(line, found, PartFacts("object", number or None), below)
+
+
+def _item(line: ReasonLine, item: Object | None, part: PartFacts, below: Below) -> ExplanationTree:
     found = below(item) if item is not None else None
     return ExplanationTree(
         f"{item.kind} {item.name}" if item is not None else line.item,
@@ -90,6 +119,7 @@ def _item(line: ReasonLine, item: Object | None, below: Below) -> ExplanationTre
         line.message,
         (_line(line),),
         () if found is None else (found,),
+        part,
     )
 
 

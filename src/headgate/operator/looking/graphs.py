@@ -16,6 +16,7 @@ from headgate.kubernetes import objects
 from headgate.kubernetes.client import Client
 from headgate.kubernetes.discovery import Discovery, UnknownKindError
 from headgate.kubernetes.errors import ApiError
+from headgate.kubernetes.resources import ApiResource
 from headgate.kubernetes.schemas import ClusterSchemas
 from headgate.operator.crds import graphs as kinds
 from headgate.operator.crds import workloads as workload_kinds
@@ -79,6 +80,11 @@ def definition_of(group: str, kind: str, among: Sequence[Object]) -> Object | No
         if (api_version.rpartition("/")[0], name) == (group, kind):
             return item
     return None
+
+
+async def resource_of(discovery: Discovery, definition: Object) -> ApiResource:
+    """Of its instances. Raises UnknownKindError."""
+    return await discovery.find(*graph_kinds.instance_kind(definition.spec))
 
 
 async def look(client: Client, discovery: Discovery, chosen: Sequence[Object]) -> SeenGraphs:

@@ -26,3 +26,13 @@ async def all_of(
     """Of all namespaces, if none is given."""
     page = await client.list(resource, namespace if resource.is_namespaced else "", labels=labels)
     return [objects.read(document, resource) for document in page.items]
+
+
+async def first_of(client: Client, resource: ApiResource, most: int) -> tuple[list[Object], bool]:
+    """Of all namespaces, and whether these are all."""
+    found: list[Object] = []
+    async for page in client.pages(resource):
+        found += [objects.read(document, resource) for document in page.items]
+        if len(found) >= most:
+            return found[:most], len(found) == most and not page.next
+    return found, True

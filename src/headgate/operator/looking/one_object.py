@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
+from headgate.graph.controller import is_definition
 from headgate.kernel.explanations import ExplanationTree
 from headgate.kernel.instants import Instant
+from headgate.kernel.objects import Object
 from headgate.kubernetes import objects
 from headgate.kubernetes.client import Client
 from headgate.kubernetes.discovery import Discovery
@@ -25,12 +27,20 @@ async def look(
     client: Client, discovery: Discovery, resource: ApiResource, document: Document, now: Instant
 ) -> SeenObject | None:
     """None if it is neither a set nor an instance, or on its way out. Raises ApiError."""
-    item = objects.read(document, resource)
+    return await look_at(client, discovery, resource, objects.read(document, resource), now)
+
+
+async def look_at(
+    client: Client, discovery: Discovery, resource: ApiResource, item: Object, now: Instant
+) -> SeenObject | None:
+    """The same of one that is read already; it may be a definition too."""
     if controller.is_set(item):
         seen = await sets.look_at(client, discovery, item)
         return SeenObject(seen.explain(item, now), seen.pods(item, now))
-    known = await graphs.definitions(client, discovery)
-    definition = graphs.definition_of(resource.group, resource.kind, known)
+    definition: Object | None = item
+    if not is_definition(item.key):
+        known = await graphs.definitions(client, discovery)
+        definition = graphs.definition_of(resource.group, resource.kind, known)
     if definition is None:
         return None
     found = await graphs.look(client, discovery, [definition])

@@ -17,7 +17,11 @@ MOST_TRIES = 10
 
 
 async def order(
-    client: Client, resource: ApiResource, item: Object, edit: Callable[[Object], Object]
+    client: Client,
+    resource: ApiResource,
+    item: Object,
+    edit: Callable[[Object], Object],
+    manager: str = MANAGER,
 ) -> bool:
     """Whether anything had to be written. It is about `item` as it was looked at: raises ConflictError if somebody
     changed what it asks for, or if another has its name now."""
@@ -29,7 +33,7 @@ async def order(
         precondition = {"uid": current.uid, "resourceVersion": str(current.resource_version)}
         patch["metadata"] = {**patch.get("metadata", {}), **precondition}
         try:
-            await client.patch(resource, item.name, item.namespace, patch, manager=MANAGER)
+            await client.patch(resource, item.name, item.namespace, patch, manager=manager)
         except ConflictError:
             current = objects.read(await client.get(resource, item.name, item.namespace), resource)
             if (current.uid, current.generation) != (item.uid, item.generation):

@@ -5,7 +5,7 @@ from typing import Literal
 
 from headgate.kernel import instants
 from headgate.kernel.decisions import Outcome
-from headgate.kernel.explanations import ExplanationLine, ExplanationTree
+from headgate.kernel.explanations import ExplanationLine, ExplanationTree, PartFacts, PartKind, Role
 from headgate.kernel.identifiers import NamedIds
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Object
@@ -31,7 +31,9 @@ def explain(
     """
     if pcs.deleted_at is not None:
         leaving = ExplanationLine("update", "pending", "the set is being deleted")
-        return ExplanationTree(_subject(pcs.name), "workload", "deleting", "on its way out", (leaving,))
+        return ExplanationTree(
+            _subject(pcs.name), "workload", "deleting", "on its way out", (leaving,), part=PartFacts("set")
+        )
     situation = plan.observe(pcs, observed, now, NamedIds())
     decided = plan.plan(pcs, observed, now, NamedIds(), is_bound_pod_by_pod=is_bound_pod_by_pod)
     state = _state(situation)
@@ -47,6 +49,7 @@ def explain(
         tuple(
             _replica(situation, replica) for replica in situation.tree.replicas.values() if replica.is_held
         ),
+        PartFacts("set", situation.target.number),
     )
 
 
@@ -130,7 +133,8 @@ def _named(indices: Sequence[int]) -> str:
 def _replica(situation: Situation, replica: observed.ObservedReplica) -> ExplanationTree:
     index = replica.index
     record = situation.record(index)
-    words = [f"revision {situation.revision(record.revision).number}"]
+    number = situation.revision(record.revision).number
+    words = [f"revision {number}"]
     if index >= situation.pcs.replicas:
         words.append("surge" if situation.is_updating else "to be removed")
     if record.is_torn_down:
@@ -138,15 +142,18 @@ def _replica(situation: Situation, replica: observed.ObservedReplica) -> Explana
     if not situation.is_new(index):
         words.append("outdated")
     state = _availability(situation.is_available(index) and not record.is_torn_down)
-    return _unit(f"replica {index}", state, ", ".join(words), _parts(situation, replica))
+    part = _part("replica", index, situation.pcs.replicas, number)
+    return _unit(part, f"replica {index}", state, ", ".join(words), _parts(situation, replica))
 
 
 def _parts(situation: Situation, replica: observed.ObservedReplica) -> Iterator[ExplanationTree]:
     for name, clique in replica.cliques.items():
         yield _clique(situation, f"clique {name}", clique)
     for name, group in replica.groups.items():
+        wanted = int(group.object.spec.get("replicas", 0)) if group.object is not None else 0
         members = [
             _unit(
+                _part("groupReplica", member.index, wanted),
                 f"{name} {member.index}",
                 "on its way out" if member.is_going else _availability(member.is_available),
                 "",
@@ -154,9 +161,9 @@ def _parts(situation: Situation, replica: observed.ObservedReplica) -> Iterator[
             )
             for member in group.replicas.values()
         ]
-        wanted = int(group.object.spec.get("replicas", 0)) if group.object is not None else 0
         state = _availability(group.available >= wanted)
-        yield _unit(f"group {name}", state, f"{group.available} of {wanted} replicas available", members)
+        said = f"{group.available} of {wanted} replicas available"
+        yield _unit(PartFacts("group"), f"group {name}", state, said, members)
 
 
 def _availability(is_available: bool) -> str:
@@ -168,7 +175,7 @@ def _clique(situation: Situation, name: str, clique: observed.Clique) -> Explana
     wanted = int(item.spec.get("replicas", 0)) if item is not None else 0
     pods = (_pod(situation, pod, wanted) for pod in sorted(clique.pods, key=lambda pod: pod.index))
     state = _availability(clique.available >= wanted)
-    return _unit(name, state, f"{clique.available} of {wanted} pods available", pods)
+    return _unit(PartFacts("clique"), name, state, f"{clique.available} of {wanted} pods available", pods)
 
 
 def _pod(situation: Situation, pod: observed.Pod, wanted: int) -> ExplanationTree:
@@ -180,10 +187,16 @@ def _pod(situation: Situation, pod: observed.Pod, wanted: int) -> ExplanationTre
         state = "ready"
     else:
         state = "scheduled, not ready" if pod.is_bound else "not scheduled"
-    return _unit(f"pod {pod.object.name}", state, f"revision {number}{surge}")
+    part = _part("pod", pod.index, wanted, number)
+    return _unit(part, f"pod {pod.object.name}", state, f"revision {number}{surge}")
+
+
+def _part(kind: PartKind, index: int, wanted: int, revision: int | None = None) -> PartFacts:
+    role: Role = "surge" if index >= wanted else "regular"
+    return PartFacts(kind, revision, role)
 
 
 def _unit(
-    subject: str, state: str, message: str, children: Iterable[ExplanationTree] = ()
+    part: PartFacts, subject: str, state: str, message: str, children: Iterable[ExplanationTree] = ()
 ) -> ExplanationTree:
-    return ExplanationTree(subject, "workload", state, message, (), tuple(children))
+    return ExplanationTree(subject, "workload", state, message, (), tuple(children), part)

@@ -19,6 +19,12 @@ def resume(item: Object) -> Object:
     return _with_strategy(item, {key: value for key, value in _strategy(item).items() if key != "paused"})
 
 
+def partition(item: Object, first: int) -> Object:
+    """Lets only replicas from that index on be updated."""
+    kept = {key: value for key, value in _strategy(item).items() if key != "partition"}
+    return _with_strategy(item, {**kept, "partition": first} if first else kept)
+
+
 def abort(item: Object) -> Object:
     """Gives up the update to the template as it stands: what is not yet moved keeps its revision, surge goes. Another
     template starts a new update."""
