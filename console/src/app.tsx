@@ -15,6 +15,8 @@ const Target = lazy(async () => ({ default: (await import("./pages/target")).Tar
 const PolicyPage = lazy(async () => ({ default: (await import("./pages/policy")).PolicyPage }));
 const NewPolicy = lazy(async () => ({ default: (await import("./pages/policy")).NewPolicy }));
 const NewVersion = lazy(async () => ({ default: (await import("./pages/versions")).NewVersion }));
+const WorkloadPage = lazy(async () => ({ default: (await import("./pages/workloads")).WorkloadPage }));
+const GraphPage = lazy(async () => ({ default: (await import("./pages/graphs")).GraphPage }));
 
 /** Pages of one word: their addresses, titles and files. */
 const LISTS: Record<string, { title: string; page: LazyExoticComponent<() => ReactNode> }> = {
@@ -50,6 +52,8 @@ function page({ segments, query }: Place): ReactNode {
   }
   if (first === "policies" && rest.length === 0 && query.has("new")) return <NewPolicy />;
   if (first === "versions" && rest[0] === "new" && rest.length === 1) return <NewVersion />;
+  if (first === "workloads" && rest.length === 1) return <WorkloadPage key={rest[0]} id={rest[0] as string} />;
+  if (first === "graphs" && rest.length === 1) return <GraphPage key={rest[0]} id={rest[0] as string} />;
   if (first === "policies" && rest.length === 1) return <PolicyPage key={rest[0]} name={rest[0] as string} />;
   const Found = rest.length === 0 ? LISTS[first]?.page : undefined;
   return Found ? <Found key={first} /> : <Empty>There is no such page.</Empty>;

@@ -41,6 +41,13 @@ export type TargetVariable = Schemas["TargetVariable"];
 export type SimulationResult = Schemas["SimulationResult"];
 export type LoginWays = Schemas["LoginWays"];
 export type Deletion = Schemas["Deletion"];
+export type Tree = Schemas["ExplanationTree"];
+export type Workload = Schemas["Workload"];
+export type WorkloadDetail = Schemas["WorkloadDetail"];
+export type Graph = Schemas["Graph"];
+export type GraphDetail = Schemas["GraphDetail"];
+export type GraphNode = Schemas["GraphNode"];
+export type ConnectedCluster = Schemas["ConnectedCluster"];
 export type State = ListedTarget["state"];
 
 export interface Page<T> {

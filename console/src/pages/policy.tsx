@@ -12,7 +12,7 @@ import { describedManifest } from "../editor/schemas";
 import { ofKinds, useLive } from "../live/queries";
 import { go, Link, to, usePlace, withQuery } from "../router";
 import { Changes } from "../ui/changes";
-import { Loading, Mark, Section, Trouble } from "../ui/parts";
+import { Loading, Mark, Section, Trouble, Worded } from "../ui/parts";
 import { Foreseen, type PlanWish, usePlan } from "../ui/plan";
 import { plural, spaced } from "../words";
 import { Reached } from "./versions";
@@ -56,7 +56,7 @@ export function PolicyPage({ name }: { name: string }): ReactNode {
       </div>
       <section className="card answer">
         <p>
-          {words.data?.text ?? ""} {!found.enabled && <Mark tone="quiet" sign="–" word="switched off" />}
+          <Worded text={words.data?.text ?? ""} /> {!found.enabled && <Mark tone="quiet" sign="–" word="switched off" />}
         </p>
         {found.description && <p>{found.description}</p>}
       </section>
@@ -81,7 +81,9 @@ function InWords({ words }: { words: PolicyInWords | undefined }): ReactNode {
           <li key={rule.id}>
             <div className="grow">
               <b>{rule.name}</b> <span className="soft">{spaced(rule.kind)}</span>
-              <p>{rule.text}</p>
+              <p>
+                <Worded text={rule.text} />
+              </p>
             </div>
           </li>
         ))}
