@@ -60,6 +60,16 @@ export async function send<T>(method: string, path: string, body?: unknown, scop
   return (await request(method, address(path, query, scoped), body)) as T;
 }
 
+/** Something that is followed beside the stream of events, such as the log of a job. */
+export async function openFollowed(path: string, after: number | null, signal: AbortSignal): Promise<Response> {
+  const headers: Record<string, string> = { Accept: "text/event-stream" };
+  if (after !== null) headers["Last-Event-ID"] = String(after);
+  const answer = await fetch(address(path), { headers, credentials: "same-origin", signal });
+  if (answer.status === 401) onSessionEnd();
+  if (!answer.ok) throw new Refused(await readProblem(answer));
+  return answer;
+}
+
 /** Every item of a list, page after page, as far as `most`. */
 export async function all<T>(path: string, query: Query = {}, most = 20_000): Promise<T[]> {
   const items: T[] = [];
@@ -110,10 +120,10 @@ async function readProblem(answer: Response): Promise<ProblemDocument> {
 }
 
 /** The headers of a stream, which is read by whoever opens it. */
-export async function openStream(after: number | null, signal: AbortSignal, path = "events"): Promise<Response> {
+export async function openStream(after: number | null, signal: AbortSignal): Promise<Response> {
   const headers: Record<string, string> = { Accept: "text/event-stream" };
   if (after !== null) headers["Last-Event-ID"] = String(after);
-  const answer = await fetch(address(path), { headers, credentials: "same-origin", signal });
+  const answer = await fetch(address("events"), { headers, credentials: "same-origin", signal });
   if (answer.status === 401) onSessionEnd();
   if (!answer.ok) throw new Refused(await readProblem(answer));
   return answer;

@@ -1,6 +1,6 @@
 // What a job prints: all of it, and what comes while one looks.
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import { openStream, place } from "../api/client";
+import { openFollowed, place } from "../api/client";
 import type { JobLog, JobLogLine } from "../api/types";
 import { SseParser } from "../live/sse";
 import { Trouble } from "./parts";
@@ -12,7 +12,7 @@ const PAUSE_MS = 1000;
 async function follow(job: string, signal: AbortSignal, onPage: (page: JobLog) => void): Promise<void> {
   let next: number | null = null;
   while (!signal.aborted) {
-    const answer = await openStream(next, signal, `jobs/${place(job)}/log`);
+    const answer = await openFollowed(`jobs/${place(job)}/log`, next, signal);
     const reader = answer.body?.getReader();
     const parser = new SseParser();
     const decoder = new TextDecoder();
