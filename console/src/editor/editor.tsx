@@ -62,7 +62,7 @@ export function Editor({ label, value, onChange, root, components, rows = 22 }: 
         onChange={(event) => {
           onChange(event.target.value);
           setChosen(0);
-          setCaret(root === undefined ? null : event.target.selectionStart);
+          setCaret(event.target.selectionStart);
         }}
       />
       {isOpen && (

@@ -7,7 +7,7 @@ import { Mark, Section, Trouble } from "../ui/parts";
 
 const EXAMPLE = `apiVersion: headgate.dev/v1
 kind: Scenario
-metadata: {name: three nodes, one after the other}
+metadata: {name: three nodes one after the other}
 spec:
   start: 2026-03-01T09:00:00Z
   objects:

@@ -115,6 +115,7 @@ export function Palette({ onClose }: { onClose: () => void }): ReactNode {
     if (event.key === "ArrowDown") setChosen(Math.min(chosen + 1, shown.length - 1));
     else if (event.key === "ArrowUp") setChosen(Math.max(chosen - 1, 0));
     else if (event.key === "Enter") open(shown[chosen]);
+    else if (event.key === "Escape") onClose();
     else return;
     event.preventDefault();
   };
