@@ -1,5 +1,5 @@
 // The frame around every page: where one can go, how fresh it is, who one is.
-import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
+import { lazy, type LazyExoticComponent, type ReactNode, Suspense, useEffect, useState } from "react";
 import { useFreshness } from "./live/queries";
 import { Fleet } from "./pages/fleet";
 import { Now } from "./pages/now";
@@ -12,18 +12,25 @@ import { relative } from "./words";
 
 const Rollout = lazy(async () => ({ default: (await import("./pages/rollout")).Rollout }));
 const Target = lazy(async () => ({ default: (await import("./pages/target")).Target }));
-const list = (name: "Versions" | "Policies" | "Freezes" | "Approvals" | "Agents" | "Signals" | "Audit") =>
-  lazy(async () => ({ default: (await import("./pages/lists"))[name] }));
-const PolicyPage = lazy(async () => ({ default: (await import("./pages/lists")).PolicyPage }));
+const PolicyPage = lazy(async () => ({ default: (await import("./pages/policy")).PolicyPage }));
+const NewPolicy = lazy(async () => ({ default: (await import("./pages/policy")).NewPolicy }));
+const NewVersion = lazy(async () => ({ default: (await import("./pages/versions")).NewVersion }));
+const WorkloadPage = lazy(async () => ({ default: (await import("./pages/workloads")).WorkloadPage }));
+const GraphPage = lazy(async () => ({ default: (await import("./pages/graphs")).GraphPage }));
 
-const LISTS: Record<string, { title: string; page: ReturnType<typeof list> }> = {
-  versions: { title: "Versions", page: list("Versions") },
-  policies: { title: "Policies", page: list("Policies") },
-  freezes: { title: "Freezes", page: list("Freezes") },
-  approvals: { title: "Approvals", page: list("Approvals") },
-  agents: { title: "Agents", page: list("Agents") },
-  signals: { title: "Signals", page: list("Signals") },
-  audit: { title: "Audit", page: list("Audit") },
+/** Pages of one word: their addresses, titles and files. */
+const LISTS: Record<string, { title: string; page: LazyExoticComponent<() => ReactNode> }> = {
+  versions: { title: "Versions", page: lazy(async () => ({ default: (await import("./pages/versions")).Versions })) },
+  policies: { title: "Policies", page: lazy(async () => ({ default: (await import("./pages/policies")).Policies })) },
+  workloads: { title: "Workloads", page: lazy(async () => ({ default: (await import("./pages/workloads")).Workloads })) },
+  graphs: { title: "Graphs", page: lazy(async () => ({ default: (await import("./pages/graphs")).Graphs })) },
+  freezes: { title: "Freezes", page: lazy(async () => ({ default: (await import("./pages/freezes")).Freezes })) },
+  approvals: { title: "Approvals", page: lazy(async () => ({ default: (await import("./pages/approvals")).Approvals })) },
+  agents: { title: "Agents", page: lazy(async () => ({ default: (await import("./pages/agents")).Agents })) },
+  signals: { title: "Signals", page: lazy(async () => ({ default: (await import("./pages/signals")).Signals })) },
+  audit: { title: "Audit", page: lazy(async () => ({ default: (await import("./pages/audit")).Audit })) },
+  simulate: { title: "Simulate", page: lazy(async () => ({ default: (await import("./pages/simulate")).Simulate })) },
+  settings: { title: "Settings", page: lazy(async () => ({ default: (await import("./pages/settings")).Settings })) },
 };
 
 const KEYS: [string, string][] = [
@@ -35,7 +42,7 @@ const KEYS: [string, string][] = [
   ["?", "these keys"],
 ];
 
-function page({ segments }: Place): ReactNode {
+function page({ segments, query }: Place): ReactNode {
   const [first, ...rest] = segments;
   if (first === undefined) return <Now />;
   if (first === "fleet" && rest.length === 0) return <Fleet />;
@@ -43,6 +50,10 @@ function page({ segments }: Place): ReactNode {
   if (first === "targets" && rest.length === 3) {
     return <Target key={segments.join("/")} deployment={rest[0] as string} environment={rest[1] as string} resource={rest[2] as string} />;
   }
+  if (first === "policies" && rest.length === 0 && query.has("new")) return <NewPolicy />;
+  if (first === "versions" && rest[0] === "new" && rest.length === 1) return <NewVersion />;
+  if (first === "workloads" && rest.length === 1) return <WorkloadPage key={rest[0]} id={rest[0] as string} />;
+  if (first === "graphs" && rest.length === 1) return <GraphPage key={rest[0]} id={rest[0] as string} />;
   if (first === "policies" && rest.length === 1) return <PolicyPage key={rest[0]} name={rest[0] as string} />;
   const Found = rest.length === 0 ? LISTS[first]?.page : undefined;
   return Found ? <Found key={first} /> : <Empty>There is no such page.</Empty>;

@@ -4,7 +4,7 @@ import * as client from "./api/client";
 import type { Session } from "./api/types";
 import { StreamContext } from "./live/queries";
 import { Stream } from "./live/stream";
-import { Login } from "./pages/login";
+import { FAILURES, Login } from "./pages/login";
 
 interface Current {
   session: Session;
@@ -54,6 +54,11 @@ export function SessionGate({ children }: { children: ReactNode }): ReactNode {
 
 /** A link that logs in once leaves no trace in the address. */
 async function begin(): Promise<Session> {
+  const failure = /^#login-failed=([\w-]+)$/.exec(window.location.hash)?.[1];
+  if (failure !== undefined) {
+    window.history.replaceState(null, "", window.location.pathname);
+    throw new Error(FAILURES[failure] ?? FAILURES["refused"]);
+  }
   const code = /^#login=([\w-]+)$/.exec(window.location.hash)?.[1];
   if (code === undefined) return await client.get<Session>("session", {}, false);
   window.history.replaceState(null, "", window.location.pathname);

@@ -111,6 +111,7 @@ def test_a_person_has_the_roles_of_their_groups() -> None:
             "ada@example.com",
             {"payments": BY_ROLE["operator"], "*": BY_ROLE["approver"]},
             roles=frozenset({"platform", "leads", "operator", "approver"}),
+            proved_until=instants.seconds(SECONDS + 300),
         )
 
     with_issuer(test)
@@ -326,7 +327,10 @@ def test_claims_can_be_chosen() -> None:
         verifier = issuer.verifier(userClaim="sub", rolesClaim="realm_access.roles")
         found = await verifier.verify(issuer.token(realm_access={"roles": ["leads"]}))
         assert found == Principal(
-            "u-1@127.0.0.1", {"*": BY_ROLE["approver"]}, roles=frozenset({"leads", "approver"})
+            "u-1@127.0.0.1",
+            {"*": BY_ROLE["approver"]},
+            roles=frozenset({"leads", "approver"}),
+            proved_until=instants.seconds(SECONDS + 300),
         )
 
     with_issuer(test)

@@ -10,7 +10,7 @@ import yaml
 from headgate.api import fields as guarded
 from headgate.api import permissions
 from headgate.api.metrics import Metrics
-from headgate.api.oidc_config import OidcConfig
+from headgate.api.oidc_config import OidcConfig, OidcLogin
 from headgate.api.routes import ALL
 from headgate.kernel import documents
 
@@ -82,15 +82,18 @@ def test_an_oidc_file_on_a_page_is_valid(block: pages.Block) -> None:
 
 
 def test_every_key_of_the_oidc_file_is_documented_with_its_default() -> None:
-    rows = {row[0].strip("`"): row[1].strip("`") for row in table_after("security.md", "leewaySeconds: 60")}
-    declared = msgspec.structs.fields(OidcConfig)
-    assert rows == {field.encode_name: _default(field) for field in declared}
+    for before, config in (("leewaySeconds: 60", OidcConfig), ("title: Example SSO", OidcLogin)):
+        rows = {row[0].strip("`"): row[1].strip("`") for row in table_after("security.md", before)}
+        declared = msgspec.structs.fields(config)
+        assert rows == {field.encode_name: _default(field) for field in declared}
 
 
 def _default(field: typing.Any) -> str:
     if field.required:
         return "required"
-    return "none" if field.default_factory is not msgspec.NODEFAULT else str(field.default)
+    if field.default is None or field.default_factory is not msgspec.NODEFAULT:
+        return "none"
+    return ", ".join(field.default) if isinstance(field.default, tuple) else str(field.default)
 
 
 def test_every_collection_is_named() -> None:

@@ -13,9 +13,10 @@ _SECONDS = 30.0
 
 
 class Answer:
-    def __init__(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
+    def __init__(self, status: int, headers: list[tuple[str, str]], body: bytes) -> None:
         self.status = status
-        self.headers = {name.lower(): value for name, value in headers.items()}
+        self.headers = {name.lower(): value for name, value in headers}
+        self.cookies = [value for name, value in headers if name.lower() == "set-cookie"]
         self.body = body
 
     @property
@@ -65,7 +66,7 @@ class Client:
         try:
             connection.request(method, path, data, {**sent, **(headers or {})})
             answer = connection.getresponse()
-            return Answer(answer.status, dict(answer.getheaders()), answer.read())
+            return Answer(answer.status, answer.getheaders(), answer.read())
         finally:
             connection.close()
 

@@ -1,7 +1,10 @@
-// A button that changes something: enabled by permission, explained by a dialog, answered by the server.
+// A button that changes something: enabled by permission, explained by a dialog, and told as done when the event of it comes.
 import { type FormEvent, type ReactNode, useState } from "react";
+import type { LiveEvent } from "../api/types";
+import { useStream } from "../live/queries";
 import { useMay } from "../session";
 import { Dialog, Trouble } from "../ui/parts";
+import { PlanPreview, type PlanWish } from "../ui/plan";
 import { say } from "../ui/toasts";
 
 export interface Field {
@@ -11,7 +14,11 @@ export interface Field {
   placeholder?: string;
   options?: string[];
   initial?: string;
+  /** Several lines, such as a reason that needs them or a document. */
+  long?: boolean;
 }
+
+export type Values = Record<string, string>;
 
 export interface Act {
   label: string;
@@ -23,9 +30,15 @@ export interface Act {
   /** A dangerous act asks for this to be typed. */
   retype?: string;
   tone?: "bad" | "primary";
+  /** For an act that changes the future: what to plan, so that it is seen before it is done. Null while it cannot be. */
+  plan?: (values: Values) => PlanWish | null;
+  /** The event by which the server tells that it was done. */
+  confirms?: (event: LiveEvent, values: Values) => boolean;
   /** Does it; what comes back is told. */
-  run: (values: Record<string, string>) => Promise<string>;
+  run: (values: Values) => Promise<ReactNode>;
 }
+
+const CONFIRM_MS = 8000;
 
 export function ActButton({ act }: { act: Act }): ReactNode {
   const [isOpen, setOpen] = useState(false);
@@ -48,21 +61,44 @@ export function ActButton({ act }: { act: Act }): ReactNode {
 
 export function ActDialog({ act, onClose }: { act: Act; onClose: () => void }): ReactNode {
   const fields = act.fields ?? [];
-  const [values, setValues] = useState(() => Object.fromEntries(fields.map((field) => [field.name, field.initial ?? ""])));
+  const stream = useStream();
+  const may = useMay()(act.permission);
+  const [values, setValues] = useState<Values>(() => Object.fromEntries(fields.map((field) => [field.name, field.initial ?? ""])));
   const [typed, setTyped] = useState("");
   const [error, setError] = useState<Error>();
   const [isBusy, setBusy] = useState(false);
   const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     setBusy(true);
+    const heard: LiveEvent[] = [];
+    let check = (): void => undefined;
+    const leave = stream.onEvent((one) => {
+      heard.push(one);
+      check();
+    });
     try {
-      say(await act.run(values));
+      const told = await act.run(values);
+      const confirms = act.confirms;
       onClose();
+      if (confirms === undefined) return say(told);
+      const came = await new Promise<boolean>((resolve) => {
+        const timer = setTimeout(() => resolve(false), CONFIRM_MS);
+        check = () => {
+          if (!heard.some((one) => confirms(one, values))) return;
+          clearTimeout(timer);
+          resolve(true);
+        };
+        check();
+      });
+      say(came ? told : <>{told} (accepted; its event has not come yet)</>);
     } catch (failure) {
       setError(failure as Error);
       setBusy(false);
+    } finally {
+      leave();
     }
   };
+  const wish = act.plan?.(values) ?? null;
   return (
     <Dialog title={act.title} onClose={onClose}>
       <form onSubmit={(event) => void submit(event)}>
@@ -73,10 +109,13 @@ export function ActDialog({ act, onClose }: { act: Act; onClose: () => void }): 
             <Input field={field} value={values[field.name] ?? ""} onChange={(value) => setValues({ ...values, [field.name]: value })} />
           </label>
         ))}
+        {act.plan !== undefined && <PlanPreview wish={wish} />}
         {act.retype !== undefined && (
           <label>
-            Type <code>{act.retype}</code> to go on
-            <input value={typed} required onChange={(event) => setTyped(event.target.value)} />
+            <span>
+              Type <code>{act.retype}</code> to go on
+            </span>
+            <input value={typed} required autoComplete="off" onChange={(event) => setTyped(event.target.value)} />
           </label>
         )}
         <Trouble error={error} />
@@ -87,7 +126,8 @@ export function ActDialog({ act, onClose }: { act: Act; onClose: () => void }): 
           <button
             type="submit"
             className={act.tone ?? "primary"}
-            disabled={isBusy || (act.retype !== undefined && typed !== act.retype)}
+            title={may ? undefined : `needs the permission ${act.permission}`}
+            disabled={!may || isBusy || (act.retype !== undefined && typed !== act.retype)}
           >
             {act.label}
           </button>
@@ -105,6 +145,17 @@ function Input({ field, value, onChange }: { field: Field; value: string; onChan
           <option key={option}>{option}</option>
         ))}
       </select>
+    );
+  }
+  if (field.long) {
+    return (
+      <textarea
+        value={value}
+        required={field.required}
+        placeholder={field.placeholder}
+        rows={4}
+        onChange={(event) => onChange(event.target.value)}
+      />
     );
   }
   return (

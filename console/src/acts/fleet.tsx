@@ -1,6 +1,6 @@
 // The acts of the fleet: what each asks, what it says before it is done, and what it tells afterwards.
 import { place, send } from "../api/client";
-import type { Freeze, TargetsOrder } from "../api/types";
+import type { Freeze, LiveEvent, TargetsOrder } from "../api/types";
 import { plural } from "../words";
 import type { Act } from "./act";
 
@@ -10,7 +10,16 @@ interface WithConcerns {
 
 const REASON = { name: "reason", label: "Reason", required: true, placeholder: "for those who ask later" };
 
-function concerning(what: string, answer: WithConcerns): string {
+/** The event of an object, or of an act on it. */
+export function ofObject(kind: string, name?: string): (event: LiveEvent) => boolean {
+  return (event) => event.kind === kind && (name === undefined || event.name === name);
+}
+
+export function manifest(kind: string, name: string, spec: object): Record<string, unknown> {
+  return { apiVersion: "headgate.dev/v1", kind, metadata: { name }, spec };
+}
+
+export function concerning(what: string, answer: WithConcerns): string {
   const concerns = answer.concerns;
   if (concerns === undefined) return what;
   return `${what}: concerns ${plural(concerns.targets, "target")}${concerns.note ? `; ${concerns.note}` : ""}`;
@@ -26,6 +35,9 @@ export function freeze(selector?: { label: string; cel: string }): Act {
     permission: "freeze:write",
     tone: "bad",
     fields: [{ name: "name", label: "Name of the freeze", required: true, initial: `freeze-${Date.now().toString(36)}` }, REASON],
+    plan: ({ name, reason }) =>
+      name && reason ? { manifests: [manifest("Freeze", name, { reason, ...(selector ? { selector: selector.cel } : {}) })] } : null,
+    confirms: (event, { name }) => event.kind === "Freeze" && event.name === name,
     run: async ({ name, reason }) => {
       const body = { name, reason, ...(selector ? { selector: selector.cel } : {}) };
       return concerning(`${name} is in force`, await send<WithConcerns>("POST", "freezes", body));
@@ -39,6 +51,8 @@ export function unfreeze(one: Freeze): Act {
     title: `End the freeze ${one.name}`,
     says: `What it held may start again, by its other rules. It was set by ${one.user}: ${one.reason}`,
     permission: "freeze:write",
+    plan: () => ({ deletions: [{ kind: "Freeze", name: one.name }] }),
+    confirms: ofObject("Freeze", one.name),
     run: async () => concerning(`${one.name} is over`, (await send<WithConcerns>("DELETE", `freezes/${place(one.name)}`)) ?? {}),
   };
 }
@@ -55,6 +69,7 @@ export function vote(status: "approved" | "rejected", deployment: string, tag: s
     permission: "approval:write",
     tone: status === "approved" ? "primary" : "bad",
     fields: [{ ...REASON, required: status === "rejected" }],
+    confirms: ofObject("Approval", `${deployment}/${tag}/${environment}`),
     run: async ({ reason }) => {
       const body = { deployment, tag, environment, status, ...(reason ? { reason } : {}) };
       return concerning(`${deployment} ${tag} ${status} for ${environment}`, await send<WithConcerns>("POST", "approvals", body));
@@ -76,6 +91,9 @@ export function order(action: "retry" | "redeploy" | "rollback", target: { deplo
     permission: "target:act",
     ...(action === "rollback" ? { tone: "bad" as const } : {}),
     fields: action === "rollback" ? [{ name: "to", label: "To version", placeholder: "the one before, if left empty" }] : [],
+    confirms: (event) =>
+      (event.kind === "ReleaseTarget" && event.name === `${deployment}/${environment}/${resource}`) ||
+      (event.kind === "Job" && event.data["resource"] === resource && event.data["deployment"] === deployment),
     run: async ({ to }) => {
       const path = `release-targets/${place(deployment, environment, resource)}/${action}`;
       await send("POST", path, to ? { to } : {});
@@ -94,6 +112,7 @@ export function orderMany(action: "retry" | "redeploy" | "rollback", deployment:
     tone: action === "rollback" ? "bad" : "primary",
     retype: deployment,
     fields: action === "rollback" ? [{ name: "to", label: "To version", placeholder: "the one before, if left empty" }] : [],
+    confirms: (event) => event.kind === "ReleaseTarget" || event.kind === "Job",
     run: async ({ to }) => {
       const body = { environment, ...(to ? { to } : {}) };
       const answer = await send<TargetsOrder>("POST", `deployments/${place(deployment)}/${action}`, body);
@@ -112,6 +131,7 @@ export function skip(rule: string, policy: string | null, where: { deployment: s
     tone: "bad",
     retype: where.resource,
     fields: [REASON],
+    confirms: ofObject("Skip"),
     run: async ({ reason }) => {
       const body = {
         rule,
@@ -140,6 +160,7 @@ export function onGroup(action: "retry" | "abort" | "release", id: string, where
     permission: "group:act",
     tone: action === "retry" ? "primary" : "bad",
     ...(action === "retry" ? {} : { retype: where }),
+    confirms: ofObject("Group"),
     run: async () => {
       await send("POST", `groups/${place(id)}/${action}`, action === "abort" ? {} : undefined);
       return `${label} on ${where}: done`;
@@ -156,6 +177,7 @@ export function rejectVersion(deployment: string, tag: string): Act {
     tone: "bad",
     retype: tag,
     fields: [REASON, { name: "rollback", label: "Roll back what runs it", options: ["no", "yes"], initial: "no" }],
+    confirms: ofObject("Version", `${deployment}/${tag}`),
     run: async ({ reason, rollback }) => {
       const path = `deployments/${place(deployment)}/versions/${place(tag)}/reject`;
       return concerning(`${tag} is rejected`, await send<WithConcerns>("POST", path, { reason, rollback: rollback === "yes" }));
@@ -163,21 +185,47 @@ export function rejectVersion(deployment: string, tag: string): Act {
   };
 }
 
-export function publish(deployments: string[], chosen?: string): Act {
+export function withdraw(deployment: string, tag: string): Act {
+  return {
+    label: "Withdraw",
+    title: `Withdraw ${deployment} ${tag}`,
+    says: "It starts nowhere any more until it is ready again. Where it runs already it stays; a cycle that has begun with it is ended.",
+    permission: "version:write",
+    tone: "bad",
+    confirms: ofObject("Version", `${deployment}/${tag}`),
+    run: async () => {
+      const path = `deployments/${place(deployment)}/versions/${place(tag)}`;
+      return concerning(`${tag} is withdrawn`, await send<WithConcerns>("PATCH", path, { status: "paused" }));
+    },
+  };
+}
+
+export function offerAgain(deployment: string, tag: string): Act {
+  return {
+    label: "Make ready",
+    title: `Make ${deployment} ${tag} ready again`,
+    says: "It goes to every target that it concerns, as the policies allow. What was said against it counts no longer.",
+    permission: "version:write",
+    confirms: ofObject("Version", `${deployment}/${tag}`),
+    run: async () => {
+      const path = `deployments/${place(deployment)}/versions/${place(tag)}`;
+      return concerning(`${tag} is ready`, await send<WithConcerns>("PATCH", path, { status: "ready" }));
+    },
+  };
+}
+
+/** What a form asks for beside names: published is what its plan has shown. */
+export function publish(deployment: string, body: Record<string, unknown>): Act {
   return {
     label: "Publish",
-    title: "Publish a version",
+    title: `Publish ${deployment} ${String(body["tag"])}`,
     says: "It goes to every target of the deployment that it concerns, as the policies allow.",
     permission: "version:write",
-    fields: [
-      { name: "deployment", label: "Deployment", options: deployments, initial: chosen ?? deployments[0] ?? "" },
-      { name: "tag", label: "Version", required: true, placeholder: "v1.2.3" },
-      { name: "targetSelector", label: "Only for targets (CEL)", placeholder: "resource.metadata['region'] == 'eu'; all if left empty" },
-    ],
-    run: async ({ deployment, tag, targetSelector }) => {
-      const body = { tag, ...(targetSelector ? { targetSelector } : {}) };
-      const path = `deployments/${place(deployment ?? "")}/versions`;
-      return concerning(`published ${deployment} ${tag}`, await send<WithConcerns>("POST", path, body));
+    plan: () => ({ version: { deployment, ...body } }),
+    confirms: ofObject("Version", `${deployment}/${String(body["tag"])}`),
+    run: async () => {
+      const path = `deployments/${place(deployment)}/versions`;
+      return concerning(`published ${deployment} ${String(body["tag"])}`, await send<WithConcerns>("POST", path, body));
     },
   };
 }

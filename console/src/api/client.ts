@@ -56,8 +56,18 @@ export async function get<T>(path: string, query: Query = {}, scoped = true): Pr
   return (await request("GET", address(path, query, scoped))) as T;
 }
 
-export async function send<T>(method: string, path: string, body?: unknown, scoped = true): Promise<T> {
-  return (await request(method, address(path, {}, scoped), body)) as T;
+export async function send<T>(method: string, path: string, body?: unknown, scoped = true, query: Query = {}): Promise<T> {
+  return (await request(method, address(path, query, scoped), body)) as T;
+}
+
+/** Something that is followed beside the stream of events, such as the log of a job. */
+export async function openFollowed(path: string, after: number | null, signal: AbortSignal): Promise<Response> {
+  const headers: Record<string, string> = { Accept: "text/event-stream" };
+  if (after !== null) headers["Last-Event-ID"] = String(after);
+  const answer = await fetch(address(path), { headers, credentials: "same-origin", signal });
+  if (answer.status === 401) onSessionEnd();
+  if (!answer.ok) throw new Refused(await readProblem(answer));
+  return answer;
 }
 
 /** Every item of a list, page after page, as far as `most`. */

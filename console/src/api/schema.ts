@@ -1112,6 +1112,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/release-targets/{target}/variables": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the variables of a target and who has set them
+         * @description Needs the permission `read`.
+         */
+        get: operations["listTargetVariables"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/release-targets/{target}/jobs": {
         parameters: {
             query?: never;
@@ -1172,6 +1192,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/release-targets/{deployment}/{environment}/{resource}/variables": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the variables of a target and who has set them
+         * @description Needs the permission `read`.
+         */
+        get: operations["listTargetVariablesByParts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/release-targets/{deployment}/{environment}/{resource}/jobs": {
         parameters: {
             query?: never;
@@ -1184,6 +1224,28 @@ export interface paths {
          * @description Needs the permission `read`.
          */
         get: operations["listTargetJobsByParts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/selection": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Say which release targets a selector reaches
+         * @description As a policy, a freeze or the `targetSelector` of a version would have it. Nothing is stored.
+         *
+         *     Needs the permission `read`.
+         */
+        get: operations["getSelection"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1802,6 +1864,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/simulate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Play a scenario in virtual time
+         * @description `page` is what `headgate simulate -o html` writes. It concerns no workspace and stores nothing. One that takes more than 20 seconds is cut, and `wasCut` says so; files that the scenario names are not read.
+         *
+         *     Needs the permission `read`.
+         */
+        post: operations["simulate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/status": {
         parameters: {
             query?: never;
@@ -2018,6 +2102,88 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/session/ways": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How one can log in to the console
+         * @description A token or a link always; `oidc` where the server knows a provider to log in at.
+         */
+        get: operations["listLoginWays"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/session/oidc": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to log in at the OIDC provider
+         * @description The browser goes to `address` and comes back to `/v1/session/callback`. What binds the two is in a cookie of this answer, for 10 minutes.
+         */
+        post: operations["beginOidcLogin"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/session/callback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Where the OIDC provider sends the browser back to
+         * @description Sends the browser on: to the page it came from, with the cookie of a session, or to the page that says why not.
+         */
+        get: operations["finishOidcLogin"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/clusters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List connected clusters
+         * @description Those that job agents of the types `graph` and `workload` are connected to.
+         *
+         *     Needs the permission `read`.
+         */
+        get: operations["listClusters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/workloads": {
         parameters: {
             query?: never;
@@ -2026,12 +2192,114 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List workloads
-         * @description Needs the permission `read`.
+         * List PodCliqueSets of connected clusters
+         * @description What a job of the workspace applied is shown to everybody who may read, with the target and version of that job. What came to the cluster otherwise is shown to those who may act on targets, and what another workspace's job applied to nobody here. A cluster that does not answer within a few seconds is left out; `GET /v1/clusters` says which, and why.
+         *
+         *     Needs the permission `read`.
          */
         get: operations["listWorkloads"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/workloads/{workload}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a PodCliqueSet down to its pods
+         * @description Needs the permission `read`.
+         */
+        get: operations["getWorkload"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/workloads/{workload}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take nothing more down for the update of a PodCliqueSet
+         * @description Needs the permission `target:act`.
+         */
+        post: operations["pauseWorkload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/workloads/{workload}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Go on with the update of a PodCliqueSet after a pause
+         * @description Needs the permission `target:act`.
+         */
+        post: operations["resumeWorkload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/workloads/{workload}/abort": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give up the update of a PodCliqueSet
+         * @description Needs the permission `target:act`.
+         */
+        post: operations["abortWorkload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/workloads/{workload}/partition": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say which replicas of a PodCliqueSet are updated
+         * @description Needs the permission `target:act`.
+         */
+        post: operations["partitionWorkload"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2046,12 +2314,74 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List graphs
-         * @description Needs the permission `read`.
+         * List graph definitions of connected clusters, and their instances
+         * @description What a job of the workspace applied is shown to everybody who may read, with the target and version of that job. What came to the cluster otherwise is shown to those who may act on targets, and what another workspace's job applied to nobody here. A cluster that does not answer within a few seconds is left out; `GET /v1/clusters` says which, and why.
+         *
+         *     Needs the permission `read`.
          */
         get: operations["listGraphs"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/graphs/{graph}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a graph definition with its instances, or an instance down to its objects
+         * @description Needs the permission `read`.
+         */
+        get: operations["getGraph"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/graphs/{graph}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Propagate nothing more in an instance, or in all of a definition
+         * @description Needs the permission `target:act`.
+         */
+        post: operations["pauseGraph"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/graphs/{graph}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Go on with a propagation after a pause
+         * @description Needs the permission `target:act`.
+         */
+        post: operations["resumeGraph"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3047,7 +3377,7 @@ export interface components {
             effect: string;
             roles: string[];
         };
-        /** @description One tree for all levels. Below a job that applied an object of a cluster is what the cluster says of it. */
+        /** @description One tree for all levels. Below a job that applied an object of a cluster is what the cluster says of it. `part` is null for what is of the fleet, and not of a set or graph; `state` is the phase of each. */
         ExplanationTree: {
             subject: string;
             /** @enum {string} */
@@ -3056,6 +3386,7 @@ export interface components {
             message: string;
             lines: components["schemas"]["TreeLine"][];
             children: components["schemas"]["ExplanationTree"][];
+            part: components["schemas"]["TreePart"] | null;
         };
         /** @description One thing that was asked about the subject, and the answer; `origin` is who asks. */
         TreeLine: {
@@ -3064,6 +3395,29 @@ export interface components {
             verdict: string;
             message: string;
             nextEvaluationTime: string | null;
+        };
+        /** @description What the subject is in its set or graph. `revision` is null where parts of it may be at several. */
+        TreePart: {
+            /** @enum {string} */
+            kind: "set" | "replica" | "group" | "groupReplica" | "clique" | "pod" | "definition" | "instance" | "node" | "object";
+            /** Format: int64 */
+            revision: number | null;
+            /** @enum {string} */
+            role: "regular" | "surge";
+            dependsOn: string[];
+        };
+        /** @description What a job that began now would be given. */
+        TargetVariables: {
+            items: components["schemas"]["TargetVariable"][];
+        };
+        /** @description `source` says who has set it: the resource, the deployment (for the resources of `selector`, or as its default), or the variable set `name`. */
+        TargetVariable: {
+            key: string;
+            value: unknown;
+            /** @enum {string} */
+            source: "resource" | "deploymentValue" | "variableSet" | "default";
+            name: string;
+            selector: string | null;
         };
         /** @description `current` is the tag of what runs there. */
         Target: {
@@ -3350,6 +3704,17 @@ export interface components {
             };
             assumed: string[];
         };
+        /** @description How it went, and the page that shows it. */
+        SimulationResult: {
+            scenario: string;
+            /** Format: int64 */
+            seed: number;
+            converged: boolean;
+            wasCut: boolean;
+            violations: string[];
+            failedExpectations: string[];
+            page: string;
+        };
         /** @description `atRest`: no job lives, nothing is measured, and no time is waited for in the whole workspace. `warnings` name what somebody should know before the next cycle, such as hooks that a bracket no longer has. */
         Status: {
             atRest: boolean;
@@ -3549,7 +3914,7 @@ export interface components {
             /** @description The cursor of the next page; null on the last one. */
             next: string | null;
         };
-        /** @description Without a workspace it is good for all of them. */
+        /** @description Without a workspace it is good for all of them. `lastUsedAt` is right to about a minute, and null if nobody has used it yet. */
         Token: {
             id: string;
             name: string;
@@ -3562,6 +3927,8 @@ export interface components {
             createdBy: string;
             /** Format: date-time */
             expiresAt: string | null;
+            /** Format: date-time */
+            lastUsedAt: string | null;
         };
         TokenPage: {
             items: components["schemas"]["Token"][];
@@ -3581,6 +3948,8 @@ export interface components {
             createdBy: string;
             /** Format: date-time */
             expiresAt: string | null;
+            /** Format: date-time */
+            lastUsedAt: string | null;
             secret: string;
         };
         /** @description Permissions by workspace, `*` for all of them. */
@@ -3606,6 +3975,156 @@ export interface components {
             link: string;
             /** Format: date-time */
             expiresAt: string;
+        };
+        LoginWays: {
+            oidc: components["schemas"]["OidcWay"] | null;
+        };
+        /** @description `title` is what people call the provider. */
+        OidcWay: {
+            title: string;
+        };
+        OidcLoginBegun: {
+            address: string;
+        };
+        /** @description A cluster that job agents of the workspace apply sets and graphs to. `message` is why it says nothing now. */
+        ConnectedCluster: {
+            name: string;
+            jobAgents: string[];
+            isAnswering: boolean;
+            message: string;
+        };
+        ConnectedClusterPage: {
+            items: components["schemas"]["ConnectedCluster"][];
+            /** @description The cursor of the next page; null on the last one. */
+            next: string | null;
+        };
+        /** @description A PodCliqueSet as its status has it. `target` and `version` are of the job that applied it, null where somebody else did. */
+        Workload: {
+            state: string;
+            message: string;
+            /** Format: int64 */
+            replicas: number;
+            /** Format: int64 */
+            updatedReplicas: number;
+            /** Format: int64 */
+            availableReplicas: number;
+            isPaused: boolean;
+            /** Format: int64 */
+            partition: number;
+            id: string;
+            cluster: string;
+            namespace: string;
+            name: string;
+            target: string | null;
+            version: string | null;
+            /** Format: date-time */
+            createdAt: string;
+        };
+        WorkloadPage: {
+            items: components["schemas"]["Workload"][];
+            /** @description The cursor of the next page; null on the last one. */
+            next: string | null;
+        };
+        /** @description `tree` goes down to the pods, with the revision and role of each; `pods` are those that are updated and available, and how many there are to be. `isCut` where the tree is too large to be shown whole. */
+        WorkloadDetail: {
+            state: string;
+            message: string;
+            /** Format: int64 */
+            replicas: number;
+            /** Format: int64 */
+            updatedReplicas: number;
+            /** Format: int64 */
+            availableReplicas: number;
+            isPaused: boolean;
+            /** Format: int64 */
+            partition: number;
+            id: string;
+            cluster: string;
+            namespace: string;
+            name: string;
+            target: string | null;
+            version: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            pods: components["schemas"]["PodCounts"];
+            tree: components["schemas"]["ExplanationTree"];
+            isCut: boolean;
+        };
+        PodCounts: {
+            /** Format: int64 */
+            updated: number;
+            /** Format: int64 */
+            total: number;
+        };
+        /** @description `isChanged` is false where it was so before; `state` is how it was when it was ordered. */
+        Ordered: {
+            id: string;
+            action: string;
+            isChanged: boolean;
+            state: string;
+            message: string;
+        };
+        /** @description A ResourceGraphDefinition, or an instance of one, as its status has it. `definition` is the name of the one that it is or belongs to, `instanceKind` the kind of instances. */
+        Graph: {
+            state: string;
+            message: string;
+            isReady: boolean;
+            isPaused: boolean;
+            /** Format: int64 */
+            revision: number | null;
+            id: string;
+            cluster: string;
+            /** @enum {string} */
+            kind: "definition" | "instance";
+            instanceKind: string;
+            definition: string;
+            namespace: string | null;
+            name: string;
+            target: string | null;
+            version: string | null;
+            /** Format: date-time */
+            createdAt: string;
+        };
+        GraphPage: {
+            items: components["schemas"]["Graph"][];
+            /** @description The cursor of the next page; null on the last one. */
+            next: string | null;
+        };
+        /** @description `nodes` are those of the definition, whose ids the children of an instance's tree go by; `instances`, of a definition, are those that it lets through in waves, in their order; the first 1,000. */
+        GraphDetail: {
+            state: string;
+            message: string;
+            isReady: boolean;
+            isPaused: boolean;
+            /** Format: int64 */
+            revision: number | null;
+            id: string;
+            cluster: string;
+            /** @enum {string} */
+            kind: "definition" | "instance";
+            instanceKind: string;
+            definition: string;
+            namespace: string | null;
+            name: string;
+            target: string | null;
+            version: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            nodes: components["schemas"]["GraphNode"][];
+            instances: components["schemas"]["Graph"][];
+            tree: components["schemas"]["ExplanationTree"];
+            isCut: boolean;
+        };
+        /** @description One of a definition, as it is written; `dependsOn` is what the operator found that it reads. */
+        GraphNode: {
+            id: string;
+            kind: string;
+            isCollection: boolean;
+            isExternal: boolean;
+            dependsOn: string[];
+            includeWhen: string[];
+            readyWhen: string[];
+            propagateWhen: string[];
         };
         Checks: {
             checks: components["schemas"]["CheckResult"][];
@@ -4601,6 +5120,13 @@ export interface components {
             /** @description `false` if absent. */
             force?: boolean;
         };
+        /** @description `scenario` is the text of a file of `headgate simulate`; `until` a time, or one such as +72h from the start. */
+        SimulationInput: {
+            scenario: string;
+            until?: string | null;
+            /** Format: int64 */
+            seed?: number | null;
+        };
         TokenInput: {
             name: components["schemas"]["Name"];
             /** @enum {string|null} */
@@ -4616,6 +5142,21 @@ export interface components {
         SessionInput: {
             token?: string | null;
             code?: string | null;
+        };
+        /** @description `returnTo` is the page of the console to go on with; what is no path of this server counts as `/`. */
+        OidcLoginInput: {
+            /** @description `"/"` if absent. */
+            returnTo?: string;
+        };
+        /** @description `reason` is kept in the audit log. */
+        ClusterOrderInput: {
+            reason?: string | null;
+        };
+        /** @description Replicas from the index `partition` on are updated; 0 updates all of them. */
+        PartitionInput: {
+            /** Format: int64 */
+            partition: number;
+            reason?: string | null;
         };
     };
     responses: {
@@ -4726,6 +5267,16 @@ export interface components {
                 "Headgate-Request-Id": components["headers"]["RequestId"];
                 /** @description Seconds. */
                 "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Bad Gateway */
+        BadGateway: {
+            headers: {
+                "Headgate-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -8845,6 +9396,39 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listTargetVariables: {
+        parameters: {
+            query?: {
+                /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
+                workspace?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The target: `deployment/environment/resource`, percent-encoded. */
+                target: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TargetVariables"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listTargetJobs: {
         parameters: {
             query?: {
@@ -8961,6 +9545,43 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listTargetVariablesByParts: {
+        parameters: {
+            query?: {
+                /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
+                workspace?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id or name of the deployment. */
+                deployment: string;
+                /** @description Id or name of the environment. */
+                environment: string;
+                /** @description Id or name of the resource. */
+                resource: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TargetVariables"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listTargetJobsByParts: {
         parameters: {
             query?: {
@@ -8996,6 +9617,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["JobPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSelection: {
+        parameters: {
+            query?: {
+                /** @description CEL over deployment, environment and resource; absent, all of them. */
+                selector?: string;
+                /** @description Only targets of this deployment, by id or name. */
+                deployment?: string;
+                /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
+                workspace?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Concerns"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -10367,6 +11023,44 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    simulate: {
+        parameters: {
+            query?: {
+                /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
+                workspace?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SimulationInput"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SimulationResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getStatus: {
         parameters: {
             query?: {
@@ -10802,9 +11496,135 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listLoginWays: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginWays"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    beginOidcLogin: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OidcLoginInput"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OidcLoginBegun"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    finishOidcLogin: {
+        parameters: {
+            query?: {
+                code?: string;
+                state?: string;
+                error?: string;
+                iss?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description See Other */
+            303: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listClusters: {
+        parameters: {
+            query?: {
+                /** @description The most items of a page. A page may have fewer: the list ends where `next` is null. */
+                limit?: number;
+                /** @description `next` of the page before. */
+                cursor?: string;
+                /** @description Only what this CEL expression is true of; it reads `cluster`. */
+                cel?: string;
+                /** @description `-` is descending. */
+                sort?: "name" | "-name";
+                /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
+                workspace?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectedClusterPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listWorkloads: {
         parameters: {
             query?: {
+                /** @description Of this cluster only. */
+                cluster?: string;
                 /** @description The most items of a page. A page may have fewer: the list ends where `next` is null. */
                 limit?: number;
                 /** @description `next` of the page before. */
@@ -10829,13 +11649,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        items: {
-                            [key: string]: unknown;
-                        }[];
-                        /** @description The cursor of the next page; null on the last one. */
-                        next: string | null;
-                    };
+                    "application/json": components["schemas"]["WorkloadPage"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -10847,9 +11661,229 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getWorkload: {
+        parameters: {
+            query?: {
+                /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
+                workspace?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id or name of the workload. */
+                workload: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkloadDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooMany"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    pauseWorkload: {
+        parameters: {
+            query?: {
+                /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
+                workspace?: string;
+            };
+            header?: {
+                /** @description The same key and request again gives the same answer and changes nothing more. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id or name of the workload. */
+                workload: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ClusterOrderInput"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ordered"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    resumeWorkload: {
+        parameters: {
+            query?: {
+                /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
+                workspace?: string;
+            };
+            header?: {
+                /** @description The same key and request again gives the same answer and changes nothing more. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id or name of the workload. */
+                workload: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ClusterOrderInput"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ordered"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    abortWorkload: {
+        parameters: {
+            query?: {
+                /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
+                workspace?: string;
+            };
+            header?: {
+                /** @description The same key and request again gives the same answer and changes nothing more. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id or name of the workload. */
+                workload: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ClusterOrderInput"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ordered"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    partitionWorkload: {
+        parameters: {
+            query?: {
+                /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
+                workspace?: string;
+            };
+            header?: {
+                /** @description The same key and request again gives the same answer and changes nothing more. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id or name of the workload. */
+                workload: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PartitionInput"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ordered"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listGraphs: {
         parameters: {
             query?: {
+                /** @description Of this cluster only. */
+                cluster?: string;
                 /** @description The most items of a page. A page may have fewer: the list ends where `next` is null. */
                 limit?: number;
                 /** @description `next` of the page before. */
@@ -10874,13 +11908,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        items: {
-                            [key: string]: unknown;
-                        }[];
-                        /** @description The cursor of the next page; null on the last one. */
-                        next: string | null;
-                    };
+                    "application/json": components["schemas"]["GraphPage"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -10889,6 +11917,132 @@ export interface operations {
             404: components["responses"]["NotFound"];
             422: components["responses"]["Invalid"];
             429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getGraph: {
+        parameters: {
+            query?: {
+                /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
+                workspace?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id or name of the graph. */
+                graph: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GraphDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooMany"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    pauseGraph: {
+        parameters: {
+            query?: {
+                /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
+                workspace?: string;
+            };
+            header?: {
+                /** @description The same key and request again gives the same answer and changes nothing more. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id or name of the graph. */
+                graph: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ClusterOrderInput"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ordered"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    resumeGraph: {
+        parameters: {
+            query?: {
+                /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
+                workspace?: string;
+            };
+            header?: {
+                /** @description The same key and request again gives the same answer and changes nothing more. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id or name of the graph. */
+                graph: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ClusterOrderInput"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ordered"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            502: components["responses"]["BadGateway"];
             503: components["responses"]["Unavailable"];
         };
     };

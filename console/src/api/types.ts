@@ -27,6 +27,27 @@ export type TargetsOrder = Schemas["TargetsOrder"];
 export type LiveEvent = Schemas["Event"];
 export type AuditEntry = Schemas["AuditEntry"];
 export type ProblemDocument = Schemas["Problem"];
+export type Token = Schemas["Token"];
+export type NewToken = Schemas["NewToken"];
+export type Skip = Schemas["Skip"];
+export type Signal = Schemas["Signal"];
+export type JobAgent = Schemas["JobAgent"];
+export type JobLog = Schemas["JobLog"];
+export type JobLogLine = Schemas["JobLogLine"];
+export type PolicyInWords = Schemas["PolicyInWords"];
+export type Difference = Schemas["Difference"];
+export type Concerns = Schemas["Concerns"];
+export type TargetVariable = Schemas["TargetVariable"];
+export type SimulationResult = Schemas["SimulationResult"];
+export type LoginWays = Schemas["LoginWays"];
+export type Deletion = Schemas["Deletion"];
+export type Tree = Schemas["ExplanationTree"];
+export type Workload = Schemas["Workload"];
+export type WorkloadDetail = Schemas["WorkloadDetail"];
+export type Graph = Schemas["Graph"];
+export type GraphDetail = Schemas["GraphDetail"];
+export type GraphNode = Schemas["GraphNode"];
+export type ConnectedCluster = Schemas["ConnectedCluster"];
 export type State = ListedTarget["state"];
 
 export interface Page<T> {

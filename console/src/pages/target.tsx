@@ -1,14 +1,22 @@
 // Why a target has not changed yet: its gates in order, what ends each wait, and who can end it.
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { ActButton } from "../acts/act";
 import { onGroup, order, skip } from "../acts/fleet";
 import { get, place } from "../api/client";
-import type { Explanation, Group, Job, LiveEvent, Page, RuleLine, TargetDetail } from "../api/types";
-import { useLive } from "../live/queries";
-import { Link, to } from "../router";
-import { Command, Loading, Mark, PhaseMark, Section, Time, Trouble } from "../ui/parts";
+import type { Action, Explanation, Group, Job, LiveEvent, Page, RuleLine, TargetDetail, TargetVariable } from "../api/types";
+import { ofKinds, useLive } from "../live/queries";
+import { go, Link, to, usePlace, withQuery } from "../router";
 import { Cycle } from "../ui/cycle";
+import { Log } from "../ui/joblog";
+import { Command, Loading, Mark, PhaseMark, Section, Time, Trouble } from "../ui/parts";
+import { endOf, whoCan } from "../ui/gates";
 import { jobTone, spaced } from "../words";
+
+interface Where {
+  deployment: string;
+  environment: string;
+  resource: string;
+}
 
 const VERDICTS = {
   allowed: { tone: "good", sign: "✓" },
@@ -17,7 +25,7 @@ const VERDICTS = {
   error: { tone: "bad", sign: "!" },
 } as const;
 
-export function Target({ deployment, environment, resource }: { deployment: string; environment: string; resource: string }): ReactNode {
+export function Target({ deployment, environment, resource }: Where): ReactNode {
   const name = place(deployment, environment, resource);
   const concerns = (event: LiveEvent): boolean => event.kind !== "Job" || event.data["resource"] === resource || event.data["deployment"] === deployment;
   const explanation = useLive(`explain ${name}`, () => get<Explanation>(`release-targets/${name}/explain`));
@@ -38,42 +46,9 @@ export function Target({ deployment, environment, resource }: { deployment: stri
           <ActButton act={order("rollback", target)} />
         </span>
       </div>
-      <section className="card answer">
-        <p>
-          <PhaseMark state={found.state} /> <b>{found.message}</b>
-        </p>
-        {found.changes && <p>Changes {found.changes}.</p>}
-        <dl>
-          <div>
-            <dt>runs</dt>
-            <dd>{found.current ?? "nothing"}</dd>
-          </div>
-          <div>
-            <dt>wanted</dt>
-            <dd>{found.desired === null ? "–" : <Link href={to("rollouts", deployment, found.desired)}>{found.desired}</Link>}</dd>
-          </div>
-          <div>
-            <dt>since</dt>
-            <dd>
-              <Time at={detail.data?.deployedAt} />
-            </dd>
-          </div>
-          {found.nextEvaluationTime && (
-            <div>
-              <dt>looked at again</dt>
-              <dd>
-                <Time at={found.nextEvaluationTime} />
-              </dd>
-            </div>
-          )}
-        </dl>
-        {found.warnings.map((warning) => (
-          <p key={warning} className="trouble">
-            {warning}
-          </p>
-        ))}
-      </section>
-      <Gates rules={found.rules} target={target} />
+      <Answer found={found} detail={detail.data} deployment={deployment} />
+      <Gates rules={found.rules} actions={found.actions} target={target} />
+      {found.slots.length > 0 && <Slots found={found} />}
       {found.actions.length > 0 && (
         <Section title="What you can do" id="can">
           <ul className="plain">
@@ -87,12 +62,59 @@ export function Target({ deployment, environment, resource }: { deployment: stri
         </Section>
       )}
       {detail.data?.group && <InCycle id={detail.data.group} />}
-      <Jobs jobs={jobs.data?.items ?? []} />
+      <History jobs={jobs.data?.items} error={jobs.error} />
+      <Variables name={name} />
     </>
   );
 }
 
-function Gates({ rules, target }: { rules: RuleLine[]; target: { deployment: string; environment: string; resource: string } }): ReactNode {
+function Answer({ found, detail, deployment }: { found: Explanation; detail: TargetDetail | undefined; deployment: string }): ReactNode {
+  return (
+    <section className="card answer">
+      <p>
+        <PhaseMark state={found.state} /> <b>{found.message}</b>
+      </p>
+      {found.changes && <p>Changes {found.changes}.</p>}
+      <dl>
+        <div>
+          <dt>runs</dt>
+          <dd>{found.current === null ? "nothing" : <Link href={to("rollouts", deployment, found.current)}>{found.current}</Link>}</dd>
+        </div>
+        <div>
+          <dt>wanted</dt>
+          <dd>{found.desired === null ? "–" : <Link href={to("rollouts", deployment, found.desired)}>{found.desired}</Link>}</dd>
+        </div>
+        <div>
+          <dt>since</dt>
+          <dd>
+            <Time at={detail?.deployedAt} />
+          </dd>
+        </div>
+        {detail !== undefined && detail.verification !== "none" && (
+          <div>
+            <dt>verification</dt>
+            <dd>{detail.verification}</dd>
+          </div>
+        )}
+        {found.nextEvaluationTime && (
+          <div>
+            <dt>looked at again</dt>
+            <dd>
+              <Time at={found.nextEvaluationTime} />
+            </dd>
+          </div>
+        )}
+      </dl>
+      {found.warnings.map((warning) => (
+        <p key={warning} className="trouble">
+          {warning}
+        </p>
+      ))}
+    </section>
+  );
+}
+
+function Gates({ rules, actions, target }: { rules: RuleLine[]; actions: Action[]; target: Where }): ReactNode {
   return (
     <Section title="Gates, in order" id="gates">
       {rules.length === 0 ? (
@@ -101,6 +123,8 @@ function Gates({ rules, target }: { rules: RuleLine[]; target: { deployment: str
         <ol className="gates">
           {rules.map((rule, index) => {
             const verdict = VERDICTS[rule.verdict];
+            const end = endOf(rule);
+            const who = whoCan(rule, actions);
             return (
               <li key={index}>
                 <Mark tone={verdict.tone} sign={verdict.sign} word={rule.verdict} />
@@ -114,11 +138,25 @@ function Gates({ rules, target }: { rules: RuleLine[]; target: { deployment: str
                         <Link href={to("policies", rule.policy)}>{rule.policy}</Link>
                       </>
                     )}
+                    {rule.version && ` for ${rule.version}`}
                   </span>
                   <p>{rule.message}</p>
-                  {rule.nextEvaluationTime && (
+                  {rule.verdict === "allowed" ? (
+                    rule.satisfiedAt && (
+                      <small className="soft">
+                        passed <Time at={rule.satisfiedAt} />
+                      </small>
+                    )
+                  ) : (
                     <small className="soft">
-                      asked again <Time at={rule.nextEvaluationTime} />
+                      {end.at ? (
+                        <>
+                          ends <Time at={end.at} />
+                        </>
+                      ) : (
+                        `ends ${end.event}`
+                      )}
+                      {who && ` · ${who}`}
                     </small>
                   )}
                 </div>
@@ -130,6 +168,23 @@ function Gates({ rules, target }: { rules: RuleLine[]; target: { deployment: str
           })}
         </ol>
       )}
+    </Section>
+  );
+}
+
+function Slots({ found }: { found: Explanation }): ReactNode {
+  return (
+    <Section title="Slots" id="slots">
+      <ul className="plain">
+        {found.slots.map((slot) => (
+          <li key={slot.policy + slot.rule} className="row">
+            <Mark tone={slot.held ? "busy" : "quiet"} sign={slot.held ? "▶" : "–"} word={slot.held ? "held" : "not held"} />
+            <span className="grow">
+              <b>{slot.rule}</b> <span className="soft">of {slot.policy}</span>: {slot.message}
+            </span>
+          </li>
+        ))}
+      </ul>
     </Section>
   );
 }
@@ -158,50 +213,92 @@ function InCycle({ id }: { id: string }): ReactNode {
   );
 }
 
-function Jobs({ jobs }: { jobs: Job[] }): ReactNode {
+const SHOWN_JOBS = 10;
+
+/** Releases, newest first: the jobs of each version that came here. */
+function History({ jobs, error }: { jobs: Job[] | undefined; error: Error | undefined }): ReactNode {
+  const { query } = usePlace();
+  const [isWhole, setWhole] = useState(false);
+  const opened = query.get("job");
+  if (jobs === undefined) return <Trouble error={error} />;
+  const shown = isWhole ? jobs : jobs.slice(0, SHOWN_JOBS);
   return (
-    <Section title="Jobs" id="jobs">
-      {jobs.length === 0 ? (
-        <p className="soft">None yet.</p>
-      ) : (
-        <div className="scroll">
+    <Section title="History" id="jobs">
+      {jobs.length === 0 && <p className="soft">No job has run here yet.</p>}
+      <ol className="history">
+        {shown.map((job, index) => (
+          <li key={job.id} className={shown[index - 1]?.version === job.version ? undefined : "release"}>
+            <div className="row">
+              <b className="release-name">{shown[index - 1]?.version === job.version ? "" : job.version}</b>
+              <Mark tone={jobTone(job.status)} sign="●" word={spaced(job.status)} />
+              <span className="grow">
+                {job.kind !== "deploy" && <span className="badge">{job.kind}</span>} {job.attempt > 1 && <span className="badge">attempt {job.attempt}</span>}{" "}
+                {job.message}
+                {job.reason && <span className="soft"> because {job.reason}</span>}
+                {Object.entries(job.links).map(([label, href]) =>
+                  /^https?:/.test(href) ? (
+                    <a key={label} href={href} rel="noreferrer noopener" target="_blank">
+                      {" "}
+                      {label}
+                    </a>
+                  ) : null,
+                )}
+              </span>
+              <span className="soft">{job.agent}</span>
+              <Time at={job.startedAt ?? job.createdAt} />
+              <button type="button" aria-expanded={opened === job.id} onClick={() => go(withQuery({ job: opened === job.id ? null : job.id }), true)}>
+                {opened === job.id ? "Close the log" : "Log"}
+              </button>
+            </div>
+            {opened === job.id && <Log job={job.id} />}
+          </li>
+        ))}
+      </ol>
+      {jobs.length > SHOWN_JOBS && !isWhole && (
+        <button type="button" onClick={() => setWhole(true)}>
+          Show {jobs.length - SHOWN_JOBS} older
+        </button>
+      )}
+    </Section>
+  );
+}
+
+const SOURCES: Record<TargetVariable["source"], string> = {
+  resource: "the resource",
+  deploymentValue: "a value of the deployment",
+  variableSet: "the variable set",
+  default: "the default of",
+};
+
+function Variables({ name }: { name: string }): ReactNode {
+  const found = useLive(
+    `variables ${name}`,
+    () => get<{ items: TargetVariable[] }>(`release-targets/${name}/variables`),
+    ofKinds("Resource", "Deployment", "VariableSet", "Environment"),
+  );
+  return (
+    <Section title="Variables" id="variables">
+      <Trouble error={found.error} />
+      {found.data?.items.length === 0 && <p className="soft">None concerns this target.</p>}
+      {found.data !== undefined && found.data.items.length > 0 && (
+        <div className="scroll" tabIndex={0} role="region" aria-label="Table of variables">
           <table>
             <thead>
               <tr>
-                <th>Version</th>
-                <th>Status</th>
-                <th>Kind</th>
-                <th>Attempt</th>
-                <th>Begun</th>
-                <th>Ended</th>
-                <th className="grow">Message</th>
+                <th>Key</th>
+                <th>Value</th>
+                <th className="grow">From</th>
               </tr>
             </thead>
             <tbody>
-              {jobs.map((job) => (
-                <tr key={job.id}>
-                  <td>{job.version}</td>
+              {found.data.items.map((one) => (
+                <tr key={one.key}>
+                  <td>{one.key}</td>
                   <td>
-                    <Mark tone={jobTone(job.status)} sign="●" word={spaced(job.status)} />
-                  </td>
-                  <td>{job.kind}</td>
-                  <td>{job.attempt}</td>
-                  <td>
-                    <Time at={job.startedAt ?? job.createdAt} />
+                    <code>{JSON.stringify(one.value)}</code>
                   </td>
                   <td>
-                    <Time at={job.completedAt} />
-                  </td>
-                  <td className="wide">
-                    {job.message}
-                    {Object.entries(job.links).map(([label, href]) =>
-                      /^https?:/.test(href) ? (
-                        <a key={label} href={href} rel="noreferrer noopener" target="_blank">
-                          {" "}
-                          {label}
-                        </a>
-                      ) : null,
-                    )}
+                    {SOURCES[one.source]} {one.name} {one.selector && <code>{one.selector}</code>}
                   </td>
                 </tr>
               ))}

@@ -1,4 +1,4 @@
-// A table of objects with a search: the same for every kind.
+// A table of objects with a search and filters, which are in the address: the same for every kind.
 import { type ReactNode, useMemo } from "react";
 import { go, usePlace, withQuery } from "../router";
 import { plural } from "../words";
@@ -11,15 +11,37 @@ export interface Column<T> {
   wide?: boolean;
 }
 
+/** A choice among the values that the items have. */
+export interface Choice<T> {
+  key: string;
+  label: string;
+  of: (item: T) => string;
+}
+
 const MOST_ROWS = 500;
 
-export function Listing<T>(properties: { items: T[]; columns: Column<T>[]; id: (item: T) => string; noun: string }): ReactNode {
-  const { items, columns, id, noun } = properties;
+export interface ListingProperties<T> {
+  items: T[];
+  columns: Column<T>[];
+  id: (item: T) => string;
+  noun: string;
+  choices?: Choice<T>[];
+}
+
+export function Listing<T>({ items, columns, id, noun, choices = [] }: ListingProperties<T>): ReactNode {
   const { query } = usePlace();
   const wanted = (query.get("q") ?? "").toLowerCase();
+  const chosen = choices.map((choice) => query.get(choice.key) ?? "");
+  const key = chosen.join("\n");
   const found = useMemo(
-    () => (wanted ? items.filter((item) => columns.some((column) => column.text?.(item).toLowerCase().includes(wanted))) : items),
-    [items, columns, wanted],
+    () =>
+      items.filter(
+        (item) =>
+          choices.every((choice, index) => !chosen[index] || choice.of(item) === chosen[index]) &&
+          (!wanted || columns.some((column) => column.text?.(item).toLowerCase().includes(wanted))),
+      ),
+    // eslint-disable-next-line -- what is chosen is in its key
+    [items, columns, wanted, key],
   );
   return (
     <section className="card">
@@ -31,14 +53,27 @@ export function Listing<T>(properties: { items: T[]; columns: Column<T>[]; id: (
           value={query.get("q") ?? ""}
           onChange={(event) => go(withQuery({ q: event.target.value }), true)}
         />
+        {choices.map((choice, index) => (
+          <label key={choice.key} className="choice">
+            {choice.label}
+            <select value={chosen[index]} onChange={(event) => go(withQuery({ [choice.key]: event.target.value }), true)}>
+              <option value="">all</option>
+              {[...new Set([...items.map(choice.of), ...(chosen[index] ? [chosen[index]] : [])])].sort().map((value) => (
+                <option key={value} value={value}>
+                  {value}
+                </option>
+              ))}
+            </select>
+          </label>
+        ))}
         <span className="soft">{plural(found.length, noun)}</span>
       </div>
-      <div className="scroll">
+      <div className="scroll" tabIndex={0} role="region" aria-label={`Table of ${noun}s`}>
         <table>
           <thead>
             <tr>
               {columns.map((column) => (
-                <th key={column.name}>{column.name}</th>
+                <th key={column.name}>{column.name || <span className="hidden">Acts</span>}</th>
               ))}
             </tr>
           </thead>

@@ -1,6 +1,9 @@
-// Ctrl-K: finds what has a name, and goes there.
+// Ctrl-K: finds what has a name and goes there, or does what one says.
 import { type KeyboardEvent, type ReactNode, useMemo, useState } from "react";
-import { all } from "../api/client";
+import { type Act, ActDialog } from "../acts/act";
+import { freeze, unfreeze, vote } from "../acts/fleet";
+import { all, get, place } from "../api/client";
+import type { DeploymentExplanation, Freeze, Status } from "../api/types";
 import { useLive } from "../live/queries";
 import { go, to } from "../router";
 import { Dialog } from "./parts";
@@ -8,7 +11,8 @@ import { Dialog } from "./parts";
 export interface Entry {
   kind: string;
   name: string;
-  href: string;
+  href?: string;
+  act?: Act;
 }
 
 export const PAGES: Entry[] = [
@@ -19,9 +23,15 @@ export const PAGES: Entry[] = [
   ["Policies", "/policies"],
   ["Freezes", "/freezes"],
   ["Approvals", "/approvals"],
+  ["Workloads", "/workloads"],
+  ["Graphs", "/graphs"],
   ["Agents", "/agents"],
   ["Signals", "/signals"],
   ["Audit", "/audit"],
+  ["Simulate", "/simulate"],
+  ["Settings", "/settings"],
+  ["New version", "/versions/new"],
+  ["New policy", "/policies?new=yes"],
 ].map(([name, href]) => ({ kind: "page", name: name as string, href: href as string }));
 
 const MOST = 12;
@@ -43,43 +53,82 @@ export function found(entries: Entry[], text: string): Entry[] {
     .map((one) => one.entry);
 }
 
+/** What somebody is waiting to be told yes or no to. */
+async function votes(): Promise<Entry[]> {
+  const status = await get<Status>("status");
+  const waiting = status.deployments.filter((one) => one.environments.some((environment) => environment.counts.waiting > 0));
+  const found = await Promise.all(
+    waiting.slice(0, 20).map(async ({ name }) => {
+      const why = await get<DeploymentExplanation>(`deployments/${place(name)}/explain`);
+      return why.reasons
+        .filter((reason) => reason.type === "approval" && reason.version !== null)
+        .flatMap((reason) =>
+          (["approved", "rejected"] as const).map((status): Entry => {
+            const act = vote(status, name, reason.version ?? "", reason.environment);
+            return { kind: "act", name: act.title, act };
+          }),
+        );
+    }),
+  );
+  return found.flat();
+}
+
 export function Palette({ onClose }: { onClose: () => void }): ReactNode {
   const [text, setText] = useState("");
   const [chosen, setChosen] = useState(0);
   const versions = useLive("palette versions", () => all<{ deployment: string; tag: string }>("versions", {}, 1000), () => false);
   const policies = useLive("palette policies", () => all<{ name: string }>("policies", {}, 1000), () => false);
   const targets = useLive("palette targets", () => all<{ name: string; deployment: string; environment: string; resource: string }>("release-targets"), () => false);
+  const freezes = useLive("palette freezes", () => all<Freeze>("freezes", {}, 1000), () => false);
+  const asked = useLive("palette votes", votes, () => false);
+  const [act, setAct] = useState<Act>();
+  const acts = useMemo<Entry[]>(() => {
+    const stop = freeze();
+    const ends = (freezes.data ?? []).map(unfreeze);
+    return [stop, ...ends].map((one): Entry => ({ kind: "act", name: one.title, act: one }));
+  }, [freezes.data]);
   const entries = useMemo<Entry[]>(
     () => [
       ...PAGES,
+      ...acts,
+      ...(asked.data ?? []),
+      ...[...new Set((targets.data ?? []).map((one) => one.deployment))].map((name) => ({ kind: "deployment", name, href: `/versions?deployment=${encodeURIComponent(name)}` })),
+      ...[...new Set((targets.data ?? []).map((one) => one.resource))].map((name) => ({
+        kind: "resource",
+        name,
+        href: `/fleet?view=grid&cel=${encodeURIComponent(`target.resource == ${JSON.stringify(name)}`)}`,
+      })),
       ...(versions.data ?? []).map((one) => ({ kind: "version", name: `${one.deployment} ${one.tag}`, href: to("rollouts", one.deployment, one.tag) })),
       ...(policies.data ?? []).map((one) => ({ kind: "policy", name: one.name, href: to("policies", one.name) })),
-      ...(targets.data ?? []).map((one) => ({ kind: "target", name: one.name, href: to("targets", one.deployment, one.environment, one.resource) })),
+      ...(targets.data ?? []).map((one) => ({ kind: "explain", name: one.name, href: to("targets", one.deployment, one.environment, one.resource) })),
     ],
-    [versions.data, policies.data, targets.data],
+    [versions.data, policies.data, targets.data, acts, asked.data],
   );
   const shown = found(entries, text);
   const open = (entry: Entry | undefined): void => {
     if (entry === undefined) return;
+    if (entry.act !== undefined) return setAct(entry.act);
     onClose();
-    go(entry.href);
+    if (entry.href !== undefined) go(entry.href);
   };
   const steer = (event: KeyboardEvent): void => {
     if (event.key === "ArrowDown") setChosen(Math.min(chosen + 1, shown.length - 1));
     else if (event.key === "ArrowUp") setChosen(Math.max(chosen - 1, 0));
     else if (event.key === "Enter") open(shown[chosen]);
+    else if (event.key === "Escape") onClose();
     else return;
     event.preventDefault();
   };
+  if (act !== undefined) return <ActDialog act={act} onClose={onClose} />;
   return (
-    <Dialog title="Go to" onClose={onClose}>
+    <Dialog title="Go to, or do" onClose={onClose}>
       <input
         type="search"
         role="combobox"
         aria-expanded="true"
         aria-controls="palette-list"
         aria-activedescendant={shown[chosen] ? `palette-${chosen}` : undefined}
-        aria-label="Deployment, version, resource, policy or page"
+        aria-label="Deployment, version, resource, policy, page or act"
         autoFocus
         value={text}
         onKeyDown={steer}

@@ -143,3 +143,8 @@ export function Dialog(properties: { title: string; onClose: () => void; childre
     </dialog>
   );
 }
+
+/** A sentence whose expressions stand between backticks. */
+export function Worded({ text }: { text: string }): ReactNode {
+  return text.split("`").map((piece, index) => (index % 2 === 1 ? <code key={index}>{piece}</code> : piece));
+}

@@ -2,14 +2,14 @@
 import { type ReactNode, useEffect, useState } from "react";
 
 const SHOWN_MS = 8000;
-let listener: (text: string) => void = () => undefined;
+let listener: (text: ReactNode) => void = () => undefined;
 
-export function say(text: string): void {
-  listener(text);
+export function say(text: ReactNode): void {
+  if (text !== "" && text !== null) listener(text);
 }
 
 export function Toasts(): ReactNode {
-  const [texts, setTexts] = useState<{ id: number; text: string }[]>([]);
+  const [texts, setTexts] = useState<{ id: number; text: ReactNode }[]>([]);
   useEffect(() => {
     let id = 0;
     listener = (text) => {

@@ -234,7 +234,9 @@ class Application:
         if route.permission is not None:
             request.principal = await self._authenticate(sessions.authorization(request.method, headers))
         principal = request.principal
-        query = parameters.parse_query(request.query, access.declared_query(route))
+        query = parameters.parse_query(
+            request.query, access.declared_query(route), takes_others=route.takes_other_query
+        )
         workspace = access.default_workspace(principal)
         if route.scope == "workspace":
             workspace = query.pop("workspace", workspace)

@@ -170,6 +170,12 @@ class SessionInput(msgspec.Struct, rename="camel"):
     code: Annotated[str, msgspec.Meta(min_length=1, max_length=200)] | None = None
 
 
+class OidcLoginInput(msgspec.Struct, rename="camel"):
+    """`returnTo` is the page of the console to go on with; what is no path of this server counts as `/`."""
+
+    return_to: Annotated[str, msgspec.Meta(max_length=2_000)] = "/"
+
+
 class DeletionInput(msgspec.Struct, rename="camel"):
     """`name` of a Version is `deployment/tag`."""
 
@@ -214,6 +220,14 @@ class PlanInput(msgspec.Struct, rename="camel"):
     deletions: tuple[DeletionInput, ...] = ()
     assume: tuple[Literal["approvals"], ...] = ()
     force: bool = False
+
+
+class SimulationInput(msgspec.Struct, rename="camel"):
+    """`scenario` is the text of a file of `headgate simulate`; `until` a time, or one such as +72h from the start."""
+
+    scenario: Annotated[str, msgspec.Meta(min_length=1)]
+    until: str | None = None
+    seed: Annotated[int, msgspec.Meta(ge=0, le=2**53)] | None = None
 
 
 Wish = ManifestsInput | DiffInput | PlanInput

@@ -95,6 +95,12 @@ class Principal(msgspec.Struct, frozen=True):
     """Of a token: what it makes does not live longer."""
     token: str = ""
     """The id of the token; empty for a person, whose name is nobody else's anywhere."""
+    proved_until: Instant | None = None
+    """Of a JWT: how long it says who somebody is. What the person makes may live longer."""
+
+    @property
+    def known_until(self) -> Instant | None:
+        return self.expires_at if self.expires_at is not None else self.proved_until
 
     @property
     def identity(self) -> str:
@@ -110,6 +116,17 @@ class Principal(msgspec.Struct, frozen=True):
 
 Authenticate = Callable[[str | None], Awaitable[Principal]]
 """From the header Authorization to the caller; raises `Refusal`."""
+
+
+class LoginFlow(Protocol):
+    """How people log in at a provider with their browser; see `api.oidc_login`."""
+
+    @property
+    def title(self) -> str: ...
+    async def address(self, attempt: Any, public_url: str) -> str: ...
+    async def finish(
+        self, attempt: Any, given: Mapping[str, Any], public_url: str
+    ) -> tuple[str, Principal]: ...
 
 
 class LevelsBelow(Protocol):
@@ -136,6 +153,8 @@ class Service(msgspec.Struct, frozen=True):
     """How the application finds out who calls; it gives it to its handlers itself."""
     aside: Aside | None = None
     """None where everything is done in one process: in one of those beside a server, and in tests."""
+    login: LoginFlow | None = None
+    """None where nobody can log in at a provider."""
     levels: LevelsBelow | None = None
     """None where no cluster is asked."""
     clusters: ConnectedClusters | None = None
@@ -203,6 +222,8 @@ class Answer(msgspec.Struct):
     headers: dict[str, str] = {}
     media_type: str = "application/json"
     stream: AsyncIterator[bytes] | None = None
+    cookies: tuple[str, ...] = ()
+    """Headers Set-Cookie, of which there may be several."""
 
 
 class Refusal(Exception):  # noqa: N818 - it is an answer, not a failure
@@ -261,6 +282,8 @@ class Route(msgspec.Struct, frozen=True):
     """It may stay open until there is something to answer; one caller has few of these open."""
     reads_body: bool = False
     """The handler decodes the body itself: it may be large."""
+    takes_other_query: bool = False
+    """Whoever sends the browser here may add query parameters, which are passed over."""
     finish: Callable[[Request, Answer], Awaitable[Answer]] | None = None
     """Adds to the answer what only the server itself can ask for, wherever the answer was made."""
 

@@ -12,6 +12,8 @@ from pathlib import PurePosixPath
 
 from starlette.types import Receive, Scope, Send
 
+from headgate.screens import page
+
 _TYPES = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
@@ -20,11 +22,12 @@ _TYPES = {
     ".woff2": "font/woff2",
 }
 _POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
+    "default-src 'none'; script-src 'self' {scripts}; style-src 'self' {style}; img-src 'self' data:; font-src 'self'; "
     "connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
 )
+"""Beside the console's own files, the three scripts and the style of a simulation's page, which is shown in a frame that
+can reach nothing."""
 _HEADERS = {
-    "Content-Security-Policy": _POLICY,
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -57,10 +60,15 @@ def _asks_for_a_page(scope: Scope) -> bool:
 
 
 async def _answer(scope: Scope, send: Send, status: int, body: bytes, headers: dict[str, str]) -> None:
-    written = {**_HEADERS, **headers, "Content-Length": str(len(body))}
+    written = {"Content-Security-Policy": _policy(), **_HEADERS, **headers, "Content-Length": str(len(body))}
     lines = [(name.lower().encode(), value.encode()) for name, value in written.items()]
     await send({"type": "http.response.start", "status": status, "headers": lines})
     await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
+
+
+@functools.cache
+def _policy() -> str:
+    return _POLICY.format(scripts=" ".join(page.script_hashes()), style=page.style_hash())
 
 
 @functools.cache

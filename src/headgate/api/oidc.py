@@ -6,17 +6,17 @@ import asyncio
 import base64
 import binascii
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
-import aiohttp
 from joserfc import jwt
 from joserfc.errors import JoseError
-from joserfc.jwk import ECKey, RSAKey
 
+from headgate.api import oidc_provider
 from headgate.api.authentication import refused
 from headgate.api.calls import Principal
-from headgate.api.oidc_config import OidcConfig, address_flaw, principal
+from headgate.api.oidc_config import OidcConfig, principal
+from headgate.api.oidc_provider import Key, ProviderError
 from headgate.api.problems import unavailable
 from headgate.kernel import instants
 from headgate.kernel.instants import MICROSECONDS_PER_SECOND, Instant
@@ -24,16 +24,8 @@ from headgate.kernel.instants import MICROSECONDS_PER_SECOND, Instant
 ALGORITHMS = {"RS256": "RSA", "ES256": "EC"}
 """Asymmetric ones only: with `none` or a shared secret anybody who knows the public key could sign."""
 LONGEST_TOKEN = 16 * 1024
-FETCH_SECONDS = 5.0
-LARGEST_DOCUMENT_BYTES = 1024 * 1024
 KEEP_SECONDS = 3600
 REFRESH_EVERY_SECONDS = 10
-
-Key = RSAKey | ECKey
-
-
-class _FetchError(Exception):
-    pass
 
 
 class OidcVerifier:
@@ -46,6 +38,13 @@ class OidcVerifier:
         self._lock = asyncio.Lock()
 
     async def verify(self, token: str) -> Principal:
+        try:
+            return principal(self._config, await self.claims(token))
+        except ValueError as error:
+            raise refused(str(error)) from None
+
+    async def claims(self, token: str) -> dict[str, Any]:
+        """What the token says, once everything about it is proved. Raises `Refusal`."""
         header, claims = _peek(token)
         algorithm = header.get("alg")
         if algorithm not in ALGORITHMS:
@@ -59,23 +58,20 @@ class OidcVerifier:
             raise refused("the token is signed with a key that its issuer does not have")
         return self._checked(token, key, str(algorithm))
 
-    def _checked(self, token: str, key: Key, algorithm: str) -> Principal:
+    def _checked(self, token: str, key: Key, algorithm: str) -> dict[str, Any]:
         try:
             claims = jwt.decode(token, key, algorithms=[algorithm]).claims
             self._registry().validate(claims)
         except JoseError as error:
             raise refused(f"the token is not valid: {_reason(error)}") from None
-        try:
-            return principal(self._config, claims)
-        except ValueError as error:
-            raise refused(str(error)) from None
+        return claims
 
     def _registry(self) -> jwt.JWTClaimsRegistry:
         return jwt.JWTClaimsRegistry(
             now=self._clock() // MICROSECONDS_PER_SECOND,
             leeway=self._config.leeway_seconds,
             iss={"essential": True, "value": self._config.issuer},
-            aud={"essential": True, "value": self._config.audience},
+            aud={"essential": True, "values": list(self._config.audiences)},
             exp={"essential": True},
         )
 
@@ -96,9 +92,9 @@ class OidcVerifier:
         """While the issuer is away, its old keys stay good for what they have signed."""
         self._asked_at = self._clock()
         try:
-            self._keys = await _fetch_keys(self._config.issuer)
+            self._keys = await oidc_provider.keys(self._config.issuer)
             self._fetched_at = self._clock()
-        except _FetchError as error:
+        except ProviderError as error:
             if known is None:
                 raise self._unreachable(str(error)) from None
 
@@ -135,66 +131,6 @@ def _pick(keys: Iterable[Key], algorithm: str, kid: object) -> Key | None:
     if kid is None:
         return fitting[0] if len(fitting) == 1 else None
     return next((key for key in fitting if key.kid == kid), None)
-
-
-async def _fetch_keys(issuer: str) -> list[Key]:
-    timeout = aiohttp.ClientTimeout(total=FETCH_SECONDS)
-    async with aiohttp.ClientSession(timeout=timeout) as session:
-        discovery = await _fetch(session, issuer.rstrip("/") + "/.well-known/openid-configuration")
-        if discovery.get("issuer") != issuer:
-            raise _FetchError("its discovery document names another issuer")
-        address = discovery.get("jwks_uri")
-        if not isinstance(address, str) or address_flaw(address) is not None:
-            raise _FetchError("its discovery document has no jwks_uri that can be used")
-        found = (await _fetch(session, address)).get("keys")
-    if not isinstance(found, list):
-        raise _FetchError("its key set has no keys")
-    return [key for key in map(_imported, found) if key is not None]
-
-
-async def _fetch(session: aiohttp.ClientSession, address: str) -> Mapping[str, Any]:
-    try:
-        async with session.get(address, allow_redirects=False) as answer:
-            if answer.status != 200:
-                raise _FetchError(f"{address} answers {answer.status}")
-            body = await _limited(answer, address)
-    except (aiohttp.ClientError, TimeoutError, OSError) as error:
-        raise _FetchError(f"{address}: {error or type(error).__name__}") from None
-    try:
-        document = json.loads(body)
-    except (ValueError, RecursionError):
-        raise _FetchError(f"{address} answers no JSON") from None
-    if not isinstance(document, dict):
-        raise _FetchError(f"{address} answers no JSON object")
-    return document
-
-
-async def _limited(answer: aiohttp.ClientResponse, address: str) -> bytes:
-    body = bytearray()
-    async for chunk in answer.content.iter_chunked(64 * 1024):
-        body += chunk
-        if len(body) > LARGEST_DOCUMENT_BYTES:
-            raise _FetchError(f"{address} answers more than {LARGEST_DOCUMENT_BYTES} bytes")
-    return bytes(body)
-
-
-def _imported(value: Any) -> Key | None:
-    """Keys that are for something else, or that cannot be read, are none of ours."""
-    if not isinstance(value, dict) or value.get("use", "sig") != "sig":
-        return None
-    try:
-        match value.get("kty"):
-            case "RSA":
-                return RSAKey.import_key(_public(value, ("n", "e")))
-            case "EC" if value.get("crv") == "P-256":
-                return ECKey.import_key(_public(value, ("crv", "x", "y")))
-    except (JoseError, ValueError, TypeError, KeyError):
-        return None
-    return None
-
-
-def _public(value: dict[str, Any], fields: tuple[str, ...]) -> dict[str, Any]:
-    return {key: value[key] for key in ("kty", "kid", *fields) if key in value}
 
 
 def _reason(error: JoseError) -> str:

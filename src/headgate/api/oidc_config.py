@@ -11,9 +11,12 @@ from headgate.api import tokens
 from headgate.api.calls import Principal
 from headgate.api.permissions import BY_ROLE, Role
 from headgate.fleet.model import objects as model
+from headgate.kernel import instants
 from headgate.kernel.documents import Checked
 from headgate.kernel.problems import Problem
 
+_LAST_SECOND = 253_402_300_799
+"""Of the year 9999, the last that can be written."""
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -42,6 +45,20 @@ class OidcGrant(msgspec.Struct, frozen=True, rename="camel"):
     workspace: model.Name = "*"
 
 
+class OidcLogin(msgspec.Struct, frozen=True, rename="camel"):
+    """How people log in to the console in their browser. Without `client_secret_env`, the variable that holds the
+    secret, the provider must know the client as a public one."""
+
+    client_id: Annotated[str, msgspec.Meta(min_length=1, max_length=500)]
+    client_secret_env: Annotated[str, msgspec.Meta(min_length=1, max_length=200)] | None = None
+    scopes: tuple[Annotated[str, msgspec.Meta(min_length=1, max_length=200, pattern="^[!-~]+$")], ...] = (
+        "openid",
+        "email",
+        "profile",
+    )
+    title: Annotated[str, msgspec.Meta(min_length=1, max_length=60)] = "single sign-on"
+
+
 class OidcConfig(msgspec.Struct, frozen=True, rename="camel"):
     """`roles_claim` may be a path such as `realm_access.roles`; its values are the keys of `roles`."""
 
@@ -51,6 +68,12 @@ class OidcConfig(msgspec.Struct, frozen=True, rename="camel"):
     roles_claim: Annotated[str, msgspec.Meta(min_length=1)] = "groups"
     roles: dict[str, OidcGrant] = {}
     leeway_seconds: Annotated[int, msgspec.Meta(ge=0, le=600)] = 60
+    login: OidcLogin | None = None
+
+    @property
+    def audiences(self) -> tuple[str, ...]:
+        """What a browser brings is for the client by which it logged in."""
+        return (self.audience, *((self.login.client_id,) if self.login is not None else ()))
 
 
 def principal(config: OidcConfig, claims: dict[str, Any]) -> Principal:
@@ -64,7 +87,12 @@ def principal(config: OidcConfig, claims: dict[str, Any]) -> Principal:
             roles.add(grant.role)
             granted = grants.get(grant.workspace, frozenset())
             grants[grant.workspace] = granted | BY_ROLE[grant.role]
-    return Principal(_user(config, claims), grants, roles=frozenset(roles))
+    return Principal(
+        _user(config, claims),
+        grants,
+        roles=frozenset(roles),
+        proved_until=instants.seconds(min(int(claims["exp"]), _LAST_SECOND)),
+    )
 
 
 def _user(config: OidcConfig, claims: dict[str, Any]) -> str:

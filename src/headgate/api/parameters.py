@@ -21,13 +21,15 @@ _ENTITY_TAGS = re.compile(r'\*|(W/)?"[\x21\x23-\x7e]*"(\s*,\s*(W/)?"[\x21\x23-\x
 _TITLE = "A query parameter is wrong"
 
 
-def parse_query(raw: bytes, declared: Sequence[Parameter]) -> dict[str, Any]:
+def parse_query(raw: bytes, declared: Sequence[Parameter], *, takes_others: bool = False) -> dict[str, Any]:
     """Defaults are filled in; every flaw is named at once."""
     given = _pairs(raw)
     by_name = {parameter.name: parameter for parameter in declared}
     errors: list[tuple[str, str]] = []
     values: dict[str, Any] = {}
     for name, texts in given.items():
+        if name not in by_name and takes_others:
+            continue
         if name not in by_name:
             allowed = ", ".join(by_name) if by_name else "none here"
             errors.append((name, f"is not a known query parameter; allowed are {allowed}"))

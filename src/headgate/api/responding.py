@@ -47,6 +47,8 @@ async def send_body(
 ) -> None:
     body: bytes = answer.document
     response = Response(body, answer.status, headers, answer.media_type if body else None)
+    for cookie in answer.cookies:
+        response.headers.append("set-cookie", cookie)
     if scope["method"] == "HEAD":
         response.body = b""
     await response(scope, receive, send)

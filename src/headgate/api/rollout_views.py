@@ -84,6 +84,23 @@ class Concerns(msgspec.Struct, rename="camel"):
     note: str | None
 
 
+class TargetVariable(msgspec.Struct, rename="camel"):
+    """`source` says who has set it: the resource, the deployment (for the resources of `selector`, or as its default), or
+    the variable set `name`."""
+
+    key: str
+    value: object
+    source: Literal["resource", "deploymentValue", "variableSet", "default"]
+    name: str
+    selector: str | None
+
+
+class TargetVariables(msgspec.Struct, rename="camel"):
+    """What a job that began now would be given."""
+
+    items: list[TargetVariable]
+
+
 class Moved(msgspec.Struct, rename={"from_": "from"}):
     """From which version to which, by tag."""
 

@@ -15,8 +15,9 @@ from headgate.api.calls import Refusal
 PROOF_HEADER = "headgate-csrf"
 SECONDS = 12 * 3600
 _COOKIE = "headgate_session"
-_SECURE_COOKIE = "__Host-headgate_session"
-"""A browser takes this name only over HTTPS and from this host alone."""
+_ATTEMPT = "headgate_login"
+_SECURE_PREFIX = "__Host-"
+"""A browser takes such a name only over HTTPS and from this host alone."""
 _SAFE_METHODS = ("GET", "HEAD")
 
 
@@ -59,16 +60,33 @@ def closing(public_url: str) -> str:
     return _cookie("", public_url, 0)
 
 
-def _cookie(value: str, public_url: str, seconds: int) -> str:
+def attempt_opening(attempt: str, public_url: str, seconds: int) -> str:
+    """The header Set-Cookie that binds a login at a provider to this browser. It is sent when the provider sends the
+    browser back, which is a request from another site."""
+    return _cookie(attempt, public_url, seconds, _ATTEMPT, "Lax")
+
+
+def attempt_closing(public_url: str) -> str:
+    return _cookie("", public_url, 0, _ATTEMPT, "Lax")
+
+
+def attempt_of(headers: Mapping[str, str]) -> str | None:
+    return _value(headers.get("cookie", ""), _ATTEMPT)
+
+
+def _cookie(value: str, public_url: str, seconds: int, name: str = _COOKIE, same_site: str = "Strict") -> str:
     is_secure = public_url.startswith("https://")
-    name = _SECURE_COOKIE if is_secure else _COOKIE
-    parts = [f"{name}={value}", "Path=/", f"Max-Age={seconds}", "HttpOnly", "SameSite=Strict"]
+    whole_name = _SECURE_PREFIX + name if is_secure else name
+    parts = [f"{whole_name}={value}", "Path=/", f"Max-Age={seconds}", "HttpOnly", f"SameSite={same_site}"]
     return "; ".join([*parts, "Secure"] if is_secure else parts)
 
 
 def _credential(cookies: str) -> str | None:
-    for part in cookies.split(";"):
-        name, _, value = part.strip().partition("=")
-        if name in (_COOKIE, _SECURE_COOKIE) and value:
-            return value
-    return None
+    return _value(cookies, _COOKIE)
+
+
+def _value(cookies: str, wanted: str) -> str | None:
+    """The cookie that a browser takes over HTTPS alone comes first: nobody else can have set it."""
+    pairs = [part.strip().partition("=") for part in cookies.split(";")]
+    found = {name: value for name, _, value in reversed(pairs) if value}
+    return found.get(_SECURE_PREFIX + wanted, found.get(wanted))

@@ -107,7 +107,8 @@ class AuditEntryView(msgspec.Struct, rename="camel"):
 
 
 class TokenView(msgspec.Struct, rename="camel"):
-    """Without a workspace it is good for all of them."""
+    """Without a workspace it is good for all of them. `lastUsedAt` is right to about a minute, and null if nobody has used
+    it yet."""
 
     id: str
     name: str
@@ -118,6 +119,7 @@ class TokenView(msgspec.Struct, rename="camel"):
     created_at: Moment
     created_by: str
     expires_at: Moment | None
+    last_used_at: Moment | None
 
 
 class NewToken(TokenView, rename="camel"):
@@ -138,6 +140,20 @@ class ConsoleSession(WhoAmI, rename="camel"):
 
     csrf: str | None
     expires_at: Moment | None
+
+
+class OidcWay(msgspec.Struct, rename="camel"):
+    """`title` is what people call the provider."""
+
+    title: str
+
+
+class LoginWays(msgspec.Struct, rename="camel"):
+    oidc: OidcWay | None
+
+
+class OidcLoginBegun(msgspec.Struct, rename="camel"):
+    address: str
 
 
 class LoginCode(msgspec.Struct, rename="camel"):
@@ -197,6 +213,18 @@ class PlanResult(msgspec.Struct, rename="camel"):
     expectations: list[Json]
     finish: Json
     assumed: list[str]
+
+
+class SimulationResult(msgspec.Struct, rename="camel"):
+    """How it went, and the page that shows it."""
+
+    scenario: str
+    seed: int
+    converged: bool
+    was_cut: bool
+    violations: list[str]
+    failed_expectations: list[str]
+    page: str
 
 
 class Manifests(msgspec.Struct, rename="camel"):

@@ -13,5 +13,5 @@ def command(log_level: str, oidc_file: Path | None, **given: Any) -> None:
     """Runs an API server alone. Any number may share one PostgreSQL; an engine must run beside them."""
     from headgate.cli import serving
 
-    options = serving.Options(oidc=read_oidc(oidc_file), decides=False, runs_agents=False, **given)
+    options = serving.Options(**read_oidc(oidc_file), decides=False, runs_agents=False, **given)
     start(options, log_level)

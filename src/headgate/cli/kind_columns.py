@@ -252,6 +252,7 @@ TOKENS = (
     column("WORKSPACE", "workspace"),
     _CREATED,
     time("EXPIRES", "expiresAt"),
+    time("USED", "lastUsedAt"),
     column("AGENTS", "agents", wide=True),
     column("BY", "createdBy", wide=True),
     _ID,

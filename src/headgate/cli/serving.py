@@ -44,6 +44,7 @@ from headgate.api.login_codes import LoginCodes
 from headgate.api.metrics import Metrics
 from headgate.api.oidc import OidcVerifier
 from headgate.api.oidc_config import OidcConfig
+from headgate.api.oidc_login import LoginFlow
 from headgate.api.routes import ALL, checks
 from headgate.cli import data_folder
 from headgate.cli.connections import BoundedConnection
@@ -79,6 +80,8 @@ class Options(msgspec.Struct, frozen=True):
     serves: bool = True
     runs_agents: bool = True
     oidc: OidcConfig | None = None
+    oidc_secret: str | None = None
+    """Of the client by which browsers log in."""
     public_url: str | None = None
     """Where users and agents reach the API, if it is not where this process listens."""
     lease_seconds: float = 15.0
@@ -323,6 +326,10 @@ class Process:
     def _application(self, address: str) -> Application:
         oidc = OidcVerifier(self.options.oidc, self._watch.now) if self.options.oidc is not None else None
         authenticate = Authenticator(self.store, self._watch.now, oidc)
+        config = self.options.oidc
+        login = None
+        if config is not None and config.login is not None and oidc is not None:
+            login = LoginFlow(config, config.login, self.options.oidc_secret, oidc)
         if self.options.serves and not self.options.url.startswith(_IN_THIS_PROCESS):
             self._aside = Aside(self.options.url, self.options.allowed_clusters)
         service = msgspec.structs.replace(
@@ -331,6 +338,7 @@ class Process:
             aside=self._aside,
             login_codes=self.login_codes,
             levels=self._levels,
+            login=login,
             clusters=self._clusters,
         )
         routes = ALL if self.options.serves else checks.ROUTES

@@ -1,4 +1,5 @@
 import contextlib
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -193,7 +194,7 @@ def command(demo: bool, exit_when_done: bool, log_level: str, oidc_file: Path | 
     """
     from headgate.cli import serving
 
-    options = serving.Options(oidc=read_oidc(oidc_file), reaches_private=True, **given)
+    options = serving.Options(**read_oidc(oidc_file), reaches_private=True, **given)
     start(options, log_level, is_alone=True, demo=demo, exit_when_done=exit_when_done)
 
 
@@ -274,9 +275,20 @@ def _offer_console(address: str, process: Any, token: str | None) -> None:
         click.echo(f"Console, this link logs in once: {link}")
 
 
-def read_oidc(file: Path | None) -> Any:
+def read_oidc(file: Path | None) -> dict[str, Any]:
+    """Options of the process: whom to trust, and the secret by which browsers are logged in there."""
     if file is None:
-        return None
+        return {}
+    config = _oidc_config(file)
+    variable = config.login.client_secret_env if config.login is not None else None
+    if variable is not None and not os.environ.get(variable):
+        from headgate.cli.main import refuse
+
+        refuse(f"{file}: login.clientSecretEnv names {variable}, which is not set")
+    return {"oidc": config, "oidc_secret": os.environ[variable] if variable is not None else None}
+
+
+def _oidc_config(file: Path) -> Any:
     from headgate.api.oidc_config import OidcConfig
     from headgate.cli.main import refuse
     from headgate.fleet.engine import manifests

@@ -1,5 +1,7 @@
 """A run as one self-contained page: everything it shows is in the file, and it asks the network for nothing."""
 
+import base64
+import hashlib
 import json
 from importlib import resources
 from typing import Any
@@ -19,6 +21,20 @@ def render(result: Result) -> str:
     for mark, file in _PARTS.items():
         page = page.replace(f"/*{mark}*/", _part(file))
     return page.replace("__DATA__", embedded(data(result)))
+
+
+def script_hashes() -> list[str]:
+    """Of the scripts in the page, for a policy that allows these and no other."""
+    return [_hash(file) for mark, file in _PARTS.items() if mark != "STYLE"]
+
+
+def style_hash() -> str:
+    return _hash(_PARTS["STYLE"])
+
+
+def _hash(file: str) -> str:
+    digest = hashlib.sha256(f"\n{_part(file)}\n".encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
 def _part(name: str) -> str:

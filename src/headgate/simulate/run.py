@@ -32,13 +32,14 @@ def simulate(
     seed: int | None = None,
     parts: Sequence[world.SimulatedLevel] = (),
     conduct: Conduct = SimulatedFleet,
+    is_enough: Callable[[], bool] = lambda: False,
 ) -> Result:
     """Equal arguments give equal results. `until` and `seed` overrule those of the scenario.
 
-    `conduct` makes the rollout, for those who want to look at one from inside.
+    `is_enough` says that somebody has waited for long enough; `conduct` makes the rollout, for those who want to look at one from inside.
     """
     chosen = scenario.seed if seed is None else seed
-    return _Run(scenario, until, chosen, parts or cluster_for(scenario, chosen), conduct).result()
+    return _Run(scenario, until, chosen, parts or cluster_for(scenario, chosen), conduct, is_enough).result()
 
 
 def cluster_for(scenario: Scenario, seed: int) -> Sequence[world.SimulatedLevel]:
@@ -77,6 +78,7 @@ class _Run:
         seed: int,
         parts: Sequence[world.SimulatedLevel],
         conduct: Conduct,
+        is_enough: Callable[[], bool],
     ) -> None:
         self._scenario = scenario
         self._seed = seed
@@ -93,7 +95,7 @@ class _Run:
         self._rollout = conduct(Engine(ids), self._watch, agents, REPEATED_REPORTS)
         limit = until if until is not None else scenario.until
         limit = limit if limit is not None else scenario.start + LONGEST_RUN
-        self._loop = RunLoop(self._rollout, self, limit, parts=parts)
+        self._loop = RunLoop(self._rollout, self, limit, parts=parts, is_enough=is_enough)
         self._steps = sorted(
             ((step.at.resolve(scenario.start), number) for number, step in enumerate(scenario.timeline)),
             reverse=True,

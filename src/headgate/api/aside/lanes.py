@@ -82,7 +82,9 @@ def _question(work: str, call: Request) -> frames.Question:
         roles=sorted(principal.roles),
         path=call.path,
         query=call.query,
-        headers={name: value for name, value in call.headers.items() if name != "authorization"},
+        headers={
+            name: value for name, value in call.headers.items() if name not in ("authorization", "cookie")
+        },
         request_id=call.request_id,
         raw_body=call.raw_body,
     )

@@ -32,17 +32,16 @@ async def begin(call: Request) -> Answer:
     authenticate = call.service.authenticate
     assert authenticate is not None
     principal = await authenticate(f"Bearer {credential}")
-    seconds = _seconds(call, principal)
-    cookie = sessions.opening(credential, call.service.public_url, seconds)
-    return Answer(201, _view(principal, credential), {"Set-Cookie": cookie})
+    cookie = sessions.opening(credential, call.service.public_url, seconds_of(call, principal))
+    return Answer(201, _view(principal, credential), cookies=(cookie,))
 
 
-def _seconds(call: Request, principal: Principal) -> int:
+def seconds_of(call: Request, principal: Principal) -> int:
     """No longer than what it stands for."""
-    if principal.expires_at is None:
+    ends = principal.known_until
+    if ends is None:
         return SECONDS
-    left = (principal.expires_at - call.service.clock()) // MICROSECONDS_PER_SECOND
-    return max(1, min(SECONDS, left))
+    return max(1, min(SECONDS, (ends - call.service.clock()) // MICROSECONDS_PER_SECOND))
 
 
 async def show(call: Request) -> Answer:
@@ -51,11 +50,17 @@ async def show(call: Request) -> Answer:
 
 def _view(principal: Principal, credential: str | None) -> dict[str, Any]:
     proof = None if credential is None else sessions.proof(credential)
-    return rendering.built(views.ConsoleSession, principal, workspaces=tokens.grants(principal), csrf=proof)
+    return rendering.built(
+        views.ConsoleSession,
+        principal,
+        workspaces=tokens.grants(principal),
+        csrf=proof,
+        expires_at=principal.known_until,
+    )
 
 
 async def end(call: Request) -> Answer:
-    return Answer(204, None, {"Set-Cookie": sessions.closing(call.service.public_url)})
+    return Answer(204, None, cookies=(sessions.closing(call.service.public_url),))
 
 
 async def make_code(call: Request) -> Answer:

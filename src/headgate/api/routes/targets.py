@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, get_args
 
+import msgspec
+
 from headgate.api import (
     evidence,
     finding,
@@ -25,6 +27,7 @@ from headgate.api.schemas import Page as PageSchema
 from headgate.fleet.engine import explain, target_states, views
 from headgate.fleet.model import kinds
 from headgate.fleet.model import objects as model
+from headgate.fleet.state import variables
 from headgate.fleet.state.state import State
 from headgate.fleet.state.units import Target
 from headgate.kernel import rendering
@@ -174,6 +177,18 @@ def _explained(view: EngineView, reference: str, whole: bool) -> dict[str, Any]:
     return found
 
 
+async def list_variables_of_target(call: Request) -> Answer:
+    return Answer(200, {"items": await replies.ask(call, lambda view: _variables(view, reference(call)))})
+
+
+def _variables(view: EngineView, reference: str) -> list[dict[str, Any]]:
+    target = finding.target(view.engine.state, reference)
+    return [
+        {"key": key, **msgspec.to_builtins(sourced)}
+        for key, sourced in variables.resolve_with_sources(view.engine.state, target)
+    ]
+
+
 async def list_jobs_of_target(call: Request) -> Answer:
     target = await replies.ask(call, lambda view: finding.target(view.engine.state, reference(call)))
     names = (target.deployment.name, target.environment.name, target.resource.name)
@@ -191,6 +206,10 @@ def _routes(path: str, suffix: str) -> tuple[Route, ...]:
             "GET", f"{path}/explain", f"explainTarget{suffix}", "Say why a target has not changed yet",
             explain_target, "read", tag, {200: rollout_views.ExplanationView}, lane="lists",
             finish=levels_below.add,
+        ),
+        Route(
+            "GET", f"{path}/variables", f"listTargetVariables{suffix}", "List the variables of a target and who has set them",
+            list_variables_of_target, "read", tag, {200: rollout_views.TargetVariables}, lane="lists",
         ),
         Route(
             "GET", f"{path}/jobs", f"listTargetJobs{suffix}", "List the jobs of a target, newest first",

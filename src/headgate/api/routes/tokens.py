@@ -17,12 +17,14 @@ from headgate.api import (
     recording,
     refusals,
     replies,
+    token_uses,
     tokens,
     views,
 )
 from headgate.api.calls import Answer, Principal, Refusal, Request, Route
 from headgate.api.schemas import Page as PageSchema
 from headgate.kernel import documents, rendering
+from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem, Rejected
 from headgate.runtime.commands import Reply
 from headgate.store.port import AuditEntry, Token, Transaction
@@ -30,8 +32,8 @@ from headgate.store.port import AuditEntry, Token, Transaction
 KIND = "Token"
 
 
-def document(token: Token) -> dict[str, Any]:
-    return rendering.built(views.TokenView, token)
+def document(token: Token, last_used_at: Instant | None = None) -> dict[str, Any]:
+    return rendering.built(views.TokenView, token, last_used_at=last_used_at)
 
 
 def _visible(call: Request, tokens: Iterable[Token]) -> list[Token]:
@@ -43,7 +45,11 @@ def _visible(call: Request, tokens: Iterable[Token]) -> list[Token]:
 async def list_tokens(call: Request) -> Answer:
     async def rows() -> list[tuple[str, int, dict[str, Any]]]:
         found = _visible(call, await replies.in_thread(call.service.store.tokens, None))
-        return [(f"{token.name}\n{token.id}", token.created_at, document(token)) for token in found]
+        uses = await replies.in_thread(token_uses.all_of, call.service.store)
+        return [
+            (f"{token.name}\n{token.id}", token.created_at, document(token, uses.get(token.id)))
+            for token in found
+        ]
 
     return await lists.answer(call, lists.of_rows("token", rows))
 
@@ -139,8 +145,11 @@ def _meet(one: Token, other: Token) -> bool:
 
 
 async def delete_token(call: Request) -> Answer:
-    reply = await replies.in_thread(recording.once, call, call.workspace, partial(_remove, call))
+    removed: list[str] = []
+    reply = await replies.in_thread(recording.once, call, call.workspace, partial(_remove, call, removed))
     call.service.tokens_changed()
+    for token in removed:
+        await replies.in_thread(token_uses.forget, call.service.store, token)
     return replies.answer(reply)
 
 
@@ -159,7 +168,7 @@ def _is_master(token: Token) -> bool:
     return token.workspace is None and "token:write" in permissions.granted(token.role, token.permissions)
 
 
-def _remove(call: Request, transaction: Transaction) -> tuple[Reply, AuditEntry]:
+def _remove(call: Request, removed: list[str], transaction: Transaction) -> tuple[Reply, AuditEntry]:
     reference = call.path["token"]
     visible = _visible(call, transaction.tokens())
     by_id = [token for token in visible if token.id == reference.lower()]
@@ -171,6 +180,7 @@ def _remove(call: Request, transaction: Transaction) -> tuple[Reply, AuditEntry]
     token = found[0]
     _keep_the_last_master(call, transaction.tokens(), token)
     transaction.remove_token(token.id)
+    removed.append(token.id)
     before = msgspec.json.encode(document(token))
     return replies.NOTHING, recording.entry(call, "deleted", KIND, token.name, before)
 

@@ -48,6 +48,13 @@ def of_selector(state: State, text: str | None) -> Concern:
     return of(selected(state, optional_selector(text)))
 
 
+def of_selector_in(state: State, text: str | None, deployment: DeploymentNode | None) -> Concern:
+    """With why it concerns nobody, where there is somebody to concern."""
+    found = selected(state, optional_selector(text), deployment)
+    targets = None if deployment is None else deployment.targets()
+    return of(found, None if found else flaw_of_selector(state, text, targets))
+
+
 def of_version(state: State, version: VersionNode) -> Concern:
     """Those in its scope. A scope that cannot be evaluated keeps the version, which is worth a note."""
     deployment = state.deployments[version.object.deployment]
@@ -141,9 +148,12 @@ def _is_held(state: State, target: Target, skip: model.Skip, now: Instant) -> bo
     )
 
 
-def selected(state: State, selector: cel.Selector | None) -> list[str]:
-    """Names of the targets that it matches, without looking at each."""
-    pairs = [pair for node in state.deployments.values() for pair in node.pairs.values()]
+def selected(
+    state: State, selector: cel.Selector | None, deployment: DeploymentNode | None = None
+) -> list[str]:
+    """Names of the targets that it matches, of one deployment or of all, without looking at each."""
+    nodes = state.deployments.values() if deployment is None else (deployment,)
+    pairs = [pair for node in nodes for pair in node.pairs.values()]
     reads_resources = selector is not None and "resource" in selector.roots
     of_resource_alone = (
         set(state.index.select(selector)) if selector is not None and selector.roots == {"resource"} else None

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
+import msgspec
+
 from headgate.fleet.model import expressions
 from headgate.fleet.model import objects as model
 from headgate.fleet.model.records import Variables
@@ -9,22 +13,47 @@ from headgate.fleet.state.state import State
 from headgate.fleet.state.units import Bindings, Target
 
 
+class Sourced(msgspec.Struct, frozen=True):
+    """A value and who has set it: the `name` of the resource, the deployment or the variable set, and for a value that
+    a deployment has for some resources, the `selector` of those."""
+
+    value: object
+    source: Literal["resource", "deploymentValue", "variableSet", "default"]
+    name: str
+    selector: str | None = None
+
+
 def resolve(state: State, target: Target) -> Variables:
-    """Every key that concerns the target, sorted. Most fleets have none, which costs nothing here."""
+    """Every key that concerns the target, sorted."""
+    return tuple((key, sourced.value) for key, sourced in resolve_with_sources(state, target))
+
+
+def resolve_with_sources(state: State, target: Target) -> tuple[tuple[str, Sourced], ...]:
+    """Most fleets have none, which costs nothing here."""
     declared = target.deployment.object.variables
     own = target.resource.object.variables
     if not declared and not own and not state.variable_sets:
         return ()
     bindings = target.bindings()
-    values = {key: variable.default for key, variable in declared.items() if variable.default is not None}
+    deployment, resource = target.deployment.name, target.resource.name
+    values = {
+        key: Sourced(variable.default, "default", deployment)
+        for key, variable in declared.items()
+        if variable.default is not None
+    }
     for variable_set in _matching_sets(state, bindings):
-        values.update(variable_set.variables)
+        values |= {
+            key: Sourced(value, "variableSet", variable_set.name, variable_set.selector)
+            for key, value in variable_set.variables.items()
+        }
     for key, variable in declared.items():
         chosen = _chosen(variable, bindings)
         if chosen is not None:
-            values[key] = chosen.value
+            values[key] = Sourced(chosen.value, "deploymentValue", deployment, chosen.resource_selector)
     values |= {
-        key: value for key, value in own.items() if key in declared or not _is_declared_on(target, key)
+        key: Sourced(value, "resource", resource)
+        for key, value in own.items()
+        if key in declared or not _is_declared_on(target, key)
     }
     return tuple(sorted(values.items()))
 

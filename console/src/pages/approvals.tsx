@@ -1,0 +1,149 @@
+// Who has said yes or no to what; what somebody waits for a vote on comes first. Skips stand below: they pass rules too.
+import { type ReactNode, useMemo } from "react";
+import { type Act, ActButton } from "../acts/act";
+import { concerning, ofObject, vote } from "../acts/fleet";
+import { all, get, place, send } from "../api/client";
+import type { Approval, Concerns, DeploymentExplanation, ReasonGroup, Skip, Status } from "../api/types";
+import { ofKinds, useLive } from "../live/queries";
+import { Link, to } from "../router";
+import { useSession } from "../session";
+import { type Column, Listing } from "../ui/listing";
+import { Empty, Mark, Section, Time, Trouble } from "../ui/parts";
+import { plural } from "../words";
+import { Objects } from "./tables";
+
+function withdrawVote(one: Approval): Act {
+  return {
+    label: "Withdraw",
+    title: `Withdraw your vote on ${one.deployment} ${one.tag} in ${one.environment}`,
+    says: "It counts no longer. What has started because of it goes on.",
+    permission: "approval:write",
+    confirms: ofObject("Approval"),
+    run: async () =>
+      concerning("your vote is withdrawn", (await send<{ concerns?: Concerns }>("DELETE", `approvals/${place(one.versionId, one.environment)}`)) ?? {}),
+  };
+}
+
+function endSkip(one: Skip): Act {
+  const rule = one.ruleName ?? one.rule;
+  return {
+    label: "End",
+    title: `End the skip of ${rule}`,
+    says: `${rule} of ${one.policy} holds again. It was skipped by ${one.user}: ${one.reason}`,
+    permission: "skip:write",
+    confirms: ofObject("Skip"),
+    run: async () => concerning("the skip is over", (await send<{ concerns?: Concerns }>("DELETE", `skips/${place(one.id)}`)) ?? {}),
+  };
+}
+
+interface Waiting extends ReasonGroup {
+  deployment: string;
+}
+
+/** Reasons of every deployment that has somebody waiting for a vote. */
+async function awaited(): Promise<Waiting[]> {
+  const status = await get<Status>("status");
+  const names = status.deployments.filter((one) => one.environments.some((environment) => environment.counts.waiting > 0)).map((one) => one.name);
+  const answers = await Promise.all(names.slice(0, 50).map((name) => get<DeploymentExplanation>(`deployments/${place(name)}/explain`)));
+  return answers.flatMap((answer, index) =>
+    answer.reasons.filter((reason) => reason.type === "approval" && reason.version !== null).map((reason) => ({ ...reason, deployment: names[index] as string })),
+  );
+}
+
+export function Approvals(): ReactNode {
+  const { session } = useSession();
+  const waiting = useLive("awaited", awaited, ofKinds("Approval", "Version", "Policy", "Skip", "Freeze"));
+  const skips = useLive("skips", () => all<Skip>("skips"), ofKinds("Skip"));
+  const columns = useMemo<Column<Approval>[]>(
+    () => [
+      {
+        name: "Version",
+        text: (one) => `${one.deployment} ${one.tag}`,
+        cell: (one) => (
+          <Link href={to("rollouts", one.deployment, one.tag)}>
+            {one.deployment} <b>{one.tag}</b>
+          </Link>
+        ),
+      },
+      { name: "Environment", text: (one) => one.environment, cell: (one) => one.environment },
+      { name: "Vote", cell: (one) => <Mark tone={one.status === "approved" ? "good" : "bad"} sign={one.status === "approved" ? "✓" : "✕"} word={one.status} /> },
+      { name: "By", text: (one) => one.user, cell: (one) => one.user },
+      { name: "When", cell: (one) => <Time at={one.at} /> },
+      { name: "Reason", text: (one) => one.reason ?? "", cell: (one) => one.reason ?? "", wide: true },
+      { name: "", cell: (one) => (one.user === session.user ? <ActButton act={withdrawVote(one)} /> : null) },
+    ],
+    [session.user],
+  );
+  const asked = waiting.data ?? [];
+  return (
+    <>
+      <Objects
+        title="Approvals"
+        noun="vote"
+        path="approvals"
+        kinds={["Approval", "Version"]}
+        columns={columns}
+        choices={[
+          { key: "environment", label: "Environment", of: (one: Approval) => one.environment },
+          { key: "vote", label: "Vote", of: (one: Approval) => one.status },
+        ]}
+        id={(one: Approval) => `${one.versionId} ${one.environment} ${one.user}`}
+        empty={{ says: "Nobody has voted yet. A policy asks for votes with the rule approval:", command: "headgate approve DEPLOYMENT VERSION ENVIRONMENT" }}
+        above={
+          asked.length > 0 && (
+            <Section title="Waits for a vote" id="awaited">
+              <ul className="plain">
+                {asked.map((one) => (
+                  <li key={`${one.deployment} ${one.environment} ${one.version}`} className="row">
+                    <Link href={to("rollouts", one.deployment, one.version ?? "")}>
+                      {one.deployment} <b>{one.version}</b>
+                    </Link>
+                    <span className="grow">
+                      {one.environment}: {one.message} <span className="soft">({plural(one.count, "target")})</span>
+                    </span>
+                    <span className="buttons">
+                      <ActButton act={vote("approved", one.deployment, one.version ?? "", one.environment)} />
+                      <ActButton act={vote("rejected", one.deployment, one.version ?? "", one.environment)} />
+                    </span>
+                  </li>
+                ))}
+              </ul>
+            </Section>
+          )
+        }
+      />
+      <Section title="Skips" id="skips">
+        <Trouble error={skips.error} />
+        {skips.data !== undefined && skips.data.length === 0 && <Empty>No rule is skipped for anything.</Empty>}
+        {skips.data !== undefined && skips.data.length > 0 && <Skips skips={skips.data} />}
+      </Section>
+    </>
+  );
+}
+
+const SKIPS: Column<Skip>[] = [
+  {
+    name: "Rule",
+    text: (one) => `${one.policy} ${one.ruleName ?? one.rule}`,
+    cell: (one) => (
+      <>
+        <Link href={to("policies", one.policy)}>{one.policy}</Link> {one.ruleName ?? one.rule}
+      </>
+    ),
+  },
+  {
+    name: "For",
+    text: (one) => [one.deployment, one.tag, one.environment, one.resource].filter(Boolean).join(" "),
+    cell: (one) => [one.deployment, one.tag, one.environment, one.resource].filter(Boolean).join(" ") || "everything",
+    wide: true,
+  },
+  { name: "Reason", text: (one) => one.reason, cell: (one) => one.reason, wide: true },
+  { name: "By", text: (one) => one.user, cell: (one) => one.user },
+  { name: "Since", cell: (one) => <Time at={one.createdAt} /> },
+  { name: "Ends", cell: (one) => <Time at={one.expiresAt} /> },
+  { name: "", cell: (one) => <ActButton act={endSkip(one)} /> },
+];
+
+function Skips({ skips }: { skips: Skip[] }): ReactNode {
+  return <Listing items={skips} columns={SKIPS} id={(one) => one.id} noun="skip" />;
+}

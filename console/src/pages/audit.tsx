@@ -1,0 +1,77 @@
+// Who changed what, from what, to what.
+import { type ReactNode, useState } from "react";
+import { get } from "../api/client";
+import type { AuditEntry, Page } from "../api/types";
+import { useLive } from "../live/queries";
+import { Changes, pretty } from "../ui/changes";
+import { type Column, Listing } from "../ui/listing";
+import { Loading, Time, Trouble } from "../ui/parts";
+
+const PAGE = 200;
+
+const COLUMNS: Column<AuditEntry>[] = [
+  { name: "When", cell: (one) => <Time at={one.at} /> },
+  { name: "Who", text: (one) => one.user, cell: (one) => one.user },
+  { name: "Did", text: (one) => one.action, cell: (one) => one.action },
+  { name: "What", text: (one) => `${one.kind} ${one.name}`, cell: (one) => `${one.kind} ${one.name}`, wide: true },
+  {
+    name: "Change",
+    text: (one) => `${pretty(one.before)} ${pretty(one.after)}`,
+    cell: (one) => (one.before === null && one.after === null ? null : <Change entry={one} />),
+    wide: true,
+  },
+];
+
+/** Drawn when it is opened: a diff of two hundred entries is not asked for. */
+function Change({ entry }: { entry: AuditEntry }): ReactNode {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>{entry.before === null ? "what it is" : entry.after === null ? "what it was" : "before and after"}</summary>
+      {isOpen && <Changes before={pretty(entry.before)} after={pretty(entry.after)} />}
+    </details>
+  );
+}
+
+export function Audit(): ReactNode {
+  const [older, setOlder] = useState<{ items: AuditEntry[]; next: string | null } | null>(null);
+  const [error, setError] = useState<Error>();
+  const newest = useLive("audit", () => get<Page<AuditEntry>>("audit", { limit: PAGE }));
+  const seen = new Set<number>();
+  const items = [...(newest.data?.items ?? []), ...(older?.items ?? [])].filter((one) => !seen.has(one.seq) && seen.add(one.seq));
+  const next = older === null ? newest.data?.next : older.next;
+  const more = async (): Promise<void> => {
+    try {
+      const page = await get<Page<AuditEntry>>("audit", { limit: PAGE, cursor: next });
+      setOlder({ items: [...(older?.items ?? []), ...page.items], next: page.next });
+    } catch (failure) {
+      setError(failure as Error);
+    }
+  };
+  return (
+    <>
+      <h1>Audit</h1>
+      <Trouble error={newest.error ?? error} />
+      {newest.data === undefined ? (
+        !newest.error && <Loading what="the audit log" />
+      ) : (
+        <Listing
+          items={items}
+          columns={COLUMNS}
+          id={(one) => String(one.seq)}
+          noun="change"
+          choices={[
+            { key: "who", label: "Who", of: (one) => one.user },
+            { key: "kind", label: "Kind", of: (one) => one.kind },
+            { key: "did", label: "Did", of: (one) => one.action },
+          ]}
+        />
+      )}
+      {next && (
+        <button type="button" onClick={() => void more()}>
+          Show older
+        </button>
+      )}
+    </>
+  );
+}

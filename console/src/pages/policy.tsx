@@ -1,0 +1,199 @@
+// One policy: what it says in words, whom it binds now, and what would be different if it said something else.
+import { type ReactNode, useEffect, useState } from "react";
+import { parse, stringify } from "yaml";
+import { type Act, ActButton } from "../acts/act";
+import { ofObject } from "../acts/fleet";
+import { remove } from "../acts/objects";
+import { get, place, send } from "../api/client";
+import type { Difference, Policy, PolicyInWords } from "../api/types";
+import type { Schema } from "../editor/complete";
+import { Editor } from "../editor/editor";
+import { describedManifest } from "../editor/schemas";
+import { ofKinds, useLive } from "../live/queries";
+import { go, Link, to, usePlace, withQuery } from "../router";
+import { Changes } from "../ui/changes";
+import { Loading, Mark, Section, Trouble, Worded } from "../ui/parts";
+import { Foreseen, type PlanWish, usePlan } from "../ui/plan";
+import { plural, spaced } from "../words";
+import { Reached } from "./versions";
+
+const DELETABLE = { kind: "Policy", collection: "policies", noun: "policy", permission: "policy:write", isPlanned: true };
+const TEMPLATE = `apiVersion: headgate.dev/v1
+kind: Policy
+metadata:
+  name: NAME
+spec:
+  selector: "environment.name == 'prod'"
+  rules:
+    - name: somebody says yes
+      approval:
+        minApprovals: 1
+`;
+
+/** The manifest of a policy, as `headgate export` writes it. */
+async function manifestOf(name: string): Promise<unknown> {
+  const answer = await send<{ differences: Difference[] }>("POST", "diff", { deletions: [{ kind: "Policy", name }] });
+  return answer.differences.find((one) => one.kind === "Policy" && one.name === name)?.before ?? null;
+}
+
+export function PolicyPage({ name }: { name: string }): ReactNode {
+  const { query } = usePlace();
+  const policy = useLive(`policy ${name}`, () => get<Policy>(`policies/${place(name)}`), ofKinds("Policy"));
+  const words = useLive(`policy words ${name}`, () => get<PolicyInWords>(`policies/${place(name)}/text`), ofKinds("Policy"));
+  const isEditing = query.get("edit") !== null;
+  const found = policy.data;
+  if (found === undefined) return policy.error ? <Trouble error={policy.error} /> : <Loading what="the policy" />;
+  return (
+    <>
+      <div className="head">
+        <h1>{found.name}</h1>
+        <span className="buttons">
+          <Link href={withQuery({ edit: isEditing ? null : "yes" })} className="button">
+            {isEditing ? "Stop editing" : "Edit and try"}
+          </Link>
+          <ActButton act={remove(DELETABLE, found.name)} />
+        </span>
+      </div>
+      <section className="card answer">
+        <p>
+          <Worded text={words.data?.text ?? ""} /> {!found.enabled && <Mark tone="quiet" sign="–" word="switched off" />}
+        </p>
+        {found.description && <p>{found.description}</p>}
+      </section>
+      {isEditing ? (
+        <Existing name={name} />
+      ) : (
+        <>
+          <InWords words={words.data} />
+          <Reached selector={found.selector ?? ""} />
+        </>
+      )}
+    </>
+  );
+}
+
+function InWords({ words }: { words: PolicyInWords | undefined }): ReactNode {
+  if (words === undefined) return <Loading what="its rules" />;
+  return (
+    <Section title={plural(words.rules.length, "rule")} id="rules">
+      <ol className="gates">
+        {words.rules.map((rule) => (
+          <li key={rule.id}>
+            <div className="grow">
+              <b>{rule.name}</b> <span className="soft">{spaced(rule.kind)}</span>
+              <p>
+                <Worded text={rule.text} />
+              </p>
+            </div>
+          </li>
+        ))}
+      </ol>
+    </Section>
+  );
+}
+
+function Existing({ name }: { name: string }): ReactNode {
+  const [before, setBefore] = useState<string>();
+  const [error, setError] = useState<Error>();
+  useEffect(() => {
+    manifestOf(name).then((found) => setBefore(stringify(found, { lineWidth: 100 })), setError);
+  }, [name]);
+  if (before === undefined) return error ? <Trouble error={error} /> : <Loading what="its manifest" />;
+  return <DryRun before={before} initial={before} />;
+}
+
+export function NewPolicy(): ReactNode {
+  return (
+    <>
+      <h1>New policy</h1>
+      <DryRun before="" initial={TEMPLATE} />
+    </>
+  );
+}
+
+/** Reads the text; a flaw is a sentence with its line. */
+export function manifestsOf(text: string): { manifest: Record<string, unknown> | null; flaw?: Error } {
+  try {
+    const found = parse(text) as unknown;
+    if (typeof found !== "object" || found === null || Array.isArray(found)) return { manifest: null, flaw: new Error("a manifest is a map with kind, metadata and spec") };
+    const manifest = found as Record<string, unknown>;
+    if (manifest["kind"] !== "Policy") return { manifest: null, flaw: new Error(`kind is ${JSON.stringify(manifest["kind"] ?? null)}; allowed here is Policy`) };
+    return { manifest };
+  } catch (error) {
+    return { manifest: null, flaw: error as Error };
+  }
+}
+
+function apply(manifest: Record<string, unknown>): Act {
+  const name = String((manifest["metadata"] as { name?: unknown } | undefined)?.name ?? "");
+  return {
+    label: "Apply",
+    title: `Apply the policy ${name}`,
+    says: "Everything that waits is judged by it from now on. What runs is finished.",
+    permission: "policy:write",
+    tone: "primary",
+    plan: () => ({ manifests: [manifest] }),
+    confirms: ofObject("Policy", name),
+    run: async () => {
+      const answer = await send<{ results: { action: string; note: string | null; concerns: { targets: number } | null }[] }>("POST", "apply", { manifests: [manifest] });
+      const one = answer.results[0];
+      go(to("policies", name));
+      return `the policy ${name} is ${one?.action ?? "applied"}${one?.concerns ? `, binding ${plural(one.concerns.targets, "target")}` : ""}${one?.note ? `; ${one.note}` : ""}`;
+    },
+  };
+}
+
+const NOW: PlanWish = {};
+
+function DryRun({ before, initial }: { before: string; initial: string }): ReactNode {
+  const [text, setText] = useState(initial);
+  const [schema, setSchema] = useState<{ root: Schema; components: Record<string, Schema> }>();
+  useEffect(() => {
+    void describedManifest("Policy").then(setSchema, () => undefined);
+  }, []);
+  const { manifest, flaw } = manifestsOf(text);
+  const isChanged = text !== before;
+  const present = usePlan(NOW);
+  const changed = usePlan(manifest === null || !isChanged ? null : { manifests: [manifest] });
+  const selector = (manifest?.["spec"] as { selector?: unknown } | undefined)?.selector;
+  return (
+    <div className="columns">
+      <section className="card">
+        <Editor label="The policy in YAML" value={text} onChange={setText} root={schema?.root} components={schema?.components} />
+        <Trouble error={flaw} />
+        <div className="buttons">
+          <button type="button" disabled={!isChanged} onClick={() => setText(initial)}>
+            Undo all
+          </button>
+          {manifest !== null && isChanged ? (
+            <ActButton act={apply(manifest)} />
+          ) : (
+            <button type="button" className="primary" disabled title={flaw ? "it cannot be read" : "nothing is changed"}>
+              Apply
+            </button>
+          )}
+        </div>
+      </section>
+      <div className="stack">
+        <Section title="What changes" id="changes">
+          {isChanged ? <Changes before={before} after={text} /> : <p className="soft">Change something on the left and see here what would be different, before anything is saved.</p>}
+        </Section>
+        {typeof selector === "string" && <Reached selector={selector} />}
+        <Section title="How the rollout would go" id="beside">
+          <div className="beside">
+            <div>{present.plan ? <Foreseen plan={present.plan} title="As it is" /> : <Trouble error={present.error} />}</div>
+            <div aria-busy={changed.isAsking}>
+              {changed.error ? (
+                <Trouble error={changed.error} />
+              ) : changed.plan ? (
+                <Foreseen plan={changed.plan} title="With the change" />
+              ) : (
+                <p className="soft">{changed.isAsking ? "Asking …" : "With the change: the same."}</p>
+              )}
+            </div>
+          </div>
+        </Section>
+      </div>
+    </div>
+  );
+}

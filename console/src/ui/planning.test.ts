@@ -1,0 +1,62 @@
+import { expect, test } from "vitest";
+import type { PlanResult } from "../api/types";
+import { folded, lineDiff } from "./linediff";
+import { merged, summary } from "./planning";
+
+const START = "2026-01-01T00:00:00Z";
+const at = (seconds: number): string => new Date(Date.parse(START) + seconds * 1000).toISOString();
+
+function plan(jobs: object[], finish: object): PlanResult {
+  return { start: START, end: at(100), jobs, finish, rejected: [], differences: [] } as unknown as PlanResult;
+}
+
+test("a plan is summed up by who is busy when", () => {
+  const job = (deployment: string, resource: string, since: number, until: number | null): object => ({
+    deployment,
+    environment: "prod",
+    resource,
+    createdAt: at(since),
+    startedAt: null,
+    completedAt: until === null ? null : at(until),
+  });
+  const found = summary(
+    plan([job("b", "1", 10, 20), job("a", "1", 0, 5), job("a", "2", 5, 9), job("a", "1", 50, null)], {
+      at: at(60),
+      wasCut: false,
+      waiting: [{ reason: "approval" }, { reason: "window" }, { reason: "approval" }],
+    }),
+  );
+  expect(found.jobs).toBe(4);
+  expect(found.targets).toBe(3);
+  expect(found.waiting).toEqual([
+    { reason: "approval", count: 2 },
+    { reason: "window", count: 1 },
+  ]);
+  expect(found.bars.map((row) => [row.name, row.count, row.spans])).toEqual([
+    ["a in prod", 3, [[0, 9000], [50000, 100000]]],
+    ["b in prod", 1, [[10000, 20000]]],
+  ]);
+});
+
+test("a plan in which nothing happens has nothing to draw", () => {
+  const found = summary(plan([], { at: null }));
+  expect([found.jobs, found.finish, found.bars, found.length]).toEqual([0, null, [], 0]);
+});
+
+test("spans that touch become one", () => {
+  expect(merged([[5, 6], [0, 2], [1, 3], [3, 4]])).toEqual([[0, 4], [5, 6]]);
+});
+
+test("a diff keeps what stays and names what goes and comes", () => {
+  const found = lineDiff("a\nb\nc\nd", "a\nx\nc\nd\ne");
+  expect(found.map((line) => line.sign + line.text)).toEqual([" a", "-b", "+x", " c", " d", "+e"]);
+  expect(lineDiff("", "a").map((line) => line.sign)).toEqual(["+"]);
+  expect(lineDiff("a", "").map((line) => line.sign)).toEqual(["-"]);
+});
+
+test("what stays far from a change is left out", () => {
+  const before = Array.from({ length: 20 }, (_, index) => `line ${index}`).join("\n");
+  const found = folded(lineDiff(before, before.replace("line 10", "other")));
+  expect(found.filter((line) => line === null)).toHaveLength(2);
+  expect(found.filter((line) => line !== null)).toHaveLength(6);
+});

@@ -1,0 +1,120 @@
+"""What an OIDC provider says over HTTP: where its pages are, what its keys are, and whom a code is for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote_plus
+
+import aiohttp
+import msgspec
+from joserfc.errors import JoseError
+from joserfc.jwk import ECKey, RSAKey
+
+from headgate.api.oidc_config import address_flaw
+
+FETCH_SECONDS = 5.0
+LARGEST_DOCUMENT_BYTES = 1024 * 1024
+
+Key = RSAKey | ECKey
+
+
+class ProviderError(Exception):
+    """The provider is away, or says something that cannot be used; a sentence for the log."""
+
+
+class Discovery(msgspec.Struct, frozen=True):
+    """Its own addresses, each one checked."""
+
+    document: Mapping[str, Any]
+
+    def address(self, name: str) -> str:
+        found = self.document.get(name)
+        if not isinstance(found, str) or address_flaw(found) is not None:
+            raise ProviderError(f"its discovery document has no {name} that can be used")
+        return found
+
+
+async def discover(issuer: str) -> Discovery:
+    async with _session() as session:
+        return await _discovery(session, issuer)
+
+
+async def keys(issuer: str) -> list[Key]:
+    async with _session() as session:
+        discovery = await _discovery(session, issuer)
+        found = (await _fetch(session, "GET", discovery.address("jwks_uri"))).get("keys")
+    if not isinstance(found, list):
+        raise ProviderError("its key set has no keys")
+    return [key for key in map(_imported, found) if key is not None]
+
+
+async def redeem(issuer: str, form: Mapping[str, str], client: tuple[str, str] | None) -> str:
+    """The ID token that the provider gives for a code. `client` is its id and secret, if it has one."""
+    async with _session() as session:
+        discovery = await _discovery(session, issuer)
+        proof = None if client is None else aiohttp.BasicAuth(*(quote_plus(part) for part in client))
+        answer = await _fetch(session, "POST", discovery.address("token_endpoint"), data=form, auth=proof)
+    token = answer.get("id_token")
+    if not isinstance(token, str):
+        raise ProviderError("it gives no ID token for the code; is openid among the scopes?")
+    return token
+
+
+def _session() -> aiohttp.ClientSession:
+    return aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=FETCH_SECONDS))
+
+
+async def _discovery(session: aiohttp.ClientSession, issuer: str) -> Discovery:
+    document = await _fetch(session, "GET", issuer.rstrip("/") + "/.well-known/openid-configuration")
+    if document.get("issuer") != issuer:
+        raise ProviderError("its discovery document names another issuer")
+    return Discovery(document)
+
+
+async def _fetch(
+    session: aiohttp.ClientSession, method: str, address: str, **given: Any
+) -> Mapping[str, Any]:
+    try:
+        async with session.request(method, address, allow_redirects=False, **given) as answer:
+            if answer.status != 200:
+                raise ProviderError(f"{address} answers {answer.status}")
+            body = await _limited(answer, address)
+    except (aiohttp.ClientError, TimeoutError, OSError) as error:
+        raise ProviderError(f"{address}: {error or type(error).__name__}") from None
+    try:
+        document = json.loads(body)
+    except (ValueError, RecursionError):
+        raise ProviderError(f"{address} answers no JSON") from None
+    if not isinstance(document, dict):
+        raise ProviderError(f"{address} answers no JSON object")
+    return document
+
+
+async def _limited(answer: aiohttp.ClientResponse, address: str) -> bytes:
+    body = bytearray()
+    async for chunk in answer.content.iter_chunked(64 * 1024):
+        body += chunk
+        if len(body) > LARGEST_DOCUMENT_BYTES:
+            raise ProviderError(f"{address} answers more than {LARGEST_DOCUMENT_BYTES} bytes")
+    return bytes(body)
+
+
+def _imported(value: Any) -> Key | None:
+    """Keys that are for something else, or that cannot be read, are none of ours."""
+    if not isinstance(value, dict) or value.get("use", "sig") != "sig":
+        return None
+    try:
+        match value.get("kty"):
+            case "RSA":
+                return RSAKey.import_key(_public(value, ("n", "e")))
+            case "EC" if value.get("crv") == "P-256":
+                return ECKey.import_key(_public(value, ("crv", "x", "y")))
+    except (JoseError, ValueError, TypeError, KeyError):
+        return None
+    return None
+
+
+def _public(value: dict[str, Any], fields: tuple[str, ...]) -> dict[str, Any]:
+    return {key: value[key] for key in ("kty", "kid", *fields) if key in value}
