@@ -263,6 +263,9 @@ class PastGroup(msgspec.Struct, rename="camel"):
 
 
 class PastBudget(msgspec.Struct, rename="camel"):
+    """`name` tells it from all others."""
+
+    name: str
     policy: str
     rule: str
     kind: Literal["resourceConcurrency", "failureBudget", "gradualRollout"]
@@ -282,6 +285,36 @@ class Past(msgspec.Struct, rename="camel"):
     targets: list[PastTarget]
     groups: list[PastGroup]
     budgets: list[PastBudget]
+
+
+class SeenChange(msgspec.Struct, rename="camel"):
+    """One thing that anybody can see, as it is from that moment on; `row` is null when it is gone."""
+
+    at: Moment
+    table: Literal["targets", "groups", "budgets"]
+    name: str
+    row: PastTarget | PastGroup | PastBudget | None
+
+
+class PastChanges(msgspec.Struct, rename="camel"):
+    """In order. `wasCut` says that there were more before the first of them."""
+
+    earliest: Moment
+    was_cut: bool
+    changes: list[SeenChange]
+
+
+class Future(msgspec.Struct, rename="camel"):
+    """What will change if nothing else does and every job takes its usual time, in order from `madeAt` on. `wasCut` says
+    that it goes on after the last of them; `waiting` are those who would still wait then."""
+
+    made_at: Moment
+    age_seconds: int
+    is_current: bool
+    was_cut: bool
+    finish_at: Moment | None
+    changes: list[SeenChange]
+    waiting: list[WaitingTarget]
 
 
 class BudgetsView(msgspec.Struct, rename="camel"):
