@@ -103,7 +103,12 @@ def test_what_changed_in_between_leads_from_one_moment_to_the_next(client_of: Cl
     assert states[-2:] == ["running", "upToDate"]
     [last] = client.get("/v1/history/changes", since=first, table="targets", limit=1, seconds=120)["changes"]
     assert last["row"]["current"] == "v2"
-    assert client.get("/v1/history/changes", since=first, table="targets", deployment="x", seconds=120)["changes"] == []
+    assert (
+        client.get("/v1/history/changes", since=first, table="targets", deployment="x", seconds=120)[
+            "changes"
+        ]
+        == []
+    )
     assert client.get("/v1/history/changes", since="2001-01-01T00:00:00Z", seconds=120)["wasCut"]
 
 

@@ -27,6 +27,15 @@ export type TargetsOrder = Schemas["TargetsOrder"];
 export type LiveEvent = Schemas["Event"];
 export type AuditEntry = Schemas["AuditEntry"];
 export type ProblemDocument = Schemas["Problem"];
+export type SeenTarget = Schemas["PastTarget"];
+export type SeenGroup = Schemas["PastGroup"];
+export type SeenBudget = Schemas["PastBudget"];
+export type Past = Schemas["Past"];
+export type PastChanges = Schemas["PastChanges"];
+export type SeenChange = Schemas["SeenChange"];
+export type Future = Schemas["Future"];
+export type Forecast = Schemas["Forecast"];
+export type Bracket = Schemas["Bracket"];
 export type State = ListedTarget["state"];
 
 export interface Page<T> {

@@ -288,12 +288,13 @@ class Past(msgspec.Struct, rename="camel"):
 
 
 class SeenChange(msgspec.Struct, rename="camel"):
-    """One thing that anybody can see, as it is from that moment on; `row` is null when it is gone."""
+    """One thing that anybody can see. `row` is how it is from that moment on, as a PastTarget, PastGroup or PastBudget by its
+    table; null when it is gone."""
 
     at: Moment
     table: Literal["targets", "groups", "budgets"]
     name: str
-    row: PastTarget | PastGroup | PastBudget | None
+    row: Json | None
 
 
 class PastChanges(msgspec.Struct, rename="camel"):
@@ -319,6 +320,20 @@ class Future(msgspec.Struct, rename="camel"):
 
 class BudgetsView(msgspec.Struct, rename="camel"):
     budgets: list[BudgetView]
+
+
+class BracketMember(msgspec.Struct, rename="camel"):
+    """`after` are members that have to be done first."""
+
+    deployment: str
+    role: records.MemberRole
+    after: list[str]
+
+
+class BracketView(msgspec.Struct, rename="camel"):
+    policy: str
+    rule: str
+    members: list[BracketMember]
 
 
 class Counts(msgspec.Struct, rename="camel"):
