@@ -3551,14 +3551,28 @@ export interface components {
             changes: components["schemas"]["SeenChange"][];
             waiting: components["schemas"]["WaitingTarget"][];
         };
-        /** @description One thing that anybody can see, as it is from that moment on; `row` is null when it is gone. */
+        /** @description One thing that anybody can see. `row` is how it is from that moment on, as a PastTarget, PastGroup or PastBudget by its table; null when it is gone. */
         SeenChange: {
             /** Format: date-time */
             at: string;
             /** @enum {string} */
             table: "targets" | "groups" | "budgets";
             name: string;
-            row: components["schemas"]["PastBudget"] | null;
+            row: {
+                [key: string]: unknown;
+            } | null;
+        };
+        /** @description All there was at a moment. `earliest` is the first that can be asked for; `position` is how far the log went. */
+        Past: {
+            /** Format: date-time */
+            at: string;
+            /** Format: date-time */
+            earliest: string;
+            /** Format: int64 */
+            position: number;
+            targets: components["schemas"]["PastTarget"][];
+            groups: components["schemas"]["PastGroup"][];
+            budgets: components["schemas"]["PastBudget"][];
         };
         /** @description `reason` is why it did not change, in the word that metrics count by, as of the last decision that was recorded. */
         PastTarget: {
@@ -3602,18 +3616,6 @@ export interface components {
             used: number;
             /** Format: date-time */
             stoppedAt: string | null;
-        };
-        /** @description All there was at a moment. `earliest` is the first that can be asked for; `position` is how far the log went. */
-        Past: {
-            /** Format: date-time */
-            at: string;
-            /** Format: date-time */
-            earliest: string;
-            /** Format: int64 */
-            position: number;
-            targets: components["schemas"]["PastTarget"][];
-            groups: components["schemas"]["PastGroup"][];
-            budgets: components["schemas"]["PastBudget"][];
         };
         /** @description In order. `wasCut` says that there were more before the first of them. */
         PastChanges: {

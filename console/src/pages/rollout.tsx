@@ -3,7 +3,7 @@ import { type ReactNode, useMemo } from "react";
 import { ActButton } from "../acts/act";
 import { freeze, orderMany, rejectVersion, vote } from "../acts/fleet";
 import { all, get, place, serverNow } from "../api/client";
-import type { Approval, Bracket, DeploymentExplanation, Forecast, Job, Page, ReasonGroup, Version } from "../api/types";
+import type { Approval, Bracket, DeploymentExplanation, Forecast, Job, LiveEvent, Page, ReasonGroup, Version } from "../api/types";
 import { ofKinds, useLive } from "../live/queries";
 import { useJobs, useObjects, useStatus } from "../live/tables";
 import { Link } from "../router";
@@ -93,11 +93,21 @@ function Found({ deployment, version }: { deployment: string; version: Version }
   );
 }
 
+/** Who published it is in the events, as long as they are kept. */
+function usePublisher(name: string): string | undefined {
+  const cel = `event.type == "version.published" && event.name == ${JSON.stringify(name)}`;
+  const found = useLive(`publisher ${name}`, () => get<{ items: LiveEvent[] }>("events", { cel, sort: "-seq", limit: 1 }), () => false);
+  const user = found.data?.items[0]?.data["user"];
+  return typeof user === "string" && user !== "" ? user : undefined;
+}
+
 function Header({ version, votes }: { version: Version; votes: Approval[] }): ReactNode {
+  const publisher = usePublisher(`${version.deployment}/${version.tag}`);
   return (
     <section className="card answer">
       <p>
         published <Time at={version.publishedAt ?? version.createdAt} />
+        {publisher && <> by {publisher}</>}
         {version.status !== "ready" && (
           <>
             {" "}
