@@ -160,49 +160,53 @@ function MatrixCell({ deployment, pair, told }: { deployment: string; pair: Pair
 
 function versionsOf(targets: SeenTarget[]): [string, number][] {
   const found = new Map<string, number>();
-  for (const { current } of targets) found.set(current ?? "nothing", (found.get(current ?? "nothing") ?? 0) + 1);
+  for (const { current } of targets) if (current !== null) found.set(current, (found.get(current) ?? 0) + 1);
   return [...found].sort(([, a], [, b]) => b - a);
 }
 
-/** Who waits at that moment, by the word for why. */
+/** Who waits at that moment, by the word for why: ten thousand that wait for one thing are one line. */
 export function Reasons({ tables, deployment }: { tables: Tables; deployment?: string }): ReactNode {
-  const found = new Map<string, { deployment: string; reason: string; state: SeenTarget["state"]; names: string[] }>();
+  const found = new Map<string, { reason: string; state: SeenTarget["state"]; names: string[] }>();
   for (const target of tables.targets.values()) {
     if (target.reason === null) continue;
-    const own = partsOf(target.name).deployment;
-    if (deployment !== undefined && own !== deployment) continue;
-    const key = `${own} ${target.reason} ${target.state}`;
-    const known = found.get(key) ?? { deployment: own, reason: target.reason, state: target.state, names: [] };
-    known.names.push(target.name);
-    found.set(key, known);
+    if (deployment !== undefined && partsOf(target.name).deployment !== deployment) continue;
+    const key = `${target.reason} ${target.state}`;
+    const known = found.get(key);
+    if (known === undefined) found.set(key, { reason: target.reason, state: target.state, names: [target.name] });
+    else known.names.push(target.name);
   }
   if (found.size === 0) return null;
   const rows = [...found.values()].sort((a, b) => b.names.length - a.names.length);
   return (
     <Section title="Who waits, and for what" id="reasons">
       <ul className="plain">
-        {rows.map((row) => (
-          <li key={row.deployment + row.reason + row.state} className="row">
-            <span className={`mark ${PHASES[row.state].tone}`}>
-              {PHASES[row.state].sign} {spaced(row.reason).toLowerCase()}
-            </span>
-            <b className="figures">{plural(row.names.length, "target")}</b>
-            <span className="grow">
-              {row.deployment}
-              <small className="links">
-                {row.names.slice(0, 6).map((name) => (
+        {rows.map((row) => {
+          const shown = oneForEach(row.names).slice(0, 8);
+          return (
+            <li key={row.reason + row.state} className="row">
+              <span className={`mark ${PHASES[row.state].tone}`}>
+                {PHASES[row.state].sign} {spaced(row.reason).toLowerCase()}
+              </span>
+              <b className="figures">{plural(row.names.length, "target")}</b>
+              <span className="grow links">
+                {shown.map((name) => (
                   <Link key={name} href={to("targets", ...Object.values(partsOf(name)))}>
                     {partsOf(name).resource}
                   </Link>
                 ))}
-                {row.names.length > 6 && <span>and {row.names.length - 6} more</span>}
-              </small>
-            </span>
-          </li>
-        ))}
+                {row.names.length > shown.length && <span className="soft">of {plural(new Set(row.names.map((name) => partsOf(name).resource)).size, "resource")}</span>}
+              </span>
+            </li>
+          );
+        })}
       </ul>
     </Section>
   );
+}
+
+/** Of each resource the first. */
+function oneForEach(names: string[]): string[] {
+  return [...new Map(names.toReversed().map((name) => [partsOf(name).resource, name])).values()].toReversed();
 }
 
 const FIELDS = ["name", "deployment", "environment", "resource", "state", "current", "job.status"].map((field) => `target.${field}`);

@@ -57,10 +57,11 @@ function Found({ deployment, version }: { deployment: string; version: Version }
   const status = useStatus()?.deployments.find((one) => one.name === deployment);
   const brackets = useLive("brackets", () => all<Bracket>("brackets"), ofKinds("Policy", "Deployment"));
   const bracket = brackets.data?.find((one) => one.members.some((member) => member.deployment === deployment));
-  const planned = useMemo(
-    () => plannedJobs(time.future?.changes ?? []).filter((job) => partsOf(job.target).deployment === deployment && job.version === tag),
-    [time.future, deployment, tag],
-  );
+  const planned = useMemo(() => {
+    const begun = new Set(jobs.items?.map((job) => `${job.deployment}/${job.environment}/${job.resource}`));
+    const mine = plannedJobs(time.future?.changes ?? []).filter((job) => partsOf(job.target).deployment === deployment && job.version === tag);
+    return mine.filter((job) => !begun.has(job.target));
+  }, [time.future, jobs.items, deployment, tag]);
   const cel = `deployment.name == ${JSON.stringify(deployment)}`;
   const isNow = time.mode === "now";
   return (
@@ -233,6 +234,7 @@ function Waves({ deployment }: { deployment: string }): ReactNode {
   const waves = useMemo(() => {
     const found = new Map<string, string[]>();
     for (const start of forecast.data?.starts ?? []) {
+      if (Date.parse(start.at) < serverNow()) continue;
       const known = found.get(start.at);
       if (known === undefined) found.set(start.at, [start.resource]);
       else known.push(start.resource);

@@ -57,13 +57,13 @@ export function TimeBar({ time }: { time: TimeLine }): ReactNode {
       <div className="row controls">
         <span className="buttons">
           <button type="button" aria-label="Decision before" title="Decision before" disabled={before === undefined} onClick={() => step(before)}>
-            ⏮
+            «
           </button>
           <button type="button" aria-label={isPlaying ? "Stop" : "Play"} aria-pressed={isPlaying} onClick={() => setPlaying(!isPlaying)}>
-            {isPlaying ? "❚❚" : "▶"}
+            {isPlaying ? "‖" : "▶"}
           </button>
           <button type="button" aria-label="Decision after" title="Decision after" disabled={after === undefined} onClick={() => step(after)}>
-            ⏭
+            »
           </button>
           <button
             type="button"

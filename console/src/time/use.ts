@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { get, Refused, serverNow } from "../api/client";
 import type { Future, Past, PastChanges, SeenChange } from "../api/types";
 import { useStream } from "../live/queries";
-import { type Everything, type Tables, tablesOf } from "../live/store";
+import { emptyTables, type Everything, type Tables, tablesOf } from "../live/store";
 import { useStore } from "../live/tables";
 import { go, usePlace, withQuery } from "../router";
 import { useNow } from "../ui/parts";
@@ -30,7 +30,7 @@ const DRAG_MS = 100;
 const MOST_PAST = 5_000;
 const FUTURE_MS = 20_000;
 const MOST_TRIES = 20;
-const LEAST_SPAN = 60_000;
+const nothing = emptyTables();
 
 export function useTimeLine(since: number): TimeLine {
   const { query } = usePlace();
@@ -45,12 +45,12 @@ export function useTimeLine(since: number): TimeLine {
   const planned = future?.changes;
   const decisions = useMemo(() => decisionsOf([...changes, ...ahead(planned ?? [])]), [changes, planned]);
   const end = Math.max(Date.parse(future?.finishAt ?? "") || 0, decisions.at(-1)?.moment ?? 0, now);
-  const span = { from: Math.min(Math.max(since, earliest), now - LEAST_SPAN), now, until: end > now + 1_000 ? end : now };
+  const span = { from: Math.min(Math.max(since, earliest), now - 1), now, until: end > now + 1_000 ? end : now };
   const foretold = useMemo(
     () => (mode === "future" && planned !== undefined ? foreseen(store.tables, planned, at as string) : null),
     [mode, planned, at, store.version],
   );
-  const tables = mode === "past" ? (was.tables ?? store.tables) : (foretold ?? store.tables);
+  const tables = mode === "past" ? (was.tables ?? nothing) : (foretold ?? store.tables);
   return {
     at: mode === "now" ? null : at,
     mode,
@@ -84,7 +84,7 @@ function usePastChanges(since: number): { changes: SeenChange[]; earliest: numbe
         const last = past.changes.at(-1)?.at ?? "";
         const changes = [...past.changes, ...later.filter((change) => change.at > last)];
         later = [];
-        setFound({ changes, earliest: Date.parse(past.earliest) });
+        setFound({ changes, earliest: Date.parse(past.earliest) + 1 });
       },
       () => undefined,
     );
@@ -155,7 +155,7 @@ function usePast(at: string | null): Was {
           kept.current.set(at, tables);
           if (!isOver) setWas({ at, tables });
         },
-        (error: Error) => isOver || setWas((old) => ({ ...old, at, error })),
+        (error: Error) => isOver || setWas({ at, error }),
       );
     }, DRAG_MS);
     return () => {

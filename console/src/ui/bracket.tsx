@@ -7,7 +7,7 @@ import { partsOf } from "../time/moments";
 import { Bar } from "./parts";
 import { countStates, parts } from "../words";
 
-const WIDTH = 210;
+const WIDTH = 250;
 const HEIGHT = 66;
 
 type BracketMember = Bracket["members"][number];

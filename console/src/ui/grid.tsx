@@ -1,5 +1,5 @@
 // Ten thousand targets as cells of one canvas: a row a resource, a column a deployment. Only what is in sight is drawn.
-import { type KeyboardEvent, type MouseEvent, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
+import { type CSSProperties, type KeyboardEvent, type MouseEvent, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import type { SeenTarget } from "../api/types";
 import { partsOf } from "../time/moments";
 import { PHASES, spaced } from "../words";
@@ -163,6 +163,7 @@ export function Grid({ table, targets, version, selected, onSelect, onOpen }: Pr
       <div
         ref={frame}
         className="grid"
+        style={{ "--tall": `${HEAD + table.lines.length * ROW + 2}px` } as CSSProperties}
         tabIndex={0}
         role="application"
         aria-label={`${table.lines.length} resources by ${table.columns.length} deployments; arrow keys choose a target, Space selects it, Enter opens it`}
@@ -247,9 +248,9 @@ function paint(canvas: HTMLCanvasElement, frame: HTMLElement, { table, targets, 
       const target = targets.get(name);
       if (target === undefined) continue;
       const phase = PHASES[target.state];
-      pen.fillStyle = colour(phase.tone);
+      pen.fillStyle = colour(phase.tone === "wait" ? "wait-bar" : phase.tone);
       pen.fillRect(x + 1, y + 1, COLUMN - 2, ROW - 2);
-      pen.fillStyle = colour("on-phase");
+      pen.fillStyle = colour(phase.tone === "wait" ? "on-wait" : "on-phase");
       pen.fillText(clip(`${phase.sign} ${target.job?.version ?? target.current ?? phase.word}`, 15), x + 7, y + ROW / 2);
       if (selected.has(name)) outline(pen, colour("ink"), 3, x, y);
       if (chosen?.row === row && chosen.column === column) outline(pen, colour("ink"), 1.5, x, y);
@@ -274,7 +275,7 @@ function outline(pen: CanvasRenderingContext2D, colour: string, width: number, x
   pen.strokeRect(x + 1 + width / 2, y + 1 + width / 2, COLUMN - 2 - width, ROW - 2 - width);
 }
 
-const COLOURS = ["good", "busy", "wait", "bad", "quiet", "ink", "soft", "card", "on-phase", "quiet-ground"];
+const COLOURS = ["good", "busy", "wait", "bad", "quiet", "ink", "soft", "card", "on-phase", "quiet-ground", "wait-bar", "on-wait"];
 let known: { key: string; colours: Record<string, string> } | undefined;
 
 /** A canvas knows no variables: what each is here, found out anew when the scheme is another one. */
