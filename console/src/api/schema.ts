@@ -1853,7 +1853,7 @@ export interface paths {
         };
         /**
          * When rollouts are expected to be over
-         * @description A plan of the workspace as it is, kept: `ageSeconds` says how old it is, and `isCurrent` that nothing has happened since. A new one is made at most every 20 seconds, and less often where making it takes long.
+         * @description A plan of the workspace as it is, kept: `ageSeconds` says how old it is, and `isCurrent` that nothing has happened since. A new one is made at most every 5 seconds, and less often where making it takes long.
          *
          *     Needs the permission `read`.
          */

@@ -28,7 +28,7 @@ export interface TimeLine {
 /** While dragging, the moment under the hand is asked for, not every one it passes. */
 const DRAG_MS = 100;
 const MOST_PAST = 5_000;
-const FUTURE_MS = 20_000;
+const FUTURE_MS = 5_500;
 const MOST_TRIES = 20;
 const nothing = emptyTables();
 

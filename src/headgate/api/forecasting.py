@@ -28,7 +28,7 @@ KIND = "forecast"
 """Of the workspace's document in which others find the newest one."""
 LONGEST_SECONDS = 10.0
 """Then it is cut, and says so."""
-LEAST_SECONDS_BETWEEN = 20.0
+LEAST_SECONDS_BETWEEN = 5.0
 SHARE = 10.0
 """One that took a second to make is good for ten."""
 MOST_STARTS = 200
