@@ -21,6 +21,32 @@ export const PHASES: Record<State, Phase> = {
 
 export const STATES = Object.keys(PHASES) as State[];
 
+export type StateCounts = Record<State, number>;
+
+export function countStates(targets: Iterable<{ state: State }>): StateCounts {
+  const counts = Object.fromEntries(STATES.map((state) => [state, 0])) as StateCounts;
+  for (const { state } of targets) counts[state] += 1;
+  return counts;
+}
+
+export interface Part {
+  tone: Phase["tone"];
+  count: number;
+  word: string;
+}
+
+/** How far it is, in the parts of a bar. */
+export function parts(counts: StateCounts): Part[] {
+  return [
+    { tone: "good", count: counts.upToDate, word: "up to date" },
+    { tone: "busy", count: counts.running + counts.verifying, word: "running" },
+    { tone: "wait", count: counts.waiting, word: "waiting" },
+    { tone: "bad", count: counts.failed + counts.rollingBack + counts.rolledBack, word: "failed or rolled back" },
+    { tone: "quiet", count: counts.frozen, word: "frozen" },
+    { tone: "quiet", count: counts.noVersion, word: "without a version" },
+  ];
+}
+
 const JOB_TONES: Record<string, Phase["tone"]> = {
   successful: "good",
   inProgress: "busy",

@@ -8,14 +8,17 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from headgate.fleet.engine import onlooker
+from headgate.fleet.engine.onlooker import Tables
+from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.runtime import historian
-from headgate.runtime.historian import Historian, Tables
+from headgate.runtime.historian import Historian
 from headgate.store import Store, open_store
 from properties import fleets
 from properties.effort import examples
 
-from .fleet import TWO_NODES, version
+from .fleet import TWO_NODES, put, version
 from .histories import History
 from .keeping import apply, engine_of, leader
 from .stage import HOME, Clock, workspace
@@ -34,7 +37,7 @@ class SeenHistory(History):
         super()._decide()
         engine = engine_of(self.leader)
         if not self.leader.is_behind():
-            self.was[self.clock.now] = historian.tables_of(engine, self.clock.now)
+            self.was[self.clock.now] = onlooker.tables_of(engine, self.clock.now)
 
 
 def told(store: Store, at: Instant) -> Tables:
@@ -138,4 +141,23 @@ def test_what_was_is_forgotten_with_the_log(monkeypatch: Any) -> None:
     span = store.history_span(HOME)
     assert span is not None
     assert told(store, moment)["targets"]
+    store.close()
+
+
+def test_a_freeze_that_ends_by_its_time_is_seen_to_end() -> None:
+    store, clock = new_store(), Clock()
+    one = leader(store, clock)
+    careful = put(
+        "Policy", "careful", selector="true", rules=[{"name": "yes", "approval": {"minApprovals": 1}}]
+    )
+    until = instants.show(clock.now + instants.minutes(10))
+    freeze = put("Freeze", "night", reason="quiet", expiresAt=until)
+    for change in (*TWO_NODES, careful, freeze, version("api", "v1")):
+        apply(one, change)
+    frozen = clock.now
+    clock.advance(601)
+    one.serve([])
+    assert Historian(store, workspace(HOME)).read_on(NEVER)
+    states = [{row[0] for row in told(store, at)["targets"].values()} for at in (frozen, clock.now)]
+    assert states == [{"frozen"}, {"waiting"}]
     store.close()

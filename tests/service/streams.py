@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import time
+from collections.abc import Callable
 from types import TracebackType
+from typing import Any
 
 from .client import Client
 
@@ -12,8 +15,16 @@ _SECONDS = 60.0
 
 
 class Stream:
-    def __init__(self, client: Client, after: int | None = None, last_event_id: int | None = None) -> None:
+    def __init__(
+        self,
+        client: Client,
+        after: int | None = None,
+        last_event_id: int | None = None,
+        *,
+        changes: bool = False,
+    ) -> None:
         query = f"workspace={client.workspace}" + ("" if after is None else f"&after={after}")
+        query += "&changes=true" if changes else ""
         header = "" if last_event_id is None else f"Last-Event-ID: {last_event_id}\r\n"
         self._connection = client.raw()
         self._connection.sendall(
@@ -22,6 +33,8 @@ class Stream:
         self._buffer = b""
         self.ids: list[int] = []
         self.kinds: list[str] = []
+        self.messages: list[tuple[str, Any]] = []
+        """Kinds with their data."""
 
     def __enter__(self) -> Stream:
         return self
@@ -46,6 +59,12 @@ class Stream:
             assert time.monotonic() < ends, f"only {self.ids[-1:]} came, not {seq}"
             assert self._read(), f"it ended at {self.ids[-1:]}, before {seq}"
 
+    def read_on(self, is_enough: Callable[[], bool]) -> None:
+        ends = time.monotonic() + _SECONDS
+        while not is_enough():
+            assert time.monotonic() < ends, f"only {self.messages[-3:]} came"
+            assert self._read(), "it ended"
+
     def read_to_end(self) -> None:
         ends = time.monotonic() + _SECONDS
         while self._read():
@@ -63,6 +82,8 @@ class Stream:
                 self.ids.append(int(line[4:]))
             if line.startswith(b"event: "):
                 self.kinds.append(line[7:].strip().decode())
+            if line.startswith(b"data: "):
+                self.messages.append((self.kinds[-1], json.loads(line[6:])))
         return bool(piece)
 
     @property

@@ -83,3 +83,34 @@ def test_a_moment_that_cannot_be_told_is_refused_with_a_sentence(
 
 def test_the_moment_is_required(client: Client) -> None:
     assert client.call("GET", "/v1/history").status in (400, 422)
+
+
+def test_what_changed_in_between_leads_from_one_moment_to_the_next(client_of: Client) -> None:
+    client = client_of
+    first, second = published(client, "v1"), published(client, "v2")
+    changes = client.get("/v1/history/changes", since=first, until=second, seconds=120)
+    assert not changes["wasCut"]
+    tables = {table: {_key(row): row for row in at(client, first)[table]} for table in ("targets", "budgets")}
+    for change in changes["changes"]:
+        assert first <= change["at"] <= second
+        if change["table"] in tables:
+            tables[change["table"]][change["name"]] = change["row"]
+    then = at(client, second)
+    assert {table: list(rows.values()) for table, rows in tables.items()} == {
+        table: then[table] for table in tables
+    }
+    states = [one["row"]["state"] for one in changes["changes"] if one["table"] == "targets"]
+    assert states[-2:] == ["running", "upToDate"]
+    [last] = client.get("/v1/history/changes", since=first, table="targets", limit=1, seconds=120)["changes"]
+    assert last["row"]["current"] == "v2"
+    assert (
+        client.get("/v1/history/changes", since=first, table="targets", deployment="x", seconds=120)[
+            "changes"
+        ]
+        == []
+    )
+    assert client.get("/v1/history/changes", since="2001-01-01T00:00:00Z", seconds=120)["wasCut"]
+
+
+def _key(row: dict[str, Any]) -> str:
+    return str(row["name"])

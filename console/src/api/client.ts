@@ -82,6 +82,23 @@ export async function all<T>(path: string, query: Query = {}, most = 20_000): Pr
   return items;
 }
 
+let ahead = 0;
+/** A clock that differs by less is right: the server tells its own to the second. */
+const CLOCK_DOUBT_MS = 2_000;
+
+/** Every answer says what time it is there; what is shown is told by that, whatever the clock here says. */
+function hearClock(answer: Response): void {
+  const told = Date.parse(answer.headers.get("Date") ?? "");
+  if (Number.isNaN(told)) return;
+  const found = told + 500 - Date.now();
+  ahead = Math.abs(found) > CLOCK_DOUBT_MS ? found : 0;
+}
+
+/** Now, by the clock of the server. */
+export function serverNow(): number {
+  return Date.now() + ahead;
+}
+
 async function request(method: string, url: string, body?: unknown): Promise<unknown> {
   const headers: Record<string, string> = { Accept: "application/json" };
   if (method !== "GET") headers["Headgate-Csrf"] = proof;
@@ -97,6 +114,7 @@ async function request(method: string, url: string, body?: unknown): Promise<unk
   } catch {
     throw new Unreachable("the server cannot be reached");
   }
+  hearClock(answer);
   if (answer.ok) return answer.status === 204 ? undefined : await answer.json();
   const problem = await readProblem(answer);
   if (answer.status === 401 && !url.startsWith("/v1/session")) onSessionEnd();
@@ -123,7 +141,8 @@ async function readProblem(answer: Response): Promise<ProblemDocument> {
 export async function openStream(after: number | null, signal: AbortSignal): Promise<Response> {
   const headers: Record<string, string> = { Accept: "text/event-stream" };
   if (after !== null) headers["Last-Event-ID"] = String(after);
-  const answer = await fetch(address("events"), { headers, credentials: "same-origin", signal });
+  const answer = await fetch(address("events", { changes: true }), { headers, credentials: "same-origin", signal });
+  hearClock(answer);
   if (answer.status === 401) onSessionEnd();
   if (!answer.ok) throw new Refused(await readProblem(answer));
   return answer;

@@ -1738,6 +1738,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/brackets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what brackets are made of
+         * @description Of each deploymentBracket the members, with their part in it and the members that each comes after.
+         *
+         *     Needs the permission `read`.
+         */
+        get: operations["listBrackets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/budgets": {
         parameters: {
             query?: never;
@@ -1915,11 +1937,33 @@ export interface paths {
         };
         /**
          * When rollouts are expected to be over
-         * @description A plan of the workspace as it is, kept: `ageSeconds` says how old it is, and `isCurrent` that nothing has happened since. A new one is made at most every 20 seconds, and less often where making it takes long.
+         * @description A plan of the workspace as it is, kept: `ageSeconds` says how old it is, and `isCurrent` that nothing has happened since. A new one is made at most every 5 seconds, and less often where making it takes long.
          *
          *     Needs the permission `read`.
          */
         get: operations["getForecast"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/future": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What will change if nothing else does
+         * @description The same plan, told as what changes when: with how it is now, every moment up to the end of the plan is known, in the words of `GET /v1/history/changes`. It is as old as `ageSeconds` says; `isCurrent` says that nothing has happened since.
+         *
+         *     Needs the permission `read`.
+         */
+        get: operations["getFuture"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1950,6 +1994,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/history/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What changed in a past time
+         * @description Each target, group and budget as it was from each moment on at which a decision changed it. With how it was at `since`, from `GET /v1/history`, every moment in between is known.
+         *
+         *     Needs the permission `read`.
+         */
+        get: operations["listPastChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/events": {
         parameters: {
             query?: never;
@@ -1959,7 +2025,7 @@ export interface paths {
         };
         /**
          * Follow what happens
-         * @description Server-sent events: `id` is the event's number, `event` its type, `data` the event as JSON. With the header Last-Event-ID a stream goes on where it was left; `event: gap` says that events in between are gone. With `Accept: application/json` it answers one page, and `next` is the `after` of the next.
+         * @description Server-sent events: `id` is the event's number, `event` its type, `data` the event as JSON. With the header Last-Event-ID a stream goes on where it was left; `event: gap` says that events in between are gone. With `Accept: application/json` it answers one page, and `next` is the `after` of the next. With `changes=true` a stream begins with `event: state`, all targets, groups and budgets there are, in the words of `GET /v1/history`, and goes on with `event: changes` (a list of `table`, `name` and `row`, null if it is gone), `event: status` (that of `GET /v1/status`) and `event: objects` (`kind`, `name` and `object`: versions, policies, freezes, agents, signals, and the votes of an approval): enough to show all of it without asking again.
          *
          *     Needs the permission `read`.
          */
@@ -3582,6 +3648,23 @@ export interface components {
         SkipWithConcerns: components["schemas"]["Skip"] & {
             concerns: components["schemas"]["Concerns"];
         };
+        Bracket: {
+            policy: string;
+            rule: string;
+            members: components["schemas"]["BracketMember"][];
+        };
+        /** @description `after` are members that have to be done first. */
+        BracketMember: {
+            deployment: string;
+            /** @enum {string} */
+            role: "member" | "preHook" | "postHook";
+            after: string[];
+        };
+        BracketPage: {
+            items: components["schemas"]["Bracket"][];
+            /** @description The cursor of the next page; null on the last one. */
+            next: string | null;
+        };
         /** @description `scope` is the selector of the resources it covers, one value of its groupBy, or the version whose rollout failures stop; `stoppedAt` is set while the line is stopped. */
         Budget: {
             policy: string;
@@ -3820,6 +3903,30 @@ export interface components {
             /** Format: date-time */
             at: string;
         };
+        /** @description What will change if nothing else does and every job takes its usual time, in order from `madeAt` on. `wasCut` says that it goes on after the last of them; `waiting` are those who would still wait then. */
+        Future: {
+            /** Format: date-time */
+            madeAt: string;
+            /** Format: int64 */
+            ageSeconds: number;
+            isCurrent: boolean;
+            wasCut: boolean;
+            /** Format: date-time */
+            finishAt: string | null;
+            changes: components["schemas"]["SeenChange"][];
+            waiting: components["schemas"]["WaitingTarget"][];
+        };
+        /** @description One thing that anybody can see. `row` is how it is from that moment on, as a PastTarget, PastGroup or PastBudget by its table; null when it is gone. */
+        SeenChange: {
+            /** Format: date-time */
+            at: string;
+            /** @enum {string} */
+            table: "targets" | "groups" | "budgets";
+            name: string;
+            row: {
+                [key: string]: unknown;
+            } | null;
+        };
         /** @description All there was at a moment. `earliest` is the first that can be asked for; `position` is how far the log went. */
         Past: {
             /** Format: date-time */
@@ -3859,7 +3966,9 @@ export interface components {
                 [key: string]: "waiting" | "running" | "retrying" | "succeeded" | "failed" | "unchanged" | "dropped" | "skipped" | "rollingBack" | "rolledBack";
             };
         };
+        /** @description `name` tells it from all others. */
         PastBudget: {
+            name: string;
             policy: string;
             rule: string;
             /** @enum {string} */
@@ -3872,6 +3981,13 @@ export interface components {
             used: number;
             /** Format: date-time */
             stoppedAt: string | null;
+        };
+        /** @description In order. `wasCut` says that there were more before the first of them. */
+        PastChanges: {
+            /** Format: date-time */
+            earliest: string;
+            wasCut: boolean;
+            changes: components["schemas"]["SeenChange"][];
         };
         /** @description `next` is the `after` of the next page, null where there is nothing more yet. */
         EventPage: {
@@ -10793,6 +10909,45 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listBrackets: {
+        parameters: {
+            query?: {
+                /** @description The most items of a page. A page may have fewer: the list ends where `next` is null. */
+                limit?: number;
+                /** @description `next` of the page before. */
+                cursor?: string;
+                /** @description Only what this CEL expression is true of; it reads `bracket`. */
+                cel?: string;
+                /** @description `-` is descending. */
+                sort?: "name" | "-name";
+                /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
+                workspace?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BracketPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listBudgets: {
         parameters: {
             query?: {
@@ -11127,6 +11282,36 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getFuture: {
+        parameters: {
+            query?: {
+                /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
+                workspace?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Future"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getHistory: {
         parameters: {
             query: {
@@ -11164,6 +11349,49 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listPastChanges: {
+        parameters: {
+            query: {
+                /** @description The first moment, in RFC 3339. */
+                since: string;
+                /** @description The last moment; now if absent. */
+                until?: string;
+                /** @description Only changes of these. */
+                table?: "targets" | "groups" | "budgets";
+                /** @description Only targets of this deployment and groups with it, by the name that it had. */
+                deployment?: string;
+                /** @description Only there, by the name that it had. */
+                environment?: string;
+                /** @description How many at most: the newest. */
+                limit?: number;
+                /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
+                workspace?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PastChanges"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listEvents: {
         parameters: {
             query?: {
@@ -11175,6 +11403,8 @@ export interface operations {
                 sort?: "seq" | "-seq";
                 /** @description Of a page; a stream has no end. */
                 limit?: number;
+                /** @description Of a stream: also tell what can be seen, row by row. */
+                changes?: boolean;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };

@@ -48,6 +48,15 @@ export type Graph = Schemas["Graph"];
 export type GraphDetail = Schemas["GraphDetail"];
 export type GraphNode = Schemas["GraphNode"];
 export type ConnectedCluster = Schemas["ConnectedCluster"];
+export type SeenTarget = Schemas["PastTarget"];
+export type SeenGroup = Schemas["PastGroup"];
+export type SeenBudget = Schemas["PastBudget"];
+export type Past = Schemas["Past"];
+export type PastChanges = Schemas["PastChanges"];
+export type SeenChange = Schemas["SeenChange"];
+export type Future = Schemas["Future"];
+export type Forecast = Schemas["Forecast"];
+export type Bracket = Schemas["Bracket"];
 export type State = ListedTarget["state"];
 
 export interface Page<T> {

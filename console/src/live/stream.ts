@@ -1,7 +1,8 @@
 // One event stream a tab. It is taken up where it broke, and says how fresh what is shown is.
-import { openStream } from "../api/client";
+import { openStream, serverNow } from "../api/client";
 import type { LiveEvent } from "../api/types";
 import { SseParser } from "./sse";
+import { FleetStore } from "./store";
 
 export type Freshness = { state: "connecting" } | { state: "live" } | { state: "stale"; since: number };
 
@@ -14,6 +15,7 @@ type Listener = (event: LiveEvent) => void;
 
 export class Stream {
   freshness: Freshness = { state: "connecting" };
+  readonly store = new FleetStore();
   private last: number | null = null;
   private stopped = new AbortController();
   private readonly listeners = new Set<Listener>();
@@ -64,10 +66,19 @@ export class Stream {
         // Said below: whatever ended the line, it is taken up again.
       }
       if (signal.aborted) return;
-      if (this.freshness.state !== "stale") this.set({ state: "stale", since: Date.now() });
+      if (this.freshness.state !== "stale") this.set({ state: "stale", since: serverNow() });
       await new Promise((resolve) => setTimeout(resolve, pause));
       pause = Math.min(pause * 2, LONGEST_PAUSE);
     }
+  }
+
+  private take(kind: string, data: unknown): void {
+    if (this.store.take(kind, data)) return;
+    if (kind === "gap") {
+      for (const listener of this.returns) listener();
+      return;
+    }
+    for (const listener of this.listeners) listener(data as LiveEvent);
   }
 
   private async read(answer: Response, signal: AbortSignal): Promise<void> {
@@ -76,20 +87,26 @@ export class Stream {
     const parser = new SseParser();
     const decoder = new TextDecoder();
     while (!signal.aborted) {
-      const piece = await Promise.race([reader.read(), silence()]);
+      const silence = whenSilent();
+      const piece = await Promise.race([reader.read(), silence.over]);
+      silence.forget();
       if (piece === null || piece.done) {
         void reader.cancel();
         return;
       }
       for (const message of parser.push(decoder.decode(piece.value, { stream: true }))) {
         if (message.id !== null) this.last = Number(message.id);
-        const event = JSON.parse(message.data) as LiveEvent;
-        for (const listener of this.listeners) listener(event);
+        this.take(message.event, JSON.parse(message.data));
       }
     }
   }
 }
 
-function silence(): Promise<null> {
-  return new Promise((resolve) => setTimeout(() => resolve(null), SILENCE));
+/** A machine that slept finds its timer over when it wakes, and takes the line up again at once. */
+function whenSilent(): { over: Promise<null>; forget: () => void } {
+  let timer: ReturnType<typeof setTimeout>;
+  const over = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), SILENCE);
+  });
+  return { over, forget: () => clearTimeout(timer) };
 }

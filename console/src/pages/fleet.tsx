@@ -1,17 +1,32 @@
-// Everything there is: deployments by environments, or every target as one cell of a grid.
-import { type ReactNode, useMemo } from "react";
-import { all, get } from "../api/client";
-import type { ListedTarget, Status } from "../api/types";
+// Everything there is: deployments by environments, or every target as one cell of a grid; now, before, and later.
+import { type ReactNode, useMemo, useState } from "react";
+import { ActButton } from "../acts/act";
+import { orderSelected, skipSelected } from "../acts/selected";
+import { all } from "../api/client";
+import type { EnvironmentStatus, ListedTarget, SeenTarget, Status } from "../api/types";
 import { useLive } from "../live/queries";
+import type { Tables } from "../live/store";
+import { useStore } from "../live/tables";
 import { go, Link, to, usePlace, withQuery } from "../router";
-import { Grid } from "../ui/grid";
-import { Empty, Loading, Trouble } from "../ui/parts";
-import { PHASES, plural, STATES } from "../words";
-import { Progress } from "./now";
+import { TimeBar } from "../time/bar";
+import { partsOf } from "../time/moments";
+import { type TimeLine, useTimeLine } from "../time/use";
+import { CelField } from "../ui/celfield";
+import { arrange, Grid } from "../ui/grid";
+import { Bar, Empty, Loading, Section, Time, Trouble } from "../ui/parts";
+import { countStates, parts, PHASES, plural, spaced, STATES } from "../words";
+import { BudgetRows } from "./limits";
+
+const SPANS: Record<string, number> = { "15 min": 900_000, "1 h": 3_600_000, "6 h": 21_600_000, "1 day": 86_400_000, "7 days": 604_800_000 };
+const NEAREST = "1 h";
 
 export function Fleet(): ReactNode {
   const { query } = usePlace();
+  const store = useStore();
   const view = query.get("view") === "grid" ? "grid" : "matrix";
+  const span = query.get("span") ?? NEAREST;
+  const [opened] = useState(() => Date.now());
+  const time = useTimeLine(opened - (SPANS[span] ?? SPANS[NEAREST] ?? 0));
   return (
     <>
       <div className="head">
@@ -24,20 +39,57 @@ export function Fleet(): ReactNode {
             Targets
           </Link>
         </nav>
+        <label className="soft">
+          Look back{" "}
+          <select value={span} onChange={(event) => go(withQuery({ span: event.target.value === NEAREST ? null : event.target.value }), true)}>
+            {Object.keys(SPANS).map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </select>
+        </label>
       </div>
-      {view === "grid" ? <Targets /> : <Matrix />}
+      <TimeBar time={time} />
+      {!store.isLoaded ? (
+        <Loading what="the fleet" />
+      ) : view === "grid" ? (
+        <Targets time={time} />
+      ) : (
+        <>
+          <Matrix time={time} status={store.status} />
+          <Reasons tables={time.tables} />
+        </>
+      )}
+      <BudgetRows tables={time.tables} />
     </>
   );
 }
 
-function Matrix(): ReactNode {
-  const status = useLive("status", () => get<Status>("status"));
-  const names = useMemo(() => {
-    const found = status.data?.deployments.flatMap((one) => one.environments.map((environment) => environment.name));
-    return [...new Set(found)];
-  }, [status.data]);
-  if (status.data === undefined) return status.error ? <Trouble error={status.error} /> : <Loading what="the fleet" />;
-  if (status.data.deployments.length === 0) {
+interface Pair {
+  deployment: string;
+  environment: string;
+  states: SeenTarget[];
+}
+
+function pairsOf(tables: Tables): Pair[] {
+  const found = new Map<string, Pair>();
+  for (const target of tables.targets.values()) {
+    const { deployment, environment } = partsOf(target.name);
+    const key = `${deployment}/${environment}`;
+    const pair = found.get(key) ?? { deployment, environment, states: [] };
+    pair.states.push(target);
+    found.set(key, pair);
+  }
+  return [...found.values()];
+}
+
+function Matrix({ time, status }: { time: TimeLine; status: Status | undefined }): ReactNode {
+  const pairs = pairsOf(time.tables);
+  const told = time.mode === "now" ? status : undefined;
+  const deployments = [...new Set([...(told?.deployments.map((one) => one.name) ?? []), ...pairs.map((one) => one.deployment)])].sort();
+  const environments = [
+    ...new Set([...(status?.deployments.flatMap((one) => one.environments.map((two) => two.name)) ?? []), ...pairs.map((one) => one.environment)]),
+  ];
+  if (deployments.length === 0) {
     return <Empty command="headgate apply -f fleet.yaml">No deployment is known yet. Describe what there is in a file:</Empty>;
   }
   return (
@@ -46,34 +98,24 @@ function Matrix(): ReactNode {
         <thead>
           <tr>
             <th>Deployment</th>
-            {names.map((name) => (
+            {environments.map((name) => (
               <th key={name}>{name}</th>
             ))}
           </tr>
         </thead>
         <tbody>
-          {status.data.deployments.map((deployment) => (
-            <tr key={deployment.name}>
-              <th scope="row">{deployment.name}</th>
-              {names.map((name) => {
-                const one = deployment.environments.find((environment) => environment.name === name);
-                if (one === undefined) return <td key={name} className="soft">–</td>;
-                return (
-                  <td key={name}>
-                    {one.newest === null ? (
-                      <span className="soft">no version</span>
-                    ) : (
-                      <Link href={to("rollouts", deployment.name, one.newest)}>
-                        <b>{one.newest}</b>
-                      </Link>
-                    )}
-                    {one.newestSuccessful !== one.newest && (
-                      <small className="soft"> {one.newestSuccessful ?? "none"} succeeded</small>
-                    )}
-                    <Progress environment={one} />
-                  </td>
-                );
-              })}
+          {deployments.map((deployment) => (
+            <tr key={deployment}>
+              <th scope="row">{deployment}</th>
+              {environments.map((environment) => (
+                <td key={environment}>
+                  <MatrixCell
+                    deployment={deployment}
+                    pair={pairs.find((one) => one.deployment === deployment && one.environment === environment)}
+                    told={told?.deployments.find((one) => one.name === deployment)?.environments.find((one) => one.name === environment)}
+                  />
+                </td>
+              ))}
             </tr>
           ))}
         </tbody>
@@ -82,34 +124,122 @@ function Matrix(): ReactNode {
   );
 }
 
-function Targets(): ReactNode {
+/** Counts are those of the moment; which version is the newest is told of now alone. */
+function MatrixCell({ deployment, pair, told }: { deployment: string; pair: Pair | undefined; told: EnvironmentStatus | undefined }): ReactNode {
+  if (pair === undefined && told === undefined) return <span className="soft">–</span>;
+  const bar = parts(countStates(pair?.states ?? []));
+  const versions = versionsOf(pair?.states ?? []);
+  const drift = told?.newest == null ? [] : versions.filter(([tag]) => tag !== told.newest);
+  return (
+    <>
+      {told !== undefined &&
+        (told.newest === null ? (
+          <span className="soft">no version</span>
+        ) : (
+          <Link href={to("rollouts", deployment, told.newest)}>
+            <b>{told.newest}</b>
+          </Link>
+        ))}
+      {told !== undefined && told.newestSuccessful !== told.newest && <small className="soft"> {told.newestSuccessful ?? "none"} succeeded</small>}
+      <Bar parts={bar} />
+      <small className="soft">{bar.filter((part) => part.count > 0).map((part) => `${part.count} ${part.word}`).join(" · ")}</small>
+      {(told === undefined ? versions : drift).length > 0 && (
+        <small className="drift">
+          {told === undefined ? "runs" : "still runs"} {(told === undefined ? versions : drift).slice(0, 3).map(([tag, count]) => `${tag} ×${count}`).join(", ")}
+        </small>
+      )}
+      {told?.waiting[0] && <small className="soft why">{told.waiting[0].message}</small>}
+      {told?.expectedFinish?.at && (
+        <small className="soft">
+          done <Time at={told.expectedFinish.at} />
+        </small>
+      )}
+    </>
+  );
+}
+
+function versionsOf(targets: SeenTarget[]): [string, number][] {
+  const found = new Map<string, number>();
+  for (const { current } of targets) if (current !== null) found.set(current, (found.get(current) ?? 0) + 1);
+  return [...found].sort(([, a], [, b]) => b - a);
+}
+
+/** Who waits at that moment, by the word for why: ten thousand that wait for one thing are one line. */
+export function Reasons({ tables, deployment }: { tables: Tables; deployment?: string }): ReactNode {
+  const found = new Map<string, { reason: string; state: SeenTarget["state"]; names: string[] }>();
+  for (const target of tables.targets.values()) {
+    if (target.reason === null) continue;
+    if (deployment !== undefined && partsOf(target.name).deployment !== deployment) continue;
+    const key = `${target.reason} ${target.state}`;
+    const known = found.get(key);
+    if (known === undefined) found.set(key, { reason: target.reason, state: target.state, names: [target.name] });
+    else known.names.push(target.name);
+  }
+  if (found.size === 0) return null;
+  const rows = [...found.values()].sort((a, b) => b.names.length - a.names.length);
+  return (
+    <Section title="Who waits, and for what" id="reasons">
+      <ul className="plain">
+        {rows.map((row) => {
+          const shown = oneForEach(row.names).slice(0, 8);
+          return (
+            <li key={row.reason + row.state} className="row">
+              <span className={`mark ${PHASES[row.state].tone}`}>
+                {PHASES[row.state].sign} {spaced(row.reason).toLowerCase()}
+              </span>
+              <b className="figures">{plural(row.names.length, "target")}</b>
+              <span className="grow links">
+                {shown.map((name) => (
+                  <Link key={name} href={to("targets", ...Object.values(partsOf(name)))}>
+                    {partsOf(name).resource}
+                  </Link>
+                ))}
+                {row.names.length > shown.length && <span className="soft">of {plural(new Set(row.names.map((name) => partsOf(name).resource)).size, "resource")}</span>}
+              </span>
+            </li>
+          );
+        })}
+      </ul>
+    </Section>
+  );
+}
+
+/** Of each resource the first. */
+function oneForEach(names: string[]): string[] {
+  return [...new Map(names.toReversed().map((name) => [partsOf(name).resource, name])).values()].toReversed();
+}
+
+const FIELDS = ["name", "deployment", "environment", "resource", "state", "current", "job.status"].map((field) => `target.${field}`);
+
+function Targets({ time }: { time: TimeLine }): ReactNode {
   const { query } = usePlace();
+  const store = useStore();
   const cel = query.get("cel") ?? "";
   const state = query.get("state") ?? "";
-  const targets = useLive(`targets ${cel} ${state}`, () => all<ListedTarget>("release-targets", { cel, state }));
-  const counts = useMemo(() => {
-    const found = new Map<string, number>();
-    for (const target of targets.data ?? []) found.set(target.state, (found.get(target.state) ?? 0) + 1);
-    return found;
-  }, [targets.data]);
+  const group = query.get("group") ?? "";
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const matched = useFilter(cel);
+  const { keys, groupOf } = useMetadata(group);
+  const { targets } = time.tables;
+  const counts = countStates(targets.values());
+  const isShown = (target: SeenTarget): boolean => (state === "" || target.state === state) && (matched.names?.has(target.name) ?? true);
+  const shape = state === "" && time.mode === "now" ? store.names : targets;
+  const version = state === "" ? 0 : store.version;
+  const table = useMemo(
+    () => arrange([...targets.values()].filter(isShown).map((target) => target.name), groupOf),
+    [shape, version, state, matched.names, groupOf],
+  );
+  const shown = useMemo(
+    () => (matched.names === undefined && state === "" ? targets : new Map([...targets].filter(([, target]) => isShown(target)))),
+    [targets, store.version, matched.names, state],
+  );
+  const words = useMemo(() => ({ fields: FIELDS, values: valuesOf(targets.values()) }), [store.names]);
+  const set = (changes: Record<string, string>): void => go(withQuery(changes), true);
   return (
     <section className="card">
-      <form
-        className="filters"
-        onSubmit={(event) => {
-          event.preventDefault();
-          go(withQuery({ cel: String(new FormData(event.currentTarget).get("cel") ?? "") }), true);
-        }}
-      >
-        <input
-          name="cel"
-          type="search"
-          key={cel}
-          defaultValue={cel}
-          aria-label="Filter in CEL"
-          placeholder="target.environment == 'prod'"
-        />
-        <select aria-label="State" value={state} onChange={(event) => go(withQuery({ state: event.target.value }), true)}>
+      <div className="filters">
+        <CelField value={cel} words={words} error={matched.error} onSubmit={(text) => set({ cel: text })} />
+        <select aria-label="State" value={state} onChange={(event) => set({ state: event.target.value })}>
           <option value="">every state</option>
           {STATES.map((one) => (
             <option key={one} value={one}>
@@ -117,23 +247,106 @@ function Targets(): ReactNode {
             </option>
           ))}
         </select>
-        <span className="soft">{targets.data ? plural(targets.data.length, "target") : ""}</span>
+        <select aria-label="Group by" value={group} onChange={(event) => set({ group: event.target.value })}>
+          <option value="">not grouped</option>
+          {[...new Set([...keys, ...(group ? [group] : [])])].map((key) => (
+            <option key={key} value={key}>
+              by {key}
+            </option>
+          ))}
+        </select>
+        <span className="soft">{plural(shown.size, "target")}</span>
         <span className="legend">
-          {STATES.filter((one) => counts.has(one)).map((one) => (
+          {STATES.filter((one) => counts[one] > 0).map((one) => (
             <span key={one} className={`mark ${PHASES[one].tone}`}>
-              {PHASES[one].sign} {counts.get(one)} {PHASES[one].word}
+              {PHASES[one].sign} {counts[one].toLocaleString()} {PHASES[one].word}
             </span>
           ))}
         </span>
-      </form>
-      <Trouble error={targets.error} />
-      {targets.data === undefined ? (
-        !targets.error && <Loading what="targets" />
-      ) : targets.data.length === 0 ? (
+      </div>
+      {matched.error !== undefined && !("status" in matched.error) && <Trouble error={matched.error} />}
+      {targets.size === 0 ? (
+        <Empty command="headgate apply -f fleet.yaml">There is no target yet. Describe what there is in a file:</Empty>
+      ) : shown.size === 0 ? (
         <Empty>No target is like that.</Empty>
       ) : (
-        <Grid targets={targets.data} onOpen={(one) => go(to("targets", one.deployment, one.environment, one.resource))} />
+        <>
+          <Grid table={table} targets={shown} version={store.version} selected={selected} onSelect={setSelected} onOpen={(name) => go(to("targets", ...Object.values(partsOf(name))))} />
+          <Selection selected={selected} all={[...shown.keys()]} onSelect={setSelected} isNow={time.mode === "now"} />
+        </>
       )}
     </section>
+  );
+}
+
+function valuesOf(targets: Iterable<SeenTarget>): string[] {
+  const found = new Set<string>(STATES);
+  for (const target of targets) {
+    const { deployment, environment, resource } = partsOf(target.name);
+    found.add(deployment).add(environment);
+    if (found.size < 500) found.add(resource);
+  }
+  return [...found];
+}
+
+/** Whom the expression is true of, as the server says; asked again when what it reads has changed. */
+function useFilter(cel: string): { names: Set<string> | undefined; error: Error | undefined } {
+  const isOfState = /\b(state|current|job)\b/.test(cel);
+  const found = useLive(
+    `filter ${cel}`,
+    async () => (cel === "" ? null : new Set((await all<ListedTarget>("release-targets", { cel })).map((one) => one.name))),
+    (event) => cel !== "" && (isOfState || event.kind === "Resource" || event.kind === "Deployment" || event.kind === "Environment"),
+  );
+  return { names: found.data ?? undefined, error: found.error };
+}
+
+interface WithMetadata {
+  name: string;
+  metadata: Record<string, string>;
+}
+
+/** Resources are asked for when somebody wants them grouped; one page tells which keys there are. */
+function useMetadata(group: string): { keys: string[]; groupOf: ((resource: string) => string) | undefined } {
+  const some = useLive("metadata", () => all<WithMetadata>("resources", { limit: 200 }, 200), (event) => event.kind === "Resource");
+  const every = useLive(
+    `resources ${group}`,
+    async () => (group === "" ? [] : await all<WithMetadata>("resources")),
+    (event) => group !== "" && event.kind === "Resource",
+  );
+  const keys = useMemo(() => [...new Set((some.data ?? []).flatMap((one) => Object.keys(one.metadata)))].sort(), [some.data]);
+  const groupOf = useMemo(() => {
+    if (group === "" || every.data === undefined) return undefined;
+    const values = new Map(every.data.map((one) => [one.name, one.metadata[group]]));
+    return (resource: string): string => `${group}: ${values.get(resource) ?? "none"}`;
+  }, [group, every.data]);
+  return { keys, groupOf };
+}
+
+function Selection(properties: { selected: ReadonlySet<string>; all: string[]; onSelect: (names: Set<string>) => void; isNow: boolean }): ReactNode {
+  const { selected, all: every, onSelect, isNow } = properties;
+  const names = [...selected];
+  return (
+    <div className="row selection" role="toolbar" aria-label="Selected targets">
+      <button type="button" onClick={() => onSelect(new Set(every))}>
+        Select all shown
+      </button>
+      {names.length > 0 && (
+        <>
+          <b>{plural(names.length, "target")} selected</b>
+          <button type="button" onClick={() => onSelect(new Set())}>
+            Clear
+          </button>
+          {isNow ? (
+            <>
+              <ActButton act={orderSelected("redeploy", names)} />
+              <ActButton act={orderSelected("rollback", names)} />
+              <ActButton act={skipSelected(names)} />
+            </>
+          ) : (
+            <span className="soft">What is shown is not now: nothing can be changed there.</span>
+          )}
+        </>
+      )}
+    </div>
   );
 }

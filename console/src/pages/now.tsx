@@ -3,11 +3,13 @@ import type { ReactNode } from "react";
 import { ActButton } from "../acts/act";
 import { freeze, onGroup, unfreeze, vote } from "../acts/fleet";
 import { all, get } from "../api/client";
-import type { Budget, DeploymentExplanation, EnvironmentStatus, Freeze, Group, Page, Status } from "../api/types";
+import type { DeploymentExplanation, EnvironmentStatus, Forecast, Freeze, Group, Job, Page, Status } from "../api/types";
 import { ofKinds, useLive } from "../live/queries";
+import { placeByName, useJobs, useObjects, useStore } from "../live/tables";
 import { Link, to } from "../router";
-import { Bar, Empty, Loading, Section, Time, Trouble } from "../ui/parts";
-import { plural } from "../words";
+import { Bar, Empty, Loading, Section, Time, useNow } from "../ui/parts";
+import { parts, plural } from "../words";
+import { BudgetRows } from "./limits";
 
 interface Line {
   deployment: string;
@@ -15,11 +17,11 @@ interface Line {
 }
 
 export function Now(): ReactNode {
-  const status = useLive("status", () => get<Status>("status"));
-  const freezes = useLive("freezes", () => all<Freeze>("freezes"), ofKinds("Freeze"));
-  const budgets = useLive("budgets", () => get<Page<Budget>>("budgets"), ofKinds("Group", "Job", "Policy", "Budget"));
+  const store = useStore();
+  const status = store.status;
+  const freezes = useObjects<Freeze>("freezes", "Freeze", () => all<Freeze>("freezes"), placeByName);
   const failed = useLive("failed", () => get<Page<Group>>("groups", { status: "failed" }), ofKinds("Group"));
-  const lines = linesOf(status.data);
+  const lines = linesOf(status);
   const moving = lines.filter((line) => !isDone(line));
   return (
     <>
@@ -27,16 +29,15 @@ export function Now(): ReactNode {
         <h1>Now</h1>
         <ActButton act={freeze()} />
       </div>
-      <Trouble error={status.error} />
-      <Freezes freezes={freezes.data ?? []} />
-      {status.data?.warnings.map((warning) => (
+      <Freezes freezes={freezes.items ?? []} />
+      {status?.warnings.map((warning) => (
         <p key={warning} className="trouble">
           {warning}
         </p>
       ))}
       <Needed lines={moving} groups={failed.data?.items ?? []} />
       <Section title={`In motion: ${plural(moving.length, "rollout")}`} id="motion">
-        {status.data === undefined ? (
+        {status === undefined ? (
           <Loading what="rollouts" />
         ) : lines.length === 0 ? (
           <Empty command="headgate apply -f fleet.yaml">Nothing is known yet. Tell the service what there is:</Empty>
@@ -48,8 +49,36 @@ export function Now(): ReactNode {
           <Rollouts lines={moving} />
         )}
       </Section>
-      <Budgets budgets={budgets.data?.items ?? []} />
+      <SilentAgents />
+      <BudgetRows tables={store.tables} />
     </>
+  );
+}
+
+const LONG_MS = 60_000;
+
+/** Jobs that were handed out and that nobody has begun: who should have is not there. */
+function SilentAgents(): ReactNode {
+  const jobs = useJobs("handed out", () => all<Job>("jobs", { status: "pending" }, 2_000), () => true);
+  const now = useNow();
+  const late = (jobs.items ?? []).filter((job) => job.status === "pending" && now - Date.parse(job.createdAt) > LONG_MS);
+  const by = Map.groupBy(late, (job) => job.agent ?? "no agent");
+  if (by.size === 0) return null;
+  return (
+    <Section title="Agents that do not answer" id="agents">
+      <ul className="plain">
+        {[...by].map(([agent, of]) => (
+          <li key={agent} className="row">
+            <span className="mark bad">✕ {agent}</span>
+            <span className="grow">
+              has not begun {plural(of.length, "job")}, the first of them handed out <Time at={of.map((job) => job.createdAt).sort()[0]} />:{" "}
+              {of.slice(0, 3).map((job) => `${job.deployment} on ${job.resource}`).join(", ")}
+              {of[0]?.message && <small className="soft"> {of[0].message}</small>}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Section>
   );
 }
 
@@ -64,6 +93,12 @@ function isDone({ environment: { counts } }: Line): boolean {
 }
 
 function Rollouts({ lines }: { lines: Line[] }): ReactNode {
+  const forecast = useLive("forecast", () => get<Forecast>("forecast"), ofKinds("Version", "Policy", "Freeze", "Group", "Approval"));
+  const expected = (line: Line): ReactNode => {
+    const found = forecast.data?.rollouts.find((one) => one.deployment === line.deployment && one.environment === line.environment.name);
+    if (found === undefined) return <span className="soft">–</span>;
+    return found.finishAt === null ? <span className="soft">somebody is waited for</span> : <Time at={found.finishAt} />;
+  };
   return (
     <div className="scroll">
       <table>
@@ -72,6 +107,7 @@ function Rollouts({ lines }: { lines: Line[] }): ReactNode {
             <th>Rollout</th>
             <th>Environment</th>
             <th className="grow">Progress</th>
+            <th>Done</th>
             <th>Waits for</th>
           </tr>
         </thead>
@@ -91,6 +127,7 @@ function Rollouts({ lines }: { lines: Line[] }): ReactNode {
               <td>
                 <Progress environment={environment} />
               </td>
+              <td title={forecast.data && `if nothing else changes; as of ${forecast.data.ageSeconds} s ago`}>{expected({ deployment, environment })}</td>
               <td className="wide soft">{environment.waiting[0]?.message ?? ""}</td>
             </tr>
           ))}
@@ -100,20 +137,13 @@ function Rollouts({ lines }: { lines: Line[] }): ReactNode {
   );
 }
 
-export function Progress({ environment }: { environment: EnvironmentStatus }): ReactNode {
-  const { counts } = environment;
-  const parts = [
-    { tone: "good" as const, count: counts.upToDate, word: "up to date" },
-    { tone: "busy" as const, count: counts.running + counts.verifying, word: "running" },
-    { tone: "wait" as const, count: counts.waiting, word: "waiting" },
-    { tone: "bad" as const, count: counts.failed + counts.rollingBack + counts.rolledBack, word: "failed or rolled back" },
-    { tone: "quiet" as const, count: counts.frozen, word: "frozen" },
-  ];
+function Progress({ environment }: { environment: EnvironmentStatus }): ReactNode {
+  const bar = parts(environment.counts);
   return (
     <>
-      <Bar parts={parts} />
+      <Bar parts={bar} />
       <small className="soft">
-        {parts
+        {bar
           .filter((part) => part.count > 0)
           .map((part) => `${part.count} ${part.word}`)
           .join(" · ")}
@@ -182,30 +212,4 @@ function Approvals({ line }: { line: Line }): ReactNode {
       <ActButton act={vote("rejected", deployment, reason.version ?? "", environment.name)} />
     </li>
   ));
-}
-
-export function Budgets({ budgets }: { budgets: Budget[] }): ReactNode {
-  if (budgets.length === 0) return null;
-  return (
-    <Section title="Limits" id="limits">
-      <ul className="plain">
-        {budgets.map((budget) => (
-          <li key={`${budget.ruleId} ${budget.environment} ${budget.scope}`} className="row">
-            <span className="gauge" role="img" aria-label={`${budget.used} of ${budget.limit} used`}>
-              {Array.from({ length: Math.min(budget.limit, 40) }, (_, index) => (
-                <i key={index} className={index < budget.used ? "busy" : ""} />
-              ))}
-            </span>
-            <b className="figures">
-              {budget.used} of {budget.limit}
-            </b>
-            <span className="grow">
-              {budget.rule} <span className="soft">({budget.policy})</span>
-            </span>
-            <span className="soft">{budget.holders.map((holder) => holder.name).join(", ")}</span>
-          </li>
-        ))}
-      </ul>
-    </Section>
-  );
 }

@@ -1,95 +1,259 @@
-// One version on its way: where it is, what it waits for, and the way back.
-import type { ReactNode } from "react";
+// One version on its way: where it is, was and will be, what it waits for, and the way back.
+import { type ReactNode, useMemo } from "react";
 import { ActButton } from "../acts/act";
 import { freeze, orderMany, rejectVersion, vote } from "../acts/fleet";
-import { all, get, place } from "../api/client";
-import type { Approval, Budget, DeploymentExplanation, Job, LiveEvent, Page, ReasonGroup, Status, Version } from "../api/types";
+import { all, get, place, serverNow } from "../api/client";
+import type { Approval, Bracket, DeploymentExplanation, Forecast, Job, LiveEvent, Page, ReasonGroup, Version } from "../api/types";
 import { ofKinds, useLive } from "../live/queries";
+import { useJobs, useObjects, useStatus } from "../live/tables";
 import { Link } from "../router";
+import { TimeBar } from "../time/bar";
+import { partsOf, plannedJobs, usesOf } from "../time/moments";
+import { type TimeLine, useTimeLine } from "../time/use";
+import { BracketGraph } from "../ui/bracket";
 import { Gantt } from "../ui/gantt";
-import { Loading, Mark, PhaseMark, Section, Time, Trouble } from "../ui/parts";
-import { plural } from "../words";
-import { Budgets, Progress } from "./now";
+import { Bar, Loading, Mark, PhaseMark, Section, Time, Trouble } from "../ui/parts";
+import { Usage } from "../ui/usage";
+import { countStates, parts, plural } from "../words";
+import { Reasons } from "./fleet";
+import { Slots } from "./limits";
+
+const LONGEST_BACK = 7 * 86_400_000;
 
 export function Rollout({ deployment, tag }: { deployment: string; tag: string }): ReactNode {
-  const mine = (event: LiveEvent): boolean => event.kind !== "Job" || event.data["deployment"] === deployment;
-  const version = useLive(`version ${deployment} ${tag}`, () => get<Version>(`deployments/${place(deployment)}/versions/${place(tag)}`), ofKinds("Version"));
-  const status = useLive(`status ${deployment}`, () => get<Status>("status", { deployment }));
-  const why = useLive(`why ${deployment}`, () => get<DeploymentExplanation>(`deployments/${place(deployment)}/explain`));
-  const jobs = useLive(`jobs ${deployment} ${tag}`, () => all<Job>("jobs", { deployment, cel: `job.version == ${JSON.stringify(tag)}` }), mine);
-  const votes = useLive(`votes ${deployment} ${tag}`, () => get<Page<Approval>>("approvals", { deployment, tag }), ofKinds("Approval", "Version"));
-  const budgets = useLive("budgets", () => get<Page<Budget>>("budgets"), ofKinds("Group", "Job", "Policy", "Budget"));
-  const found = version.data;
+  const name = `${deployment}/${tag}`;
+  const version = useObjects<Version>(
+    `version ${name}`,
+    "Version",
+    async () => [await get<Version>(`deployments/${place(deployment)}/versions/${place(tag)}`)],
+    (items, told, object) => (told === name && object !== null ? [object as Version] : items),
+  );
+  const found = version.items?.[0];
   if (found === undefined) return version.error ? <Trouble error={version.error} /> : <Loading what="the version" />;
-  const environments = status.data?.deployments.find((one) => one.name === deployment)?.environments ?? [];
-  const policies = new Set(why.data?.reasons.map((reason) => reason.policy));
+  return <Found deployment={deployment} version={found} />;
+}
+
+function Found({ deployment, version }: { deployment: string; version: Version }): ReactNode {
+  const { tag } = version;
+  const published = Date.parse(version.publishedAt ?? version.createdAt);
+  const since = useMemo(() => Math.max(published, serverNow() - LONGEST_BACK), [published]);
+  const time = useTimeLine(since);
+  const votes = useObjects<Approval>(
+    `votes ${deployment} ${tag}`,
+    "Approval",
+    async () => (await get<Page<Approval>>("approvals", { deployment, tag })).items,
+    (items, name, object) => {
+      const [own, other, environment] = name.split("/");
+      if (own !== deployment || other !== tag) return items;
+      return [...items.filter((one) => one.environment !== environment), ...((object ?? []) as Approval[])];
+    },
+  );
+  const jobs = useJobs(
+    `jobs ${deployment} ${tag}`,
+    () => all<Job>("jobs", { deployment, cel: `job.version == ${JSON.stringify(tag)}` }),
+    (event) => event.data["deployment"] === deployment && event.data["version"] === tag,
+  );
+  const why = useLive(`why ${deployment}`, () => get<DeploymentExplanation>(`deployments/${place(deployment)}/explain`));
+  const status = useStatus()?.deployments.find((one) => one.name === deployment);
+  const brackets = useLive("brackets", () => all<Bracket>("brackets"), ofKinds("Policy", "Deployment"));
+  const bracket = brackets.data?.find((one) => one.members.some((member) => member.deployment === deployment));
+  const planned = useMemo(() => {
+    const begun = new Set(jobs.items?.map((job) => `${job.deployment}/${job.environment}/${job.resource}`));
+    const mine = plannedJobs(time.future?.changes ?? []).filter((job) => partsOf(job.target).deployment === deployment && job.version === tag);
+    return mine.filter((job) => !begun.has(job.target));
+  }, [time.future, jobs.items, deployment, tag]);
   const cel = `deployment.name == ${JSON.stringify(deployment)}`;
+  const isNow = time.mode === "now";
   return (
     <>
       <div className="head">
         <h1>
           {deployment} <b>{tag}</b>
+          {version.targetSelector !== null && <span className="badge">scoped</span>}
         </h1>
         <span className="buttons">
           <ActButton act={freeze({ label: deployment, cel })} />
           <ActButton act={rejectVersion(deployment, tag)} />
         </span>
       </div>
-      <section className="card answer">
-        <p>
-          published <Time at={found.publishedAt ?? found.createdAt} />
-          {found.status !== "ready" && (
-            <>
-              {" "}
-              <Mark tone={found.status === "rejected" || found.status === "failed" ? "bad" : "wait"} sign="●" word={found.status} />
-            </>
-          )}
-          {found.targetSelector !== null && (
-            <>
-              {" "}
-              <span className="badge">scoped</span> <code>{found.targetSelector}</code>
-            </>
-          )}
-        </p>
-        {found.message && <p>{found.message}</p>}
-        <dl>
-          {Object.entries(found.metadata).map(([key, value]) => (
-            <div key={key}>
-              <dt>{key}</dt>
-              <dd>
-                {/^https?:\/\//.test(value) ? (
-                  <a href={value} rel="noreferrer noopener" target="_blank">
-                    {value}
-                  </a>
-                ) : (
-                  value
-                )}
-              </dd>
-            </div>
-          ))}
-        </dl>
-      </section>
-      <Section title="Environments" id="environments">
-        {environments.map((environment) => (
-          <div key={environment.name} className="row">
-            <b>{environment.name}</b>
-            <span className="grow">
-              <Progress environment={environment} />
-            </span>
-            <span className="buttons">
-              {environment.counts.failed > 0 && <ActButton act={orderMany("retry", deployment, environment.name)} />}
-              <ActButton act={orderMany("rollback", deployment, environment.name)} />
-            </span>
+      <Header version={version} votes={votes.items ?? []} />
+      <TimeBar time={time} />
+      <Environments deployment={deployment} time={time} expected={status?.environments ?? []} />
+      {bracket && (
+        <Section title={`Cycle of each resource: ${bracket.policy}`} id="bracket">
+          <BracketGraph bracket={bracket} tables={time.tables} current={deployment} />
+        </Section>
+      )}
+      {isNow ? <Waiting deployment={deployment} reasons={why.data?.reasons ?? []} /> : <Reasons tables={time.tables} deployment={deployment} />}
+      <Limits time={time} policies={new Set([...(why.data?.reasons.map((reason) => reason.policy) ?? []), bracket?.policy ?? null])} />
+      <Waves deployment={deployment} />
+      <Section title="Jobs over time" id="gantt">
+        <Gantt jobs={jobs.items ?? []} planned={planned} at={time.at === null ? null : Date.parse(time.at)} />
+      </Section>
+    </>
+  );
+}
+
+/** Who published it is in the events, as long as they are kept. */
+function usePublisher(name: string): string | undefined {
+  const cel = `event.type == "version.published" && event.name == ${JSON.stringify(name)}`;
+  const found = useLive(`publisher ${name}`, () => get<{ items: LiveEvent[] }>("events", { cel, sort: "-seq", limit: 1 }), () => false);
+  const user = found.data?.items[0]?.data["user"];
+  return typeof user === "string" && user !== "" ? user : undefined;
+}
+
+function Header({ version, votes }: { version: Version; votes: Approval[] }): ReactNode {
+  const publisher = usePublisher(`${version.deployment}/${version.tag}`);
+  return (
+    <section className="card answer">
+      <p>
+        published <Time at={version.publishedAt ?? version.createdAt} />
+        {publisher && <> by {publisher}</>}
+        {version.status !== "ready" && (
+          <>
+            {" "}
+            <Mark tone={version.status === "rejected" || version.status === "failed" ? "bad" : "wait"} sign="●" word={version.status} />
+          </>
+        )}
+        {version.targetSelector !== null && (
+          <>
+            {" "}
+            only for <code>{version.targetSelector}</code>
+          </>
+        )}
+      </p>
+      {version.message && <p>{version.message}</p>}
+      <dl>
+        {Object.entries(version.metadata).map(([key, value]) => (
+          <div key={key}>
+            <dt>{key}</dt>
+            <dd>
+              {/^https?:\/\//.test(value) ? (
+                <a href={value} rel="noreferrer noopener" target="_blank">
+                  {value}
+                </a>
+              ) : (
+                value
+              )}
+            </dd>
           </div>
         ))}
-      </Section>
-      <Waiting deployment={deployment} reasons={why.data?.reasons ?? []} />
-      <Votes votes={votes.data?.items ?? []} />
-      <Section title="Jobs over time" id="gantt">
-        <Gantt jobs={jobs.data ?? []} />
-      </Section>
-      <Budgets budgets={(budgets.data?.items ?? []).filter((budget) => policies.has(budget.policy))} />
-    </>
+      </dl>
+      {votes.map((one) => (
+        <p key={one.user + one.environment}>
+          <Mark tone={one.status === "approved" ? "good" : "bad"} sign={one.status === "approved" ? "✓" : "✕"} word={one.status} /> by {one.user} for{" "}
+          {one.environment}, <Time at={one.at} />
+          {one.reason && `: ${one.reason}`}
+        </p>
+      ))}
+    </section>
+  );
+}
+
+interface Expected {
+  name: string;
+  expectedFinish: { at: string | null; madeAt: string } | null;
+}
+
+function Environments({ deployment, time, expected }: { deployment: string; time: TimeLine; expected: Expected[] }): ReactNode {
+  const by = new Map<string, { state: keyof ReturnType<typeof countStates> }[]>();
+  for (const target of time.tables.targets.values()) {
+    const of = partsOf(target.name);
+    if (of.deployment !== deployment) continue;
+    const known = by.get(of.environment);
+    if (known === undefined) by.set(of.environment, [target]);
+    else known.push(target);
+  }
+  return (
+    <Section title="Environments" id="environments">
+      {[...by].map(([environment, targets]) => {
+        const counts = countStates(targets);
+        const bar = parts(counts);
+        const finish = time.mode === "now" ? expected.find((one) => one.name === environment)?.expectedFinish : null;
+        return (
+          <div key={environment} className="row">
+            <b>{environment}</b>
+            <span className="grow">
+              <Bar parts={bar} />
+              <small className="soft">
+                {bar.filter((part) => part.count > 0).map((part) => `${part.count} ${part.word}`).join(" · ")}
+                {finish?.at && (
+                  <>
+                    {" "}
+                    · expected to be done <Time at={finish.at} /> (as of <Time at={finish.madeAt} />)
+                  </>
+                )}
+              </small>
+            </span>
+            {time.mode === "now" && (
+              <span className="buttons">
+                {counts.failed > 0 && <ActButton act={orderMany("retry", deployment, environment)} />}
+                <ActButton act={orderMany("rollback", deployment, environment)} />
+              </span>
+            )}
+          </div>
+        );
+      })}
+    </Section>
+  );
+}
+
+/** Each limit at that moment, and how full it was and will be. */
+function Limits({ time, policies }: { time: TimeLine; policies: Set<string | null> }): ReactNode {
+  const budgets = [...time.tables.budgets.values()].filter((budget) => policies.has(budget.policy));
+  if (budgets.length === 0) return null;
+  const at = time.at === null ? time.span.now : Date.parse(time.at);
+  return (
+    <Section title="Limits over time" id="limits">
+      {budgets.map((budget) => {
+        const points = usesOf([...time.past, ...(time.future?.changes ?? []).filter((change) => Date.parse(change.at) > time.span.now)], budget.name);
+        return (
+          <div key={budget.name} className="limit">
+            <div className="row">
+              <Slots used={budget.used} limit={budget.limit} />
+              <b className="figures">
+                {budget.used} of {budget.limit}
+              </b>
+              <span className="grow">
+                {budget.rule} <span className="soft">({budget.policy}{budget.scope ? `, ${budget.scope}` : ""})</span>
+              </span>
+              {budget.stoppedAt !== null && <Mark tone="bad" sign="✕" word="the line is stopped" />}
+            </div>
+            <Usage points={points} span={time.span} at={at} label={`${budget.rule}: ${budget.used} of ${budget.limit} used; at most ${Math.max(0, ...points.map((point) => point.used))} in this time`} />
+          </div>
+        );
+      })}
+    </Section>
+  );
+}
+
+/** Who comes next: resources that are expected to start at the same time are one wave. */
+function Waves({ deployment }: { deployment: string }): ReactNode {
+  const forecast = useLive("forecast", () => get<Forecast>("forecast"), ofKinds("Version", "Policy", "Freeze", "Group"));
+  const concerned = forecast.data?.rollouts.some((one) => one.deployment === deployment);
+  const waves = useMemo(() => {
+    const found = new Map<string, string[]>();
+    for (const start of forecast.data?.starts ?? []) {
+      if (Date.parse(start.at) < serverNow()) continue;
+      const known = found.get(start.at);
+      if (known === undefined) found.set(start.at, [start.resource]);
+      else known.push(start.resource);
+    }
+    return [...found];
+  }, [forecast.data]);
+  if (!concerned || waves.length === 0) return null;
+  return (
+    <Section title="Waves to come, if nothing else changes" id="waves">
+      <ol className="waves">
+        {waves.slice(0, 12).map(([at, resources]) => (
+          <li key={at}>
+            <Time at={at} /> <b>{resources.slice(0, 5).join(", ")}</b>
+            {resources.length > 5 && <span className="soft"> and {resources.length - 5} more</span>}
+          </li>
+        ))}
+      </ol>
+      {waves.length > 12 && <p className="soft">{plural(waves.length - 12, "more wave")} after these.</p>}
+    </Section>
   );
 }
 
@@ -122,26 +286,6 @@ function Waiting({ deployment, reasons }: { deployment: string; reasons: ReasonG
                 <ActButton act={vote("rejected", deployment, reason.version, reason.environment)} />
               </span>
             )}
-          </li>
-        ))}
-      </ul>
-    </Section>
-  );
-}
-
-function Votes({ votes }: { votes: Approval[] }): ReactNode {
-  if (votes.length === 0) return null;
-  return (
-    <Section title="Approvals" id="approvals">
-      <ul className="plain">
-        {votes.map((one) => (
-          <li key={one.user + one.environment} className="row">
-            <Mark tone={one.status === "approved" ? "good" : "bad"} sign={one.status === "approved" ? "✓" : "✕"} word={one.status} />
-            <span className="grow">
-              {one.user} for {one.environment}
-              {one.reason && `: ${one.reason}`}
-            </span>
-            <Time at={one.at} />
           </li>
         ))}
       </ul>

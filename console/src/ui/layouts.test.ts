@@ -1,20 +1,44 @@
 // @vitest-environment jsdom
 import { expect, test } from "vitest";
-import type { Job, ListedTarget, Member } from "../api/types";
+import type { Job, Member } from "../api/types";
 import { length, relative, spaced } from "../words";
 import { layout } from "./cycle";
 import { spans } from "./gantt";
-import { arrange } from "./grid";
+import { byPair, selectorOf } from "../acts/selected";
+import { columnOf, completions } from "./celfield";
+import { arrange, between, nameAt } from "./grid";
 import { found } from "./palette";
 
-const target = (deployment: string, resource: string): ListedTarget =>
-  ({ deployment, environment: "prod", resource, name: `${deployment}/prod/${resource}`, state: "waiting" }) as ListedTarget;
-
 test("the grid has a row a resource in the order people count in", () => {
-  const table = arrange([target("b", "node-10"), target("a", "node-9"), target("a", "node-10")]);
-  expect(table.rows).toEqual(["prod/node-9", "prod/node-10"]);
+  const table = arrange(["b/prod/node-10", "a/prod/node-9", "a/prod/node-10"]);
+  expect(table.lines.map((line) => line.place)).toEqual(["prod/node-9", "prod/node-10"]);
   expect(table.columns).toEqual(["a", "b"]);
-  expect(table.cells.size).toBe(3);
+  expect(nameAt(table, { row: 1, column: 1 })).toBe("b/prod/node-10");
+  expect(between(table, { row: 1, column: 1 }, { row: 0, column: 1 })).toEqual(["b/prod/node-9", "b/prod/node-10"]);
+});
+
+test("resources stand under the heading of their group", () => {
+  const table = arrange(["a/prod/n1", "a/prod/n2", "a/prod/n3"], (resource) => (resource === "n2" ? "zone: east" : "zone: west"));
+  expect(table.lines.map((line) => line.label)).toEqual(["zone: east", "prod/n2", "zone: west", "prod/n1", "prod/n3"]);
+  expect(nameAt(table, { row: 0, column: 0 })).toBeUndefined();
+});
+
+test("names, values and functions are completed where the caret is", () => {
+  const words = { fields: ["target.state", "target.name"], values: ["prod", "preview"] };
+  expect(completions("target.s", 8, words)).toEqual({ from: 0, found: ["target.state"] });
+  expect(completions("target.state == 'pr", 19, words).found).toEqual(["prod'", "preview'"]);
+  expect(completions("target.name.st", 14, words)).toEqual({ from: 12, found: ["startsWith('"] });
+  expect(completions("", 0, words).found).toEqual([]);
+  expect(columnOf("cel: ends too early (line 1, column 20)\n x")).toBe(19);
+  expect(columnOf("another mistake")).toBeNull();
+});
+
+test("what was chosen becomes one order for each pair", () => {
+  expect(byPair(["a/prod/n1", "a/prod/n2", "b/prod/n1"])).toEqual([
+    { deployment: "a", environment: "prod", resources: ["n1", "n2"] },
+    { deployment: "b", environment: "prod", resources: ["n1"] },
+  ]);
+  expect(selectorOf(["n1", 'a"b'])).toBe('resource.name in ["n1", "a\\"b"]');
 });
 
 test("hooks stand before and after all members", () => {

@@ -1,6 +1,6 @@
 // The small parts that every page is made of.
 import { type ReactNode, useEffect, useId, useRef, useState } from "react";
-import { Refused } from "../api/client";
+import { Refused, serverNow } from "../api/client";
 import type { State } from "../api/types";
 import { PHASES, type Phase, relative } from "../words";
 
@@ -20,12 +20,12 @@ export function Mark({ tone, sign, word }: { tone: Phase["tone"]; sign: string; 
 /** Ticks once a second for everybody, so that relative times stay right. */
 const tickers = new Set<(now: number) => void>();
 setInterval(() => {
-  const now = Date.now();
+  const now = serverNow();
   for (const ticker of tickers) ticker(now);
 }, 1000);
 
 export function useNow(): number {
-  const [now, setNow] = useState(Date.now());
+  const [now, setNow] = useState(serverNow());
   useEffect(() => {
     tickers.add(setNow);
     return () => void tickers.delete(setNow);

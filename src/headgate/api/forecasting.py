@@ -12,12 +12,14 @@ from collections.abc import Iterator
 
 import msgspec
 
-from headgate.api import rehearsing, replies
+from headgate.api import rehearsing, replies, sightings
 from headgate.api.calls import Request
 from headgate.api.rollout_views import ExpectedRollout, ExpectedStart
-from headgate.kernel import rendering
+from headgate.fleet.engine.onlooker import Row
+from headgate.kernel import instants, rendering
 from headgate.kernel.documents import Moment
 from headgate.kernel.instants import Instant
+from headgate.kernel.rendering import Document
 from headgate.simulate import planning
 from headgate.simulate.planning import PlannedRollout
 from headgate.store.port import Store
@@ -26,10 +28,12 @@ KIND = "forecast"
 """Of the workspace's document in which others find the newest one."""
 LONGEST_SECONDS = 10.0
 """Then it is cut, and says so."""
-LEAST_SECONDS_BETWEEN = 20.0
+LEAST_SECONDS_BETWEEN = 5.0
 SHARE = 10.0
 """One that took a second to make is good for ten."""
 MOST_STARTS = 200
+MOST_SEEN = 50_000
+MOST_WAITING = 300
 
 
 class Forecast(msgspec.Struct, frozen=True, rename="camel"):
@@ -44,9 +48,13 @@ class Forecast(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class _Kept(msgspec.Struct):
+    """`seen` is what will change, None where nobody asked for that."""
+
     forecast: Forecast
     asked_at: float
     took_seconds: float
+    seen: tuple[tuple[Instant, Row], ...] | None = None
+    waiting: list[dict[str, str]] = []
 
     def is_good(self, position: int) -> bool:
         if self.forecast.position == position:
@@ -60,15 +68,40 @@ _making: dict[str, asyncio.Lock] = {}
 
 
 async def newest(call: Request) -> tuple[Forecast, bool]:
-    """With whether anything has happened since. Those who ask while one is made are given the same."""
+    """With whether anything has happened since."""
+    kept, is_current = await _newest(call, is_watched=False)
+    return kept.forecast, is_current
+
+
+async def future(call: Request) -> Document:
+    """All that will change, beside when it is over."""
+    kept, is_current = await _newest(call, is_watched=True)
+    seen = kept.seen or ()
+    return {
+        "madeAt": rendering.shown(kept.forecast.made_at),
+        "ageSeconds": age_seconds(call, kept.forecast),
+        "isCurrent": is_current,
+        "wasCut": kept.forecast.was_cut or len(seen) > MOST_SEEN,
+        "finishAt": rendering.shown_or_none(kept.forecast.finish_at),
+        "changes": [sightings.change(at, *row) for at, row in seen[:MOST_SEEN]],
+        "waiting": kept.waiting,
+    }
+
+
+def age_seconds(call: Request, forecast: Forecast) -> int:
+    return max(0, call.service.clock() - forecast.made_at) // instants.MICROSECONDS_PER_SECOND
+
+
+async def _newest(call: Request, *, is_watched: bool) -> tuple[_Kept, bool]:
+    """Those who ask while one is made are given the same."""
     async with _making.setdefault(call.workspace, asyncio.Lock()):
         position = await replies.in_thread(call.service.store.head, call.workspace)
         kept = _kept.get(call.workspace)
-        if kept is None or not kept.is_good(position):
-            kept = _kept[call.workspace] = await _made(call, position)
+        if kept is None or not kept.is_good(position) or (is_watched and kept.seen is None):
+            kept = _kept[call.workspace] = await _made(call, position, is_watched)
             document = msgspec.json.encode(kept.forecast)
             await replies.in_thread(call.service.store.put_document, call.workspace, KIND, KIND, document)
-    return kept.forecast, kept.forecast.position == position
+    return kept, kept.forecast.position == position
 
 
 def stored(store: Store, workspace: str) -> Forecast | None:
@@ -91,20 +124,31 @@ def finishes(forecast: Forecast | None) -> dict[tuple[str, str], dict[str, str |
     }
 
 
-async def _made(call: Request, position: int) -> _Kept:
+async def _made(call: Request, position: int, is_watched: bool) -> _Kept:
     durations = await replies.in_thread(call.service.store.typical_durations, call.workspace)
     copy = await rehearsing.copy_of(call)
     asked_at = time.monotonic()
 
-    def plan() -> Forecast:
+    def plan() -> PlannedRollout:
         patience = time.monotonic() + LONGEST_SECONDS
-        found = planning.plan(
-            copy.document, copy.ids, copy.now, (), durations, is_enough=lambda: time.monotonic() > patience
+        return planning.plan(
+            copy.document,
+            copy.ids,
+            copy.now,
+            (),
+            durations,
+            is_enough=lambda: time.monotonic() > patience,
+            is_watched=is_watched,
         )
-        return summary(found, copy.now, position)
 
-    forecast = await rehearsing.run(plan)
-    return _Kept(forecast, time.monotonic(), time.monotonic() - asked_at)
+    found = await rehearsing.run(plan)
+    return _Kept(
+        summary(found, copy.now, position),
+        time.monotonic(),
+        time.monotonic() - asked_at,
+        found.seen if is_watched else None,
+        [{"target": one.target, "message": one.reason} for one in found.result.waiting[:MOST_WAITING]],
+    )
 
 
 def summary(planned: PlannedRollout, made_at: Instant, position: int) -> Forecast:

@@ -292,6 +292,9 @@ class PastGroup(msgspec.Struct, rename="camel"):
 
 
 class PastBudget(msgspec.Struct, rename="camel"):
+    """`name` tells it from all others."""
+
+    name: str
     policy: str
     rule: str
     kind: Literal["resourceConcurrency", "failureBudget", "gradualRollout"]
@@ -313,8 +316,53 @@ class Past(msgspec.Struct, rename="camel"):
     budgets: list[PastBudget]
 
 
+class SeenChange(msgspec.Struct, rename="camel"):
+    """One thing that anybody can see. `row` is how it is from that moment on, as a PastTarget, PastGroup or PastBudget by its
+    table; null when it is gone."""
+
+    at: Moment
+    table: Literal["targets", "groups", "budgets"]
+    name: str
+    row: Json | None
+
+
+class PastChanges(msgspec.Struct, rename="camel"):
+    """In order. `wasCut` says that there were more before the first of them."""
+
+    earliest: Moment
+    was_cut: bool
+    changes: list[SeenChange]
+
+
+class Future(msgspec.Struct, rename="camel"):
+    """What will change if nothing else does and every job takes its usual time, in order from `madeAt` on. `wasCut` says
+    that it goes on after the last of them; `waiting` are those who would still wait then."""
+
+    made_at: Moment
+    age_seconds: int
+    is_current: bool
+    was_cut: bool
+    finish_at: Moment | None
+    changes: list[SeenChange]
+    waiting: list[WaitingTarget]
+
+
 class BudgetsView(msgspec.Struct, rename="camel"):
     budgets: list[BudgetView]
+
+
+class BracketMember(msgspec.Struct, rename="camel"):
+    """`after` are members that have to be done first."""
+
+    deployment: str
+    role: records.MemberRole
+    after: list[str]
+
+
+class BracketView(msgspec.Struct, rename="camel"):
+    policy: str
+    rule: str
+    members: list[BracketMember]
 
 
 class Counts(msgspec.Struct, rename="camel"):

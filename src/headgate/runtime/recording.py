@@ -17,7 +17,8 @@ from headgate.store.port import Event
 
 _encode = msgspec.json.Encoder().encode
 _OF_A_JOB = (
-    "deployment", "environment", "resource", "version", "status", "attempt", "kind", "group", "message"
+    "deployment", "environment", "resource", "version", "status", "attempt", "kind", "group", "message", "reason",
+    "agent", "links", "createdAt", "startedAt", "completedAt", "verification",
 )  # fmt: skip
 _OF_A_GROUP = ("policy", "environment", "resource", "status")
 

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from headgate.fleet.engine.engine import Engine
+from headgate.fleet.engine.onlooker import Onlooker, Row
 from headgate.fleet.model import changes, records
 from headgate.fleet.model import objects as model
 from headgate.fleet.model.changes import Change, Object
@@ -36,6 +37,8 @@ class PlannedRollout(msgspec.Struct, frozen=True):
 
     result: Result
     assumed: tuple[str, ...] = ()
+    seen: tuple[tuple[Instant, Row], ...] = ()
+    """What anybody will see change, if it was asked for."""
 
     def document(self) -> Document:
         """The output document of a scenario, and under `finish` how it ends."""
@@ -87,6 +90,7 @@ def plan(
     *,
     assume: Sequence[str] = (),
     is_enough: Callable[[], bool] = lambda: False,
+    is_watched: bool = False,
 ) -> PlannedRollout:
     """`engine_document` is the engine's dump; `durations` are microseconds by the name of the deployment.
 
@@ -94,7 +98,17 @@ def plan(
     `is_enough` says that somebody has waited for long enough.
     """
     workers = TypicalAgents(durations)
-    return foresee(engine_document, ids, now, changes, workers, until, assume=assume, is_enough=is_enough)
+    return foresee(
+        engine_document,
+        ids,
+        now,
+        changes,
+        workers,
+        until,
+        assume=assume,
+        is_enough=is_enough,
+        is_watched=is_watched,
+    )
 
 
 def foresee(
@@ -109,11 +123,15 @@ def foresee(
     most_jobs: int = MOST_JOBS,
     assume: Sequence[str] = (),
     is_enough: Callable[[], bool] = lambda: False,
+    is_watched: bool = False,
 ) -> PlannedRollout:
     """A plan with other agents than the usual ones. The `mirror` shows the fleet to them, as it is at each moment."""
     engine = Engine.load(engine_document, ids)
     watch = Recording(mirror if mirror is not None else Mirror(), now, checked=())
     rollout = SimulatedFleet(engine, watch, workers)
+    if is_watched:
+        engine.onlooker = Onlooker()
+        engine.onlooker.look(engine, now)
     past = {job.id for job in engine.jobs.values() if job.status not in model.JOB_LIVE}
     _take_over(rollout, now)
     rollout.deliver(now)
@@ -125,7 +143,7 @@ def foresee(
         rollout.apply(vote, now)
     limit = now + LONGEST_RUN if until is None else min(until, now + LONGEST_RUN)
     ended = RunLoop(rollout, Nobody(), limit, most_jobs=most_jobs, is_enough=is_enough).run(now)
-    return PlannedRollout(_result(rollout, now, ended, past), tuple(assume))
+    return PlannedRollout(_result(rollout, now, ended, past), tuple(assume), tuple(rollout.seen))
 
 
 def _take_over(rollout: SimulatedFleet, now: Instant) -> None:

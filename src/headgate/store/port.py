@@ -8,7 +8,7 @@ everywhere. Only the holder of the workspace's lease may append decisions.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Literal
 
@@ -459,6 +459,10 @@ class Store(ABC):
     @abstractmethod
     def history_until(self, workspace: str, at: Instant) -> list[HistoryPiece]:
         """The pieces of the newest segment that begins by then, as far as they begin by then too."""
+
+    @abstractmethod
+    def history_between(self, workspace: str, since: Instant, until: Instant) -> Iterator[HistoryPiece]:
+        """Pieces with changes of that time, the newest first: what a segment begins with is no change."""
 
     # Tokens.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -45,6 +45,12 @@ class SqlHistory(Store):
         where = f"workspace = ? AND segment = ({begin}) AND at <= ?"
         sql = statements.select("history_piece", where, "ORDER BY piece")
         return [_piece(row) for row in self._driver.fetch(sql, (workspace, workspace, at, at))]
+
+    def history_between(self, workspace: str, since: Instant, until: Instant) -> Iterator[HistoryPiece]:
+        keys = "SELECT segment, piece FROM history_piece WHERE workspace = ? AND piece > 0 AND until_at >= ? AND at <= ?"
+        one = statements.select("history_piece", "workspace = ? AND segment = ? AND piece = ?")
+        for key in self._driver.fetch(f"{keys} ORDER BY segment DESC, piece DESC", (workspace, since, until)):
+            yield from map(_piece, self._driver.fetch(one, (workspace, *key)))
 
 
 def pack(document: Json) -> Json:

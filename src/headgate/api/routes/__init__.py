@@ -8,6 +8,7 @@ from headgate.api.calls import Route
 from headgate.api.routes import (
     approvals,
     audit,
+    brackets,
     budgets,
     callbacks,
     checks,
@@ -60,6 +61,7 @@ _MODULES = (
     groups,
     approvals,
     skips,
+    brackets,
     budgets,
     manifests,
     plans,

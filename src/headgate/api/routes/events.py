@@ -10,10 +10,11 @@ from typing import Any
 
 import msgspec
 
-from headgate.api import filters, pages, replies, sse, views
+from headgate.api import filters, live, live_objects, pages, replies, sse, views
 from headgate.api.calls import Answer, Parameter, Request, Route
 from headgate.api.filters import Filter
 from headgate.api.lists import LONGEST_SEARCH_SECONDS
+from headgate.api.routes import status
 from headgate.kernel import rendering
 from headgate.runtime.commands import UnknownWorkspaceError
 from headgate.store.port import Event
@@ -96,11 +97,16 @@ async def _stream(call: Request, position: int, asked: int | None) -> AsyncItera
     yield sse.RETRY
     if asked is not None and asked > position:
         yield _gap(asked, position)
+    follower = live.Follower(call, status.whole) if call.query.get("changes") else None
     spoke_at = time.monotonic()
     while time.monotonic() < ends:
         try:
-            last, text = await asyncio.get_running_loop().run_in_executor(_READERS, _next, call, position)
-            if last == position:
+            last, text, events = await asyncio.get_running_loop().run_in_executor(
+                _READERS, _next, call, position
+            )
+            if follower is not None:
+                text += await _shown(call, follower, events, last)
+            if last == position and not text:
                 await call.service.worker_client.wait_for_events(
                     call.workspace, position, sse.HEARTBEAT_SECONDS
                 )
@@ -114,19 +120,26 @@ async def _stream(call: Request, position: int, asked: int | None) -> AsyncItera
         position = last
 
 
-def _next(call: Request, position: int) -> tuple[int, bytes]:
-    """The last number that was looked at, and what there is to say of those up to it.
+def _next(call: Request, position: int) -> tuple[int, bytes, list[Event]]:
+    """The last number that was looked at, what there is to say of those up to it, and the events themselves.
 
     The newest number is asked for first: what was numbered up to it and is not found is no longer kept.
     """
     store = call.service.store
     newest = store.newest_event(call.workspace)
     if newest <= position:
-        return position, b""
+        return position, b"", []
     events = store.events_after(call.workspace, position, STREAMED_AT_ONCE)
     first = events[0].seq if events else newest + 1
     text = _gap(position, first - 1) if first > position + 1 else b""
-    return events[-1].seq if events else newest, text + b"".join(map(_written, events))
+    return events[-1].seq if events else newest, text + b"".join(map(_written, events)), events
+
+
+async def _shown(call: Request, follower: live.Follower, events: list[Event], last: int) -> bytes:
+    """What can be seen after these events, each under the number of the last: who goes on from there is given all anew."""
+    told = [("objects", objects)] if (objects := await live_objects.told_of(call, events)) is not None else []
+    told += await follower.next(has_events=bool(events))
+    return b"".join(sse.written(last, kind, data) for kind, data in told)
 
 
 def _written(event: Event) -> bytes:
@@ -157,12 +170,17 @@ ROUTES = (
                 {"type": "integer", "minimum": 1, "maximum": pages.LARGEST_LIMIT, "default": pages.DEFAULT_LIMIT},
                 "Of a page; a stream has no end.",
             ),
+            Parameter("changes", {"type": "boolean"}, "Of a stream: also tell what can be seen, row by row."),
         ),
         media_type="text/event-stream", problems=(422,), lane="lists", streams=True,
         description=(
             "Server-sent events: `id` is the event's number, `event` its type, `data` the event as JSON. With the header "
             "Last-Event-ID a stream goes on where it was left; `event: gap` says that events in between are gone. "
-            "With `Accept: application/json` it answers one page, and `next` is the `after` of the next."
+            "With `Accept: application/json` it answers one page, and `next` is the `after` of the next. "
+            "With `changes=true` a stream begins with `event: state`, all targets, groups and budgets there are, in the words "
+            "of `GET /v1/history`, and goes on with `event: changes` (a list of `table`, `name` and `row`, null if it is "
+            "gone), `event: status` (that of `GET /v1/status`) and `event: objects` (`kind`, `name` and `object`: versions, "
+            "policies, freezes, agents, signals, and the votes of an approval): enough to show all of it without asking again."
         ),
     ),
 )  # fmt: skip

@@ -9,9 +9,10 @@ from typing import Any
 
 import msgspec
 
-from headgate.api import problems, replies, rollout_views
+from headgate.api import problems, replies, rollout_views, sightings
 from headgate.api.calls import Answer, Parameter, Request, Route
-from headgate.kernel import instants, rendering
+from headgate.fleet.engine import onlooker
+from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem, Rejected
 from headgate.runtime import historian, holders
@@ -25,12 +26,15 @@ LEASE_SECONDS = 60.0
 MOST_WORKSPACES = 8
 """Whose engines are kept in memory; another one is taken up again from what is stored."""
 
+DEFAULT_CHANGES = 2_000
+MOST_CHANGES = 20_000
+
 _historians: dict[str, Historian] = {}
 _reading = threading.Lock()
 
 
 async def get_history(call: Request) -> Answer:
-    at = _moment(str(call.query["at"]))
+    at = _moment(str(call.query["at"]), "at")
     now = call.service.clock()
     if at > now:
         raise _wrong(
@@ -40,11 +44,11 @@ async def get_history(call: Request) -> Answer:
     return Answer(200, await replies.in_thread(_answer, call.service.store, call.workspace, at, wanted))
 
 
-def _moment(text: str) -> Instant:
+def _moment(text: str, name: str) -> Instant:
     try:
         return instants.parse(text)
     except ValueError as error:
-        raise Rejected([Problem("at", str(error))]) from None
+        raise Rejected([Problem(name, str(error))]) from None
 
 
 def _wrong(at: Instant, sentence: str) -> Rejected:
@@ -52,6 +56,15 @@ def _wrong(at: Instant, sentence: str) -> Rejected:
 
 
 def _answer(store: Store, workspace: str, at: Instant, wanted: dict[str, str]) -> bytes:
+    earliest = _earliest(store, workspace, at)
+    if at < earliest:
+        kept = "what was before is not recorded, or no longer kept"
+        raise _wrong(at, f"is before {instants.show(earliest)}, the earliest that can be asked for: {kept}")
+    return document(store.history_until(workspace, at), at, earliest, wanted)
+
+
+def _earliest(store: Store, workspace: str, at: Instant) -> Instant:
+    """The first moment that can be told, once all up to `at` is read."""
     read_until = _read_on(store, workspace)
     span = store.history_span(workspace)
     if span is None or (read_until is not None and read_until <= at):
@@ -59,12 +72,7 @@ def _answer(store: Store, workspace: str, at: Instant, wanted: dict[str, str]) -
         raise problems.unavailable(
             f"the log of {workspace} is being read for the first time{done}; ask again"
         )
-    earliest = span[0]
-    if at < earliest:
-        kept = "what was before is not recorded, or no longer kept"
-        raise _wrong(at, f"is before {instants.show(earliest)}, the earliest that can be asked for: {kept}")
-    pieces = store.history_until(workspace, at)
-    return document(pieces, at, earliest, wanted)
+    return span[0]
 
 
 def _read_on(store: Store, workspace: str) -> Instant | None:
@@ -101,25 +109,45 @@ def document(pieces: list[HistoryPiece], at: Instant, earliest: Instant, wanted:
         "at": instants.show(at),
         "earliest": instants.show(earliest),
         "position": max(until, default=pieces[0].segment),
-        "targets": list(_targets(tables[historian.TARGETS], wanted)),
-        "groups": [{"id": id_, **group} for id_, group in sorted(tables[historian.GROUPS].items())],
-        "budgets": [
-            {**budget, "stoppedAt": rendering.shown_or_none(budget["stoppedAt"])}
-            for _, budget in sorted(tables[historian.BUDGETS].items())
-        ],
+        **{table: list(_shown(table, rows, wanted)) for table, rows in tables.items()},
     }
     return msgspec.json.encode(found)
 
 
-def _targets(table: dict[str, Any], wanted: dict[str, str]) -> Iterator[dict[str, Any]]:
-    for name, (state, current, reason, job) in sorted(table.items()):
-        deployment, environment, _ = name.split("/", 2)
-        if wanted.get("deployment", deployment) != deployment:
-            continue
-        if wanted.get("environment", environment) != environment:
-            continue
-        shown = None if job is None else {"id": job[0], "status": job[1], "version": job[2]}
-        yield {"name": name, "state": state, "current": current, "reason": reason, "job": shown}
+def _shown(table: str, rows: dict[str, Any], wanted: dict[str, str]) -> Iterator[dict[str, Any]]:
+    """Groups and budgets are told of all the fleet: who holds a slot may be somebody else."""
+    place = (wanted.get("deployment"), wanted.get("environment"))
+    for name, content in sorted(rows.items()):
+        if table != onlooker.TARGETS or sightings.is_of(table, name, content, *place):
+            yield sightings.document(table, name, content)
+
+
+async def list_changes(call: Request) -> Answer:
+    now = call.service.clock()
+    since = _moment(str(call.query["since"]), "since")
+    until = _moment(str(call.query["until"]), "until") if call.query.get("until") else now
+    return Answer(200, await replies.in_thread(_changes, call, since, min(until, now)))
+
+
+def _changes(call: Request, since: Instant, until: Instant) -> bytes:
+    """The newest, which are read first; those before them are cut off."""
+    store, workspace, query = call.service.store, call.workspace, call.query
+    earliest = _earliest(store, workspace, until)
+    most = int(query.get("limit") or DEFAULT_CHANGES)
+    found: list[dict[str, Any]] = []
+    was_cut = since < earliest
+    for piece in store.history_between(workspace, since, until):
+        for at, table, name, content in reversed(historian.changes_of(piece)):
+            if not since <= at <= until or query.get("table") not in (None, table):
+                continue
+            if sightings.is_of(table, name, content, query.get("deployment"), query.get("environment")):
+                found.append(sightings.change(at, table, name, content))
+        if len(found) > most:
+            was_cut = True
+            break
+    found = found[:most]
+    found.reverse()
+    return msgspec.json.encode({"earliest": instants.show(earliest), "wasCut": was_cut, "changes": found})
 
 
 _TEXT = {"type": "string"}
@@ -136,6 +164,26 @@ ROUTES = (
             "Targets, groups that had not ended, and budgets, exactly as they were: replayed from the log. `earliest` is the "
             "first moment that can be asked for, which goes forward as the log is forgotten. Asked for the first time, a long log takes "
             "a while to be read, and 503 says how far it is."
+        ),
+    ),
+    Route(
+        "GET", "/v1/history/changes", "listPastChanges", "What changed in a past time",
+        list_changes, "read", "status", {200: rollout_views.PastChanges}, lane="history", problems=(422,),
+        query=(
+            Parameter("since", {**_TEXT, "minLength": 1, "maxLength": 100}, "The first moment, in RFC 3339.", required=True),
+            Parameter("until", {**_TEXT, "maxLength": 100}, "The last moment; now if absent."),
+            Parameter("table", {**_TEXT, "enum": ["targets", "groups", "budgets"]}, "Only changes of these."),
+            Parameter("deployment", _TEXT, "Only targets of this deployment and groups with it, by the name that it had."),
+            Parameter("environment", _TEXT, "Only there, by the name that it had."),
+            Parameter(
+                "limit",
+                {"type": "integer", "minimum": 1, "maximum": MOST_CHANGES, "default": DEFAULT_CHANGES},
+                "How many at most: the newest.",
+            ),
+        ),
+        description=(
+            "Each target, group and budget as it was from each moment on at which a decision changed it. With how it was "
+            "at `since`, from `GET /v1/history`, every moment in between is known."
         ),
     ),
 )  # fmt: skip

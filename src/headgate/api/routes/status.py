@@ -58,10 +58,22 @@ class _Cell(msgspec.Struct):
 
 
 async def get_status(call: Request) -> Answer:
-    wants_stuck = call.query.get("stuck") is True
-    cells = await replies.ask(
-        call, partial(_cells, call.query.get("deployment"), call.query.get("environment"), wants_stuck)
+    query = call.query
+    return Answer(
+        200,
+        await _answer(call, query.get("deployment"), query.get("environment"), query.get("stuck") is True),
     )
+
+
+async def whole(call: Request) -> dict[str, Any]:
+    """As who asks for nothing in particular is answered."""
+    return await _answer(call, None, None, False)
+
+
+async def _answer(
+    call: Request, deployment: str | None, environment: str | None, wants_stuck: bool
+) -> dict[str, Any]:
+    cells = await replies.ask(call, partial(_cells, deployment, environment, wants_stuck))
     is_at_rest = await replies.ask(call, _is_at_rest)
     for cell in cells:
         cell.is_at_rest = is_at_rest
@@ -70,7 +82,7 @@ async def get_status(call: Request) -> Answer:
         done = await replies.ask(call, partial(_look, cells, done))
     warnings = await replies.ask(call, lambda view: hooks.warnings(view.engine.state))
     forecast = await replies.in_thread(forecasting.stored, call.service.store, call.workspace)
-    return Answer(200, _document(cells, is_at_rest, warnings, forecasting.finishes(forecast)))
+    return _document(cells, is_at_rest, warnings, forecasting.finishes(forecast))
 
 
 def _is_at_rest(view: EngineView) -> bool:

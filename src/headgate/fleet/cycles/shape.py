@@ -54,6 +54,13 @@ def of_site(site: Site) -> Shape:
     return shape
 
 
+def upstreams_of(site: Site) -> dict[str, list[str]]:
+    """What each member comes after by the policy's dependency rules, as far as it is a member too."""
+    form = form_of(site.bracket, site.rule)
+    views = {name: _bindings(site, name) for name in sorted(site.members)}
+    return {name: sorted(_upstreams(form.order, views, name)) for name in views}
+
+
 def _with_kept_hooks(shape: Shape, hooks: Mapping[str, MemberRole]) -> Shape:
     kept = {
         name: role

@@ -12,6 +12,7 @@ import msgspec
 
 from headgate.fleet.cycles import hooks
 from headgate.fleet.engine import acceptance, admission, budget_uses, convergence, explain, snapshot
+from headgate.fleet.engine.onlooker import Onlooker
 from headgate.fleet.model.changes import Change
 from headgate.fleet.model.records import Group, Job
 from headgate.fleet.state import freezes, verifying
@@ -38,6 +39,8 @@ class Decisions(msgspec.Struct, frozen=True):
 class Engine:
     def __init__(self, ids: IdSource, workspace: str = "default") -> None:
         self.state = State(ids, workspace)
+        self.onlooker: Onlooker | None = None
+        """Who wants to know whom decisions concern; nobody, mostly."""
 
     def apply(self, change: Change, now: Instant) -> None:
         """Takes the change, or raises `Rejected` with every problem and takes nothing of it."""
@@ -52,6 +55,8 @@ class Engine:
         verifying.ask(self.state, now)
         freezes.tell_of_ends(self.state, now)
         journal, self.state.journal = self.state.journal, Journal()
+        if self.onlooker is not None and self.onlooker.is_beside(self):
+            self.onlooker.decided(journal)
         return Decisions(
             tuple(journal.created),
             tuple(journal.cancelled),

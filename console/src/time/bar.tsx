@@ -1,0 +1,190 @@
+// One slider for what was recorded, what is, and what a plan says will be.
+import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
+import { say } from "../ui/toasts";
+import { Dialog, Trouble } from "../ui/parts";
+import { relative } from "../words";
+import { type Decision, momentAt, neighbour, nowShare, sentence, shareOf } from "./moments";
+import type { TimeLine } from "./use";
+
+const STEPS = 2_000;
+const PLAY_MS = 700;
+const MARKS = 240;
+const MOST_LISTED = 200;
+
+export function TimeBar({ time }: { time: TimeLine }): ReactNode {
+  const [isPlaying, setPlaying] = useState(false);
+  const [isListing, setListing] = useState(false);
+  const { at, mode, span, decisions, show } = time;
+  const here = at ?? new Date(span.now).toISOString();
+  const share = at === null ? nowShare(span) : shareOf(span, Date.parse(at));
+  const before = neighbour(decisions, here, -1);
+  const after = neighbour(decisions, here, 1);
+  const step = (to: Decision | undefined): void => {
+    setPlaying(false);
+    if (to !== undefined) show(to.at);
+  };
+  const next = useRef(after);
+  next.current = after;
+  useEffect(() => {
+    if (!isPlaying) return;
+    const timer = setInterval(() => {
+      if (time.isBehind) return;
+      if (next.current === undefined) setPlaying(false);
+      else show(next.current.at);
+    }, PLAY_MS);
+    return () => clearInterval(timer);
+  });
+  const drag = (value: number): void => {
+    setPlaying(false);
+    const wanted = value / STEPS;
+    const isNow = Math.abs(wanted - nowShare(span)) < 1 / STEPS;
+    show(isNow ? null : new Date(momentAt(span, wanted)).toISOString());
+  };
+  return (
+    <section className={`card time ${mode}`} aria-label="Time">
+      <div className="timeline">
+        <Track time={time} />
+        <input
+          type="range"
+          min={0}
+          max={STEPS}
+          value={Math.round(share * STEPS)}
+          aria-label="Moment"
+          aria-valuetext={mode === "now" ? "now" : `${exact(here)}, ${relative(Date.parse(here), span.now)}`}
+          onChange={(event) => drag(Number(event.target.value))}
+        />
+      </div>
+      <div className="row controls">
+        <span className="buttons">
+          <button type="button" aria-label="Decision before" title="Decision before" disabled={before === undefined} onClick={() => step(before)}>
+            «
+          </button>
+          <button type="button" aria-label={isPlaying ? "Stop" : "Play"} aria-pressed={isPlaying} onClick={() => setPlaying(!isPlaying)}>
+            {isPlaying ? "‖" : "▶"}
+          </button>
+          <button type="button" aria-label="Decision after" title="Decision after" disabled={after === undefined} onClick={() => step(after)}>
+            »
+          </button>
+          <button
+            type="button"
+            disabled={mode === "now"}
+            onClick={() => {
+              setPlaying(false);
+              show(null);
+            }}
+          >
+            Now
+          </button>
+        </span>
+        <span className="grow said" role="status">
+          <Said time={time} here={here} />
+        </span>
+        <span className="buttons">
+          <button type="button" onClick={() => setListing(true)} disabled={decisions.length === 0}>
+            Jump to a decision
+          </button>
+          <button type="button" onClick={() => void share_(here)}>
+            Share this moment
+          </button>
+        </span>
+      </div>
+      <Trouble error={time.error} />
+      {isListing && (
+        <Decisions
+          decisions={decisions}
+          now={span.now}
+          onClose={() => setListing(false)}
+          onChoose={(one) => {
+            setListing(false);
+            step(one);
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+function Said({ time, here }: { time: TimeLine; here: string }): ReactNode {
+  const { mode, span, future, decisions, isBehind } = time;
+  if (mode === "now") {
+    const ends = future?.finishAt ? `; all is done ${relative(Date.parse(future.finishAt), span.now)} if nothing else changes` : "";
+    return <>now{ends}</>;
+  }
+  const decided = decisions.find((one) => one.at === here);
+  return (
+    <>
+      <b>{exact(here)}</b> {relative(Date.parse(here), span.now)}
+      {mode === "future" && <span className="mark wait">simulated, if nothing else changes</span>}
+      {isBehind && " …"}
+      {decided && <span className="soft"> {sentence(decided)}</span>}
+    </>
+  );
+}
+
+async function share_(here: string): Promise<void> {
+  const address = new URL(window.location.href);
+  address.searchParams.set("at", here);
+  await navigator.clipboard.writeText(address.href);
+  say("The link to this moment is copied");
+}
+
+export function exact(at: string): string {
+  return new Date(at).toLocaleString(undefined, { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit" });
+}
+
+/** Where something was decided, darker where much was; the future is shaded. */
+function Track({ time }: { time: TimeLine }): ReactNode {
+  const { span, decisions } = time;
+  const density = useMemo(() => {
+    const counts = new Array<number>(MARKS).fill(0);
+    for (const one of decisions) {
+      const place = Math.min(MARKS - 1, Math.floor(shareOf(span, one.moment) * MARKS));
+      counts[place] = (counts[place] ?? 0) + one.changes.length;
+    }
+    return counts;
+  }, [decisions, span.from, Math.floor(span.now / 5_000), span.until]);
+  const most = Math.max(1, ...density);
+  const now = nowShare(span) * MARKS;
+  return (
+    <svg className="track" viewBox={`0 0 ${MARKS} 24`} preserveAspectRatio="none" aria-hidden="true">
+      <rect className="was" x={0} y={0} width={now} height={24} />
+      {now < MARKS && <rect className="will" x={now} y={0} width={MARKS - now} height={24} />}
+      {density.map((count, index) =>
+        count === 0 ? null : (
+          <rect key={index} className={index < now ? "mark-was" : "mark-will"} x={index + 0.1} width={0.8} y={20 - 16 * Math.sqrt(count / most)} height={4 + 16 * Math.sqrt(count / most)} />
+        ),
+      )}
+      <line x1={now} x2={now} y1={0} y2={24} />
+    </svg>
+  );
+}
+
+function Decisions(properties: { decisions: Decision[]; now: number; onClose: () => void; onChoose: (one: Decision) => void }): ReactNode {
+  const { decisions, now, onClose, onChoose } = properties;
+  const [wanted, setWanted] = useState("");
+  const said = useMemo(() => decisions.map((one) => ({ one, text: sentence(one), all: one.changes.map((change) => change.name).join(" ") })), [decisions]);
+  const words = wanted.toLowerCase().split(/\s+/).filter(Boolean);
+  const found = said.filter(({ text, all }) => words.every((word) => text.toLowerCase().includes(word) || all.toLowerCase().includes(word)));
+  const shown = found.slice(-MOST_LISTED);
+  return (
+    <Dialog title="Jump to a decision" onClose={onClose}>
+      <input type="search" autoFocus aria-label="Search decisions" placeholder="node-3 drain" value={wanted} onChange={(event) => setWanted(event.target.value)} />
+      <ul className="palette decisions">
+        {shown.map(({ one, text }) => (
+          <li key={one.at}>
+            <button type="button" onClick={() => onChoose(one)}>
+              <time dateTime={one.at}>{exact(one.at)}</time> {one.moment > now && <span className="mark wait">simulated</span>} {text || "cycles and limits"}
+            </button>
+          </li>
+        ))}
+      </ul>
+      {shown.length === 0 && <p className="soft">Nothing was decided about that in this time.</p>}
+      {found.length > shown.length && <p className="soft">{found.length - shown.length} earlier ones are not listed: search for them.</p>}
+      <div className="buttons">
+        <button type="button" onClick={onClose}>
+          Close
+        </button>
+      </div>
+    </Dialog>
+  );
+}

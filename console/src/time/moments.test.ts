@@ -1,0 +1,72 @@
+import { expect, test } from "vitest";
+import type { SeenChange, SeenTarget } from "../api/types";
+import { emptyTables } from "../live/store";
+import { comparable, decisionsOf, foreseen, momentAt, neighbour, partsOf, plannedJobs, sentence, shareOf, usesOf } from "./moments";
+
+const span = { from: 1000, now: 2000, until: 6000 };
+
+test("a moment and its place on the line are the same thing", () => {
+  for (const at of [1000, 1500, 2000, 2001, 6000]) expect(momentAt(span, shareOf(span, at))).toBeCloseTo(at, 6);
+  expect(shareOf(span, 2000)).toBe(0.6);
+  expect([shareOf(span, -5), shareOf(span, 9999)]).toEqual([0, 1]);
+});
+
+test("where nothing is expected the line ends with now", () => {
+  const past = { from: 0, now: 100, until: 100 };
+  expect(shareOf(past, 100)).toBe(1);
+  expect(momentAt(past, 0.5)).toBe(50);
+  expect(shareOf({ from: 5, now: 5, until: 5 }, 5)).toBe(1);
+});
+
+const at = (second: number, fraction = ""): string => `2026-01-01T00:00:0${second}${fraction}Z`;
+const change = (moment: string, name: string, state: string | null, more: object = {}): SeenChange =>
+  ({
+    at: moment,
+    table: "targets",
+    name,
+    row: state === null ? null : { name, state, current: null, reason: null, job: null, ...more },
+  }) as unknown as SeenChange;
+
+test("what is decided at one moment is one decision, and steps go from one to the next", () => {
+  const decisions = decisionsOf([change(at(1), "a/p/1", "running"), change(at(1), "a/p/2", "waiting"), change(at(3, ".000001"), "a/p/1", "upToDate")]);
+  expect(decisions.map((one) => one.changes.length)).toEqual([2, 1]);
+  expect(neighbour(decisions, at(1), 1)?.at).toBe(at(3, ".000001"));
+  expect(neighbour(decisions, at(3), 1)?.at).toBe(at(3, ".000001"));
+  expect(neighbour(decisions, at(3, ".000001"), -1)?.at).toBe(at(1));
+  expect(neighbour(decisions, at(1), -1)).toBeUndefined();
+});
+
+test("moments are compared to the microsecond, however many digits they have", () => {
+  expect(comparable(at(1)) < comparable(at(1, ".000001"))).toBe(true);
+  expect(comparable(at(1, ".5")) > comparable(at(1, ".499999"))).toBe(true);
+});
+
+test("the future is what is now and what the plan changes until then", () => {
+  const now = emptyTables();
+  now.targets.set("a/p/1", { name: "a/p/1", state: "waiting" } as SeenTarget);
+  const plan = [change(at(1), "a/p/1", "running"), change(at(2), "a/p/1", "upToDate")];
+  expect(foreseen(now, plan, at(1)).targets.get("a/p/1")?.state).toBe("running");
+  expect(foreseen(now, plan, at(9)).targets.get("a/p/1")?.state).toBe("upToDate");
+  expect(now.targets.get("a/p/1")?.state).toBe("waiting");
+});
+
+test("a decision is said in one line", () => {
+  const [one] = decisionsOf([
+    change(at(1), "drain/prod/node-3", "running", { job: { id: "j", status: "pending", version: "v1" } }),
+    change(at(1), "drain/prod/node-4", "waiting", { reason: "SlotsTaken" }),
+    change(at(1), "drain/prod/node-5", null),
+  ]);
+  expect(sentence(one!)).toBe("drain on node-3 running v1; drain on node-4 waiting (slots taken); drain on node-5 is gone");
+});
+
+test("a plan sees jobs begin and end", () => {
+  const job = { job: { id: "j1", status: "pending", version: "v2" } };
+  const jobs = plannedJobs([change(at(1), "a/p/1", "running", job), change(at(2), "a/p/1", "running", job), change(at(4), "a/p/1", "upToDate")]);
+  expect(jobs).toMatchObject([{ target: "a/p/1", version: "v2", from: Date.parse(at(1)), till: Date.parse(at(4)) }]);
+});
+
+test("budgets are told step by step, and resources may have slashes", () => {
+  const use = { at: at(1), table: "budgets", name: "b", row: { used: 2, limit: 3 } } as unknown as SeenChange;
+  expect(usesOf([use, change(at(2), "a/p/1", "running")], "b")).toEqual([{ at: Date.parse(at(1)), used: 2, limit: 3 }]);
+  expect(partsOf("d/e/r/s")).toEqual({ deployment: "d", environment: "e", resource: "r/s" });
+});

@@ -1,0 +1,149 @@
+// Moments on a line: what was recorded, now, and what a plan says will be. No page and no clock in here.
+import type { SeenBudget, SeenChange, SeenGroup, SeenTarget } from "../api/types";
+import { type Change, patch, type Row, type Tables } from "../live/store";
+import { PHASES, spaced } from "../words";
+
+/** Milliseconds. The line ends with now where nothing is expected to happen. */
+export interface Span {
+  from: number;
+  now: number;
+  until: number;
+}
+
+/** Where now stands on a line that has a future. */
+const NOW_SHARE = 0.6;
+
+/** From 0 at the beginning to 1 at the end; the past and the future have each its own scale. */
+export function shareOf(span: Span, at: number): number {
+  const now = nowShare(span);
+  const clamped = Math.min(Math.max(at, span.from), span.until);
+  if (clamped <= span.now) return span.now > span.from ? (now * (clamped - span.from)) / (span.now - span.from) : now;
+  return now + ((1 - now) * (clamped - span.now)) / (span.until - span.now);
+}
+
+export function momentAt(span: Span, share: number): number {
+  const now = nowShare(span);
+  if (share <= now) return span.from + (share / now) * (span.now - span.from);
+  return span.now + ((share - now) / (1 - now)) * (span.until - span.now);
+}
+
+export function nowShare(span: Span): number {
+  return span.until > span.now ? NOW_SHARE : 1;
+}
+
+/** All that one decision changed; `at` is as the server wrote it, to the microsecond. */
+export interface Decision {
+  at: string;
+  moment: number;
+  changes: SeenChange[];
+}
+
+export function decisionsOf(changes: SeenChange[]): Decision[] {
+  const found: Decision[] = [];
+  for (const change of changes) {
+    const last = found.at(-1);
+    if (last?.at === change.at) last.changes.push(change);
+    else found.push({ at: change.at, moment: Date.parse(change.at), changes: [change] });
+  }
+  return found;
+}
+
+/** The decision before or after a moment; none at the ends. */
+export function neighbour(decisions: Decision[], at: string, direction: -1 | 1): Decision | undefined {
+  const key = comparable(at);
+  if (direction > 0) return decisions.find((one) => comparable(one.at) > key);
+  return decisions.findLast((one) => comparable(one.at) < key);
+}
+
+/** RFC 3339 in UTC with any number of digits of a second sorts as text once it has all of them. */
+export function comparable(at: string): string {
+  const [whole, digits = ""] = at.replace(/Z$/, "").split(".");
+  return `${whole}.${digits.padEnd(6, "0")}`;
+}
+
+/** What it will be like: what is now, and what the plan changes until then. */
+export function foreseen(now: Tables, changes: SeenChange[], at: string): Tables {
+  const tables: Tables = { targets: new Map(now.targets), groups: new Map(now.groups), budgets: new Map(now.budgets) };
+  const key = comparable(at);
+  for (const change of changes) {
+    if (comparable(change.at) > key) break;
+    patch(tables, change as unknown as Change);
+  }
+  return tables;
+}
+
+const MOST_NAMED = 4;
+
+/** A decision in one line: who changed, and to what. */
+export function sentence(decision: Decision): string {
+  const said = decision.changes.map(sentenceOf).filter((text) => text !== "");
+  const more = said.length - MOST_NAMED;
+  return said.slice(0, MOST_NAMED).join("; ") + (more > 0 ? `; and ${more} more` : "");
+}
+
+function sentenceOf(change: SeenChange): string {
+  const row = change.row as unknown as Row | null;
+  if (change.table === "targets") {
+    const { deployment, resource } = partsOf(change.name);
+    if (row === null) return `${deployment} on ${resource} is gone`;
+    const target = row as SeenTarget;
+    const version = target.job?.version ?? target.current;
+    const why = target.reason === null ? "" : ` (${spaced(target.reason).toLowerCase()})`;
+    return `${deployment} on ${resource} ${PHASES[target.state].word}${version ? ` ${version}` : ""}${why}`;
+  }
+  if (change.table === "groups") {
+    return row === null ? "" : `cycle on ${(row as SeenGroup).resource} ${spaced((row as SeenGroup).status)}`;
+  }
+  const budget = row as SeenBudget | null;
+  return budget === null ? "" : `${budget.rule}: ${budget.used} of ${budget.limit}`;
+}
+
+/** Names of targets are made of three; resources may have slashes. */
+export function partsOf(name: string): { deployment: string; environment: string; resource: string } {
+  const [deployment = "", environment = "", ...rest] = name.split("/");
+  return { deployment, environment, resource: rest.join("/") };
+}
+
+export interface Point {
+  at: number;
+  used: number;
+  limit: number;
+}
+
+/** How full a budget was and will be, step by step. */
+export function usesOf(changes: SeenChange[], name: string): Point[] {
+  return changes
+    .filter((change) => change.table === "budgets" && change.name === name && change.row !== null)
+    .map((change) => {
+      const budget = change.row as unknown as SeenBudget;
+      return { at: Date.parse(change.at), used: budget.used, limit: budget.limit };
+    });
+}
+
+export interface PlannedJob {
+  target: string;
+  version: string;
+  from: number;
+  till: number | null;
+}
+
+/** Jobs that a plan sees begin and end. */
+export function plannedJobs(changes: SeenChange[]): PlannedJob[] {
+  const found: PlannedJob[] = [];
+  const open = new Map<string, PlannedJob & { id: string }>();
+  for (const change of changes) {
+    if (change.table !== "targets") continue;
+    const job = (change.row as unknown as SeenTarget | null)?.job ?? null;
+    const known = open.get(change.name);
+    if (known !== undefined && known.id !== job?.id) {
+      known.till = Date.parse(change.at);
+      open.delete(change.name);
+    }
+    if (job !== null && !open.has(change.name)) {
+      const begun = { target: change.name, version: job.version, from: Date.parse(change.at), till: null, id: job.id };
+      open.set(change.name, begun);
+      found.push(begun);
+    }
+  }
+  return found;
+}

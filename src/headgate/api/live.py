@@ -1,0 +1,171 @@
+"""What can be seen changes: followed once for all streams of a workspace that want to know it row by row.
+
+Nothing is followed while nobody listens. Looking is done in the engine's thread, a little at a time; whoever comes is
+given all there is, and from then on what has changed since, always as it is by now: who reads slowly misses moments in
+between and nothing else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+
+from headgate.api import replies, sightings
+from headgate.api.calls import Request
+from headgate.fleet.engine.onlooker import Onlooker, Row, Tables
+from headgate.runtime.commands import EngineView
+
+SLICE_SECONDS = 0.02
+"""How long one look may keep the engine from its work."""
+REST_SECONDS = 0.04
+"""Between looks: what is decided in many small steps is told in few."""
+MOST_KEPT = 20_000
+"""Changes that somebody who is behind can catch up with; who is further behind is given everything anew."""
+LEAST_SECONDS_BETWEEN = 0.25
+SHARE = 10.0
+"""A matrix that took a second is good for ten."""
+MOST_WORKSPACES = 32
+
+Key = tuple[str, str]
+Status = Callable[[Request], Awaitable[dict[str, Any]]]
+
+
+class Feed:
+    """Of one workspace in this process. `number` counts changes; each row is known by the last one it had."""
+
+    def __init__(self) -> None:
+        self.number = 0
+        self._onlooker = Onlooker()
+        self._tables: Tables = {table: {} for table in self._onlooker.tables}
+        self._changed: dict[Key, int] = {}
+        self._complete_since = 0
+        self._status: bytes | None = None
+        self._status_at = self._status_took = 0.0
+        self.status_may_differ = True
+        self._lock = asyncio.Lock()
+        self._looked_at = 0.0
+
+    async def catch_up(self, call: Request) -> None:
+        """Sees all that is committed by now."""
+        asked = time.monotonic()
+        async with self._lock:
+            if self._looked_at > asked:
+                return
+            await asyncio.sleep(max(0.0, self._looked_at + REST_SECONDS - time.monotonic()))
+            while True:
+                began = time.monotonic()
+                rows, is_all = await replies.ask(call, self._look)
+                self._note(rows)
+                if is_all:
+                    break
+            self._looked_at = began
+
+    def _look(self, view: EngineView) -> tuple[list[Row], bool]:
+        ends = time.monotonic() + SLICE_SECONDS
+        rows = self._onlooker.look(view.engine, view.now, lambda: time.monotonic() > ends)
+        view.engine.onlooker = self._onlooker
+        return rows, not self._onlooker.has_to_look
+
+    def _note(self, rows: list[Row]) -> None:
+        self.status_may_differ = self.status_may_differ or bool(rows)
+        for table, name, content in rows:
+            self.number += 1
+            self._changed.pop((table, name), None)
+            self._changed[table, name] = self.number
+            if content is None:
+                self._tables[table].pop(name, None)
+            else:
+                self._tables[table][name] = content
+        while len(self._changed) > MOST_KEPT:
+            self._complete_since = self._changed.pop(next(iter(self._changed)))
+
+    async def status(self, call: Request, ask: Status) -> bytes:
+        """The matrix as it was a moment ago: where it is large and takes long, it is not asked for all the time."""
+        async with self._lock:
+            rest = max(LEAST_SECONDS_BETWEEN, SHARE * self._status_took)
+            if self._status is None or (self.status_may_differ and time.monotonic() > self._status_at + rest):
+                self.status_may_differ = False
+                began = time.monotonic()
+                self._status = msgspec.json.encode(await ask(call))
+                self._status_at = time.monotonic()
+                self._status_took = self._status_at - began
+            return self._status
+
+    async def since(self, number: int | None) -> tuple[str, bytes] | None:
+        """All there is for somebody who knows nothing, or what has changed since; the kind of message, and its data.
+        What is gathered here is written in a thread, for it may be long."""
+        if number is None or number < self._complete_since:
+            every = {table: dict(rows) for table, rows in self._tables.items()}
+            return "state", await replies.in_thread(_all, every)
+        keys = []
+        for key, changed in reversed(self._changed.items()):
+            if changed <= number:
+                break
+            keys.append(key)
+        if not keys:
+            return None
+        rows = [(*key, self._tables[key[0]].get(key[1])) for key in reversed(keys)]
+        return "changes", await replies.in_thread(_some, rows)
+
+
+def _all(tables: Tables) -> bytes:
+    return msgspec.json.encode(
+        {
+            table: [sightings.document(table, name, content) for name, content in rows.items()]
+            for table, rows in tables.items()
+        }
+    )
+
+
+def _some(rows: list[Row]) -> bytes:
+    return msgspec.json.encode(
+        [
+            {
+                "table": table,
+                "name": name,
+                "row": None if content is None else sightings.document(table, name, content),
+            }
+            for table, name, content in rows
+        ]
+    )
+
+
+_feeds: dict[str, Feed] = {}
+
+
+def feed_of(call: Request) -> Feed:
+    """One that nobody has listened to for long stands for nothing that others need."""
+    found = _feeds.pop(call.workspace, None) or Feed()
+    _feeds[call.workspace] = found
+    while len(_feeds) > MOST_WORKSPACES:
+        _feeds.pop(next(iter(_feeds)))
+    return found
+
+
+class Follower:
+    """One stream: what it has told, and what it has to tell."""
+
+    def __init__(self, call: Request, status: Status) -> None:
+        self._call = call
+        self._feed = feed_of(call)
+        self._status = status
+        self._number: int | None = None
+        self._told_status: bytes | None = None
+
+    async def next(self, *, has_events: bool) -> list[tuple[str, bytes]]:
+        """Kinds of messages with their data."""
+        await self._feed.catch_up(self._call)
+        if has_events:
+            self._feed.status_may_differ = True
+        number, self._number = self._number, self._feed.number
+        rows = None if number == self._number else await self._feed.since(number)
+        found = [] if rows is None else [rows]
+        status = await self._feed.status(self._call, self._status)
+        if status != self._told_status:
+            self._told_status = status
+            found.append(("status", status))
+        return found
