@@ -71,7 +71,9 @@ def state_and_message(plan: InstancePlan | DefinitionPlan) -> tuple[str, str]:
 def _units(plan: InstancePlan) -> dict[str, dict[str, NodeUnit]]:
     """By node and name."""
     found: dict[str, dict[str, NodeUnit]] = {}
-    for state in (*plan.instance_pass.states, *plan.instance_pass.leftovers) if plan.instance_pass is not None else ():
+    for state in (
+        (*plan.instance_pass.states, *plan.instance_pass.leftovers) if plan.instance_pass is not None else ()
+    ):
         named = found.setdefault(state.id, {})
         named.update((unit.name, unit) for unit in (*state.extras, *state.units))
     return found
