@@ -2018,6 +2018,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/clusters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List connected clusters
+         * @description Those that job agents of the types `graph` and `workload` are connected to.
+         *
+         *     Needs the permission `read`.
+         */
+        get: operations["listClusters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/workloads": {
         parameters: {
             query?: never;
@@ -2026,12 +2048,114 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List workloads
-         * @description Needs the permission `read`.
+         * List PodCliqueSets of connected clusters
+         * @description What a job of the workspace applied is shown to everybody who may read, with the target and version of that job. What came to the cluster otherwise is shown to those who may act on targets, and what another workspace's job applied to nobody here. A cluster that does not answer within a few seconds is left out; `GET /v1/clusters` says which, and why.
+         *
+         *     Needs the permission `read`.
          */
         get: operations["listWorkloads"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/workloads/{workload}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a PodCliqueSet down to its pods
+         * @description Needs the permission `read`.
+         */
+        get: operations["getWorkload"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/workloads/{workload}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take nothing more down for the update of a PodCliqueSet
+         * @description Needs the permission `target:act`.
+         */
+        post: operations["pauseWorkload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/workloads/{workload}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Go on with the update of a PodCliqueSet after a pause
+         * @description Needs the permission `target:act`.
+         */
+        post: operations["resumeWorkload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/workloads/{workload}/abort": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give up the update of a PodCliqueSet
+         * @description Needs the permission `target:act`.
+         */
+        post: operations["abortWorkload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/workloads/{workload}/partition": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say which replicas of a PodCliqueSet are updated
+         * @description Needs the permission `target:act`.
+         */
+        post: operations["partitionWorkload"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2046,12 +2170,74 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List graphs
-         * @description Needs the permission `read`.
+         * List graph definitions of connected clusters, and their instances
+         * @description What a job of the workspace applied is shown to everybody who may read, with the target and version of that job. What came to the cluster otherwise is shown to those who may act on targets, and what another workspace's job applied to nobody here. A cluster that does not answer within a few seconds is left out; `GET /v1/clusters` says which, and why.
+         *
+         *     Needs the permission `read`.
          */
         get: operations["listGraphs"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/graphs/{graph}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a graph definition with its instances, or an instance down to its objects
+         * @description Needs the permission `read`.
+         */
+        get: operations["getGraph"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/graphs/{graph}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Propagate nothing more in an instance, or in all of a definition
+         * @description Needs the permission `target:act`.
+         */
+        post: operations["pauseGraph"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/graphs/{graph}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Go on with a propagation after a pause
+         * @description Needs the permission `target:act`.
+         */
+        post: operations["resumeGraph"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3047,7 +3233,7 @@ export interface components {
             effect: string;
             roles: string[];
         };
-        /** @description One tree for all levels. Below a job that applied an object of a cluster is what the cluster says of it. */
+        /** @description One tree for all levels. Below a job that applied an object of a cluster is what the cluster says of it. `part` is null for what is of the fleet, and not of a set or graph; `state` is the phase of each. */
         ExplanationTree: {
             subject: string;
             /** @enum {string} */
@@ -3056,6 +3242,7 @@ export interface components {
             message: string;
             lines: components["schemas"]["TreeLine"][];
             children: components["schemas"]["ExplanationTree"][];
+            part: components["schemas"]["TreePart"] | null;
         };
         /** @description One thing that was asked about the subject, and the answer; `origin` is who asks. */
         TreeLine: {
@@ -3064,6 +3251,16 @@ export interface components {
             verdict: string;
             message: string;
             nextEvaluationTime: string | null;
+        };
+        /** @description What the subject is in its set or graph. `revision` is null where parts of it may be at several. */
+        TreePart: {
+            /** @enum {string} */
+            kind: "set" | "replica" | "group" | "groupReplica" | "clique" | "pod" | "definition" | "instance" | "node" | "object";
+            /** Format: int64 */
+            revision: number | null;
+            /** @enum {string} */
+            role: "regular" | "surge";
+            dependsOn: string[];
         };
         /** @description `current` is the tag of what runs there. */
         Target: {
@@ -3606,6 +3803,146 @@ export interface components {
             link: string;
             /** Format: date-time */
             expiresAt: string;
+        };
+        /** @description A cluster that job agents of the workspace apply sets and graphs to. `message` is why it says nothing now. */
+        ConnectedCluster: {
+            name: string;
+            jobAgents: string[];
+            isAnswering: boolean;
+            message: string;
+        };
+        ConnectedClusterPage: {
+            items: components["schemas"]["ConnectedCluster"][];
+            /** @description The cursor of the next page; null on the last one. */
+            next: string | null;
+        };
+        /** @description A PodCliqueSet as its status has it. `target` and `version` are of the job that applied it, null where somebody else did. */
+        Workload: {
+            state: string;
+            message: string;
+            /** Format: int64 */
+            replicas: number;
+            /** Format: int64 */
+            updatedReplicas: number;
+            /** Format: int64 */
+            availableReplicas: number;
+            isPaused: boolean;
+            /** Format: int64 */
+            partition: number;
+            id: string;
+            cluster: string;
+            namespace: string;
+            name: string;
+            target: string | null;
+            version: string | null;
+            /** Format: date-time */
+            createdAt: string;
+        };
+        WorkloadPage: {
+            items: components["schemas"]["Workload"][];
+            /** @description The cursor of the next page; null on the last one. */
+            next: string | null;
+        };
+        /** @description `tree` goes down to the pods, with the revision and role of each; `pods` are those that are updated and available, and how many there are to be. `isCut` where the tree is too large to be shown whole. */
+        WorkloadDetail: {
+            state: string;
+            message: string;
+            /** Format: int64 */
+            replicas: number;
+            /** Format: int64 */
+            updatedReplicas: number;
+            /** Format: int64 */
+            availableReplicas: number;
+            isPaused: boolean;
+            /** Format: int64 */
+            partition: number;
+            id: string;
+            cluster: string;
+            namespace: string;
+            name: string;
+            target: string | null;
+            version: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            pods: components["schemas"]["PodCounts"];
+            tree: components["schemas"]["ExplanationTree"];
+            isCut: boolean;
+        };
+        PodCounts: {
+            /** Format: int64 */
+            updated: number;
+            /** Format: int64 */
+            total: number;
+        };
+        /** @description `isChanged` is false where it was so before; `state` is how it was when it was ordered. */
+        Ordered: {
+            id: string;
+            action: string;
+            isChanged: boolean;
+            state: string;
+            message: string;
+        };
+        /** @description A ResourceGraphDefinition, or an instance of one, as its status has it. `definition` is the name of the one that it is or belongs to, `instanceKind` the kind of instances. */
+        Graph: {
+            state: string;
+            message: string;
+            isReady: boolean;
+            isPaused: boolean;
+            /** Format: int64 */
+            revision: number | null;
+            id: string;
+            cluster: string;
+            /** @enum {string} */
+            kind: "definition" | "instance";
+            instanceKind: string;
+            definition: string;
+            namespace: string | null;
+            name: string;
+            target: string | null;
+            version: string | null;
+            /** Format: date-time */
+            createdAt: string;
+        };
+        GraphPage: {
+            items: components["schemas"]["Graph"][];
+            /** @description The cursor of the next page; null on the last one. */
+            next: string | null;
+        };
+        /** @description `nodes` are those of the definition, whose ids the children of an instance's tree go by; `instances`, of a definition, are those that it lets through in waves, in their order; the first 1,000. */
+        GraphDetail: {
+            state: string;
+            message: string;
+            isReady: boolean;
+            isPaused: boolean;
+            /** Format: int64 */
+            revision: number | null;
+            id: string;
+            cluster: string;
+            /** @enum {string} */
+            kind: "definition" | "instance";
+            instanceKind: string;
+            definition: string;
+            namespace: string | null;
+            name: string;
+            target: string | null;
+            version: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            nodes: components["schemas"]["GraphNode"][];
+            instances: components["schemas"]["Graph"][];
+            tree: components["schemas"]["ExplanationTree"];
+            isCut: boolean;
+        };
+        /** @description One of a definition, as it is written; `dependsOn` is what the operator found that it reads. */
+        GraphNode: {
+            id: string;
+            kind: string;
+            isCollection: boolean;
+            isExternal: boolean;
+            dependsOn: string[];
+            includeWhen: string[];
+            readyWhen: string[];
+            propagateWhen: string[];
         };
         Checks: {
             checks: components["schemas"]["CheckResult"][];
@@ -4617,6 +4954,16 @@ export interface components {
             token?: string | null;
             code?: string | null;
         };
+        /** @description `reason` is kept in the audit log. */
+        ClusterOrderInput: {
+            reason?: string | null;
+        };
+        /** @description Replicas from the index `partition` on are updated; 0 updates all of them. */
+        PartitionInput: {
+            /** Format: int64 */
+            partition: number;
+            reason?: string | null;
+        };
     };
     responses: {
         /** @description The path, a parameter, a header or the body cannot be read. */
@@ -4726,6 +5073,16 @@ export interface components {
                 "Headgate-Request-Id": components["headers"]["RequestId"];
                 /** @description Seconds. */
                 "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Bad Gateway */
+        BadGateway: {
+            headers: {
+                "Headgate-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -10802,9 +11159,50 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listClusters: {
+        parameters: {
+            query?: {
+                /** @description The most items of a page. A page may have fewer: the list ends where `next` is null. */
+                limit?: number;
+                /** @description `next` of the page before. */
+                cursor?: string;
+                /** @description Only what this CEL expression is true of; it reads `cluster`. */
+                cel?: string;
+                /** @description `-` is descending. */
+                sort?: "name" | "-name";
+                /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
+                workspace?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectedClusterPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listWorkloads: {
         parameters: {
             query?: {
+                /** @description Of this cluster only. */
+                cluster?: string;
                 /** @description The most items of a page. A page may have fewer: the list ends where `next` is null. */
                 limit?: number;
                 /** @description `next` of the page before. */
@@ -10829,13 +11227,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        items: {
-                            [key: string]: unknown;
-                        }[];
-                        /** @description The cursor of the next page; null on the last one. */
-                        next: string | null;
-                    };
+                    "application/json": components["schemas"]["WorkloadPage"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -10847,9 +11239,229 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getWorkload: {
+        parameters: {
+            query?: {
+                /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
+                workspace?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id or name of the workload. */
+                workload: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkloadDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooMany"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    pauseWorkload: {
+        parameters: {
+            query?: {
+                /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
+                workspace?: string;
+            };
+            header?: {
+                /** @description The same key and request again gives the same answer and changes nothing more. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id or name of the workload. */
+                workload: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ClusterOrderInput"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ordered"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    resumeWorkload: {
+        parameters: {
+            query?: {
+                /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
+                workspace?: string;
+            };
+            header?: {
+                /** @description The same key and request again gives the same answer and changes nothing more. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id or name of the workload. */
+                workload: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ClusterOrderInput"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ordered"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    abortWorkload: {
+        parameters: {
+            query?: {
+                /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
+                workspace?: string;
+            };
+            header?: {
+                /** @description The same key and request again gives the same answer and changes nothing more. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id or name of the workload. */
+                workload: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ClusterOrderInput"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ordered"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    partitionWorkload: {
+        parameters: {
+            query?: {
+                /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
+                workspace?: string;
+            };
+            header?: {
+                /** @description The same key and request again gives the same answer and changes nothing more. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id or name of the workload. */
+                workload: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PartitionInput"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ordered"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listGraphs: {
         parameters: {
             query?: {
+                /** @description Of this cluster only. */
+                cluster?: string;
                 /** @description The most items of a page. A page may have fewer: the list ends where `next` is null. */
                 limit?: number;
                 /** @description `next` of the page before. */
@@ -10874,13 +11486,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        items: {
-                            [key: string]: unknown;
-                        }[];
-                        /** @description The cursor of the next page; null on the last one. */
-                        next: string | null;
-                    };
+                    "application/json": components["schemas"]["GraphPage"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -10889,6 +11495,132 @@ export interface operations {
             404: components["responses"]["NotFound"];
             422: components["responses"]["Invalid"];
             429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getGraph: {
+        parameters: {
+            query?: {
+                /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
+                workspace?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id or name of the graph. */
+                graph: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GraphDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooMany"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    pauseGraph: {
+        parameters: {
+            query?: {
+                /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
+                workspace?: string;
+            };
+            header?: {
+                /** @description The same key and request again gives the same answer and changes nothing more. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id or name of the graph. */
+                graph: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ClusterOrderInput"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ordered"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    resumeGraph: {
+        parameters: {
+            query?: {
+                /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
+                workspace?: string;
+            };
+            header?: {
+                /** @description The same key and request again gives the same answer and changes nothing more. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id or name of the graph. */
+                graph: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ClusterOrderInput"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ordered"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            502: components["responses"]["BadGateway"];
             503: components["responses"]["Unavailable"];
         };
     };
