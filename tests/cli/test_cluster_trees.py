@@ -34,6 +34,18 @@ def test_a_terminal_is_drawn_a_tree() -> None:
     ]
 
 
+def test_where_there_is_no_room_what_is_settled_is_left_out_and_then_what_comes_last() -> None:
+    document = TREE.document()
+    assert tree_text.fitting(document, None) == tree_text.fitting(document, 6)
+    assert tree_text.fitting(document, 5) == [
+        "PodCliqueSet web: updating, revision 2; 1 more are available",
+        "│ 1 of 2 replicas are available",
+        "└─ clique front: not available, 1 of 2 pods; 1 more are ready",
+        "   └─ pod web-0: not scheduled, revision 2",
+    ]
+    assert tree_text.fitting(document, 3)[1:] == ["│ 1 of 2 replicas are available", "and 2 more lines"]
+
+
 def test_a_pipe_gets_plain_lines() -> None:
     assert list(tree_text.whole(TREE.document(), is_drawn=False)) == [
         "PodCliqueSet web: updating, revision 2",

@@ -15,14 +15,19 @@ from headgate.agents import cluster_resources
 from headgate.agents.clusters import Clusters
 from headgate.agents.kubernetes_job import KubernetesJobAgent
 from headgate.agents.kubernetes_node import KubernetesNodeAgent
+from headgate.agents.workload import WorkloadAgent
+from headgate.api.connected_clusters import ClusterConnection, ConnectedClusters
 from headgate.kubernetes import kubeconfig
 from headgate.kubernetes.client import Client
 from headgate.kubernetes.errors import NotFoundError
 from headgate.kubernetes.resources import NAMESPACES, ApiResource
 from headgate.kubernetes.transport import Transport
+from headgate.workload.plan import operate
 
 from .nodes import farm
+from .rollouts import Jobs
 from .support import play, until
+from .test_workload_agent import scene as workload_scene
 
 ROLES = ApiResource("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles", is_namespaced=False)
 BINDINGS = ApiResource(
@@ -143,3 +148,37 @@ def test_jobs_are_made_followed_and_deleted_with_the_rights_of_the_page(
                 await agent.close()
 
     play(story())
+
+
+def test_sets_are_applied_listed_explained_and_paused_with_the_rights_of_the_page(
+    control_plane: kube.ControlPlane, kube_namespace: str, impersonating: Path
+) -> None:
+    async def story() -> None:
+        async with workload_scene(control_plane, kube_namespace) as it:
+            access = kubeconfig.load(path=str(impersonating))
+            clusters = Clusters(None, lambda context: access)
+            jobs = Jobs(WorkloadAgent, clusters, it.jobs.config)
+            connected = ConnectedClusters(clusters, clock)
+            connection = ClusterConnection("east", None, ("inference",))
+            assert (await jobs.look("job-1", "v1")).status == "invalidIntegration"
+            [silent] = await connected.sets([connection])
+            assert silent.message == "the cluster does not allow this to the access of its job agents"
+            await allow(it.client, kube_namespace, rules_of("workload.md"))
+
+            async def is_let() -> bool:
+                return (await jobs.look("job-1", "v1")).status != "invalidIntegration"
+
+            try:
+                await until(is_let)
+                assert (await jobs.ended("job-1", "v1")).status == "successful"
+                [answer] = await connected.sets([connection])
+                [held] = [each for each in answer.items if each.item.namespace == kube_namespace]
+                seen = await connected.explain(connection, held)
+                assert seen is not None
+                assert seen.tree.state == "done"
+                assert await connected.order(connection, held, operate.pause)
+            finally:
+                await forbid(it.client, kube_namespace)
+                await connected.close()
+
+    play(story(), 120)

@@ -20,6 +20,7 @@ import pytest
 import kube
 from agents.support import HOME, cancel, document, opened, order, put
 from headgate.agents.kubernetes_job import JOBS
+from headgate.agents.work import kept_of
 from headgate.graph.reconcile import labels
 from headgate.store import Dispatch, Store
 from headgate.workload.plan.situation import ABORT
@@ -203,4 +204,4 @@ def test_what_is_stopped_is_taken_back_once_at_whatever_moment_its_agent_is_kill
 
 def _kept(store: Store, job: str) -> dict[str, Any]:
     found = store.order(HOME, job)
-    return {} if found is None or not found.state else dict(json.loads(found.state))
+    return {} if found is None else dict(kept_of(found).agent)

@@ -8,26 +8,30 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 import msgspec
 
 from headgate.agents import job_marks
-from headgate.agents.cluster_rollouts import Explain
-from headgate.agents.clusters import Clusters
+from headgate.agents.cluster_rollouts import Explain, SeenRollout
+from headgate.agents.clusters import Clusters, ReachedCluster
 from headgate.api import replies
-from headgate.api.calls import Answer, Request
+from headgate.api.calls import Answer, LevelsBelow, Refusal, Request
 from headgate.kernel.explanations import ExplanationTree, Level
+from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Rejected
 from headgate.kubernetes.errors import ApiError, ForbiddenError, NotFoundError, UnauthorizedError
+from headgate.kubernetes.resources import ApiResource, Document
+from headgate.operator.looking import one_object
 from headgate.runtime.commands import EngineView
 from headgate.workload import model as workload
 
 LONGEST_SECONDS = 5.0
 MOST_AT_ONCE = 8
 UNKNOWN = "unknown"
+EXPLAINING = "explainBegunObject"
 _LEVELS: Mapping[str, Level] = {"graph": "graph", "workload": "workload"}
 _log = logging.getLogger("headgate.clusters")
 
@@ -105,11 +109,46 @@ async def add(call: Request, answer: Answer) -> Answer:
     begun = await replies.ask(call, partial(_begun, call.workspace, str(job["id"])))
     if begun is None:
         return answer
-    below = (await levels.explain(begun)).document()
+    below = await _explained(call, levels, begun)
     for child in document["tree"]["children"]:
         if child["subject"] == f"job {job['id']}":
             child["children"] = [*child["children"], below]
     return Answer(answer.status, document, answer.headers, answer.media_type)
+
+
+async def _explained(call: Request, levels: LevelsBelow, begun: BegunObject) -> dict[str, Any]:
+    """Beside the server, where there is a process for that: a large set takes a while to be explained."""
+    aside = call.service.aside
+    if aside is None:
+        return (await levels.explain(begun)).document()
+    asked = msgspec.structs.replace(call, query=msgspec.to_builtins(begun), raw_body=b"")
+    try:
+        answer = await aside.answer("clusters", EXPLAINING, asked)
+    except Refusal as refusal:
+        return begun.silent(f"it is not looked at now: {refusal.detail}").document()
+    if answer.status != 200:
+        return begun.silent("it is not looked at now").document()
+    found: dict[str, Any] = msgspec.json.decode(answer.document)
+    return found
+
+
+async def explain_begun(call: Request) -> Answer:
+    """The part of it that is done aside."""
+    assert call.service.levels is not None
+    begun = msgspec.convert(call.query, BegunObject)
+    return Answer(200, msgspec.json.encode((await call.service.levels.explain(begun)).document()))
+
+
+def looking(clock: Callable[[], Instant]) -> Explain:
+    """How agents and explanations see an object of a cluster."""
+
+    async def explain(
+        cluster: ReachedCluster, resource: ApiResource, document: Document
+    ) -> SeenRollout | None:
+        found = await one_object.look(cluster.client, cluster.discovery, resource, document, clock())
+        return None if found is None else SeenRollout(found.tree, found.pods)
+
+    return explain
 
 
 def _begun(workspace: str, job_id: str, view: EngineView) -> BegunObject | None:

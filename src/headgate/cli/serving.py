@@ -19,8 +19,7 @@ import uvicorn
 from headgate.agents import addresses
 from headgate.agents.addresses import Addresses
 from headgate.agents.argocd import ArgocdAgent
-from headgate.agents.cluster_rollouts import SeenRollout
-from headgate.agents.clusters import Clusters, ReachedCluster
+from headgate.agents.clusters import Clusters
 from headgate.agents.credentials import Credentials
 from headgate.agents.exec import ExecAgent
 from headgate.agents.github import GithubAgent
@@ -39,7 +38,7 @@ from headgate.api.authentication import Authenticator
 from headgate.api.calls import Service
 from headgate.api.cluster_discovery import ClusterDiscovery, DiscoveredCluster
 from headgate.api.connected_clusters import ConnectedClusters
-from headgate.api.levels_below import ClusterLevels
+from headgate.api.levels_below import ClusterLevels, looking
 from headgate.api.login_codes import LoginCodes
 from headgate.api.metrics import Metrics
 from headgate.api.oidc import OidcVerifier
@@ -49,8 +48,6 @@ from headgate.api.routes import ALL, checks
 from headgate.cli import data_folder
 from headgate.cli.connections import BoundedConnection
 from headgate.fleet.model.changes import JobReported
-from headgate.kubernetes.resources import ApiResource, Document
-from headgate.operator.looking import one_object
 from headgate.runtime import holders
 from headgate.runtime.clocks import ClockWatch
 from headgate.runtime.health import STOPS_REQUESTS, Health
@@ -164,6 +161,7 @@ class Process:
         self._aside: Aside | None = None
         self._closing: list[Callable[[], Coroutine[Any, Any, None]]] = []
         asked = Clusters(options.allowed_clusters)
+        self._explained = looking(self._watch.now)
         self._levels = ClusterLevels(asked, self._explained)
         self._clusters = ConnectedClusters(asked, self._watch.now)
 
@@ -286,14 +284,6 @@ class Process:
             WorkloadAgent(clusters, self._watch.now, self._explained),
         )
         return AgentRunner(self.store, self._report, self._watch.now, self.holder, agents)
-
-    async def _explained(
-        self, cluster: ReachedCluster, resource: ApiResource, document: Document
-    ) -> SeenRollout | None:
-        found = await one_object.look(
-            cluster.client, cluster.discovery, resource, document, self._watch.now()
-        )
-        return None if found is None else SeenRollout(found.tree, found.pods)
 
     async def _wait_for_signal(self) -> None:
         assert self._stop is not None

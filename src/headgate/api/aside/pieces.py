@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from headgate.api import large_bodies, sets
+from headgate.api import large_bodies, levels_below, sets
 from headgate.api.calls import Answer, Request
 from headgate.api.routes import manifests, resource_sets
 
@@ -38,6 +38,10 @@ async def parse_manifests(call: Request, send: Send) -> Answer:
     return Answer(200, b"")
 
 
+async def explain_begun(call: Request, send: Send) -> Answer:
+    return await levels_below.explain_begun(call)
+
+
 async def rehearse(call: Request, send: Send) -> Answer:
     return await manifests.rehearse(call)
 
@@ -51,4 +55,5 @@ ALL: dict[str, Piece] = {
     resource_sets.PARSING: parse_set,
     manifests.PARSING: parse_manifests,
     manifests.REHEARSING: rehearse,
+    levels_below.EXPLAINING: explain_begun,
 }

@@ -23,6 +23,7 @@ from headgate.api import problems, reading, responding
 from headgate.api.aside import frames, pieces
 from headgate.api.calls import Answer, Principal, Request, Route, Service
 from headgate.api.connected_clusters import ConnectedClusters
+from headgate.api.levels_below import ClusterLevels, looking
 from headgate.api.reading import BodyLimits
 from headgate.api.routes import ALL
 from headgate.runtime import holders
@@ -114,11 +115,13 @@ async def serve(descriptor: int, database: str, allowed_clusters: list[str] | No
     store = open_store(database)
     worker = Worker(store, WorkerSettings(f"{holders.this_process()}-aside", decides=False))
     worker.start()
+    clusters = Clusters(allowed_clusters)
     service = Service(
         worker_client=_OnlyLooking(worker),
         store=store,
         clock=wall_clock,
-        clusters=ConnectedClusters(Clusters(allowed_clusters), wall_clock),
+        levels=ClusterLevels(clusters, looking(wall_clock)),
+        clusters=ConnectedClusters(clusters, wall_clock),
     )
     answering = Answering(service, writer)
     tasks: dict[int, asyncio.Task[None]] = {}
