@@ -45,7 +45,9 @@ def client(server: Server) -> Client:
     found.apply(
         manifest("JobAgent", NAME, type="exec", config={"command": "false"}),
         manifest("Environment", "prod", resourceSelector="true"),
-        manifest("Deployment", HALF, jobAgent=NAME, resourceSelector="true", variables={NAME: {"default": NAME}}),
+        manifest(
+            "Deployment", HALF, jobAgent=NAME, resourceSelector="true", variables={NAME: {"default": NAME}}
+        ),
         manifest("Resource", NAME, kind="Node"),
         manifest("Policy", NAME, selector="true", rules=[{"name": NAME, "approval": {"minApprovals": 1}}]),
         manifest("Signal", NAME, value=NAME),
@@ -86,7 +88,9 @@ def paths() -> list[str]:
 
 def flaws(page: Page, axe: str) -> list[Any]:
     page.evaluate(axe)
-    found = page.evaluate("axe.run(document, {resultTypes: ['violations']}).then((found) => found.violations)")
+    found = page.evaluate(
+        "axe.run(document, {resultTypes: ['violations']}).then((found) => found.violations)"
+    )
     return [
         {"rule": one["id"], "nodes": [node["html"][:200] for node in one["nodes"][:3]]}
         for one in found
@@ -131,7 +135,9 @@ def test_names_are_shown_and_not_obeyed_anywhere(page: Page, client: Client) -> 
         page.set_viewport_size({"width": width, "height": 900})
         for path in paths():
             settled(page, client.address + path)
-            wider = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+            wider = page.evaluate(
+                "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+            )
             if wider > 0:
                 too_wide[f"{path} at {width}"] = wider
             assert page.locator("main img, main script").count() == 0, path

@@ -64,7 +64,9 @@ def test_the_schema_is_offered_while_a_policy_is_written(inside: Page, client: C
     fleet(client)
     inside.goto(f"{client.address}/policies?new=yes")
     editor = inside.get_by_label("The policy in YAML")
-    editor.fill("apiVersion: headgate.dev/v1\nkind: Policy\nmetadata:\n  name: fresh\nspec:\n  rules:\n    - ")
+    editor.fill(
+        "apiVersion: headgate.dev/v1\nkind: Policy\nmetadata:\n  name: fresh\nspec:\n  rules:\n    - "
+    )
     editor.press("End")
     editor.press_sequentially("appro")
     inside.get_by_role("option", name="approval").click()
@@ -130,7 +132,9 @@ def test_a_target_shows_its_gates_log_and_variables(inside: Page, client: Client
     gates = inside.get_by_role("region", name="Gates, in order")
     expect(gates).to_contain_text("ends when enough people have approved")
     expect(gates).to_contain_text("can change it")
-    expect(inside.get_by_role("region", name="Variables", exact=True)).to_contain_text("the variable set zones")
+    expect(inside.get_by_role("region", name="Variables", exact=True)).to_contain_text(
+        "the variable set zones"
+    )
     gates.get_by_role("button", name="Skip").click()
     dialog = inside.get_by_role("dialog")
     dialog.get_by_label("Reason").fill("an emergency")
@@ -145,7 +149,7 @@ def test_a_target_shows_its_gates_log_and_variables(inside: Page, client: Client
     confirm(inside, "Redeploy")
     expect(history).to_contain_text("redeploy")
     inside.goto(f"{client.address}/approvals")
-    skips = inside.get_by_role("region", name="Skips")
+    skips = inside.get_by_role("region", name="Skips", exact=True)
     expect(skips).to_contain_text("an emergency")
     skips.get_by_role("button", name="End").click()
     confirm(inside, "End")

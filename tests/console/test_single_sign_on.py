@@ -34,7 +34,9 @@ def test_a_person_logs_in_at_their_provider(page: Page, machine: tuple[Server, I
     assert page.url == f"{server.address}/freezes?q=x"
     (cookie,) = page.context.cookies()
     assert (cookie["httpOnly"], cookie["sameSite"]) == (True, "Strict")
-    assert page.evaluate("document.cookie + JSON.stringify({...localStorage, ...sessionStorage})").find("ey") < 0
+    assert (
+        page.evaluate("document.cookie + JSON.stringify({...localStorage, ...sessionStorage})").find("ey") < 0
+    )
     page.get_by_text("ada@example.com", exact=True).click()
     page.get_by_role("button", name="Log out").click()
     expect(page.get_by_text("You are logged out.")).to_be_visible()

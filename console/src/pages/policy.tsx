@@ -17,7 +17,7 @@ import { Foreseen, type PlanWish, usePlan } from "../ui/plan";
 import { plural, spaced } from "../words";
 import { Reached } from "./versions";
 
-const DELETABLE = { kind: "Policy", collection: "policies", noun: "policy", permission: "policy:write", isPlanned: true };
+const DELETABLE = { kind: "Policy", collection: "policies", noun: "policy", permission: "policy:write", isPlanned: true, isConfirmed: true };
 const TEMPLATE = `apiVersion: headgate.dev/v1
 kind: Policy
 metadata:
