@@ -12,6 +12,8 @@ export interface Deletable {
   permission: string;
   /** Whether a plan says what follows from it. */
   isPlanned?: boolean;
+  /** Whether the API asks to be told that it is meant; whoever has typed the name has said so. */
+  isConfirmed?: boolean;
 }
 
 export function remove(what: Deletable, name: string): Act {
@@ -25,7 +27,7 @@ export function remove(what: Deletable, name: string): Act {
     ...(what.isPlanned ? { plan: () => ({ deletions: [{ kind: what.kind, name }] }) } : {}),
     confirms: ofObject(what.kind, name),
     run: async () => {
-      const answer = await send<Deletion | undefined>("DELETE", `${what.collection}/${place(name)}`);
+      const answer = await send<Deletion | undefined>("DELETE", `${what.collection}/${place(name)}`, undefined, true, what.isConfirmed ? { confirm: true } : {});
       const targets = answer?.concerns?.targets;
       return `the ${what.noun} ${name} is deleted${targets ? `, which concerns ${plural(targets, "target")}` : ""}`;
     },

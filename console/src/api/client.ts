@@ -64,7 +64,7 @@ export async function send<T>(method: string, path: string, body?: unknown, scop
 export async function openFollowed(path: string, after: number | null, signal: AbortSignal): Promise<Response> {
   const headers: Record<string, string> = { Accept: "text/event-stream" };
   if (after !== null) headers["Last-Event-ID"] = String(after);
-  const answer = await fetch(address(path), { headers, credentials: "same-origin", signal });
+  const answer = await fetch(address(path, { follow: true }), { headers, credentials: "same-origin", signal });
   if (answer.status === 401) onSessionEnd();
   if (!answer.ok) throw new Refused(await readProblem(answer));
   return answer;

@@ -17,7 +17,7 @@ import { Foreseen, type PlanWish, usePlan } from "../ui/plan";
 import { plural, spaced } from "../words";
 import { Reached } from "./versions";
 
-const DELETABLE = { kind: "Policy", collection: "policies", noun: "policy", permission: "policy:write", isPlanned: true };
+const DELETABLE = { kind: "Policy", collection: "policies", noun: "policy", permission: "policy:write", isPlanned: true, isConfirmed: true };
 const TEMPLATE = `apiVersion: headgate.dev/v1
 kind: Policy
 metadata:
@@ -30,10 +30,14 @@ spec:
         minApprovals: 1
 `;
 
-/** The manifest of a policy, as `headgate export` writes it. */
+/** The manifest of a policy, without what follows from where and when it was made: as `headgate export` writes it. */
 async function manifestOf(name: string): Promise<unknown> {
   const answer = await send<{ differences: Difference[] }>("POST", "diff", { deletions: [{ kind: "Policy", name }] });
-  return answer.differences.find((one) => one.kind === "Policy" && one.name === name)?.before ?? null;
+  const before = answer.differences.find((one) => one.kind === "Policy" && one.name === name)?.before;
+  if (!before) return null;
+  const { workspace: _workspace, ...metadata } = before["metadata"] as Record<string, unknown>;
+  const { createdAt: _createdAt, ...spec } = before["spec"] as Record<string, unknown>;
+  return { ...before, metadata, spec };
 }
 
 export function PolicyPage({ name }: { name: string }): ReactNode {

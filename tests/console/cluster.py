@@ -1,0 +1,119 @@
+"""A cluster as far as pages about it need one: it lists what it has, and keeps what is patched."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import urlsplit
+
+Document = dict[str, Any]
+_KINDS = {
+    "": [("Pod", "pods"), ("Service", "services"), ("ConfigMap", "configmaps")],
+    "apps": [("ControllerRevision", "controllerrevisions"), ("Deployment", "deployments")],
+    "autoscaling": [("HorizontalPodAutoscaler", "horizontalpodautoscalers")],
+    "grove.io": [
+        ("PodCliqueSet", "podcliquesets"), ("PodClique", "podcliques"),
+        ("PodCliqueScalingGroup", "podcliquescalinggroups"),
+    ],
+    "scheduler.grove.io": [("PodGang", "podgangs")],
+    "kro.run": [("ResourceGraphDefinition", "resourcegraphdefinitions"), ("GraphRevision", "graphrevisions")],
+}  # fmt: skip
+_VERSIONS = {"": "v1", "apps": "v1", "autoscaling": "v2"}
+_OF_THE_CLUSTER = ("resourcegraphdefinitions", "graphrevisions")
+
+
+def _discovery(is_core: bool) -> Document:
+    groups = [
+        {
+            "metadata": {"name": group},
+            "versions": [
+                {
+                    "version": _VERSIONS.get(group, "v1alpha1"),
+                    "resources": [
+                        {
+                            "resource": plural,
+                            "responseKind": {"kind": kind},
+                            "scope": "Cluster" if plural in _OF_THE_CLUSTER else "Namespaced",
+                        }
+                        for kind, plural in kinds
+                    ],
+                }
+            ],
+        }
+        for group, kinds in _KINDS.items()
+        if (group == "") == is_core
+    ]
+    return {"kind": "APIGroupDiscoveryList", "items": groups}
+
+
+class Cluster:
+    def __init__(self) -> None:
+        self.address = ""
+        self.objects: dict[str, list[Document]] = {}
+        self.patches: list[Document] = []
+
+    def answer(self, path: str) -> tuple[int, Document]:
+        if path in ("/api", "/apis"):
+            return 200, _discovery(path == "/api")
+        if path == "/api/v1/namespaces/kube-system":
+            return 200, {"metadata": {"uid": "one"}}
+        plural, _, name = path.partition("/v1alpha1/")[2].rpartition("/")
+        listed = self.objects.get(path.rpartition("/")[2])
+        if listed is not None or not name or path.count("/") < 6:
+            return 200, {"metadata": {"resourceVersion": "9"}, "items": listed or []}
+        kind = plural.rpartition("/")[2]
+        found = [one for one in self.objects.get(kind, []) if one["metadata"]["name"] == name]
+        return (200, found[0]) if found else (200, {"metadata": {"resourceVersion": "9"}, "items": []})
+
+
+@contextmanager
+def running() -> Iterator[Cluster]:
+    cluster = Cluster()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self._answer(*cluster.answer(urlsplit(self.path).path))
+
+        def do_PATCH(self) -> None:
+            patch = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            cluster.patches.append(patch)
+            status, found = cluster.answer(urlsplit(self.path).path)
+            found.setdefault("spec", {}).setdefault("updateStrategy", {}).update(
+                patch.get("spec", {}).get("updateStrategy", {})
+            )
+            self._answer(status, found)
+
+        def _answer(self, status: int, document: Document) -> None:
+            body = json.dumps(document).encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            return
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    cluster.address = f"http://127.0.0.1:{server.server_port}"
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield cluster
+    server.shutdown()
+    server.server_close()
+
+
+def kubeconfig(cluster: Cluster) -> str:
+    return json.dumps(
+        {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "current-context": "east",
+            "clusters": [{"name": "east", "cluster": {"server": cluster.address}}],
+            "users": [{"name": "me", "user": {"token": "x"}}],
+            "contexts": [{"name": "east", "context": {"cluster": "east", "user": "me"}}],
+        }
+    )
