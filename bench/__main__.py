@@ -17,6 +17,7 @@ NAMES = (
     "workload",
     "graph",
     "service",
+    "console",
     "history",
     "reports",
     "waits",

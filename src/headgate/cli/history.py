@@ -1,4 +1,5 @@
 from collections import Counter
+from functools import partial
 from typing import Any
 
 import click
@@ -13,12 +14,9 @@ TIMEOUT_SECONDS = 60.0
 
 
 @click.command("history")
-@click.option(
-    "--at",
-    required=True,
-    metavar="TIME",
-    help="The moment, 2026-03-01T09:00:00Z, or how long ago it was: 2h.",
-)
+@click.option("--at", metavar="TIME", help="The moment, 2026-03-01T09:00:00Z, or how long ago it was: 2h.")
+@click.option("--since", metavar="TIME", help="Instead of one moment, what has changed since this one.")
+@click.option("--until", metavar="TIME", help="With --since: up to this moment; now if absent.")
 @click.option(
     "--deployment", metavar="NAME", help="Only its targets.", shell_complete=completions.names("deployments")
 )
@@ -31,16 +29,50 @@ TIMEOUT_SECONDS = 60.0
 )
 @options.output()
 @options.with_server
-def command(client: ApiClient, at: str, deployment: str | None, environment: str | None, form: str) -> None:
-    """Shows how it was at a past moment: targets, groups that had not ended, and budgets.
+def command(
+    client: ApiClient,
+    at: str | None,
+    since: str | None,
+    until: str | None,
+    deployment: str | None,
+    environment: str | None,
+    form: str,
+) -> None:
+    """Shows how it was at a past moment: targets, groups that had not ended, and budgets; or what changed in a time.
 
     Exit codes: 0 shown; 1 that moment is not recorded, or no longer kept; 2 called wrongly; 4 the server cannot be
     reached; 5 not allowed.
     """
-    query = {"at": _moment(at), "deployment": deployment, "environment": environment}
+    if (at is None) == (since is None):
+        raise click.UsageError("give --at or --since")
+    if since is None and until is not None:
+        raise click.UsageError("--until goes with --since")
+    query = {"deployment": deployment, "environment": environment}
     with ApiClient(client.connection, timeout_seconds=TIMEOUT_SECONDS, attempts=client.attempts) as asking:
-        found = asking.get(path("history"), query)
+        if since is not None:
+            span = {"since": _moment(since), "until": None if until is None else _moment(until)}
+            found = asking.get(path("history", "changes"), {**query, **span})
+            shown = partial(_changes, tables.printable_document(found))
+            output.result(found, form, shown, str(span["since"]))
+            return
+        found = asking.get(path("history"), {**query, "at": _moment(str(at))})
     output.result(found, form, lambda: _printed(tables.printable_document(found), form), found["at"])
+
+
+def _changes(found: dict[str, Any]) -> str:
+    rows = [[one["at"], one["name"], *_change(one["table"], one["row"])] for one in found["changes"]]
+    lines = tables.aligned([["AT", "NAME", "IS", "RUNS"], *rows]) if rows else ["nothing has changed"]
+    if found["wasCut"]:
+        lines.append("What was before is not shown: it is too much, or no longer kept.")
+    return "\n".join(lines)
+
+
+def _change(table: str, row: dict[str, Any] | None) -> tuple[str, str]:
+    if row is None:
+        return "gone", ""
+    if table == "targets":
+        return row["state"], row["current"] or NOTHING
+    return (row["status"] if table == "groups" else f"{row['used']} of {row['limit']}"), ""
 
 
 def _moment(text: str) -> str:

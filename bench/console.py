@@ -1,0 +1,144 @@
+"""The console in a real browser with few and with many targets: the first view, scrolling, and a change from its commit
+to the screen. Figures of the browser itself; nothing is judged."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from playwright.sync_api import Page, sync_playwright
+
+SIZES = (100, 10_000)
+CHANGES = 10
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+_SCROLL = """
+() => new Promise((resolve) => {
+  const grid = document.querySelector(".grid");
+  const frames = [];
+  let last = performance.now();
+  const step = (now) => {
+    frames.push(now - last);
+    last = now;
+    grid.scrollTop += 400;
+    if (frames.length < 120) requestAnimationFrame(step);
+    else resolve(frames.slice(1).sort((a, b) => a - b));
+  };
+  requestAnimationFrame(step);
+})
+"""
+_SEEN = """
+(name) => new Promise((resolve) => {
+  const look = () => {
+    if (document.querySelector(".legend")?.textContent.includes(name)) resolve(Date.now());
+    else requestAnimationFrame(look);
+  };
+  look();
+})
+"""
+
+
+def run() -> Iterator[str]:
+    if CHROMIUM is None:
+        yield "console: Chromium is not installed here"
+        return
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        for size in SIZES:
+            with tempfile.TemporaryDirectory() as folder:
+                page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
+                yield from _measured(page, Path(folder), size)
+                page.context.close()
+        browser.close()
+
+
+def _measured(page: Page, folder: Path, size: int) -> Iterator[str]:
+    command = [sys.executable, "-m", "headgate", "up", "--port", "0", "--data", str(folder / "data")]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        assert process.stdout is not None
+        address = process.stdout.readline().split()[3]
+        token = process.stdout.readline().split()[-1]
+        link = process.stdout.readline().split()[-1]
+        service = _Service(address, token)
+        service.fill(size)
+        page.set_default_timeout(120_000)
+        page.goto(link)
+        page.wait_for_selector(".fresh.good", timeout=120_000)
+        begin = time.monotonic()
+        page.goto(f"{address}/fleet?view=grid")
+        page.wait_for_selector(".legend .mark", timeout=120_000)
+        first = time.monotonic() - begin
+        page.wait_for_timeout(3_000)
+        frames = page.evaluate(_SCROLL)
+        taken = sorted(_live(page, service, size))
+        yield (
+            f"console: {size:,} targets, first view {first:.2f} s (target 2); frames while scrolling: median "
+            f"{frames[len(frames) // 2]:.0f} ms, longest {frames[-1]:.0f} ms, {sum(one > 50 for one in frames)} of "
+            f"{len(frames)} over 50 ms; a change on screen after its commit: median {taken[len(taken) // 2]:.0f} ms, "
+            f"longest {taken[-1]:.0f} ms (target 300)"
+        )
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def _live(page: Page, service: _Service, size: int) -> Iterator[float]:
+    """A freeze of one target: the answer to whoever asked for it is its commit."""
+    for number in range(CHANGES):
+        page.evaluate("(text) => { window.seen = undefined; }", "")
+        said = f"{number + 1:,} frozen"
+        page.evaluate(f"(text) => {{ window.seen = ({_SEEN})(text); }}", said)
+        service.ask(
+            "POST",
+            "freezes",
+            {"name": f"f{number}", "reason": "bench", "selector": f"resource.name == 'node-{number}'"},
+        )
+        committed = time.time() * 1000
+        yield page.evaluate("() => window.seen") - committed
+        page.wait_for_timeout(500)
+
+
+class _Service:
+    def __init__(self, address: str, token: str) -> None:
+        self._address = address
+        self._token = token
+
+    def ask(self, method: str, path: str, body: Any) -> Any:
+        request = urllib.request.Request(
+            f"{self._address}/v1/{path}",
+            msgspec.json.encode(body),
+            {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"},
+            method=method,
+        )
+        with urllib.request.urlopen(request, timeout=300) as answer:
+            return msgspec.json.decode(answer.read() or b"null")
+
+    def fill(self, size: int) -> None:
+        """All of them wait for somebody's approval."""
+
+        def manifest(kind: str, name: str, **spec: Any) -> dict[str, Any]:
+            return {"apiVersion": "headgate.dev/v1", "kind": kind, "metadata": {"name": name}, "spec": spec}
+
+        rule = {"name": "yes", "approval": {"minApprovals": 1}}
+        things = [
+            manifest("JobAgent", "puller"),
+            manifest("Environment", "prod", resourceSelector="true"),
+            manifest("Deployment", "api", jobAgent="puller", resourceSelector="true"),
+            manifest("Policy", "careful", selector="true", rules=[rule]),
+        ]
+        self.ask("POST", "apply", {"manifests": things})
+        resources = [
+            {"name": f"node-{number}", "kind": "Node", "metadata": {"zone": str(number % 3)}}
+            for number in range(size)
+        ]
+        self.ask("PUT", "resources/set", {"provider": "bench", "resources": resources})
+        self.ask("POST", "deployments/api/versions", {"tag": "v1"})
