@@ -53,6 +53,7 @@ class Waker:
             or is_stranded
             or bool(record.given_up)
             or record.given_up_values is not None
+            or record.given_up_rollback is not None
             or convergence.is_passed_over(self._state, target)
         )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from headgate.fleet.model.records import GivenUp, GivenUpValues, Group, Member
+from headgate.fleet.model.records import GivenUp, GivenUpRollback, GivenUpValues, Group, Member
 from headgate.fleet.state import candidates, variables
 from headgate.fleet.state.state import State
 from headgate.fleet.state.units import Site, Target
@@ -18,9 +18,14 @@ How = Literal["aborted", "skipped", "rolledBack", "left"]
 
 
 def note(state: State, site: Site, group: Group, member: Member, how: How, reason: str, now: Instant) -> None:
-    """What the member had locked and will not run: its version or its values, and the version that was to follow."""
+    """What the member had locked and will not run: its version, its values or its way back, and the version that was to
+    follow."""
     if member.kind == "variable":
         _note_values(state, site, group, member.deployment, how, reason, now)
+    target = site.members.get(member.deployment)
+    if member.kind == "rollback" and member.version is not None and target is not None:
+        target.record.given_up_rollback = GivenUpRollback(group.id, how, reason, now, member.version)
+        state.target_changed(target)
     if member.role == "member" and member.kind == "deploy" and member.version is not None:
         note_version(state, site, group, member.deployment, member.version, how, reason, now)
     note_next(state, site, group, member, how, reason, now)

@@ -56,6 +56,7 @@ def create(
     record.ordered = None
     record.failed_at = None
     record.failed_version = None
+    record.given_up_rollback = None
     state.journal.created.append(job)
     state.journal.changed("job", job.id)
     state.observer.on_job_created(job, judged)
@@ -184,7 +185,7 @@ def note_running(state: State, target: Target, version: str, variables: Variable
     record.deployed_at = now
     record.verification = "none"
     record.adopted_by = None
-    record.given_up_values = None
+    record.given_up_values = record.given_up_rollback = None
     record.ran = [*(one for one in record.ran if one != version), version][-MOST_KEPT_AS_RAN:]
     _forget_given_up(state, target)
     successes.noted(state, target, version, now)
@@ -345,6 +346,7 @@ def order_rollback(
     if to_version is not None:
         record.rollback_to = to_version
         record.rollback_cause = cause
+        record.given_up_rollback = None
         successes.lost(state, target, from_version)
 
 

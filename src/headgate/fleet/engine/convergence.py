@@ -8,7 +8,7 @@ from headgate.fleet.cycles import collecting, giving_up, shape, targets
 from headgate.fleet.engine import target_states
 from headgate.fleet.gates import gates
 from headgate.fleet.model.records import MEMBER_SETTLED
-from headgate.fleet.state import variables
+from headgate.fleet.state import rollbacks, variables
 from headgate.fleet.state.state import State
 from headgate.fleet.state.units import Site, Target, VersionNode
 from headgate.kernel import instants
@@ -47,8 +47,13 @@ def _is_in_unfinished_group(target: Target) -> bool:
 
 
 def _is_at_fault(state: State, target: Target) -> bool:
-    """What was tried last has failed for good, or what runs is bad and nothing is left to go back to."""
-    return target.record.failed_at is not None or target_states.is_stranded(state, target)
+    """What was tried last has failed for good, or what runs is bad and nothing is left to go back to, or a cycle has given
+    up the way back."""
+    return (
+        target.record.failed_at is not None
+        or target_states.is_stranded(state, target)
+        or rollbacks.given_up(state, target) is not None
+    )
 
 
 def _has_something_ahead(state: State, target: Target, now: Instant) -> bool:

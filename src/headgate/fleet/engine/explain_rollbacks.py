@@ -26,6 +26,21 @@ def verdicts_of(state: State, target: Target) -> Iterator[tuple[VersionNode | No
         undone = runs if runs is not None and runs.id != failed.version else None
         message = failed_sentence(state, target, failed)
         yield undone, GateResult(None, "rollback", decisions.denied(Reason.FAILED, message))
+    else:
+        yield from _given_up(state, target)
+
+
+def _given_up(state: State, target: Target) -> Iterator[tuple[VersionNode | None, GateResult]]:
+    """Nobody else says that it was to go back: what runs may well be the newest."""
+    back, noted = rollbacks.given_up(state, target), target.record.given_up_rollback
+    if back is None or noted is None:
+        return
+    message = (
+        f"the rollback to {back.tag} has not run: group {noted.group} ended before its turn at "
+        f"{instants.show_to_the_second(noted.at)} ({noted.reason}); it goes back because: "
+        f"{target.record.rollback_cause}; it is tried again when an operator retries it, and a newer version replaces it"
+    )
+    yield back, GateResult(None, "rollback", decisions.denied(Reason.FAILED, message))
 
 
 def waiting_sentence(

@@ -152,6 +152,9 @@ def _of_retry(state: State, target: Target, before: VersionNode | None, to: Vers
     failed = _failed_rollback(state, target, to)
     if failed is not None:
         return _of_rollback_again(state, target, before, failed)
+    back = rollbacks.given_up(state, target)
+    if back is not None and to in (None, back):
+        return Prospect(target, before, back)
     given_up = given_up_here(state, target)
     if to is not None and to.id not in given_up:
         tags = _tags(state, given_up)
@@ -307,6 +310,9 @@ def _carry_out(
     match change.action:
         case "retry" | "rollback" if failed is not None and one.after is not None:
             _roll_back_again(state, target, one.after, failed, change.user, now)
+        case "retry" if one.after is not None and one.after is rollbacks.given_up(state, target):
+            target.record.rollback_to = one.after.id
+            target.record.given_up_rollback = None
         case "retry":
             _retry(state, target, to, change.user, now)
         case "adopt" if one.after is not None:
@@ -369,6 +375,7 @@ def _retry(state: State, target: Target, to: VersionNode | None, user: str, now:
         record.given_up.pop(to.id, None)
     if to is None or to.id == record.deployed:
         record.given_up_values = None
+        record.given_up_rollback = None
     if record.fault is not None and (to is None or record.fault.version == to.id):
         record.fault = None
     if to is None or record.failed_version == to.id:

@@ -8,7 +8,7 @@ from headgate.fleet.cycles import collecting, group_rollbacks, shape, targets
 from headgate.fleet.gates import gates
 from headgate.fleet.model.objects import TargetState
 from headgate.fleet.model.records import Group, Member
-from headgate.fleet.state import candidates, variables
+from headgate.fleet.state import candidates, rollbacks, variables
 from headgate.fleet.state.state import State
 from headgate.fleet.state.units import Target, VersionNode
 from headgate.kernel.instants import Instant
@@ -80,7 +80,7 @@ def _has_work(state: State, target: Target, now: Instant) -> bool:
     _, member = group_and_member(target)
     if member is not None and member.state in STILL_TO_RUN:
         return True
-    if record.retry_at is not None or record.ordered:
+    if record.retry_at is not None or record.ordered or rollbacks.given_up(state, target) is not None:
         return True
     if any(not is_excluded(state, target, version, now) for version in ahead_of(state, target)):
         return True

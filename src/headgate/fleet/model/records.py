@@ -145,6 +145,13 @@ class GivenUpValues(GivenUp, omit_defaults=True, eq=False, gc=False):
     variables: Variables = ()
 
 
+class GivenUpRollback(GivenUp, omit_defaults=True, eq=False, gc=False):
+    """The same of a way back that was ordered: only who orders it again goes it."""
+
+    version: str = ""
+    """The version's id that it was to go back to."""
+
+
 class Left(msgspec.Struct, gc=False):
     """When a target ended, and of what it was: ids, because names are given again."""
 
@@ -192,6 +199,8 @@ class TargetRecord(msgspec.Struct, omit_defaults=True, eq=False, gc=False):
     """Versions newer than what runs that were locked by a group and given up with it, by version id."""
     given_up_values: GivenUpValues | None = None
     """Changed values of what runs that were given up with a group."""
+    given_up_rollback: GivenUpRollback | None = None
+    """A way back that was given up with a group before its turn."""
     failures: dict[str, Variables] = {}
     """Releases that failed for good here, version id to resolved values; another set of values is another release."""
     fault: Fault | None = None

@@ -44,6 +44,16 @@ def failed(state: State, target: Target) -> Job | None:
     return in_vain(state, target) if target.record.failed_at is not None else None
 
 
+def given_up(state: State, target: Target) -> VersionNode | None:
+    """Where it was to go back to when a group gave that up: until somebody orders it again, or something newer runs."""
+    record = target.record
+    noted = record.given_up_rollback
+    version = state.version(noted.version) if noted is not None and record.rollback_to is None else None
+    if version is None or version.object.status == "rejected" or version.id == record.deployed:
+        return None
+    return version
+
+
 def again(state: State, target: Target, job: Job) -> VersionNode | None:
     """Where the rollback that failed goes when it is tried again: further back, if its version was rejected meanwhile."""
     version = state.version(job.version)
