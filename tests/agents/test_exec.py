@@ -29,7 +29,7 @@ def folder(tmp_path: Path) -> Path:
 async def ended(agent: ExecAgent, assignment: Assignment) -> JobProgress:
     progress = await agent.start(assignment)
     while not progress.has_ended:
-        await asyncio.sleep(progress.look_again_seconds or 0)
+        await asyncio.sleep(progress.requeue_seconds or 0)
         progress = await agent.follow(assignment)
     return progress
 

@@ -109,7 +109,7 @@ def test_the_runs_status_becomes_the_jobs(status: str, conclusion: str | None, e
             progress = await it.follow()
             assert progress.status == expected
             assert (progress.message or "").startswith("run 9000000000 ")
-            assert progress.has_ended or progress.look_again_seconds == 10
+            assert progress.has_ended or progress.requeue_seconds == 10
 
     play(story())
 

@@ -63,7 +63,7 @@ def test_the_order_is_sent_signed_and_the_job_runs() -> None:
         async with serving(receiver) as url, agent_of("https://headgate.example/") as agent:
             config = {"url": f"{url}/hook", "secret": SECRET, "headers": {"X-Key": "k"}}
             progress = await agent.start(Shelf().assignment(config, traceParent="00-ab-cd-01"))
-        assert (progress.status, progress.look_again_seconds) == ("inProgress", None)
+        assert (progress.status, progress.requeue_seconds) == ("inProgress", None)
         method, path, headers, body = receiver.requests[0]
         assert (method, path) == ("POST", "/hook")
         assert headers["Headgate-Job"] == headers["Idempotency-Key"] == "job-1"
@@ -281,7 +281,7 @@ def test_a_job_with_a_status_address_is_asked_for() -> None:
                 "pollSeconds": 3,
             }
             started = await agent.start(shelf.assignment(config))
-            assert started.look_again_seconds == 3
+            assert started.requeue_seconds == 3
             first = await agent.follow(shelf.assignment(config))
             second = await agent.follow(shelf.assignment(config))
         assert first is not None

@@ -83,11 +83,11 @@ class Waiting(Agent):
         self.calls.append(f"start {assignment.job.id}")
         self.running += 1
         self.most = max(self.most, self.running)
-        return JobProgress("inProgress", "begun", look_again_seconds=0.01)
+        return JobProgress("inProgress", "begun", requeue_seconds=0.01)
 
     async def follow(self, assignment: Assignment) -> JobProgress:
         if not self.gate.is_set():
-            return JobProgress("inProgress", "begun", look_again_seconds=0.01)
+            return JobProgress("inProgress", "begun", requeue_seconds=0.01)
         self.running -= 1
         return JobProgress("successful", "over")
 

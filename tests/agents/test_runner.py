@@ -115,7 +115,7 @@ def test_a_job_is_started_followed_reported_and_forgotten(store: Store) -> None:
 def test_what_is_due_later_is_put_down_until_then(store: Store) -> None:
     async def story() -> None:
         put(store, order())
-        agent = Scripted(JobProgress("inProgress", look_again_seconds=1_000))
+        agent = Scripted(JobProgress("inProgress", requeue_seconds=1_000))
         runner = runner_of(store, agent, Reports())
         async with running(runner):
             await until(lambda: agent.calls and runner.held == 0)
@@ -492,7 +492,7 @@ def test_a_cancelled_job_that_was_put_down_is_stopped_with_what_was_kept(store: 
     async def story() -> None:
         async def begin(assignment: Assignment) -> JobProgress:
             await assignment.keep(run=7)
-            return JobProgress("inProgress", look_again_seconds=1_000)
+            return JobProgress("inProgress", requeue_seconds=1_000)
 
         put(store, order())
         agent = Scripted(begin)
@@ -509,7 +509,7 @@ def test_a_cancelled_job_that_was_put_down_is_stopped_with_what_was_kept(store: 
 def test_stopping_is_tried_until_it_succeeds(store: Store) -> None:
     async def story() -> None:
         put(store, order())
-        agent = Scripted(JobProgress("inProgress", look_again_seconds=1_000))
+        agent = Scripted(JobProgress("inProgress", requeue_seconds=1_000))
         agent.stop_errors = [TryLaterError("not now"), TryLaterError("not yet", 0.01)]
         runner = runner_of(store, agent, Reports())
         async with running(runner):
@@ -558,7 +558,7 @@ def test_a_job_past_its_deadline_is_stopped_and_timed_out(store: Store) -> None:
 def test_a_job_past_its_deadline_says_what_it_waited_for_and_what_it_leaves(store: Store) -> None:
     async def story() -> None:
         put(store, order(deadline_at=clock() + instants.seconds(0.2)))
-        waiting = JobProgress("inProgress", "waiting for a", look_again_seconds=0.01)
+        waiting = JobProgress("inProgress", "waiting for a", requeue_seconds=0.01)
         agent, reports = Scripted(waiting), Reports()
         agent.stop_errors = [TryLaterError("not now")]
         agent.left = "a is as it was"

@@ -72,7 +72,7 @@ def test_looks_grow_rarer_while_nothing_changes(
     async def story() -> None:
         async with farm(control_plane, kube_namespace, nodes=1) as it:
             await it.deploy("web", 1, budget={"maxUnavailable": 0})
-            waits = [(await it.look()).look_again_seconds for _ in range(6)]
+            waits = [(await it.look()).requeue_seconds for _ in range(6)]
             assert waits == [0.2, 0.5, 1.0, 2.0, 5.0, 5.0]
 
     play(story())

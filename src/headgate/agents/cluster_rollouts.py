@@ -157,7 +157,7 @@ class RolloutAgent(ClusterAgent):
     def _going_on(self, wanted: AppliedObject, message: str, assignment: Assignment) -> JobProgress:
         said = shortened(f"{wanted}: {message}")
         wait = self._pace.seconds(assignment.job.id, said)
-        return JobProgress("inProgress", said, wanted.place, look_again_seconds=wait)
+        return JobProgress("inProgress", said, wanted.place, requeue_seconds=wait)
 
     async def _failed(self, wanted: AppliedObject, reason: str, assignment: Assignment) -> JobProgress:
         left = await self._held(wanted, assignment)

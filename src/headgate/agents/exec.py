@@ -90,7 +90,7 @@ class ExecAgent(Agent):
             run.folder.mkdir(mode=0o700, exist_ok=True)
             await _spawn(run, config, assignment)
         if not run.was_begun():
-            return JobProgress("queued", "the command is being started", look_again_seconds=LOOK_SECONDS[0])
+            return JobProgress("queued", "the command is being started", requeue_seconds=LOOK_SECONDS[0])
         if "begun" not in assignment.state:
             await assignment.keep(begun=True)
         return await self._seen(run, config, assignment)
@@ -137,7 +137,7 @@ class ExecAgent(Agent):
             looks = self._looks.get(run.folder.name, 0)
             self._looks[run.folder.name] = looks + 1
             wait = LOOK_SECONDS[min(looks, len(LOOK_SECONDS) - 1)]
-            return JobProgress("inProgress", external_id=run.pid(), look_again_seconds=wait)
+            return JobProgress("inProgress", external_id=run.pid(), requeue_seconds=wait)
         code = run.exit_code()
         if code is None:
             return JobProgress(

@@ -86,7 +86,7 @@ class GithubAgent(Agent):
         except TryLaterError as error:
             if error.was_sent:
                 message = f"{error.message}; looking for the run, in case it began"
-                return JobProgress("queued", message, look_again_seconds=NEXT_LOOK_SECONDS)
+                return JobProgress("queued", message, requeue_seconds=NEXT_LOOK_SECONDS)
             await assignment.keep(dispatchedAt=None)
             raise
         return await self._dispatched(config, assignment, answer)
@@ -98,7 +98,7 @@ class GithubAgent(Agent):
             run = answer.fields()
             if not isinstance(run.get("workflow_run_id"), int):
                 return JobProgress(
-                    "queued", "dispatched; looking for the run", look_again_seconds=NEXT_LOOK_SECONDS
+                    "queued", "dispatched; looking for the run", requeue_seconds=NEXT_LOOK_SECONDS
                 )
             await assignment.keep(run=run["workflow_run_id"], page=run.get("html_url"))
             return JobProgress(
@@ -110,7 +110,7 @@ class GithubAgent(Agent):
             )
         if answer.status >= 500:
             message = f"GitHub answered {answer.status}; looking for the run, in case it began"
-            return JobProgress("queued", message, look_again_seconds=NEXT_LOOK_SECONDS)
+            return JobProgress("queued", message, requeue_seconds=NEXT_LOOK_SECONDS)
         await assignment.keep(dispatchedAt=None)
         self._refuse_limit(answer)
         return JobProgress("invalidIntegration", _refusal(config, assignment, answer))
@@ -153,13 +153,13 @@ class GithubAgent(Agent):
         """A run may not be readable yet in the first moments after its dispatch."""
         if self._clock() < self._find_until(config, assignment):
             return JobProgress(
-                "queued", "dispatched; the run is not there yet", look_again_seconds=NEXT_LOOK_SECONDS
+                "queued", "dispatched; the run is not there yet", requeue_seconds=NEXT_LOOK_SECONDS
             )
         return JobProgress("externalRunNotFound", f"run {run_id} of {_repository(config)} is not there")
 
     def _not_found_yet(self, config: GithubConfig, assignment: Assignment) -> JobProgress:
         if self._clock() < self._find_until(config, assignment):
-            return JobProgress("queued", "looking for the run", look_again_seconds=NEXT_LOOK_SECONDS)
+            return JobProgress("queued", "looking for the run", requeue_seconds=NEXT_LOOK_SECONDS)
         return JobProgress(
             "externalRunNotFound",
             f"no run of {config.workflow} in {_repository(config)} has the job's id in its name within "

@@ -174,12 +174,12 @@ def _progress(config: HttpConfig, assignment: Assignment, answer: WebAnswer) -> 
     """An answer may say how the job is; without that it runs."""
     given = answer.fields()
     status = given.get("status", "inProgress")
-    look_again_seconds = config.poll_seconds if config.status_url is not None else None
+    requeue_seconds = config.poll_seconds if config.status_url is not None else None
     if status not in model.JOB_LIVE | model.JOB_TERMINAL:
         scrub = assignment.scrubber.text
         allowed = ", ".join(sorted(model.JOB_LIVE | model.JOB_TERMINAL))
         message = f'the other side says the status is "{scrub(str(status))[:80]}"; allowed are {allowed}'
-        return JobProgress("inProgress", message, look_again_seconds=look_again_seconds)
+        return JobProgress("inProgress", message, requeue_seconds=requeue_seconds)
     external_id, links = given.get("externalId"), given.get("links")
     said = given.get("message")
     return JobProgress(
@@ -187,7 +187,7 @@ def _progress(config: HttpConfig, assignment: Assignment, answer: WebAnswer) -> 
         shortened(assignment.scrubber.text(said)) if isinstance(said, str) else None,
         printable(str(external_id))[:500] if external_id else None,
         _links(links),
-        look_again_seconds,
+        requeue_seconds,
     )
 
 

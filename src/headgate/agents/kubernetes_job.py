@@ -41,7 +41,7 @@ class KubernetesJobAgent(ClusterAgent):
     async def _look(self, assignment: Assignment) -> JobProgress:
         config = assignment.config(KubernetesConfig)
         cluster = await self._cluster(config, assignment)
-        place = _Place.of(cluster, config, assignment)
+        place = _JobLocation.of(cluster, config, assignment)
         found = await place.job()
         if "uid" in assignment.state:
             return await self._judged(place, found, config, assignment)
@@ -61,7 +61,7 @@ class KubernetesJobAgent(ClusterAgent):
         return await self._judged(place, found, config, assignment)
 
     async def _created(
-        self, place: _Place, config: KubernetesConfig, assignment: Assignment
+        self, place: _JobLocation, config: KubernetesConfig, assignment: Assignment
     ) -> Document | None:
         """None if it may have been made before and have been cleaned up since."""
         began_at = assignment.state.get("creatingAt")
@@ -83,7 +83,7 @@ class KubernetesJobAgent(ClusterAgent):
             raise TryLaterError(f"the Job {place} is there already; looking at it", 0.1) from None
 
     async def _judged(
-        self, place: _Place, found: Document | None, config: KubernetesConfig, assignment: Assignment
+        self, place: _JobLocation, found: Document | None, config: KubernetesConfig, assignment: Assignment
     ) -> JobProgress:
         uid = assignment.state["uid"]
         if found is None or found["metadata"]["uid"] != uid:
@@ -95,7 +95,7 @@ class KubernetesJobAgent(ClusterAgent):
         if ended is None:
             message = shortened(_how_it_is(found, pods))
             wait = self._pace.seconds(assignment.job.id, message)
-            return JobProgress("inProgress", message, str(place), look_again_seconds=wait)
+            return JobProgress("inProgress", message, str(place), requeue_seconds=wait)
         status, reason = ended
         message = f"the Job {place} " + ("is complete" if status == "successful" else f"failed: {reason}")
         shown = job_pods.failed(pods) if status != "successful" else job_pods.newest(pods)
@@ -108,7 +108,7 @@ class KubernetesJobAgent(ClusterAgent):
         """Its pods go before it does, so that nothing of it runs when it is gone."""
         config = assignment.config(KubernetesConfig)
         cluster = await self._cluster(config, assignment)
-        place = _Place.of(cluster, config, assignment)
+        place = _JobLocation.of(cluster, config, assignment)
         found = await place.job()
         if found is None or job_marks.job_of(found) != assignment.job.id:
             return None
@@ -128,7 +128,7 @@ class KubernetesJobAgent(ClusterAgent):
         return cluster
 
 
-class _Place(msgspec.Struct, frozen=True):
+class _JobLocation(msgspec.Struct, frozen=True):
     """Where the Job of a job is, whether it is there or not."""
 
     cluster: ReachedCluster
@@ -136,7 +136,7 @@ class _Place(msgspec.Struct, frozen=True):
     name: str
 
     @classmethod
-    def of(cls, cluster: ReachedCluster, config: KubernetesConfig, assignment: Assignment) -> _Place:
+    def of(cls, cluster: ReachedCluster, config: KubernetesConfig, assignment: Assignment) -> _JobLocation:
         namespace = job_manifests.namespace_of(config.job_template) or cluster.namespace
         return cls(cluster, namespace, _name(assignment))
 

@@ -114,7 +114,7 @@ class KubernetesNodeAgent(ClusterAgent):
             more = f" and {len(blocked) - 1} more" if len(blocked) > 1 else ""
             message += f", waiting for {blocked[0]}{more}"
         wait = self._pace.seconds(assignment.job.id, message)
-        return JobProgress("inProgress", shortened(message), name, look_again_seconds=wait)
+        return JobProgress("inProgress", shortened(message), name, requeue_seconds=wait)
 
 
 def _node_name(config: KubernetesNodeConfig, assignment: Assignment) -> str:

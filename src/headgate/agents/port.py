@@ -46,13 +46,13 @@ class TryLaterError(Exception):
 
 
 class JobProgress(msgspec.Struct, frozen=True):
-    """How a job is. After `look_again_seconds` it is followed again; None: somebody else will report its end."""
+    """How a job is. After `requeue_seconds` it is followed again; None: somebody else will report its end."""
 
     status: str
     message: str | None = None
     external_id: str | None = None
     links: Mapping[str, str] = {}
-    look_again_seconds: float | None = None
+    requeue_seconds: float | None = None
 
     @property
     def has_ended(self) -> bool:

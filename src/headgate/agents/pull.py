@@ -201,7 +201,7 @@ class PullAgent:
         while True:
             try:
                 act = self._handler.follow if is_started else self._handler.start
-                progress = await act(assignment) or said or JobProgress("inProgress", look_again_seconds=5)
+                progress = await act(assignment) or said or JobProgress("inProgress", requeue_seconds=5)
                 is_started, failures = True, 0
                 self._started.add(assignment.job.id)
             except Rejected as rejected:
@@ -210,7 +210,7 @@ class PullAgent:
                 failures += 1
                 wait = self._backoff.seconds(failures) if error.after_seconds is None else error.after_seconds
                 status = said.status if said is not None else "queued"
-                progress = JobProgress(status, error.message, look_again_seconds=wait)
+                progress = JobProgress(status, error.message, requeue_seconds=wait)
             if progress.has_ended:
                 self._ended.add(assignment.job.id)
             if said is None or _news(progress) != _news(said):
@@ -218,7 +218,7 @@ class PullAgent:
                 said = progress
             if progress.has_ended:
                 return
-            await asyncio.sleep(5 if progress.look_again_seconds is None else progress.look_again_seconds)
+            await asyncio.sleep(5 if progress.requeue_seconds is None else progress.requeue_seconds)
 
     async def _tell(self, job: str, token: Token, progress: JobProgress) -> None:
         """Until it is taken, or refused for good."""

@@ -123,7 +123,7 @@ class Work:
                 await self._conclude(said, (agent, assignment))
                 return
             await self._say(said)
-            wait = progress.look_again_seconds
+            wait = progress.requeue_seconds
             if wait is None or wait > HELD_SECONDS or await self._is_closing_within(wait):
                 await self.put_down(wait)
                 return
@@ -154,7 +154,7 @@ class Work:
         at = instants.show_to_the_second(self._tools.clock() + instants.seconds(wait))
         said = self._kept.said
         status = said.status if said is not None and self._kept.is_started else "queued"
-        return JobProgress(status, f"{message}; tried again at {at} UTC", look_again_seconds=wait)
+        return JobProgress(status, f"{message}; tried again at {at} UTC", requeue_seconds=wait)
 
     async def _time_out(self, agent: Agent, assignment: Assignment) -> None:
         """What cannot be stopped now is tried again; the job is over for everybody else."""
