@@ -295,6 +295,13 @@ THINGS: tuple[Thing, ...] = (
             "allWorkspaces": ("", "where: only for whoever has it everywhere"),
         },
     ),
+    Thing(
+        ("beginSession",), "",
+        {
+            "token": ("", "a session of whoever has the token: no more than it"),
+            "code": ("", "a session of whoever made the code, once"),
+        },
+    ),
 )  # fmt: skip
 
 

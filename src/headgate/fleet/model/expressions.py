@@ -5,6 +5,7 @@ from typing import Annotated
 
 from headgate import cel
 from headgate.cel import waves
+from headgate.fleet.model import known_fields
 from headgate.kernel.documents import Checked
 from headgate.kernel.problems import Problem
 
@@ -37,9 +38,12 @@ def check(environment: cel.CelEnvironment, text: str, path: str, problems: list[
         problems.append(Problem(path, "must not be empty; allowed is a CEL expression"))
         return
     try:
-        environment.compile(text, expect=cel.BOOL)
+        program = environment.compile(text, expect=cel.BOOL)
     except cel.CompileError as error:
-        problems.extend(Problem(path, _pointed(text, flaw)) for flaw in error.problems)
+        flaws: Sequence[cel.SyntaxProblem] = error.problems
+    else:
+        flaws = known_fields.flaws(program)
+    problems.extend(Problem(path, _pointed(text, flaw)) for flaw in flaws)
 
 
 _THINGS: list[dict[str, object]] = [
@@ -85,6 +89,10 @@ def check_group_by(text: str, path: str, problems: list[Problem]) -> None:
         program = GROUP_BY.compile(text)
     except cel.CompileError as error:
         problems.extend(Problem(path, _pointed(text, flaw)) for flaw in error.problems)
+        return
+    flaws = known_fields.flaws(program)
+    if flaws:
+        problems.extend(Problem(path, _pointed(text, flaw)) for flaw in flaws)
         return
     if program.root.type.name not in _GROUP_TYPES:
         problems.append(
