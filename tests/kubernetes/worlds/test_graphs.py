@@ -10,6 +10,7 @@ from . import playing
 
 BATCHES = {
     "collections": (
+        "graph/collections/chained",
         "graph/collections/dependents-wait-for-every-item",
         "graph/collections/empty-is-ready",
         "graph/collections/included-and-not",
@@ -25,6 +26,13 @@ BATCHES = {
         "graph/definitions/refused-edit-changes-nothing",
         "graph/status/only-what-can-be-computed",
         "graph/status/own-conditions",
+    ),
+    "propagation": (
+        "graph/drift/any-item-is-put-back",
+        "graph/propagation/defaults-and-none",
+        "graph/propagation/gates-on-ready-all-ready",
+        "graph/propagation/landed-is-remembered",
+        "graph/propagation/suspended-instance",
     ),
     "others": (
         "graph/external/by-selector",
