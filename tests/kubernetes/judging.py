@@ -158,6 +158,22 @@ def doubled(plane: ControlPlane, namespace: str) -> list[str]:
     return said
 
 
+def mixtures(plane: ControlPlane, namespace: str, unit: str, content: str) -> list[str]:
+    """Pods that were made in a unit, by one label, while it had pods of another content, by the other label."""
+    found = lives(plane, namespace)
+    said: list[str] = []
+    for life in found:
+        said += [
+            f"{life.name} was made in {life.labels[unit]} beside {other.name}"
+            for other in found
+            if other.labels[unit] == life.labels[unit]
+            and other.labels[content] != life.labels[content]
+            and other.began < life.began
+            and (other.ended is None or other.ended > life.began)
+        ]
+    return said
+
+
 def is_ready(document: dict[str, Any]) -> bool:
     conditions = document.get("status", {}).get("conditions", ())
     return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)

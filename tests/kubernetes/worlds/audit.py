@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -20,6 +20,7 @@ from .history import CLUSTER, CONTROLLER, PEOPLE, Write
 from .quiet import OF_EVERY_NAMESPACE
 
 _LOOKS = 60
+_NOT_STATUS = ("spec", "other", "labels", "annotations", "owners", "finalizers", "deleted_at")
 _WRITES = ("create", "update", "patch", "delete")
 IGNORED = ("leases", "events", "endpoints", "endpointslices", "serviceaccounts")
 
@@ -29,8 +30,8 @@ def writes(plane: ControlPlane, namespace: str, mark: str, start: Instant) -> li
     was done when one of these wrote last."""
     known: dict[str, Object] = {}
     found: list[tuple[int, Write]] = []
-    now, latest = start, 0
-    for event in _events(plane, namespace, mark):
+    now = start
+    for latest, event in _in_order(_events(plane, namespace, mark)):
         signed = clock.author(event.get("userAgent", ""))
         if signed is not None:
             now = max(now, signed[1])
@@ -38,11 +39,21 @@ def writes(plane: ControlPlane, namespace: str, mark: str, start: Instant) -> li
         else:
             by = CLUSTER
         at = signed[1] if signed is not None else now
-        for version, verb, item in _effects(event, known):
-            latest = max(latest, version)
-            found.append((version or latest, Write(at, by, verb, item)))
+        found += [
+            (version or latest, Write(at, by, verb, item)) for version, verb, item in _effects(event, known)
+        ]
     found.sort(key=lambda each: each[0])
     return [write for _, write in found]
+
+
+def _in_order(events: Iterable[dict[str, Any]]) -> list[tuple[int, dict[str, Any]]]:
+    """By the version that the cluster had then: on a busy machine entries may come later than those of later writes."""
+    latest, found = 0, list[tuple[int, dict[str, Any]]]()
+    for event in events:
+        own = int(((event.get("responseObject") or {}).get("metadata") or {}).get("resourceVersion") or 0)
+        latest = max(latest, own)
+        found.append((own or latest, event))
+    return sorted(found, key=lambda each: each[0])
 
 
 def _events(plane: ControlPlane, namespace: str, mark: str) -> Iterator[dict[str, Any]]:
@@ -98,10 +109,15 @@ def _effects(event: dict[str, Any], known: dict[str, Object]) -> Iterator[tuple[
         return
     if before is None and not is_status:
         yield item.resource_version, "create", item
-    elif is_status:
+    elif is_status or (before is not None and _is_only_status(before, item)):
         yield item.resource_version, "status", item
     else:
         yield item.resource_version, "update", item
+
+
+def _is_only_status(before: Object, item: Object) -> bool:
+    """Of kinds whose status is a field like others, it is written with all of them."""
+    return all(getattr(before, name) == getattr(item, name) for name in _NOT_STATUS)
 
 
 def _deletion(

@@ -16,6 +16,8 @@ from . import endings, peaks
 from .history import CONTROLLER, PEOPLE, History, Write
 
 _SHOWN = 40
+_PUT_OFF = ("delete", "ResourceGraphRevision")
+"""Revisions that nothing is at any more are deleted on a cluster when there are several, whatever else is written then."""
 
 
 def differences(simulated: History, live: History) -> list[str]:
@@ -83,8 +85,9 @@ def _by_instant(history: History) -> dict[tuple[Instant, str], _Steps]:
             own = steps.writes.setdefault(name, [])
             if not own or own[-1] != write.verb:
                 own.append(write.verb)
-            if (write.verb, write.object.kind) not in steps.order:
-                steps.order.append((write.verb, write.object.kind))
+            step = (write.verb, write.object.kind)
+            if step not in steps.order and step != _PUT_OFF:
+                steps.order.append(step)
     return found
 
 

@@ -12,6 +12,7 @@ from headgate.kernel.objects import Object
 from headgate.workload import defaults
 from headgate.workload.plan import observed
 
+from . import settled
 from .history import History
 from .stories import LEFT_ALONE
 
@@ -29,6 +30,7 @@ _DIGEST = re.compile('(?<=")(?:[0-9a-f]{16}|[0-9a-f]{20})(?=")')
 
 
 def differences(simulated: History, live: History) -> Iterator[str]:
+    simulated, live = (settled.conditions_of(history) for history in (simulated, live))
     for about in sorted({*simulated.objects, *live.objects}):
         expected, found = simulated.objects.get(about), live.objects.get(about)
         if expected is None or found is None:
