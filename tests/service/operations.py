@@ -165,9 +165,20 @@ def _rest(known: Known) -> Iterator[Request]:
     yield Request("deleteWorkspace", "DELETE", f"/v1/workspaces/{known.workspace}", None, 204)
 
 
+def _clusters() -> Iterator[Request]:
+    """No cluster is connected in the tests of the service."""
+    for act in ("pause", "resume", "abort", "partition"):
+        body = {"partition": 0} if act == "partition" else {}
+        path = f"/v1/workloads/{segment('nowhere/default/web')}/{act}"
+        yield Request(f"{act}Workload", "POST", path, body, 404)
+    for act in ("pause", "resume"):
+        path = f"/v1/graphs/{segment('nowhere/shops.kro.run/default/web')}/{act}"
+        yield Request(f"{act}Graph", "POST", path, {}, 404)
+
+
 def changing(known: Known) -> list[Request]:
     """Those that take away what others need come last."""
-    found = [*_rest(known), *_targets(), *_versions(), *_rules(), *_simple()]
+    found = [*_rest(known), *_clusters(), *_targets(), *_versions(), *_rules(), *_simple()]
     return sorted(found, key=lambda one: (one.operation == "deleteWorkspace", one.method == "DELETE"))
 
 
@@ -181,5 +192,7 @@ def described(client: Client) -> dict[str, tuple[str, str, Json]]:
     }
 
 
-NOT_CHANGING = frozenset({"diff", "plan", "beginSession", "endSession", "createLoginCode"})
+NOT_CHANGING = frozenset(
+    {"diff", "plan", "simulate", "beginSession", "beginOidcLogin", "endSession", "createLoginCode"}
+)
 """Questions that are too long for GET, and sessions of browsers, which change nothing in a workspace."""

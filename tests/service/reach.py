@@ -49,6 +49,7 @@ _MANY: Rows = {
 }
 _HISTORY = ("jobs", "groups", "audit", "events", "log")
 _OWN_ANSWER = ("", "the caller's own answer")
+_ORDER_REASON = ("", "what people read of it in the audit log")
 _FORCE = ("", "passes over the check of selectors that match nothing; never over a permission")
 _GROUP: Rows = {
     "member": ("", "the member that is skipped"),
@@ -283,6 +284,26 @@ THINGS: tuple[Thing, ...] = (
             "force": _FORCE,
             "until": ("", "how far the plan looks, 90 days at most"),
         },
+    ),
+    Thing(
+        ("simulate",), "read",
+        {
+            "scenario": ("", "the caller's own answer: it is played in a process of its own, and bounded"),
+            "until": ("", "how far it is played, 90 days at most"),
+            "seed": _OWN_ANSWER,
+        },
+    ),
+    Thing(
+        ("pauseWorkload", "resumeWorkload", "abortWorkload", "pauseGraph", "resumeGraph"), "target:act",
+        {"reason": _ORDER_REASON},
+    ),
+    Thing(
+        ("partitionWorkload",), "target:act",
+        {"partition": ("", "which replicas of the set are updated"), "reason": _ORDER_REASON},
+    ),
+    Thing(
+        ("beginOidcLogin",), "",
+        {"returnTo": ("", "the page that the caller's own browser goes on with: a path of this server, or /")},
     ),
     Thing(
         ("createToken",), "token:write",

@@ -1,6 +1,7 @@
 """Nobody does more than the token allows: each role, each operation, in the token's own workspace and in others."""
 
 import time
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -43,7 +44,7 @@ def traces(client: Client) -> Any:
             200, "GET", "/v1/events", headers={"Accept": "application/json"}, sort="-seq", limit=1
         ).json["items"],
         client.get("/v1/systems"),
-        client.get("/v1/tokens"),
+        [{**token, "lastUsedAt": None} for token in client.get("/v1/tokens")["items"]],
         client.get("/v1/approvals"),
         client.get("/v1/skips"),
         [(job["id"], job["status"]) for job in client.get("/v1/jobs")["items"]],
@@ -183,12 +184,17 @@ def test_a_token_of_another_workspace_reads_nothing_by_name_or_id(server: Server
         for workspace in (None, busy.workspace) if "workspaces" not in path else (None,):
             answer = Client(server.address, stranger.token, workspace).call("GET", path)
             assert answer.status == 404, f"{path} in {workspace}: {answer!r}"
-    for operation, (path, method, _) in operations.described(busy).items():
+    for operation, (path, method, described) in operations.described(busy).items():
         if method != "GET" or "{" in path or not path.startswith("/v1") or operation in _OF_THE_TOKEN:
             continue
-        answer = Client(server.address, stranger.token, busy.workspace).call("GET", path)
+        moments = {
+            parameter["name"]: datetime.now(UTC).isoformat()
+            for parameter in described.get("parameters", ())
+            if parameter.get("required")
+        }
+        answer = Client(server.address, stranger.token, busy.workspace).call("GET", path, **moments)
         assert answer.status == 404, f"{path}: {answer!r}"
-        own = stranger.call("GET", path, headers={"Accept": "application/json"})
+        own = stranger.call("GET", path, headers={"Accept": "application/json"}, **moments)
         assert own.status == 200, path
         assert b"node-1" not in own.body, path
     workspaces = stranger.call("GET", "/v1/workspaces").json["items"]

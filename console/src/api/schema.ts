@@ -1112,6 +1112,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/release-targets/{target}/variables": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the variables of a target and who has set them
+         * @description Needs the permission `read`.
+         */
+        get: operations["listTargetVariables"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/release-targets/{target}/jobs": {
         parameters: {
             query?: never;
@@ -1172,6 +1192,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/release-targets/{deployment}/{environment}/{resource}/variables": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the variables of a target and who has set them
+         * @description Needs the permission `read`.
+         */
+        get: operations["listTargetVariablesByParts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/release-targets/{deployment}/{environment}/{resource}/jobs": {
         parameters: {
             query?: never;
@@ -1184,6 +1224,28 @@ export interface paths {
          * @description Needs the permission `read`.
          */
         get: operations["listTargetJobsByParts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/selection": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Say which release targets a selector reaches
+         * @description As a policy, a freeze or the `targetSelector` of a version would have it. Nothing is stored.
+         *
+         *     Needs the permission `read`.
+         */
+        get: operations["getSelection"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1676,6 +1738,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/brackets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what brackets are made of
+         * @description Of each deploymentBracket the members, with their part in it and the members that each comes after.
+         *
+         *     Needs the permission `read`.
+         */
+        get: operations["listBrackets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/budgets": {
         parameters: {
             query?: never;
@@ -1802,6 +1886,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/simulate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Play a scenario in virtual time
+         * @description `page` is what `headgate simulate -o html` writes. It concerns no workspace and stores nothing. One that takes more than 20 seconds is cut, and `wasCut` says so; files that the scenario names are not read.
+         *
+         *     Needs the permission `read`.
+         */
+        post: operations["simulate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/status": {
         parameters: {
             query?: never;
@@ -1831,11 +1937,33 @@ export interface paths {
         };
         /**
          * When rollouts are expected to be over
-         * @description A plan of the workspace as it is, kept: `ageSeconds` says how old it is, and `isCurrent` that nothing has happened since. A new one is made at most every 20 seconds, and less often where making it takes long.
+         * @description A plan of the workspace as it is, kept: `ageSeconds` says how old it is, and `isCurrent` that nothing has happened since. A new one is made at most every 5 seconds, and less often where making it takes long.
          *
          *     Needs the permission `read`.
          */
         get: operations["getForecast"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/future": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What will change if nothing else does
+         * @description The same plan, told as what changes when: with how it is now, every moment up to the end of the plan is known, in the words of `GET /v1/history/changes`. It is as old as `ageSeconds` says; `isCurrent` says that nothing has happened since.
+         *
+         *     Needs the permission `read`.
+         */
+        get: operations["getFuture"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1866,6 +1994,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/history/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What changed in a past time
+         * @description Each target, group and budget as it was from each moment on at which a decision changed it. With how it was at `since`, from `GET /v1/history`, every moment in between is known.
+         *
+         *     Needs the permission `read`.
+         */
+        get: operations["listPastChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/events": {
         parameters: {
             query?: never;
@@ -1875,7 +2025,7 @@ export interface paths {
         };
         /**
          * Follow what happens
-         * @description Server-sent events: `id` is the event's number, `event` its type, `data` the event as JSON. With the header Last-Event-ID a stream goes on where it was left; `event: gap` says that events in between are gone. With `Accept: application/json` it answers one page, and `next` is the `after` of the next.
+         * @description Server-sent events: `id` is the event's number, `event` its type, `data` the event as JSON. With the header Last-Event-ID a stream goes on where it was left; `event: gap` says that events in between are gone. With `Accept: application/json` it answers one page, and `next` is the `after` of the next. With `changes=true` a stream begins with `event: state`, all targets, groups and budgets there are, in the words of `GET /v1/history`, and goes on with `event: changes` (a list of `table`, `name` and `row`, null if it is gone), `event: status` (that of `GET /v1/status`) and `event: objects` (`kind`, `name` and `object`: versions, policies, freezes, agents, signals, and the votes of an approval): enough to show all of it without asking again.
          *
          *     Needs the permission `read`.
          */
@@ -2012,6 +2162,66 @@ export interface paths {
          * @description It logs in as the caller, once, within ten minutes, at the server that made it.
          */
         post: operations["createLoginCode"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/session/ways": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How one can log in to the console
+         * @description A token or a link always; `oidc` where the server knows a provider to log in at.
+         */
+        get: operations["listLoginWays"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/session/oidc": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to log in at the OIDC provider
+         * @description The browser goes to `address` and comes back to `/v1/session/callback`. What binds the two is in a cookie of this answer, for 10 minutes.
+         */
+        post: operations["beginOidcLogin"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/session/callback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Where the OIDC provider sends the browser back to
+         * @description Sends the browser on: to the page it came from, with the cookie of a session, or to the page that says why not.
+         */
+        get: operations["finishOidcLogin"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -3262,6 +3472,19 @@ export interface components {
             role: "regular" | "surge";
             dependsOn: string[];
         };
+        /** @description What a job that began now would be given. */
+        TargetVariables: {
+            items: components["schemas"]["TargetVariable"][];
+        };
+        /** @description `source` says who has set it: the resource, the deployment (for the resources of `selector`, or as its default), or the variable set `name`. */
+        TargetVariable: {
+            key: string;
+            value: unknown;
+            /** @enum {string} */
+            source: "resource" | "deploymentValue" | "variableSet" | "default";
+            name: string;
+            selector: string | null;
+        };
         /** @description `current` is the tag of what runs there. */
         Target: {
             name: string;
@@ -3425,6 +3648,23 @@ export interface components {
         SkipWithConcerns: components["schemas"]["Skip"] & {
             concerns: components["schemas"]["Concerns"];
         };
+        Bracket: {
+            policy: string;
+            rule: string;
+            members: components["schemas"]["BracketMember"][];
+        };
+        /** @description `after` are members that have to be done first. */
+        BracketMember: {
+            deployment: string;
+            /** @enum {string} */
+            role: "member" | "preHook" | "postHook";
+            after: string[];
+        };
+        BracketPage: {
+            items: components["schemas"]["Bracket"][];
+            /** @description The cursor of the next page; null on the last one. */
+            next: string | null;
+        };
         /** @description `scope` is the selector of the resources it covers, one value of its groupBy, or the version whose rollout failures stop; `stoppedAt` is set while the line is stopped. */
         Budget: {
             policy: string;
@@ -3547,6 +3787,17 @@ export interface components {
             };
             assumed: string[];
         };
+        /** @description How it went, and the page that shows it. */
+        SimulationResult: {
+            scenario: string;
+            /** Format: int64 */
+            seed: number;
+            converged: boolean;
+            wasCut: boolean;
+            violations: string[];
+            failedExpectations: string[];
+            page: string;
+        };
         /** @description `atRest`: no job lives, nothing is measured, and no time is waited for in the whole workspace. `warnings` name what somebody should know before the next cycle, such as hooks that a bracket no longer has. */
         Status: {
             atRest: boolean;
@@ -3652,6 +3903,30 @@ export interface components {
             /** Format: date-time */
             at: string;
         };
+        /** @description What will change if nothing else does and every job takes its usual time, in order from `madeAt` on. `wasCut` says that it goes on after the last of them; `waiting` are those who would still wait then. */
+        Future: {
+            /** Format: date-time */
+            madeAt: string;
+            /** Format: int64 */
+            ageSeconds: number;
+            isCurrent: boolean;
+            wasCut: boolean;
+            /** Format: date-time */
+            finishAt: string | null;
+            changes: components["schemas"]["SeenChange"][];
+            waiting: components["schemas"]["WaitingTarget"][];
+        };
+        /** @description One thing that anybody can see. `row` is how it is from that moment on, as a PastTarget, PastGroup or PastBudget by its table; null when it is gone. */
+        SeenChange: {
+            /** Format: date-time */
+            at: string;
+            /** @enum {string} */
+            table: "targets" | "groups" | "budgets";
+            name: string;
+            row: {
+                [key: string]: unknown;
+            } | null;
+        };
         /** @description All there was at a moment. `earliest` is the first that can be asked for; `position` is how far the log went. */
         Past: {
             /** Format: date-time */
@@ -3691,7 +3966,9 @@ export interface components {
                 [key: string]: "waiting" | "running" | "retrying" | "succeeded" | "failed" | "unchanged" | "dropped" | "skipped" | "rollingBack" | "rolledBack";
             };
         };
+        /** @description `name` tells it from all others. */
         PastBudget: {
+            name: string;
             policy: string;
             rule: string;
             /** @enum {string} */
@@ -3704,6 +3981,13 @@ export interface components {
             used: number;
             /** Format: date-time */
             stoppedAt: string | null;
+        };
+        /** @description In order. `wasCut` says that there were more before the first of them. */
+        PastChanges: {
+            /** Format: date-time */
+            earliest: string;
+            wasCut: boolean;
+            changes: components["schemas"]["SeenChange"][];
         };
         /** @description `next` is the `after` of the next page, null where there is nothing more yet. */
         EventPage: {
@@ -3746,7 +4030,7 @@ export interface components {
             /** @description The cursor of the next page; null on the last one. */
             next: string | null;
         };
-        /** @description Without a workspace it is good for all of them. */
+        /** @description Without a workspace it is good for all of them. `lastUsedAt` is right to about a minute, and null if nobody has used it yet. */
         Token: {
             id: string;
             name: string;
@@ -3759,6 +4043,8 @@ export interface components {
             createdBy: string;
             /** Format: date-time */
             expiresAt: string | null;
+            /** Format: date-time */
+            lastUsedAt: string | null;
         };
         TokenPage: {
             items: components["schemas"]["Token"][];
@@ -3778,6 +4064,8 @@ export interface components {
             createdBy: string;
             /** Format: date-time */
             expiresAt: string | null;
+            /** Format: date-time */
+            lastUsedAt: string | null;
             secret: string;
         };
         /** @description Permissions by workspace, `*` for all of them. */
@@ -3803,6 +4091,16 @@ export interface components {
             link: string;
             /** Format: date-time */
             expiresAt: string;
+        };
+        LoginWays: {
+            oidc: components["schemas"]["OidcWay"] | null;
+        };
+        /** @description `title` is what people call the provider. */
+        OidcWay: {
+            title: string;
+        };
+        OidcLoginBegun: {
+            address: string;
         };
         /** @description A cluster that job agents of the workspace apply sets and graphs to. `message` is why it says nothing now. */
         ConnectedCluster: {
@@ -4938,6 +5236,13 @@ export interface components {
             /** @description `false` if absent. */
             force?: boolean;
         };
+        /** @description `scenario` is the text of a file of `headgate simulate`; `until` a time, or one such as +72h from the start. */
+        SimulationInput: {
+            scenario: string;
+            until?: string | null;
+            /** Format: int64 */
+            seed?: number | null;
+        };
         TokenInput: {
             name: components["schemas"]["Name"];
             /** @enum {string|null} */
@@ -4953,6 +5258,11 @@ export interface components {
         SessionInput: {
             token?: string | null;
             code?: string | null;
+        };
+        /** @description `returnTo` is the page of the console to go on with; what is no path of this server counts as `/`. */
+        OidcLoginInput: {
+            /** @description `"/"` if absent. */
+            returnTo?: string;
         };
         /** @description `reason` is kept in the audit log. */
         ClusterOrderInput: {
@@ -9202,6 +9512,39 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listTargetVariables: {
+        parameters: {
+            query?: {
+                /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
+                workspace?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The target: `deployment/environment/resource`, percent-encoded. */
+                target: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TargetVariables"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listTargetJobs: {
         parameters: {
             query?: {
@@ -9318,6 +9661,43 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listTargetVariablesByParts: {
+        parameters: {
+            query?: {
+                /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
+                workspace?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id or name of the deployment. */
+                deployment: string;
+                /** @description Id or name of the environment. */
+                environment: string;
+                /** @description Id or name of the resource. */
+                resource: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TargetVariables"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listTargetJobsByParts: {
         parameters: {
             query?: {
@@ -9353,6 +9733,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["JobPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSelection: {
+        parameters: {
+            query?: {
+                /** @description CEL over deployment, environment and resource; absent, all of them. */
+                selector?: string;
+                /** @description Only targets of this deployment, by id or name. */
+                deployment?: string;
+                /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
+                workspace?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Concerns"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -10494,6 +10909,45 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listBrackets: {
+        parameters: {
+            query?: {
+                /** @description The most items of a page. A page may have fewer: the list ends where `next` is null. */
+                limit?: number;
+                /** @description `next` of the page before. */
+                cursor?: string;
+                /** @description Only what this CEL expression is true of; it reads `bracket`. */
+                cel?: string;
+                /** @description `-` is descending. */
+                sort?: "name" | "-name";
+                /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
+                workspace?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BracketPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listBudgets: {
         parameters: {
             query?: {
@@ -10724,6 +11178,44 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    simulate: {
+        parameters: {
+            query?: {
+                /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
+                workspace?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SimulationInput"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SimulationResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getStatus: {
         parameters: {
             query?: {
@@ -10790,6 +11282,36 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getFuture: {
+        parameters: {
+            query?: {
+                /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
+                workspace?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Future"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getHistory: {
         parameters: {
             query: {
@@ -10827,6 +11349,49 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listPastChanges: {
+        parameters: {
+            query: {
+                /** @description The first moment, in RFC 3339. */
+                since: string;
+                /** @description The last moment; now if absent. */
+                until?: string;
+                /** @description Only changes of these. */
+                table?: "targets" | "groups" | "budgets";
+                /** @description Only targets of this deployment and groups with it, by the name that it had. */
+                deployment?: string;
+                /** @description Only there, by the name that it had. */
+                environment?: string;
+                /** @description How many at most: the newest. */
+                limit?: number;
+                /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
+                workspace?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PastChanges"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listEvents: {
         parameters: {
             query?: {
@@ -10838,6 +11403,8 @@ export interface operations {
                 sort?: "seq" | "-seq";
                 /** @description Of a page; a stream has no end. */
                 limit?: number;
+                /** @description Of a stream: also tell what can be seen, row by row. */
+                changes?: boolean;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -11155,6 +11722,91 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listLoginWays: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginWays"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    beginOidcLogin: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OidcLoginInput"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OidcLoginBegun"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    finishOidcLogin: {
+        parameters: {
+            query?: {
+                code?: string;
+                state?: string;
+                error?: string;
+                iss?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description See Other */
+            303: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooMany"];
             503: components["responses"]["Unavailable"];
         };
