@@ -35,7 +35,7 @@ Key = tuple[str, str]
 Status = Callable[[Request], Awaitable[dict[str, Any]]]
 
 
-class Feed:
+class SeenRows:
     """Of one workspace in this process. `number` counts changes; each row is known by the last one it had."""
 
     def __init__(self) -> None:
@@ -145,24 +145,24 @@ def _some(rows: list[Row]) -> bytes:
     )
 
 
-_feeds: dict[str, Feed] = {}
+_seen_rows: dict[str, SeenRows] = {}
 
 
-def feed_of(call: Request) -> Feed:
+def rows_of(call: Request) -> SeenRows:
     """One that nobody has listened to for long stands for nothing that others need."""
-    found = _feeds.pop(call.workspace, None) or Feed()
-    _feeds[call.workspace] = found
-    while len(_feeds) > MOST_WORKSPACES:
-        _feeds.pop(next(iter(_feeds)))
+    found = _seen_rows.pop(call.workspace, None) or SeenRows()
+    _seen_rows[call.workspace] = found
+    while len(_seen_rows) > MOST_WORKSPACES:
+        _seen_rows.pop(next(iter(_seen_rows)))
     return found
 
 
-class Follower:
+class RowStream:
     """One stream: what it has told, and what it has to tell."""
 
     def __init__(self, call: Request, status: Status) -> None:
         self._call = call
-        self._feed = feed_of(call)
+        self._feed = rows_of(call)
         self._status = status
         self._number: int | None = None
         self._told_status: bytes | None = None
