@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,8 @@ from playwright.sync_api import Page, sync_playwright
 SIZES = (100, 10_000)
 CHANGES = 10
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+Change = Callable[["_Service", int], None]
 
 _SCROLL = """
 () => new Promise((resolve) => {
@@ -79,32 +81,42 @@ def _measured(page: Page, folder: Path, size: int) -> Iterator[str]:
         first = time.monotonic() - begin
         page.wait_for_timeout(3_000)
         frames = page.evaluate(_SCROLL)
-        taken = sorted(_live(page, service, size))
+        jobs = sorted(_timed(page, service, "up to date", _job_ends))
+        freezes = sorted(_timed(page, service, "frozen", _freeze_one))
         yield (
             f"console: {size:,} targets, first view {first:.2f} s (target 2); frames while scrolling: median "
             f"{frames[len(frames) // 2]:.0f} ms, longest {frames[-1]:.0f} ms, {sum(one > 50 for one in frames)} of "
-            f"{len(frames)} over 50 ms; a change on screen after its commit: median {taken[len(taken) // 2]:.0f} ms, "
-            f"longest {taken[-1]:.0f} ms (target 300)"
+            f"{len(frames)} over 50 ms"
+        )
+        yield (
+            f"console: {size:,} targets, on screen after its commit: the end of a job median "
+            f"{jobs[len(jobs) // 2]:.0f} ms, longest {jobs[-1]:.0f} ms (target 300); a freeze, for which all are looked at, "
+            f"median {freezes[len(freezes) // 2]:.0f} ms, longest {freezes[-1]:.0f} ms"
         )
     finally:
         process.terminate()
         process.wait(30)
 
 
-def _live(page: Page, service: _Service, size: int) -> Iterator[float]:
-    """A freeze of one target: the answer to whoever asked for it is its commit."""
+def _timed(page: Page, service: _Service, word: str, change: Change) -> Iterator[float]:
+    """The answer to whoever made the change is its commit."""
     for number in range(CHANGES):
-        page.evaluate("(text) => { window.seen = undefined; }", "")
-        said = f"{number + 1:,} frozen"
-        page.evaluate(f"(text) => {{ window.seen = ({_SEEN})(text); }}", said)
-        service.ask(
-            "POST",
-            "freezes",
-            {"name": f"f{number}", "reason": "bench", "selector": f"resource.name == 'node-{number}'"},
-        )
+        page.evaluate(f"(text) => {{ window.seen = ({_SEEN})(text); }}", f"{number + 1:,} {word}")
+        change(service, number)
         committed = time.time() * 1000
         yield page.evaluate("() => window.seen") - committed
         page.wait_for_timeout(500)
+
+
+def _job_ends(service: _Service, number: int) -> None:
+    [claimed] = service.ask("POST", "job-agents/puller/claim", {"waitSeconds": 30})["jobs"]
+    report = {"token": claimed["claim"]["token"], "status": "successful"}
+    service.ask("POST", f"jobs/{claimed['job']['id']}/report", report)
+
+
+def _freeze_one(service: _Service, number: int) -> None:
+    selector = f"resource.name == 'node-{50 + number}'"
+    service.ask("POST", "freezes", {"name": f"f{number}", "reason": "bench", "selector": selector})
 
 
 class _Service:
@@ -123,17 +135,19 @@ class _Service:
             return msgspec.json.decode(answer.read() or b"null")
 
     def fill(self, size: int) -> None:
-        """All of them wait for somebody's approval."""
+        """One at a time is changed, the others wait for it."""
 
         def manifest(kind: str, name: str, **spec: Any) -> dict[str, Any]:
             return {"apiVersion": "headgate.dev/v1", "kind": kind, "metadata": {"name": name}, "spec": spec}
 
-        rule = {"name": "yes", "approval": {"minApprovals": 1}}
+        limit = {"groupSelector": "true", "limitType": "count", "limitValue": 1}
         things = [
             manifest("JobAgent", "puller"),
             manifest("Environment", "prod", resourceSelector="true"),
             manifest("Deployment", "api", jobAgent="puller", resourceSelector="true"),
-            manifest("Policy", "careful", selector="true", rules=[rule]),
+            manifest(
+                "Policy", "careful", selector="true", rules=[{"name": "one", "resourceConcurrency": limit}]
+            ),
         ]
         self.ask("POST", "apply", {"manifests": things})
         resources = [

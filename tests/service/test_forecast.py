@@ -63,3 +63,22 @@ def test_what_waits_for_a_person_has_no_end_and_says_so(server: Server) -> None:
 def test_a_fleet_at_rest_expects_nothing(client: Client) -> None:
     found = client.get("/v1/forecast", seconds=120)
     assert (found["finishAt"], found["rollouts"], found["starts"]) == (None, [], [])
+
+
+def test_the_future_leads_from_how_it_is_to_the_end(server: Server) -> None:
+    client = rolling(server, gradualRollout={"timeScaleInterval": 3600})
+    found = client.get("/v1/future", seconds=120)
+    assert not found["wasCut"]
+    assert all(one["at"] >= found["madeAt"] for one in found["changes"])
+    last = {one["name"]: one["row"] for one in found["changes"] if one["table"] == "targets"}
+    assert {(row["state"], row["current"]) for row in last.values()} == {("upToDate", "v1")}
+    assert len(last) == 10
+    assert max(one["at"] for one in found["changes"]) == found["finishAt"]
+
+
+def test_who_would_still_wait_at_the_end_of_the_future_is_said(server: Server) -> None:
+    client = rolling(server, approval={"minApprovals": 1})
+    found = client.get("/v1/future", seconds=120)
+    assert found["finishAt"] is None
+    assert {one["row"]["state"] for one in found["changes"] if one["table"] == "targets"} <= {"waiting"}
+    assert {one["target"] for one in found["waiting"]} == {f"api/prod/node-{number}" for number in range(10)}

@@ -5,9 +5,11 @@ import { length, relative, spaced } from "../words";
 import { layout } from "./cycle";
 import { spans } from "./gantt";
 import { byPair, selectorOf } from "../acts/selected";
+import { edgesOf } from "./bracket";
 import { columnOf, completions } from "./celfield";
 import { arrange, between, nameAt } from "./grid";
 import { found } from "./palette";
+import { steps } from "./usage";
 
 test("the grid has a row a resource in the order people count in", () => {
   const table = arrange(["b/prod/node-10", "a/prod/node-9", "a/prod/node-10"]);
@@ -73,4 +75,22 @@ test("times and words are as people say them", () => {
   expect(relative(7_200_000, 0)).toBe("in 2 h");
   expect(length(300_000)).toBe("3 days");
   expect(spaced("inProgress")).toBe("in progress");
+});
+
+test("members of a bracket stand after what they depend on, and hooks before and after all", () => {
+  const member = (deployment: string, role: "member" | "preHook" | "postHook", after: string[] = []) => ({ deployment, role, after });
+  const edges = edgesOf([
+    member("drain", "preHook"),
+    member("os", "member", ["drain"]),
+    member("kubelet", "member", ["os", "drain"]),
+    member("containerd", "member", ["os"]),
+    member("uncordon", "postHook", ["kubelet"]),
+  ]);
+  expect(edges.map(([from, next]) => `${from} ${next}`).sort()).toEqual(["containerd uncordon", "drain os", "kubelet uncordon", "os containerd", "os kubelet"]);
+});
+
+test("a limit stays as it is until it changes", () => {
+  const span = { from: 0, now: 100, until: 100 };
+  const line = steps([{ at: 0, used: 1, limit: 2 }, { at: 50, used: 2, limit: 2 }], span, (value) => 10 - value, (point) => point.used);
+  expect(line).toBe("M0 9.0H500.0V8.0H1000");
 });

@@ -1,6 +1,6 @@
 """What can be seen changes: followed once for all streams of a workspace that want to know it row by row.
 
-Nothing is followed while nobody listens. Looking is done in the engine's thread, a little at a time; whoever comes is
+Nothing is looked at while nobody listens. Looking is done in the engine's thread, a little at a time; whoever comes is
 given all there is, and from then on what has changed since, always as it is by now: who reads slowly misses moments in
 between and nothing else.
 """
@@ -28,13 +28,14 @@ MOST_KEPT = 20_000
 LEAST_SECONDS_BETWEEN = 0.25
 SHARE = 10.0
 """A matrix that took a second is good for ten."""
+SHORTLY_SECONDS = 0.05
 MOST_WORKSPACES = 32
 
 Key = tuple[str, str]
 Status = Callable[[Request], Awaitable[dict[str, Any]]]
 
 
-class Feed:
+class SeenRows:
     """Of one workspace in this process. `number` counts changes; each row is known by the last one it had."""
 
     def __init__(self) -> None:
@@ -46,6 +47,7 @@ class Feed:
         self._status: bytes | None = None
         self._status_at = self._status_took = 0.0
         self.status_may_differ = True
+        self._asking: asyncio.Task[None] | None = None
         self._lock = asyncio.Lock()
         self._looked_at = 0.0
 
@@ -83,17 +85,26 @@ class Feed:
         while len(self._changed) > MOST_KEPT:
             self._complete_since = self._changed.pop(next(iter(self._changed)))
 
-    async def status(self, call: Request, ask: Status) -> bytes:
-        """The matrix as it was a moment ago: where it is large and takes long, it is not asked for all the time."""
-        async with self._lock:
-            rest = max(LEAST_SECONDS_BETWEEN, SHARE * self._status_took)
-            if self._status is None or (self.status_may_differ and time.monotonic() > self._status_at + rest):
-                self.status_may_differ = False
-                began = time.monotonic()
-                self._status = msgspec.json.encode(await ask(call))
-                self._status_at = time.monotonic()
-                self._status_took = self._status_at - began
-            return self._status
+    async def status(self, call: Request, ask: Status) -> bytes | None:
+        """The matrix, as it was a moment ago: where it is large it takes long, is not asked for all the time, and is waited
+        for but shortly, since rows are to be told meanwhile."""
+        rest = max(LEAST_SECONDS_BETWEEN, SHARE * self._status_took)
+        is_due = self.status_may_differ and time.monotonic() > self._status_at + rest
+        if is_due and (self._asking is None or self._asking.done()):
+            self.status_may_differ = False
+            self._asking = asyncio.create_task(self._ask_status(call, ask))
+        if self._asking is not None and not self._asking.done():
+            await asyncio.wait({self._asking}, timeout=SHORTLY_SECONDS)
+        return self._status
+
+    async def _ask_status(self, call: Request, ask: Status) -> None:
+        began = time.monotonic()
+        try:
+            self._status = msgspec.json.encode(await ask(call))
+        except Exception:
+            self.status_may_differ = True  # whoever follows is told why by its own questions
+        self._status_at = time.monotonic()
+        self._status_took = self._status_at - began
 
     async def since(self, number: int | None) -> tuple[str, bytes] | None:
         """All there is for somebody who knows nothing, or what has changed since; the kind of message, and its data.
@@ -134,24 +145,24 @@ def _some(rows: list[Row]) -> bytes:
     )
 
 
-_feeds: dict[str, Feed] = {}
+_seen_rows: dict[str, SeenRows] = {}
 
 
-def feed_of(call: Request) -> Feed:
+def rows_of(call: Request) -> SeenRows:
     """One that nobody has listened to for long stands for nothing that others need."""
-    found = _feeds.pop(call.workspace, None) or Feed()
-    _feeds[call.workspace] = found
-    while len(_feeds) > MOST_WORKSPACES:
-        _feeds.pop(next(iter(_feeds)))
+    found = _seen_rows.pop(call.workspace, None) or SeenRows()
+    _seen_rows[call.workspace] = found
+    while len(_seen_rows) > MOST_WORKSPACES:
+        _seen_rows.pop(next(iter(_seen_rows)))
     return found
 
 
-class Follower:
+class RowStream:
     """One stream: what it has told, and what it has to tell."""
 
     def __init__(self, call: Request, status: Status) -> None:
         self._call = call
-        self._feed = feed_of(call)
+        self._feed = rows_of(call)
         self._status = status
         self._number: int | None = None
         self._told_status: bytes | None = None
@@ -165,7 +176,7 @@ class Follower:
         rows = None if number == self._number else await self._feed.since(number)
         found = [] if rows is None else [rows]
         status = await self._feed.status(self._call, self._status)
-        if status != self._told_status:
+        if status is not None and status != self._told_status:
             self._told_status = status
             found.append(("status", status))
         return found

@@ -97,7 +97,7 @@ async def _stream(call: Request, position: int, asked: int | None) -> AsyncItera
     yield sse.RETRY
     if asked is not None and asked > position:
         yield _gap(asked, position)
-    follower = live.Follower(call, status.whole) if call.query.get("changes") else None
+    follower = live.RowStream(call, status.whole) if call.query.get("changes") else None
     spoke_at = time.monotonic()
     while time.monotonic() < ends:
         try:
@@ -135,7 +135,7 @@ def _next(call: Request, position: int) -> tuple[int, bytes, list[Event]]:
     return events[-1].seq if events else newest, text + b"".join(map(_written, events)), events
 
 
-async def _shown(call: Request, follower: live.Follower, events: list[Event], last: int) -> bytes:
+async def _shown(call: Request, follower: live.RowStream, events: list[Event], last: int) -> bytes:
     """What can be seen after these events, each under the number of the last: who goes on from there is given all anew."""
     told = [("objects", objects)] if (objects := await live_objects.told_of(call, events)) is not None else []
     told += await follower.next(has_events=bool(events))
