@@ -201,7 +201,7 @@ def test_a_token_of_another_workspace_reads_nothing_by_name_or_id(server: Server
     assert [one["name"] for one in workspaces] == [elsewhere.workspace]
 
 
-_OF_THE_TOKEN = {"listWorkspaces", "whoAmI", "getChecks", "getSession"}
+_OF_THE_TOKEN = {"listWorkspaces", "whoAmI", "getChecks", "getSession", "listLoginWays", "finishOidcLogin"}
 
 
 def _id(client: Client, collection: str) -> str:

@@ -16,7 +16,7 @@ from headgate.api import oidc_provider
 from headgate.api.authentication import refused
 from headgate.api.calls import Principal
 from headgate.api.oidc_config import OidcConfig, principal
-from headgate.api.oidc_provider import Key, ProviderError
+from headgate.api.oidc_provider import IdentityProviderError, Key
 from headgate.api.problems import unavailable
 from headgate.kernel import instants
 from headgate.kernel.instants import MICROSECONDS_PER_SECOND, Instant
@@ -94,7 +94,7 @@ class OidcVerifier:
         try:
             self._keys = await oidc_provider.keys(self._config.issuer)
             self._fetched_at = self._clock()
-        except ProviderError as error:
+        except IdentityProviderError as error:
             if known is None:
                 raise self._unreachable(str(error)) from None
 

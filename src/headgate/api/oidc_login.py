@@ -22,7 +22,7 @@ from headgate.api import oidc_provider
 from headgate.api.calls import Principal, Refusal
 from headgate.api.oidc import OidcVerifier
 from headgate.api.oidc_config import OidcConfig, OidcLogin, principal
-from headgate.api.oidc_provider import ProviderError
+from headgate.api.oidc_provider import IdentityProviderError
 
 CALLBACK = "/v1/session/callback"
 ATTEMPT_SECONDS = 600
@@ -42,7 +42,7 @@ class LoginFailedError(Exception):
         self.failure = failure
 
 
-class Attempt(msgspec.Struct, frozen=True):
+class LoginAttempt(msgspec.Struct, frozen=True):
     """What a browser keeps between the page it leaves and the page it comes back to."""
 
     state: str
@@ -51,7 +51,7 @@ class Attempt(msgspec.Struct, frozen=True):
     return_to: str
 
     @classmethod
-    def begun(cls, return_to: str) -> Attempt:
+    def begun(cls, return_to: str) -> LoginAttempt:
         state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
         return cls(state, nonce, verifier, return_to if is_own_path(return_to) else "/")
 
@@ -59,7 +59,7 @@ class Attempt(msgspec.Struct, frozen=True):
         return base64.urlsafe_b64encode(msgspec.json.encode(self)).decode().rstrip("=")
 
     @classmethod
-    def read(cls, text: str) -> Attempt | None:
+    def read(cls, text: str) -> LoginAttempt | None:
         try:
             return msgspec.json.decode(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)), type=cls)
         except (ValueError, msgspec.MsgspecError):
@@ -91,12 +91,12 @@ class LoginFlow:
     def title(self) -> str:
         return self._login.title
 
-    async def address(self, attempt: Attempt, public_url: str) -> str:
+    async def address(self, attempt: LoginAttempt, public_url: str) -> str:
         """Where the browser goes to log in. Raises `LoginFailedError`."""
         try:
             discovery = await oidc_provider.discover(self._config.issuer)
             page = discovery.address("authorization_endpoint")
-        except ProviderError as error:
+        except IdentityProviderError as error:
             raise LoginFailedError("away", str(error)) from None
         asked = {
             "response_type": "code",
@@ -111,7 +111,7 @@ class LoginFlow:
         return f"{page}{'&' if '?' in page else '?'}{urlencode(asked)}"
 
     async def finish(
-        self, attempt: Attempt | None, given: Mapping[str, Any], public_url: str
+        self, attempt: LoginAttempt | None, given: Mapping[str, Any], public_url: str
     ) -> tuple[str, Principal]:
         """The credential of who has logged in, and who that is. Raises `LoginFailedError`."""
         attempt = _own(attempt, given)
@@ -125,7 +125,7 @@ class LoginFlow:
         token = await self._redeemed(attempt, given["code"], public_url)
         return token, await self._checked(token, attempt)
 
-    async def _redeemed(self, attempt: Attempt, code: str, public_url: str) -> str:
+    async def _redeemed(self, attempt: LoginAttempt, code: str, public_url: str) -> str:
         form = {
             "grant_type": "authorization_code",
             "code": code,
@@ -136,10 +136,10 @@ class LoginFlow:
         client = None if self._secret is None else (self._login.client_id, self._secret)
         try:
             return await oidc_provider.redeem(self._config.issuer, form, client)
-        except ProviderError as error:
+        except IdentityProviderError as error:
             raise LoginFailedError("away", str(error)) from None
 
-    async def _checked(self, token: str, attempt: Attempt) -> Principal:
+    async def _checked(self, token: str, attempt: LoginAttempt) -> Principal:
         """The token is for this client and for this attempt, and its bearer may do something."""
         try:
             claims = await self._verifier.claims(token)
@@ -161,7 +161,7 @@ class LoginFlow:
         return found
 
 
-def _own(attempt: Attempt | None, given: Mapping[str, Any]) -> Attempt:
+def _own(attempt: LoginAttempt | None, given: Mapping[str, Any]) -> LoginAttempt:
     state = str(given.get("state", ""))
     if attempt is None or not hmac.compare_digest(attempt.state.encode(), state.encode()):
         raise LoginFailedError("stale", "the answer is not for what this browser has begun")

@@ -20,11 +20,11 @@ LARGEST_DOCUMENT_BYTES = 1024 * 1024
 Key = RSAKey | ECKey
 
 
-class ProviderError(Exception):
+class IdentityProviderError(Exception):
     """The provider is away, or says something that cannot be used; a sentence for the log."""
 
 
-class Discovery(msgspec.Struct, frozen=True):
+class ProviderMetadata(msgspec.Struct, frozen=True):
     """Its own addresses, each one checked."""
 
     document: Mapping[str, Any]
@@ -32,11 +32,11 @@ class Discovery(msgspec.Struct, frozen=True):
     def address(self, name: str) -> str:
         found = self.document.get(name)
         if not isinstance(found, str) or address_flaw(found) is not None:
-            raise ProviderError(f"its discovery document has no {name} that can be used")
+            raise IdentityProviderError(f"its discovery document has no {name} that can be used")
         return found
 
 
-async def discover(issuer: str) -> Discovery:
+async def discover(issuer: str) -> ProviderMetadata:
     async with _session() as session:
         return await _discovery(session, issuer)
 
@@ -46,7 +46,7 @@ async def keys(issuer: str) -> list[Key]:
         discovery = await _discovery(session, issuer)
         found = (await _fetch(session, "GET", discovery.address("jwks_uri"))).get("keys")
     if not isinstance(found, list):
-        raise ProviderError("its key set has no keys")
+        raise IdentityProviderError("its key set has no keys")
     return [key for key in map(_imported, found) if key is not None]
 
 
@@ -58,7 +58,7 @@ async def redeem(issuer: str, form: Mapping[str, str], client: tuple[str, str] |
         answer = await _fetch(session, "POST", discovery.address("token_endpoint"), data=form, auth=proof)
     token = answer.get("id_token")
     if not isinstance(token, str):
-        raise ProviderError("it gives no ID token for the code; is openid among the scopes?")
+        raise IdentityProviderError("it gives no ID token for the code; is openid among the scopes?")
     return token
 
 
@@ -66,11 +66,11 @@ def _session() -> aiohttp.ClientSession:
     return aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=FETCH_SECONDS))
 
 
-async def _discovery(session: aiohttp.ClientSession, issuer: str) -> Discovery:
+async def _discovery(session: aiohttp.ClientSession, issuer: str) -> ProviderMetadata:
     document = await _fetch(session, "GET", issuer.rstrip("/") + "/.well-known/openid-configuration")
     if document.get("issuer") != issuer:
-        raise ProviderError("its discovery document names another issuer")
-    return Discovery(document)
+        raise IdentityProviderError("its discovery document names another issuer")
+    return ProviderMetadata(document)
 
 
 async def _fetch(
@@ -79,16 +79,16 @@ async def _fetch(
     try:
         async with session.request(method, address, allow_redirects=False, **given) as answer:
             if answer.status != 200:
-                raise ProviderError(f"{address} answers {answer.status}")
+                raise IdentityProviderError(f"{address} answers {answer.status}")
             body = await _limited(answer, address)
     except (aiohttp.ClientError, TimeoutError, OSError) as error:
-        raise ProviderError(f"{address}: {error or type(error).__name__}") from None
+        raise IdentityProviderError(f"{address}: {error or type(error).__name__}") from None
     try:
         document = json.loads(body)
     except (ValueError, RecursionError):
-        raise ProviderError(f"{address} answers no JSON") from None
+        raise IdentityProviderError(f"{address} answers no JSON") from None
     if not isinstance(document, dict):
-        raise ProviderError(f"{address} answers no JSON object")
+        raise IdentityProviderError(f"{address} answers no JSON object")
     return document
 
 
@@ -97,7 +97,7 @@ async def _limited(answer: aiohttp.ClientResponse, address: str) -> bytes:
     async for chunk in answer.content.iter_chunked(64 * 1024):
         body += chunk
         if len(body) > LARGEST_DOCUMENT_BYTES:
-            raise ProviderError(f"{address} answers more than {LARGEST_DOCUMENT_BYTES} bytes")
+            raise IdentityProviderError(f"{address} answers more than {LARGEST_DOCUMENT_BYTES} bytes")
     return bytes(body)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from headgate.api import bodies, oidc_login, sessions, views
 from headgate.api.calls import Answer, LoginFlow, Parameter, Refusal, Request, Route
-from headgate.api.oidc_login import ATTEMPT_SECONDS, Attempt, LoginFailedError
+from headgate.api.oidc_login import ATTEMPT_SECONDS, LoginAttempt, LoginFailedError
 from headgate.api.problems import unavailable
 from headgate.api.routes.sessions import seconds_of
 from headgate.kernel import documents
@@ -28,7 +28,7 @@ def _flow(call: Request) -> LoginFlow:
 async def begin(call: Request) -> Answer:
     flow = _flow(call)
     given = documents.read(bodies.OidcLoginInput, call.body)
-    attempt = Attempt.begun(given.return_to)
+    attempt = LoginAttempt.begun(given.return_to)
     try:
         address = await flow.address(attempt, call.service.public_url)
     except LoginFailedError as error:
@@ -45,7 +45,7 @@ async def finish(call: Request) -> Answer:
     flow = _flow(call)
     public_url = call.service.public_url
     over = sessions.attempt_closing(public_url)
-    attempt = Attempt.read(sessions.attempt_of(call.headers) or "")
+    attempt = LoginAttempt.read(sessions.attempt_of(call.headers) or "")
     try:
         credential, principal = await flow.finish(attempt, call.query, public_url)
     except LoginFailedError as error:
