@@ -10,6 +10,7 @@ from headgate.cluster.cache import ObjectCache
 from headgate.cluster.controller import Enqueue
 from headgate.cluster.port import ObjectChange
 from headgate.cluster.runner import Runner
+from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, Key, Object
 from headgate.kubernetes import objects
@@ -22,6 +23,9 @@ from .support import CONFIG_MAPS, config_map, play, running, until
 class EmptyPlan(msgspec.Struct, frozen=True):
     actions: tuple[Action, ...] = ()
     requeue_at: Instant | None = None
+
+    def waiting(self) -> tuple[Reason, ...]:
+        return ()
 
 
 class Counting:

@@ -148,7 +148,7 @@ def test_gates_read_the_signals_of_a_config_map(plane: ControlPlane, place: str)
     async def story() -> None:
         async with plane.client() as client:
             await operating.install(client)
-            async with operator_of(plane, place):
+            async with operator_of(plane, place) as operator:
                 await define(client, graph("Signalled", "signals['go'] == true && signals['wave'] < 3"))
                 await give(client, "Signalled", place, "one")
 
@@ -162,11 +162,20 @@ def test_gates_read_the_signals_of_a_config_map(plane: ControlPlane, place: str)
                 await _signal(client, place, go="false", wave="2")
                 await give(client, "Signalled", place, "two")
                 await until(lambda: is_at("PropagationBlocked"), 90)
+                assert _waiting(operator, "GateFalse") > 0
                 await _signal(client, place, go="true", wave="2")
                 await until(lambda: have(client, place, "two"), 90)
+                await until(lambda: _waiting(operator, "GateFalse") == 0)
 
     play(story(), 300)
     assert _order(plane, place) == ["go", *["one"] * 4, "stop", "go", *["two"] * 4]
+
+
+def _waiting(operator: operating.Operator, reason: str) -> float:
+    found = operator.meter.registry.get_sample_value(
+        "headgate_units_waiting", {"level": "graph", "reason": reason}
+    )
+    return found or 0.0
 
 
 async def _signal(client: Client, place: str, **values: str) -> None:

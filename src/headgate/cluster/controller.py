@@ -4,6 +4,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Protocol, TypeVar
 
 from headgate.cluster.cache import ObjectCache
+from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, Key, Object
 
@@ -16,6 +17,9 @@ class Plan(Protocol):
 
     @property
     def requeue_at(self) -> Instant | None: ...
+
+    def waiting(self) -> Iterable[Reason]:
+        """Why its units do not change yet: one for each that does not."""
 
 
 PlanT = TypeVar("PlanT", bound=Plan)

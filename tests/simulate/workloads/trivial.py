@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from headgate.kernel.decisions import Reason
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, Create, DeleteObject, Object, Update, UpdateStatus
@@ -21,6 +22,9 @@ class Plan(msgspec.Struct, frozen=True):
     requeue_at: Instant | None = None
     stuck: tuple[object, ...] = ()
     events: tuple[Announcement, ...] = ()
+
+    def waiting(self) -> tuple[Reason, ...]:
+        return ()
 
 
 def plan(

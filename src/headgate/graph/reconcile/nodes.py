@@ -15,6 +15,7 @@ from headgate.graph.reconcile.desired import DesiredItem, Resolved
 from headgate.graph.reconcile.items import GraphItem, GraphItems
 from headgate.graph.reconcile.judging import GateVerdict
 from headgate.graph.reconcile.revisions import GrantedChange
+from headgate.kernel.decisions import Reason
 from headgate.kernel.objects import Key, Object
 
 
@@ -130,6 +131,13 @@ class NodeState(msgspec.Struct):
     @property
     def is_resolved(self) -> bool:
         return self.resolved.state in ("resolved", "excluded")
+
+    @property
+    def unresolved(self) -> Reason | None:
+        """Why it is not worked out what the node wants."""
+        if self.is_resolved:
+            return None
+        return Reason.EVALUATION_FAILED if self.resolved.state == "failed" else Reason.AWAITING_DEPENDENCY
 
     @property
     def has_reached(self) -> bool:

@@ -7,7 +7,7 @@ objects, signals and time give the same plan, and everything that has to be reme
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -20,6 +20,7 @@ from headgate.graph.reconcile.planner_cache import PlannerCache
 from headgate.graph.reconcile.resolving import AcceptedGraph
 from headgate.graph.reconcile.rollouts import DefinitionRollout
 from headgate.kernel.conditions import Condition, documents, root
+from headgate.kernel.decisions import Reason
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, Object, UpdateStatus
@@ -38,6 +39,15 @@ class InstancePlan(msgspec.Struct):
     def lines(self) -> list[ReasonLine]:
         return explain.instance_lines(self)
 
+    def waiting(self) -> Iterator[Reason]:
+        """Of its objects; of a node that is not worked out yet nobody knows how many it has, so that it is one."""
+        for state in self.instance_pass.states if self.instance_pass is not None else ():
+            if state.unresolved is not None:
+                yield state.unresolved
+            for unit in state.units:
+                if unit.answer is not None and not unit.is_updated:
+                    yield unit.answer.reason
+
 
 class DefinitionPlan(msgspec.Struct):
     definition: Object
@@ -50,6 +60,14 @@ class DefinitionPlan(msgspec.Struct):
 
     def lines(self) -> list[ReasonLine]:
         return explain.definition_lines(self)
+
+    def waiting(self) -> Iterator[Reason]:
+        """Of its instances, and of the definition itself if it is not accepted as it is."""
+        if self.rollout.problems:
+            yield Reason.MISCONFIGURED
+        for member in self.rollout.members:
+            if member.answer is not None and not member.is_updated:
+                yield member.answer.reason
 
 
 class GraphPlan(msgspec.Struct):

@@ -203,6 +203,7 @@ class ControllerLoop(Generic[PlanT]):
             return
         self._costs[self._is_alone(request)].took(request, time.thread_time() - begin, self._clock())
         self._meter.passed(self._name)
+        self._meter.waits(self._name, request, plan.waiting() if plan is not None else ())
         if plan is None:
             self._forget(request)
             return

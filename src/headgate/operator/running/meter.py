@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter as Occurrences
+from collections.abc import Iterable
+
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
+from headgate.kernel.decisions import Reason
+from headgate.kernel.objects import Key
+
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+_LEVELS = {"graphs": "graph", "workloads": "workload"}
+"""Whose units a controller changes."""
 
 
 class OperatorMeter:
@@ -41,6 +49,14 @@ class OperatorMeter:
             buckets=(0.005, 0.02, 0.1, 0.5, 2.0, 10.0),
             registry=registry,
         )
+        self._units_waiting = Gauge(
+            "headgate_units_waiting",
+            "Units that do not change yet, by why.",
+            ("level", "reason"),
+            registry=registry,
+        )
+        self._waiting: dict[tuple[str, Key], Occurrences[Reason]] = {}
+        """What is counted in `_units_waiting`, by level and what was looked at."""
         self._leads = Gauge("headgate_operator_leads", "1 while this process leads.", registry=registry)
         self._kinds = Gauge("headgate_operator_watched_kinds", "Kinds that are watched.", registry=registry)
         self._silent = Gauge(
@@ -66,8 +82,21 @@ class OperatorMeter:
         self._reviews.labels(stage, outcome).inc()
         self._review_seconds.labels(stage).observe(seconds)
 
+    def waits(self, controller: str, request: Key, reasons: Iterable[Reason]) -> None:
+        """What was found of one object, instead of what was found of it before."""
+        level = _LEVELS[controller]
+        before = self._waiting.pop((level, request), Occurrences[Reason]())
+        found = Occurrences(reasons)
+        if found:
+            self._waiting[level, request] = found
+        for reason in before.keys() | found.keys():
+            self._units_waiting.labels(level, reason.value).inc(found[reason] - before[reason])
+
     def leads(self, is_leader: bool) -> None:
+        """Who begins counts anew, and who ends knows nothing of what waits any more."""
         self._leads.set(is_leader)
+        self._waiting.clear()
+        self._units_waiting.clear()
 
     def watches(self, kinds: int, silent: int) -> None:
         self._kinds.set(kinds)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 from headgate.cluster.cache import ObjectCache
+from headgate.cluster.controller import Plan
 from headgate.cluster.port import ObjectChange
 from headgate.cluster.simulated.pods import Pods, PodSeen
 from headgate.cluster.simulated.store import ObjectStore
@@ -20,13 +21,9 @@ from headgate.workload.model import PodCliqueSet
 from headgate.workload.plan import situation
 
 
-class Planned(Protocol):
+class Planned(Plan, Protocol):
     """What is read of a plan; the planner's own type has more."""
 
-    @property
-    def actions(self) -> Sequence[Action]: ...
-    @property
-    def requeue_at(self) -> Instant | None: ...
     @property
     def stuck(self) -> Sequence[Any]: ...
     @property

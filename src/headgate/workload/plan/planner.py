@@ -4,7 +4,7 @@ Whoever runs it applies the actions in their order, shows it its own writes at o
 was heard of the set or `requeue_at` has come.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -42,6 +42,9 @@ class WorkloadPlan(msgspec.Struct, frozen=True):
     requeue_at: Instant | None = None
     stuck: tuple[Stuck, ...] = ()
     events: tuple[Announcement, ...] = ()
+
+    def waiting(self) -> Iterator[Reason]:
+        return (each.reason for each in self.stuck)
 
 
 def plan(
