@@ -23,7 +23,7 @@ FILES = [
 class Recounted(SimulatedFleet):
     """Compares after every decision."""
 
-    seen: Counter[Reason] = Counter()
+    reasons: Counter[Reason] = Counter()
 
     def decide(self, now: Instant) -> None:
         super().decide(now)
@@ -31,7 +31,7 @@ class Recounted(SimulatedFleet):
         units: list[Unit] = [*state.targets.values(), *state.sites.values()]
         recounted = Counter(unit.held_by for unit in units if unit.held_by is not None)
         assert recounted == +state.waiting.counts
-        self.seen.update(recounted.keys())
+        self.reasons.update(recounted.keys())
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -44,4 +44,4 @@ def test_the_reasons_are_those_of_the_gates() -> None:
     for path in FILES:
         for found in scenario.load_all(path):
             simulate(found, conduct=Recounted)
-    assert {Reason.FROZEN, Reason.SLOTS_TAKEN, Reason.COLLECTING} <= set(Recounted.seen)
+    assert {Reason.FROZEN, Reason.SLOTS_TAKEN, Reason.COLLECTING} <= set(Recounted.reasons)
