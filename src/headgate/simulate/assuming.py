@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 
 from headgate.fleet.model.changes import Vote
+from headgate.fleet.rules.approval import Approval
+from headgate.fleet.rules.scoped_version import ScopedVersion
 from headgate.fleet.state import candidates
 from headgate.fleet.state.state import State
 from headgate.fleet.state.units import BoundRule, Pair, VersionNode
@@ -21,19 +23,21 @@ def approvals(state: State) -> Iterator[Vote]:
                 yield from _votes_on(version, pair, _rules_asking(version, pair))
 
 
-def _rules_asking(version: VersionNode, pair: Pair) -> list[BoundRule]:
-    found: dict[str, BoundRule] = {}
+def _rules_asking(version: VersionNode, pair: Pair) -> list[BoundRule[Approval | ScopedVersion]]:
+    found: dict[str, BoundRule[Approval | ScopedVersion]] = {}
     seen: set[int] = set()
     for target in candidates.scoped_targets(pair, version).values():
         if target.record.deployed == version.id or id(target.rules) in seen:
             continue
         seen.add(id(target.rules))
-        asking = [*target.rules.of("approval"), *(target.rules.of("scopedVersion") if version.scope else ())]
-        found |= {rule.id: rule for rule in asking}
+        found |= {rule.id: rule for rule in target.rules.of(Approval)}
+        found |= {rule.id: rule for rule in target.rules.of(ScopedVersion) if version.scope}
     return list(found.values())
 
 
-def _votes_on(version: VersionNode, pair: Pair, rules: list[BoundRule]) -> Iterator[Vote]:
+def _votes_on(
+    version: VersionNode, pair: Pair, rules: list[BoundRule[Approval | ScopedVersion]]
+) -> Iterator[Vote]:
     needed = max((_needed(rule) for rule in rules), default=0)
     roles = {role for rule in rules for role in getattr(rule.spec, "roles", None) or ()}
     for number in range(1, needed + 1):
@@ -48,6 +52,6 @@ def _votes_on(version: VersionNode, pair: Pair, rules: list[BoundRule]) -> Itera
         )
 
 
-def _needed(rule: BoundRule) -> int:
-    count: int = rule.spec.min_approvals if rule.kind == "approval" else rule.spec.require_approvals
-    return count
+def _needed(rule: BoundRule[Approval | ScopedVersion]) -> int:
+    spec = rule.spec
+    return spec.min_approvals if isinstance(spec, Approval) else spec.require_approvals

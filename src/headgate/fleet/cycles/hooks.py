@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from headgate.fleet.cycles import shape
 from headgate.fleet.model.records import LostHooks, MemberRole
+from headgate.fleet.rules.deployment_bracket import DeploymentBracket
 from headgate.fleet.state.state import State, Warning
 from headgate.fleet.state.units import BoundRule, Bracket, Site
 from headgate.kernel import instants
@@ -35,7 +36,7 @@ def settle(state: State, now: Instant) -> None:
             state.journal.warnings.append(Warning(now, "", "", _sentence(rule, lost)))
 
 
-def _requeue_sites(state: State, bracket: Bracket, rule: BoundRule) -> None:
+def _requeue_sites(state: State, bracket: Bracket, rule: BoundRule[DeploymentBracket]) -> None:
     """Another form gives other hooks and other upstreams: every place of the bracket is looked at."""
     seen: shape.Form | None = bracket.seen
     bracket.seen = form = shape.form_of(bracket, rule)
@@ -54,14 +55,12 @@ def restore(state: State) -> None:
         bracket.lost = next((p.record.lost_hooks for p in sites if p.record.lost_hooks is not None), None)
 
 
-def _brackets(state: State) -> Iterator[BoundRule]:
+def _brackets(state: State) -> Iterator[BoundRule[DeploymentBracket]]:
     for policy in state.policies.values():
-        for rule in policy.rules:
-            if rule.kind == "deploymentBracket":
-                yield rule
+        yield from policy.of(DeploymentBracket)
 
 
-def _inferred(bracket: Bracket, rule: BoundRule) -> dict[MemberRole, str] | None:
+def _inferred(bracket: Bracket, rule: BoundRule[DeploymentBracket]) -> dict[MemberRole, str] | None:
     """Who has which role; None where nothing is inferred, because the rule names its hooks or the resource decides."""
     roles = shape.form_of(bracket, rule).inferred if shape.is_inferred(rule) else None
     return None if roles is None else {role: name for name, role in roles.items()}
@@ -91,7 +90,7 @@ def _note(state: State, rule_id: str, bracket: Bracket, lost: LostHooks | None) 
         state.journal.changed("place", *site.key)
 
 
-def warning_of(state: State, rule: BoundRule) -> str | None:
+def warning_of(state: State, rule: BoundRule[DeploymentBracket]) -> str | None:
     """For everyone who asks about a member of the bracket, as long as the inference is over."""
     lost = state.bracket_of(rule.id).lost
     return None if lost is None else _sentence(rule, lost)
@@ -102,7 +101,7 @@ def warnings(state: State) -> list[str]:
     return [sentence for sentence in found if sentence is not None]
 
 
-def _sentence(rule: BoundRule, lost: LostHooks) -> str:
+def _sentence(rule: BoundRule[DeploymentBracket], lost: LostHooks) -> str:
     words = {"preHook": "pre-hook", "postHook": "post-hook"}
     parts = [f"{name} is no longer its {words[role]}" for role, name in sorted(lost.roles.items())]
     return (

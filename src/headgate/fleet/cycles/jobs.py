@@ -8,6 +8,8 @@ from headgate.fleet.model import objects as model
 from headgate.fleet.model.changes import JobReported
 from headgate.fleet.model.records import Job, JobKind, Variables
 from headgate.fleet.rules import retry, rollback
+from headgate.fleet.rules.retry import Retry
+from headgate.fleet.rules.rollback import Rollback
 from headgate.fleet.state import candidates, evidence, holds, successes, verifying, wakes
 from headgate.fleet.state.state import GateResult, State
 from headgate.fleet.state.units import Target, VersionNode
@@ -213,14 +215,14 @@ def _out_of_attempts(state: State, target: Target, job: Job, now: Instant, why_n
 def retry_plan(state: State, target: Target, attempts: list[str]) -> retry.RetryPlan:
     ended = [state.jobs[job_id] for job_id in attempts]
     return retry.judge(
-        [rule.spec for rule in target.rules.of("retry")],
+        [rule.spec for rule in target.rules.of(Retry)],
         [retry.Attempt(job.status, job.completed_at or job.created_at) for job in ended],
     )
 
 
 def fires_rollback(target: Target, job_status: str, *, verification_failed: bool) -> bool:
     return any(
-        rollback.fires(rule.spec, job_status, verification_failed) for rule in target.rules.of("rollback")
+        rollback.fires(rule.spec, job_status, verification_failed) for rule in target.rules.of(Rollback)
     )
 
 

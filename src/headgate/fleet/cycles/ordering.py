@@ -8,7 +8,7 @@ from headgate.fleet.cycles import shape
 from headgate.fleet.gates import dependencies, gates
 from headgate.fleet.model.records import Group, Member
 from headgate.fleet.rules import deployment_dependency
-from headgate.fleet.rules.deployment_dependency import Upstream
+from headgate.fleet.rules.deployment_dependency import DeploymentDependency, Upstream
 from headgate.fleet.state import wakes
 from headgate.fleet.state.state import GateResult, State
 from headgate.fleet.state.units import Site, Target, VersionNode
@@ -25,7 +25,7 @@ def verdicts_of(state: State, site: Site, group: Group, member: Member, now: Ins
     around = _hooks_verdict(state, site, group, member)
     if around is not None:
         yield around
-    for rule in target.rules.of("deploymentDependency"):
+    for rule in target.rules.of(DeploymentDependency):
         skip = gates.skipped(state, rule, state.version(member.version), target, now)
         if skip is not None:
             yield skip
@@ -50,7 +50,7 @@ def verdicts_outside(
     state: State, site: Site, group: Group, target: Target, version: VersionNode, now: Instant
 ) -> Iterator[GateResult]:
     """Upstreams that are not in the group: judged before it starts, never inside it."""
-    for rule in target.rules.of("deploymentDependency"):
+    for rule in target.rules.of(DeploymentDependency):
         outside = [
             dependencies.newest_release(state, other)
             for other in dependencies.upstream_targets(rule, target)
@@ -129,7 +129,7 @@ def is_done(
     for other in group.members:
         if other.role == "preHook" and not is_done(state, site, group, other, trail):
             return False
-    for rule in target.rules.of("deploymentDependency"):
+    for rule in target.rules.of(DeploymentDependency):
         for upstream in dependencies.upstream_targets(rule, target):
             inside = _inside(site, group, upstream)
             if (
@@ -165,7 +165,7 @@ def downstream_first(state: State, site: Site, group: Group, names: list[str]) -
         target = site.members.get(name)
         if target is None:
             continue
-        for rule in target.rules.of("deploymentDependency"):
+        for rule in target.rules.of(DeploymentDependency):
             for upstream in dependencies.upstream_targets(rule, target):
                 if upstream.site is site and upstream.deployment.name in after:
                     after[upstream.deployment.name].add(name)

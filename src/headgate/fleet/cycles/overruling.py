@@ -5,6 +5,7 @@ from __future__ import annotations
 from headgate.fleet.cycles import running
 from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.model.records import Group, Member
+from headgate.fleet.rules.deployment_dependency import DeploymentDependency
 from headgate.fleet.state import wakes
 from headgate.fleet.state.state import State
 from headgate.fleet.state.units import BoundRule, Site
@@ -29,21 +30,23 @@ def let_dependents_go_on(state: State, site: Site, group: Group, now: Instant, b
     state.group_changed(group, "executing", now)
 
 
-def _naming(site: Site, group: Group, failed: Member) -> dict[str, BoundRule]:
+def _naming(site: Site, group: Group, failed: Member) -> dict[str, BoundRule[DeploymentDependency]]:
     """The dependency rules by which others of the group wait for the failed member."""
     target = site.members.get(failed.deployment)
-    found: dict[str, BoundRule] = {}
+    found: dict[str, BoundRule[DeploymentDependency]] = {}
     for member in group.members:
         dependent = site.members.get(member.deployment)
         if target is None or dependent is None or member is failed:
             continue
-        for rule in dependent.rules.of("deploymentDependency"):
+        for rule in dependent.rules.of(DeploymentDependency):
             if rule.is_upstream(target):
                 found[rule.id] = rule
     return found
 
 
-def _is_skipped(state: State, site: Site, rule: BoundRule, failed: Member, now: Instant) -> bool:
+def _is_skipped(
+    state: State, site: Site, rule: BoundRule[DeploymentDependency], failed: Member, now: Instant
+) -> bool:
     return any(
         skip.resource == site.resource.name
         and skip.environment in (None, site.environment.name)

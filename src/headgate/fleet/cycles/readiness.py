@@ -12,6 +12,8 @@ from headgate.fleet.gates import gates, rollouts
 from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.model.records import Group, Member
 from headgate.fleet.rules import gradual_rollout
+from headgate.fleet.rules.deployment_window import DeploymentWindow
+from headgate.fleet.rules.gradual_rollout import GradualRollout
 from headgate.fleet.state import holds, wakes
 from headgate.fleet.state.slots import SlotTable
 from headgate.fleet.state.state import GateResult, State
@@ -132,11 +134,11 @@ def rollout_verdicts(
 ) -> Iterator[GateResult]:
     """One position for the whole resource by rules of the bracket's policy, each member's own by the others."""
     clock = group.clock_start
-    if clock is not None and any(target.rules.of("gradualRollout") for target, _ in running):
+    if clock is not None and any(target.rules.of(GradualRollout) for target, _ in running):
         clock = rollouts.shifted_by_windows(_windows(state, running, now), clock)
     asked: set[str] = set()
     for target, version in running:
-        for rule in target.rules.of("gradualRollout"):
+        for rule in target.rules.of(GradualRollout):
             shared = rollouts.is_shared_by_bracket(rule, site)
             if not shared and _is_hook(group, target):
                 continue
@@ -168,8 +170,8 @@ def _is_hook(group: Group, target: Target) -> bool:
     return member is not None and member.role != "member"
 
 
-def _windows(state: State, running: list[Runner], now: Instant) -> tuple[BoundRule, ...]:
-    found: dict[str, BoundRule] = {}
+def _windows(state: State, running: list[Runner], now: Instant) -> tuple[BoundRule[DeploymentWindow], ...]:
+    found: dict[str, BoundRule[DeploymentWindow]] = {}
     for target, version in running:
         for rule in windows_for(state, target, version, now):
             found.setdefault(rule.id, rule)
@@ -213,7 +215,7 @@ def start_key(state: State, site: Site, group: Group) -> StartKey:
     if not group.without_window and any(
         rule.kind == "gradualRollout"
         for target in site.members.values()
-        for rule in target.rules.of("gradualRollout")
+        for rule in target.rules.of(GradualRollout)
     ):
         position, _ = site_position(state, site, group)
     rank = REPAIR if is_repair(site, group) else NEW

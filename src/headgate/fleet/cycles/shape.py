@@ -12,7 +12,9 @@ from typing import Any
 import msgspec
 
 from headgate.fleet.model.records import MemberRole
-from headgate.fleet.state.units import Bindings, BoundRule, Bracket, PolicyNode, Site, Target
+from headgate.fleet.rules.deployment_bracket import DeploymentBracket
+from headgate.fleet.rules.deployment_dependency import DeploymentDependency
+from headgate.fleet.state.units import AnyRule, Bindings, BoundRule, Bracket, PolicyNode, Site, Target
 
 FEWEST_NAMED = 3
 """With two, each would be what all the others depend on or wait for."""
@@ -30,10 +32,10 @@ class Shape(msgspec.Struct, frozen=True):
 class Form(msgspec.Struct, frozen=True):
     """What all sites of a bracket rule share, until the rule or the deployments it covers change."""
 
-    rule: BoundRule
+    rule: BoundRule[DeploymentBracket]
     covered: tuple[str, ...]
     views: tuple[Any, ...]
-    order: tuple[BoundRule, ...]
+    order: tuple[BoundRule[DeploymentDependency], ...]
     """The dependency rules of the bracket's policy."""
     inferred: dict[str, MemberRole] | None
     """None where it depends on the resource."""
@@ -70,20 +72,20 @@ def _with_kept_hooks(shape: Shape, hooks: Mapping[str, MemberRole]) -> Shape:
     return _formed(shape.roles | kept, "as when the open group was opened") if kept else shape
 
 
-def is_inferred(rule: BoundRule) -> bool:
+def is_inferred(rule: BoundRule[DeploymentBracket]) -> bool:
     return rule.spec.pre_hook_selector is None and rule.spec.post_hook_selector is None
 
 
-def form_of(bracket: Bracket, rule: BoundRule) -> Form:
+def form_of(bracket: Bracket, rule: BoundRule[DeploymentBracket]) -> Form:
     form: Form | None = bracket.form
     if form is None or form.rule is not rule:
         form = bracket.form = _form(bracket, rule)
     return form
 
 
-def _form(bracket: Bracket, rule: BoundRule) -> Form:
+def _form(bracket: Bracket, rule: BoundRule[DeploymentBracket]) -> Form:
     covered = tuple(sorted(_covered(bracket, rule)))
-    order = tuple(one for one in PolicyNode(rule.policy).rules if one.kind == "deploymentDependency")
+    order = PolicyNode(rule.policy).of(DeploymentDependency)
     inferred = None
     if all(_reads_only_the_deployment(one) for one in order):
         views = {name: {"deployment": bracket.deployments[name].view} for name in covered}
@@ -100,7 +102,7 @@ def is_alike(form: Form, other: Form) -> bool:
     )
 
 
-def _covered(bracket: Bracket, rule: BoundRule) -> list[str]:
+def _covered(bracket: Bracket, rule: BoundRule[DeploymentBracket]) -> list[str]:
     """By its selectors, where they read nothing but the deployment; else every deployment that has a member somewhere."""
     texts = [text for text in (rule.policy.selector, rule.spec.deployment_selector) if text is not None]
     selectors = [rule.selector(text) for text in texts]
@@ -113,12 +115,12 @@ def _covered(bracket: Bracket, rule: BoundRule) -> list[str]:
     ]
 
 
-def _reads_only_the_deployment(rule: BoundRule) -> bool:
+def _reads_only_the_deployment(rule: BoundRule[DeploymentDependency]) -> bool:
     texts = (rule.spec.depends_on, rule.spec.applies_to)
     return all(rule.selector(text).roots <= {"deployment"} for text in texts if text is not None)
 
 
-def covers_upstream(site: Site, rule: BoundRule) -> bool:
+def covers_upstream(site: Site, rule: BoundRule[DeploymentDependency]) -> bool:
     """Whether `dependsOn` names any deployment of the whole bracket, on this resource or not."""
     form = form_of(site.bracket, site.rule)
     text = rule.spec.depends_on
@@ -169,11 +171,13 @@ def _shape(site: Site, form: Form) -> Shape:
     return _formed(roles, "by preHookSelector and postHookSelector")
 
 
-def _selected(rule: BoundRule, selector: str | None, target: Target) -> bool:
+def _selected(rule: AnyRule, selector: str | None, target: Target) -> bool:
     return selector is not None and rule.selector(selector).matches(target.bindings())
 
 
-def _inferred(order: tuple[BoundRule, ...], views: Mapping[str, Bindings]) -> dict[str, MemberRole]:
+def _inferred(
+    order: tuple[BoundRule[DeploymentDependency], ...], views: Mapping[str, Bindings]
+) -> dict[str, MemberRole]:
     """Among those that the rules name: the one that all the others come after, and the one that comes after them all."""
     before = {name: _upstreams(order, views, name) for name in views}
     named = {name for name, upstreams in before.items() if upstreams}.union(*before.values())
@@ -190,7 +194,9 @@ def _inferred(order: tuple[BoundRule, ...], views: Mapping[str, Bindings]) -> di
     return roles
 
 
-def _upstreams(order: tuple[BoundRule, ...], views: Mapping[str, Bindings], name: str) -> set[str]:
+def _upstreams(
+    order: tuple[BoundRule[DeploymentDependency], ...], views: Mapping[str, Bindings], name: str
+) -> set[str]:
     found: set[str] = set()
     for rule in order:
         applies_to = rule.spec.applies_to

@@ -15,6 +15,10 @@ from headgate.fleet.gates import dependencies, gates, rejecting, rollouts
 from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.model.records import JobKind, Variables
 from headgate.fleet.rules import gradual_rollout
+from headgate.fleet.rules.deployment_bracket import DeploymentBracket
+from headgate.fleet.rules.deployment_dependency import DeploymentDependency
+from headgate.fleet.rules.deployment_window import DeploymentWindow
+from headgate.fleet.rules.gradual_rollout import GradualRollout
 from headgate.fleet.state import candidates, rollbacks, variables, wakes
 from headgate.fleet.state.candidates import OnFlaw
 from headgate.fleet.state.state import GateResult, State
@@ -42,7 +46,7 @@ def next_release(state: State, target: Target, now: Instant, blockers: Blockers)
     record = target.record
     if record.job is not None:
         withdrawing.take_back(state, target, now)
-    if record.job is not None or target.site is not None or target.rules.of("deploymentBracket"):
+    if record.job is not None or target.site is not None or target.rules.of(DeploymentBracket):
         return None
     if record.retry_at is not None:
         jobs.reconsider_retry(state, target, now)
@@ -221,7 +225,7 @@ def _watch_for_denials(
     """Whatever allows the next attempt may come to deny it before it is made, and that ends the attempts at once."""
     for one in passed:
         blockers.add(one)
-    for rule in target.rules.of("gradualRollout"):
+    for rule in target.rules.of(GradualRollout):
         blockers.watch(wakes.breaker(rule.id, version.id))
 
 
@@ -264,7 +268,7 @@ def _same_version(
 
 def verdicts_of_same_version(state: State, target: Target, now: Instant) -> Iterator[GateResult]:
     yield gates.frozen(state, target, now)
-    for rule in target.rules.of("deploymentWindow"):
+    for rule in target.rules.of(DeploymentWindow):
         skip = gates.skipped(state, rule, state.version(target.record.deployed), target, now)
         yield skip if skip is not None else gates.window(rule, target, now)
 
@@ -307,13 +311,13 @@ def verdicts_of(state: State, target: Target, version: VersionNode, now: Instant
                 clock = max(clock, one.verdict.satisfied_at)
         yield one
     yield from dependencies_of(state, target, version, now)
-    if target.rules.of("gradualRollout"):
+    if target.rules.of(GradualRollout):
         yield from rollout_of(state, target, version, now, clock, waiting_for)
     yield from gates.of_moment(state, target, version, now)
 
 
 def dependencies_of(state: State, target: Target, version: VersionNode, now: Instant) -> Iterator[GateResult]:
-    for rule in target.rules.of("deploymentDependency"):
+    for rule in target.rules.of(DeploymentDependency):
         if dependencies.names_only_itself(rule, target):
             continue
         skip = gates.skipped(state, rule, version, target, now)
@@ -333,7 +337,7 @@ def rollout_of(
         if waiting_for or clock is None
         else rollouts.shifted_by_windows(windows_for(state, target, version, now), clock)
     )
-    for rule in target.rules.of("gradualRollout"):
+    for rule in target.rules.of(GradualRollout):
         skip = gates.skipped(state, rule, version, target, now)
         if skip is not None:
             yield skip
@@ -354,16 +358,18 @@ def turn_wakes(*targets: Target) -> tuple[Wake, ...]:
     """What moves a turn: the ranks, and skips of the windows that shift the rollout's clock."""
     found = {wakes.RANKS: None}
     for target in targets:
-        for rule in target.rules.of("deploymentWindow"):
+        for rule in target.rules.of(DeploymentWindow):
             found[wakes.skips(rule.id)] = None
     return tuple(found)
 
 
-def windows_for(state: State, target: Target, version: VersionNode, now: Instant) -> tuple[BoundRule, ...]:
+def windows_for(
+    state: State, target: Target, version: VersionNode, now: Instant
+) -> tuple[BoundRule[DeploymentWindow], ...]:
     """Window rules that this target has to respect with this version."""
     return tuple(
         rule
-        for rule in target.rules.of("deploymentWindow")
+        for rule in target.rules.of(DeploymentWindow)
         if (rule.spec.first_deployment != "bypass" or target.record.deployed is not None)
         and gates.skipped(state, rule, version, target, now) is None
     )
@@ -378,14 +384,14 @@ def _start_key(
         default=version.published_at,
     )
     position = 0
-    for rule in target.rules.of("gradualRollout")[:1]:
+    for rule in target.rules.of(GradualRollout)[:1]:
         position, _ = rollouts.position_of_target(target, version, rule.spec.group_by)
     ready_at = max(ready_at, version.published_at)
     return (REPAIR if is_repair else NEW, position, ready_at, target.resource.name, target.name)
 
 
 def denied_by_two_brackets(target: Target) -> GateResult | None:
-    brackets = target.rules.of("deploymentBracket")
+    brackets = target.rules.of(DeploymentBracket)
     if len(brackets) < 2:
         return None
     names = " and ".join(f"{rule.policy.name}: {rule.label}" for rule in brackets)

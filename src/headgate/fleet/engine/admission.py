@@ -17,6 +17,8 @@ from headgate.fleet.cycles.readiness import GroupStart
 from headgate.fleet.cycles.targets import Release
 from headgate.fleet.gates import dependencies
 from headgate.fleet.gates.blockers import Blockers
+from headgate.fleet.rules.deployment_dependency import DeploymentDependency
+from headgate.fleet.rules.gradual_rollout import GradualRollout
 from headgate.fleet.state import holds, wakes
 from headgate.fleet.state.slots import SlotTable
 from headgate.fleet.state.state import State
@@ -145,7 +147,7 @@ def _stands_in_line(state: State, unit: Unit, plan: StartPlan, now: Instant) -> 
         blockers.add(one)
     unit.stand_in(lacking, start.key)
     blockers.watch(wakes.slot(needed.resource))
-    if isinstance(unit, Site) or (isinstance(unit, Target) and unit.rules.of("gradualRollout")):
+    if isinstance(unit, Site) or (isinstance(unit, Target) and unit.rules.of(GradualRollout)):
         blockers.watch(wakes.RANKS)
     blockers.watch(*(wakes.skips(table.rule.id) for table in lacking))
     # A holder may go on when its table is merely full; the line is walked only when a slot is free.
@@ -218,7 +220,7 @@ def _upstreams(state: State, unit: Unit) -> Iterator[Unit]:
     members = unit.members.values() if isinstance(unit, Site) else (unit,)
     for target in members:
         assert isinstance(target, Target)
-        for rule in target.rules.of("deploymentDependency"):
+        for rule in target.rules.of(DeploymentDependency):
             for upstream in dependencies.upstream_targets(rule, target):
                 yield state.unit_of(upstream)
 

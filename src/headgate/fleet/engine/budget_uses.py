@@ -8,10 +8,12 @@ from typing import Final
 from headgate.fleet.gates import gates
 from headgate.fleet.model.records import Breaker
 from headgate.fleet.rules import failure_budget
+from headgate.fleet.rules.failure_budget import FailureBudget
+from headgate.fleet.rules.gradual_rollout import GradualRollout
 from headgate.fleet.state import units
 from headgate.fleet.state.slots import SlotTable
 from headgate.fleet.state.state import State
-from headgate.fleet.state.units import BoundRule, Target
+from headgate.fleet.state.units import AnyRule, BoundRule, Target
 from headgate.kernel.budgets import BudgetHolder, BudgetKind, BudgetUse
 from headgate.kernel.instants import Instant
 
@@ -27,12 +29,12 @@ def of_all(state: State) -> Iterator[BudgetUse]:
             yield from of_failures(state, rule)
 
 
-def of_failures(state: State, rule: BoundRule) -> Iterator[BudgetUse]:
+def of_failures(state: State, rule: AnyRule) -> Iterator[BudgetUse]:
     """The lines that failures stop under this rule; none where it is another kind of rule."""
-    if rule.kind == FAILURES:
+    if units.is_a(rule, FailureBudget):
         yield from _failure_budgets(state, rule)
-    elif rule.kind == ROLLOUT and rule.spec.stop_after_failures is not None:
-        yield from _rollouts(state, rule)
+    elif units.is_a(rule, GradualRollout) and rule.spec.stop_after_failures is not None:
+        yield from _rollouts(state, rule, rule.spec.stop_after_failures - 1)
 
 
 def _of_slots(table: SlotTable) -> BudgetUse:
@@ -40,11 +42,11 @@ def _of_slots(table: SlotTable) -> BudgetUse:
     return _use("resourceConcurrency", table.rule, None, table.scope, table.limit, holders, None)
 
 
-def _failure_budgets(state: State, rule: BoundRule) -> Iterator[BudgetUse]:
+def _failure_budgets(state: State, rule: BoundRule[FailureBudget]) -> Iterator[BudgetUse]:
     """One for each scope in which the rule has targets."""
     scopes: dict[str, Target] = {}
     for target in state.targets.values():
-        if any(one.id == rule.id for one in target.rules.of(FAILURES)):
+        if any(one.id == rule.id for one in target.rules.of(FailureBudget)):
             scopes.setdefault(gates.breaker_scope(rule, target), target)
     for scope, target in sorted(scopes.items()):
         breaker = state.breakers.get((rule.id, scope))
@@ -55,13 +57,12 @@ def _failure_budgets(state: State, rule: BoundRule) -> Iterator[BudgetUse]:
         yield _use(FAILURES, rule, environment, shown, limit, _failed(breaker), stopped_at)
 
 
-def _rollouts(state: State, rule: BoundRule) -> Iterator[BudgetUse]:
+def _rollouts(state: State, rule: AnyRule, limit: int) -> Iterator[BudgetUse]:
     """One for each version that has failed somewhere and may still be rolled out."""
     for (rule_id, version_id), breaker in sorted(state.breakers.items()):
         version = state.version(version_id)
         if rule_id == rule.id and version is not None and version.is_ready and breaker.failed:
             scope = f"{version.object.deployment}/{version.tag}"
-            limit = rule.spec.stop_after_failures - 1
             yield _use(ROLLOUT, rule, None, scope, limit, _failed(breaker), breaker.stopped_at)
 
 
@@ -72,7 +73,7 @@ def _failed(breaker: Breaker | None) -> tuple[BudgetHolder, ...]:
 
 def _use(
     kind: BudgetKind,
-    rule: BoundRule,
+    rule: AnyRule,
     environment: str | None,
     scope: str | None,
     limit: int,

@@ -14,6 +14,8 @@ import msgspec
 from headgate import cel
 from headgate.fleet.engine import explain_verdicts
 from headgate.fleet.model import objects as model
+from headgate.fleet.rules.approval import Approval
+from headgate.fleet.rules.scoped_version import ScopedVersion
 from headgate.fleet.state import candidates
 from headgate.fleet.state.state import State
 from headgate.fleet.state.units import (
@@ -85,7 +87,7 @@ def of_vote(state: State, version: VersionNode, environment: str, roles: Sequenc
         return of((), f"{why} of {what}: the vote changes nothing")
     rules = {rule.id: rule for target in asking for rule in _asking(target, version)}
     if not any(_counts(rule, roles) for rule in rules.values()):
-        wanted = sorted({role for rule in rules.values() for role in rule.spec.roles or ()})
+        wanted = sorted({role for rule in rules.values() for role in _roles(rule) or ()})
         return of(
             [one.name for one in asking], f"the vote does not count: it needs the role {' or '.join(wanted)}"
         )
@@ -95,14 +97,19 @@ def of_vote(state: State, version: VersionNode, environment: str, roles: Sequenc
     )
 
 
-def _asking(target: Target, version: VersionNode) -> Iterator[BoundRule]:
-    yield from (rule for rule in target.rules.of("approval") if rule.spec.min_approvals > 0)
+def _asking(target: Target, version: VersionNode) -> Iterator[BoundRule[Approval | ScopedVersion]]:
+    yield from (rule for rule in target.rules.of(Approval) if rule.spec.min_approvals > 0)
     if version.scope is not None:
-        yield from (rule for rule in target.rules.of("scopedVersion") if rule.spec.require_approvals > 0)
+        yield from (rule for rule in target.rules.of(ScopedVersion) if rule.spec.require_approvals > 0)
 
 
-def _counts(rule: BoundRule, roles: Sequence[str]) -> bool:
-    return rule.kind != "approval" or rule.spec.roles is None or bool(set(rule.spec.roles) & set(roles))
+def _counts(rule: BoundRule[Approval | ScopedVersion], roles: Sequence[str]) -> bool:
+    wanted = _roles(rule)
+    return wanted is None or bool(set(wanted) & set(roles))
+
+
+def _roles(rule: BoundRule[Approval | ScopedVersion]) -> Sequence[str] | None:
+    return rule.spec.roles if isinstance(rule.spec, Approval) else None
 
 
 def of_skip(state: State, skip: model.Skip, now: Instant, what: str = "the skip") -> Concern:
@@ -112,7 +119,7 @@ def of_skip(state: State, skip: model.Skip, now: Instant, what: str = "the skip"
     named = [
         target
         for target in _sites_of(state, skip)
-        if any(rule.id == skip.rule for rules in target.rules.by_kind.values() for rule in rules)
+        if any(rule.id == skip.rule for rules in target.rules.by_spec.values() for rule in rules)
         and (version is None or _is_for(version, target))
     ]
     names = [target.name for target in named]

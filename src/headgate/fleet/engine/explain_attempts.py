@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from headgate.fleet.cycles import targets
 from headgate.fleet.engine import explain_rollbacks, target_states
 from headgate.fleet.gates import rejecting
+from headgate.fleet.rules.retry import Retry
+from headgate.fleet.rules.rollback import Rollback
+from headgate.fleet.rules.verification import Verification
 from headgate.fleet.state import candidates, evidence, rollbacks
 from headgate.fleet.state.state import GateResult, State
 from headgate.fleet.state.units import Target, VersionNode
@@ -60,7 +63,7 @@ def of_paused(state: State, target: Target) -> Iterator[Verdict]:
 
 
 def of_retry(target: Target, retry_at: Instant, now: Instant) -> Iterator[GateResult]:
-    for rule in target.rules.of("retry"):
+    for rule in target.rules.of(Retry):
         if now < retry_at:
             verdict = decisions.pending(
                 Reason.AWAITING_RETRY,
@@ -83,7 +86,7 @@ def of_rolled_back(state: State, target: Target) -> Iterator[Verdict]:
     yield (
         version,
         GateResult(
-            next(iter(target.rules.of("rollback")), None),
+            next(iter(target.rules.of(Rollback)), None),
             "rollback",
             decisions.denied(Reason.ROLLED_BACK, message),
         ),
@@ -96,7 +99,7 @@ def of_verification(state: State, target: Target) -> Iterator[Verdict]:
     job = state.jobs.get(record.attempts[-1]) if record.attempts else None
     if job is None or job.verification not in ("running", "failed"):
         return
-    for rule in target.rules.of("verification"):
+    for rule in target.rules.of(Verification):
         left = [p for p in job.metrics if p.rule == rule.id and p.status == job.verification]
         if not left:
             continue

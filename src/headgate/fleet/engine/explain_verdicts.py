@@ -16,7 +16,8 @@ from headgate.fleet.engine import (
 )
 from headgate.fleet.engine.explain_attempts import Verdict
 from headgate.fleet.gates import dependencies, gates
-from headgate.fleet.state import holds, rollbacks
+from headgate.fleet.rules.deployment_dependency import DeploymentDependency
+from headgate.fleet.state import holds, rollbacks, units
 from headgate.fleet.state.state import GateResult, State
 from headgate.fleet.state.units import Target
 from headgate.kernel import decisions
@@ -97,7 +98,7 @@ def _changed_values_verdicts(state: State, target: Target, now: Instant) -> Iter
 
 def with_cycle(target: Target, one: GateResult) -> GateResult:
     """A ring of dependencies that could not be seen when the policy came is said here."""
-    if one.kind != "deploymentDependency" or one.is_allowed or one.rule is None:
+    if one.is_allowed or one.rule is None or not units.is_a(one.rule, DeploymentDependency):
         return one
     ring = dependencies.cycle_through(one.rule, target)
     if ring is None:

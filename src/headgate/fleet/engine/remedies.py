@@ -15,6 +15,7 @@ from headgate.fleet.cycles import jobs, operators
 from headgate.fleet.engine import orders
 from headgate.fleet.model import objects as model
 from headgate.fleet.model.records import Group
+from headgate.fleet.rules.failure_budget import FailureBudget
 from headgate.fleet.state import candidates, references, rollbacks, units
 from headgate.fleet.state.state import GateResult, State
 from headgate.fleet.state.units import Target, VersionNode
@@ -145,7 +146,7 @@ def _of_verdict(
             "freeze:write",
             "ends the freeze",
         )
-    elif one.kind == "failureBudget" and one.rule is not None:
+    elif one.rule is not None and units.is_a(one.rule, FailureBudget):
         where = f" --environment {_word(environment)}" if one.rule.spec.per == "environment" else ""
         if one.rule.spec.group_by is not None:
             value = units.shown_value(target.resource.value_of(one.rule.spec.group_by))

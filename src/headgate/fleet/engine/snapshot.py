@@ -13,6 +13,7 @@ from headgate.fleet.model import objects as model
 from headgate.fleet.model.changes import Object
 from headgate.fleet.model.kinds import Kind
 from headgate.fleet.rules import KINDS
+from headgate.fleet.rules.deployment_bracket import DeploymentBracket
 from headgate.fleet.state import catalog, holds, membership, release_targets, verifying
 from headgate.fleet.state.state import Notice, State, Warning
 from headgate.fleet.state.units import BoundRule, PolicyNode
@@ -100,13 +101,8 @@ def retired(state: State) -> dict[str, model.Policy]:
     }
 
 
-def _brackets(state: State) -> list[BoundRule]:
-    return [
-        rule
-        for policy in state.policies.values()
-        for rule in policy.rules
-        if rule.kind == "deploymentBracket"
-    ]
+def _brackets(state: State) -> list[BoundRule[DeploymentBracket]]:
+    return [rule for policy in state.policies.values() for rule in policy.of(DeploymentBracket)]
 
 
 def load(document: bytes, ids: IdSource) -> State:
@@ -197,7 +193,7 @@ def _load_records(state: State, snapshot: Snapshot) -> None:
 def _load_groups(state: State, snapshot: Snapshot) -> None:
     retired = [PolicyNode(_typed(policy)) for policy in snapshot.retired]
     rules = {rule.id: rule for rule in _brackets(state)}
-    rules |= {rule.id: rule for node in retired for rule in node.rules if rule.kind == "deploymentBracket"}
+    rules |= {rule.id: rule for node in retired for rule in node.of(DeploymentBracket)}
     for group in snapshot.groups:
         state.groups[group.id] = group
         site = membership.site_of_group(state, group, rules[group.rule])

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from headgate.fleet.gates import gates
 from headgate.fleet.rules import deployment_dependency
-from headgate.fleet.rules.deployment_dependency import Upstream
+from headgate.fleet.rules.deployment_dependency import DeploymentDependency, Upstream
 from headgate.fleet.state import wakes
 from headgate.fleet.state.state import GateResult, State
 from headgate.fleet.state.units import BoundRule, PolicyNode, Target
 from headgate.kernel import instants
 
 
-def upstream_targets(rule: BoundRule, target: Target) -> list[Target]:
+def upstream_targets(rule: BoundRule[DeploymentDependency], target: Target) -> list[Target]:
     """Targets on the same resource whose deployment the rule names, by name; in another environment only if not in this
     one."""
     known = target.resource.upstreams
@@ -21,7 +21,7 @@ def upstream_targets(rule: BoundRule, target: Target) -> list[Target]:
     return found
 
 
-def _upstream_targets(rule: BoundRule, target: Target) -> list[Target]:
+def _upstream_targets(rule: BoundRule[DeploymentDependency], target: Target) -> list[Target]:
     matched = [
         other
         for _, other in sorted(target.resource.targets.items())
@@ -35,12 +35,12 @@ def _upstream_targets(rule: BoundRule, target: Target) -> list[Target]:
     ]
 
 
-def names_only_itself(rule: BoundRule, target: Target) -> bool:
+def names_only_itself(rule: BoundRule[DeploymentDependency], target: Target) -> bool:
     """A deployment never depends on itself: a rule that matches nothing else here does not apply to it."""
     return rule.is_upstream(target) and not upstream_targets(rule, target)
 
 
-def judge_outside(state: State, rule: BoundRule, target: Target) -> GateResult:
+def judge_outside(state: State, rule: BoundRule[DeploymentDependency], target: Target) -> GateResult:
     upstreams = [newest_release(state, other) for other in upstream_targets(rule, target)]
     return GateResult(
         rule,
@@ -83,9 +83,9 @@ def _last_status(state: State, target: Target) -> str:
     return last.status if last is not None else "failure"
 
 
-def cycle_through(rule: BoundRule, target: Target) -> list[str] | None:
+def cycle_through(rule: BoundRule[DeploymentDependency], target: Target) -> list[str] | None:
     """A ring of dependency rules of the policy among the deployments on this resource, if the target stands in it."""
-    rules = [one.spec for one in PolicyNode(rule.policy).rules if one.kind == "deploymentDependency"]
+    rules = [one.spec for one in PolicyNode(rule.policy).of(DeploymentDependency)]
     views = [other.deployment.view for other in target.resource.targets.values()]
     found = deployment_dependency.find_cycle(rules, views)
     return found if found and target.deployment.name in found else None

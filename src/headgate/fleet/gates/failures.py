@@ -6,9 +6,12 @@ from headgate.fleet.gates import gates, rejecting
 from headgate.fleet.model import objects as model
 from headgate.fleet.model.records import Breaker, Job
 from headgate.fleet.rules import failure_budget, rollback
+from headgate.fleet.rules.failure_budget import FailureBudget
+from headgate.fleet.rules.gradual_rollout import GradualRollout
+from headgate.fleet.rules.rollback import Rollback
 from headgate.fleet.state import units, wakes
 from headgate.fleet.state.state import State
-from headgate.fleet.state.units import BoundRule, Target, VersionNode
+from headgate.fleet.state.units import AnyRule, Target, VersionNode
 from headgate.kernel.instants import Instant
 
 
@@ -18,24 +21,24 @@ def counted(state: State, target: Target, job: Job, now: Instant) -> None:
     version = state.version(job.version)
     if job.kind == "rollback" or version is None:
         return
-    for rule in target.rules.of("rollback"):
+    for rule in target.rules.of(Rollback):
         fires = rollback.fires(rule.spec, job.status, job.verification == "failed")
         if fires and rule.spec.reject_after is not None:
             breaker = _counted_for_version(state, rule, target, version, now)
             if len(breaker.failed) >= rule.spec.reject_after and version.object.status != "rejected":
                 _reject(state, rule, version, breaker, now)
 
-    for rule in target.rules.of("gradualRollout"):
-        if rule.spec.stop_after_failures is not None:
-            breaker = _counted_for_version(state, rule, target, version, now)
-            if len(breaker.failed) >= rule.spec.stop_after_failures and breaker.stopped_at is None:
+    for rollout in target.rules.of(GradualRollout):
+        if rollout.spec.stop_after_failures is not None:
+            breaker = _counted_for_version(state, rollout, target, version, now)
+            if len(breaker.failed) >= rollout.spec.stop_after_failures and breaker.stopped_at is None:
                 breaker.stopped_at = now
-                tell(state, rule, version.id, "stopped", sorted(breaker.failed))
-                state.waiting.happened(wakes.breaker(rule.id, version.id))
+                tell(state, rollout, version.id, "stopped", sorted(breaker.failed))
+                state.waiting.happened(wakes.breaker(rollout.id, version.id))
 
 
 def _counted_for_version(
-    state: State, rule: BoundRule, target: Target, version: VersionNode, now: Instant
+    state: State, rule: AnyRule, target: Target, version: VersionNode, now: Instant
 ) -> Breaker:
     breaker = state.breakers.setdefault((rule.id, version.id), Breaker())
     breaker.failed.setdefault(target.name, now)
@@ -43,14 +46,14 @@ def _counted_for_version(
     return breaker
 
 
-def _reject(state: State, rule: BoundRule, version: VersionNode, breaker: Breaker, now: Instant) -> None:
+def _reject(state: State, rule: AnyRule, version: VersionNode, breaker: Breaker, now: Instant) -> None:
     names = failure_budget.named(list(breaker.failed))
     reason = f"failed on {len(breaker.failed)} targets: {names}"
     rejecting.reject(state, version, model.Rejection(reason, f"{rule.policy.name}: {rule.label}", now), now)
 
 
 def _spend_budgets(state: State, target: Target, now: Instant) -> None:
-    for rule in target.rules.of("failureBudget"):
+    for rule in target.rules.of(FailureBudget):
         scope = gates.breaker_scope(rule, target)
         breaker = state.breakers.setdefault((rule.id, scope), Breaker())
         breaker.failed.setdefault(target.name, now)
@@ -71,14 +74,14 @@ def cleared(target: Target, job: Job) -> None:
 
 def forgiven(state: State, target: Target) -> None:
     """A target that has succeeded again, and is verified, no longer counts; one that was put back still does."""
-    for rule in target.rules.of("failureBudget"):
+    for rule in target.rules.of(FailureBudget):
         scope = gates.breaker_scope(rule, target)
         breaker = state.breakers.get((rule.id, scope))
         if breaker is not None and breaker.failed.pop(target.name, None) is not None:
             state.journal.changed("breaker", rule.id, scope)
 
 
-def tell(state: State, rule: BoundRule, scope: str, what: str, failed: list[str]) -> None:
+def tell(state: State, rule: AnyRule, scope: str, what: str, failed: list[str]) -> None:
     """That a line is stopped, or resumed, with the names by which people know it."""
     environment, value = gates.parts_of_scope(scope) if rule.kind == "failureBudget" else (None, None)
     version = state.version(scope) if rule.kind != "failureBudget" else None

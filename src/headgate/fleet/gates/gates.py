@@ -6,6 +6,7 @@ Deciding stops at the first that is not allowed; explaining asks them all. Both 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import msgspec
 
@@ -22,9 +23,18 @@ from headgate.fleet.rules import (
     version_cooldown,
     version_selector,
 )
+from headgate.fleet.rules.approval import Approval
+from headgate.fleet.rules.deployment_window import DeploymentWindow
+from headgate.fleet.rules.environment_progression import EnvironmentProgression
+from headgate.fleet.rules.failure_budget import FailureBudget
+from headgate.fleet.rules.gate import Gate
+from headgate.fleet.rules.gradual_rollout import GradualRollout
+from headgate.fleet.rules.scoped_version import ScopedVersion
+from headgate.fleet.rules.version_cooldown import VersionCooldown
+from headgate.fleet.rules.version_selector import VersionSelector
 from headgate.fleet.state import candidates, promotion, successes, wakes
 from headgate.fleet.state.state import ApprovalRequest, GateResult, State
-from headgate.fleet.state.units import BoundRule, Target, VersionNode
+from headgate.fleet.state.units import AnyRule, BoundRule, Target, VersionNode
 from headgate.kernel import decisions, instants
 from headgate.kernel.decisions import Reason, Verdict
 from headgate.kernel.instants import Instant
@@ -34,7 +44,7 @@ _CONDITIONS = ("", "gate")
 """Beside the totals of rules, whose first is an id."""
 
 
-Judge = Callable[[State, BoundRule, VersionNode, Target, Instant], GateResult]
+Judge = Callable[[State, BoundRule[Any], VersionNode, Target, Instant], GateResult]
 """Hands a rule what it judges by. Which rules are gates, and in which order they are asked, is in the tables below."""
 
 
@@ -55,15 +65,19 @@ def of_moment(state: State, target: Target, version: VersionNode, now: Instant) 
 
 
 def _asked(
-    judges: Mapping[str, Judge], state: State, target: Target, version: VersionNode, now: Instant
+    judges: Mapping[type[msgspec.Struct], Judge],
+    state: State,
+    target: Target,
+    version: VersionNode,
+    now: Instant,
 ) -> Iterator[GateResult]:
-    for kind, judge in judges.items():
-        for rule in target.rules.of(kind):
+    for spec, judge in judges.items():
+        for rule in target.rules.of(spec):
             yield skipped(state, rule, version, target, now) or judge(state, rule, version, target, now)
 
 
 def skipped(
-    state: State, rule: BoundRule, version: VersionNode | None, target: Target, now: Instant
+    state: State, rule: AnyRule, version: VersionNode | None, target: Target, now: Instant
 ) -> GateResult | None:
     """What is said in place of the rule where a person skips it."""
     if rule.id not in state.skips_by_rule:
@@ -97,7 +111,7 @@ def frozen(state: State, target: Target, now: Instant) -> GateResult:
     return GateResult(None, "freeze", verdict, (wakes.FREEZES,))
 
 
-def window(rule: BoundRule, target: Target, now: Instant) -> GateResult:
+def window(rule: BoundRule[DeploymentWindow], target: Target, now: Instant) -> GateResult:
     if rule.spec.first_deployment == "bypass" and target.record.deployed is None:
         return GateResult(
             rule, rule.kind, decisions.allowed("first deployment of this target, windows do not apply")
@@ -106,12 +120,14 @@ def window(rule: BoundRule, target: Target, now: Instant) -> GateResult:
 
 
 def _windowed(
-    state: State, rule: BoundRule, version: VersionNode, target: Target, now: Instant
+    state: State, rule: BoundRule[DeploymentWindow], version: VersionNode, target: Target, now: Instant
 ) -> GateResult:
     return window(rule, target, now)
 
 
-def _scoped(state: State, rule: BoundRule, version: VersionNode, target: Target, now: Instant) -> GateResult:
+def _scoped(
+    state: State, rule: BoundRule[ScopedVersion], version: VersionNode, target: Target, now: Instant
+) -> GateResult:
     environment = target.environment.name
     votes = tuple(state.approvals.get((version.id, environment), {}).values())
     verdict = scoped_version.judge(rule.spec, True, votes, version.tag, environment, version.published_at)
@@ -119,21 +135,21 @@ def _scoped(state: State, rule: BoundRule, version: VersionNode, target: Target,
 
 
 def _selected(
-    state: State, rule: BoundRule, version: VersionNode, target: Target, now: Instant
+    state: State, rule: BoundRule[VersionSelector], version: VersionNode, target: Target, now: Instant
 ) -> GateResult:
     bindings = target.bindings()
     bindings["version"] = version.view
     return GateResult(rule, rule.kind, version_selector.judge(rule.spec, bindings))
 
 
-def _asking(rule: BoundRule, verdict: Verdict, version: VersionNode, environment: str) -> GateResult:
+def _asking(rule: AnyRule, verdict: Verdict, version: VersionNode, environment: str) -> GateResult:
     """A verdict that follows from people's votes; while it is open they are to be asked for them."""
     request = ApprovalRequest(version, environment, verdict) if verdict.outcome == "pending" else None
     return GateResult(rule, rule.kind, verdict, (wakes.votes(version.id, environment),), request)
 
 
 def _approved(
-    state: State, rule: BoundRule, version: VersionNode, target: Target, now: Instant
+    state: State, rule: BoundRule[Approval], version: VersionNode, target: Target, now: Instant
 ) -> GateResult:
     environment = target.environment.name
     key = (rule.id, version.id, environment)
@@ -146,7 +162,7 @@ def _approved(
 
 
 def _progressed(
-    state: State, rule: BoundRule, version: VersionNode, target: Target, now: Instant
+    state: State, rule: BoundRule[EnvironmentProgression], version: VersionNode, target: Target, now: Instant
 ) -> GateResult:
     key = (rule.id, version.id, target.environment.name)
     shared = state.shared.get(key)
@@ -168,7 +184,7 @@ def _progressed(
 
 
 def judge_progression(
-    state: State, rule: BoundRule, version: VersionNode, target: Target, now: Instant
+    state: State, rule: BoundRule[EnvironmentProgression], version: VersionNode, target: Target, now: Instant
 ) -> Verdict:
     """Counts, in each environment that the rule names, the targets of the version's scope that have succeeded."""
     stages = []
@@ -249,7 +265,7 @@ def same_resource(target: Target, deployment: str) -> list[Target]:
 
 
 def _cooled_down(
-    state: State, rule: BoundRule, version: VersionNode, target: Target, now: Instant
+    state: State, rule: BoundRule[VersionCooldown], version: VersionNode, target: Target, now: Instant
 ) -> GateResult:
     record = target.record
     last = state.jobs.get(record.attempts[-1]) if record.attempts else None
@@ -263,7 +279,7 @@ def _cooled_down(
 
 
 def _within_budget(
-    state: State, rule: BoundRule, version: VersionNode, target: Target, now: Instant
+    state: State, rule: BoundRule[FailureBudget], version: VersionNode, target: Target, now: Instant
 ) -> GateResult:
     scope = breaker_scope(rule, target)
     breaker = state.breakers.get((rule.id, scope))
@@ -276,7 +292,7 @@ def _within_budget(
     return GateResult(rule, rule.kind, verdict, (wakes.breaker(rule.id, scope),))
 
 
-def breaker_scope(rule: BoundRule, target: Target) -> str:
+def breaker_scope(rule: BoundRule[FailureBudget], target: Target) -> str:
     """The environment, and with `groupBy` the value after a slash, which is in no environment's name."""
     environment = target.environment.name if rule.spec.per == "environment" else ""
     if rule.spec.group_by is None:
@@ -290,7 +306,7 @@ def parts_of_scope(scope: str) -> tuple[str | None, str | None]:
     return environment or None, value if separator else None
 
 
-def rollout_stopped(state: State, rule: BoundRule, version: VersionNode) -> GateResult | None:
+def rollout_stopped(state: State, rule: BoundRule[GradualRollout], version: VersionNode) -> GateResult | None:
     breaker = state.breakers.get((rule.id, version.id))
     if breaker is None or breaker.stopped_at is None or rule.spec.stop_after_failures is None:
         return None
@@ -298,7 +314,7 @@ def rollout_stopped(state: State, rule: BoundRule, version: VersionNode) -> Gate
     return GateResult(rule, rule.kind, verdict, (wakes.breaker(rule.id, version.id),))
 
 
-def budget_total(state: State, rule: BoundRule, target: Target) -> int:
+def budget_total(state: State, rule: BoundRule[FailureBudget], target: Target) -> int:
     """How many targets the budget covers: those of the policy, in the environment if it counts per environment."""
     key = (rule.id, breaker_scope(rule, target))
     total = state.totals.get(key)
@@ -306,13 +322,15 @@ def budget_total(state: State, rule: BoundRule, target: Target) -> int:
         total = state.totals[key] = sum(
             1
             for other in state.targets.values()
-            if any(rule.id == one.id for one in other.rules.of("failureBudget"))
+            if any(rule.id == one.id for one in other.rules.of(FailureBudget))
             and breaker_scope(rule, other) == key[1]
         )
     return total
 
 
-def _gate(state: State, rule: BoundRule, version: VersionNode, target: Target, now: Instant) -> GateResult:
+def _gate(
+    state: State, rule: BoundRule[Gate], version: VersionNode, target: Target, now: Instant
+) -> GateResult:
     bindings = items.Bindings(state, target, version, now)
     allowance = allowances.of(_conditions(state), target.name, now)
     verdict = gate.judge(rule.spec, bindings, allowance, now)
@@ -332,21 +350,21 @@ def _conditions(state: State) -> int:
     total = state.totals.get(_CONDITIONS)
     if total is None:
         total = state.totals[_CONDITIONS] = sum(
-            len(rule.spec.when) for target in state.targets.values() for rule in target.rules.of("gate")
+            len(rule.spec.when) for target in state.targets.values() for rule in target.rules.of(Gate)
         )
     return total
 
 
 NOT_FROZEN = GateResult(None, "freeze", decisions.allowed("not frozen"))
-_OF_SCOPE: Mapping[str, Judge] = {"scopedVersion": _scoped}
-_OF_VERSION: Mapping[str, Judge] = {
-    "versionSelector": _selected,
-    "approval": _approved,
-    "environmentProgression": _progressed,
+_OF_SCOPE: Mapping[type[msgspec.Struct], Judge] = {ScopedVersion: _scoped}
+_OF_VERSION: Mapping[type[msgspec.Struct], Judge] = {
+    VersionSelector: _selected,
+    Approval: _approved,
+    EnvironmentProgression: _progressed,
 }
-_OF_PACE: Mapping[str, Judge] = {"versionCooldown": _cooled_down}
-_OF_MOMENT: Mapping[str, Judge] = {
-    "deploymentWindow": _windowed,
-    "failureBudget": _within_budget,
-    "gate": _gate,
+_OF_PACE: Mapping[type[msgspec.Struct], Judge] = {VersionCooldown: _cooled_down}
+_OF_MOMENT: Mapping[type[msgspec.Struct], Judge] = {
+    DeploymentWindow: _windowed,
+    FailureBudget: _within_budget,
+    Gate: _gate,
 }

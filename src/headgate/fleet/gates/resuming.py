@@ -5,9 +5,10 @@ from __future__ import annotations
 from headgate.fleet.gates import failures, gates
 from headgate.fleet.model.changes import ResumeBudget
 from headgate.fleet.rules import failure_budget
+from headgate.fleet.rules.failure_budget import FailureBudget
 from headgate.fleet.state import references, units, wakes
 from headgate.fleet.state.state import State
-from headgate.fleet.state.units import BoundRule
+from headgate.fleet.state.units import AnyRule, BoundRule
 from headgate.kernel.problems import Problem, Rejected
 
 
@@ -25,17 +26,17 @@ def resume(state: State, change: ResumeBudget) -> None:
             state.waiting.happened(wakes.breaker(rule_id, scope))
 
 
-def _check_where(state: State, rule: BoundRule, change: ResumeBudget) -> None:
+def _check_where(state: State, rule: AnyRule, change: ResumeBudget) -> None:
     """Where a line does not stop it cannot be resumed: to say yes and do nothing would be worse than a refusal."""
     problems = []
-    counts = rule.kind == "failureBudget"
-    if change.environment is not None and not (counts and rule.spec.per == "environment"):
-        one = "one line for the whole policy" if counts else "a line for each version, in all environments"
+    budget = rule if units.is_a(rule, FailureBudget) else None
+    if change.environment is not None and (budget is None or budget.spec.per != "environment"):
+        one = "one line for the whole policy" if budget else "a line for each version, in all environments"
         problems.append(
             Problem("environment", f"is {change.environment!r}; {rule.label} has {one}: leave it out")
         )
     if change.value is not None:
-        found = sorted(_values(state, rule)) if counts and rule.spec.group_by is not None else []
+        found = sorted(_values(state, budget)) if budget and budget.spec.group_by is not None else []
         if not found:
             message = f"is {change.value!r}; {rule.label} has no lines by groupBy: leave it out"
             problems.append(Problem("value", message))
@@ -47,19 +48,19 @@ def _check_where(state: State, rule: BoundRule, change: ResumeBudget) -> None:
         raise Rejected(problems)
 
 
-def _values(state: State, rule: BoundRule) -> set[str]:
+def _values(state: State, rule: BoundRule[FailureBudget]) -> set[str]:
     """What `groupBy` gives for the resources that the rule covers, and for those that have failed, as people see it."""
     scopes = {scope for rule_id, scope in state.breakers if rule_id == rule.id}
     scopes |= {
         gates.breaker_scope(rule, target)
         for target in state.targets.values()
-        if any(one.id == rule.id for one in target.rules.of(rule.kind))
+        if any(one.id == rule.id for one in target.rules.of(FailureBudget))
     }
     return {units.shown_value(gates.parts_of_scope(scope)[1] or "") for scope in scopes}
 
 
-def _is_named(rule: BoundRule, scope: str, change: ResumeBudget) -> bool:
-    if rule.kind != "failureBudget":
+def _is_named(rule: AnyRule, scope: str, change: ResumeBudget) -> bool:
+    if not units.is_a(rule, FailureBudget):
         return True
     environment, value = gates.parts_of_scope(scope)
     return change.environment in (None, environment) and change.value in (

@@ -8,8 +8,18 @@ import msgspec
 
 from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.rules import deployment_window, gradual_rollout
+from headgate.fleet.rules.approval import Approval
+from headgate.fleet.rules.deployment_window import DeploymentWindow
+from headgate.fleet.rules.environment_progression import EnvironmentProgression
+from headgate.fleet.rules.failure_budget import FailureBudget
+from headgate.fleet.rules.gate import Gate
 from headgate.fleet.rules.gradual_rollout import Behind, GradualRollout
-from headgate.fleet.state import candidates, wakes
+from headgate.fleet.rules.resource_concurrency import ResourceConcurrency
+from headgate.fleet.rules.retry import Retry
+from headgate.fleet.rules.rollback import Rollback
+from headgate.fleet.rules.scoped_version import ScopedVersion
+from headgate.fleet.rules.verification import Verification
+from headgate.fleet.state import candidates, units, wakes
 from headgate.fleet.state.ranks import BracketRanks
 from headgate.fleet.state.state import GateResult, State
 from headgate.fleet.state.units import BoundRule, RuleSet, Site, Target, VersionNode
@@ -18,9 +28,9 @@ from headgate.kernel.instants import Instant
 from headgate.kernel.wakes import Wake
 
 SHIFTS_AT_MOST = 16
-_SAY_THE_SAME = frozenset({"approval", "environmentProgression", "scopedVersion", "gradualRollout"})
+_SAY_THE_SAME = frozenset({Approval, EnvironmentProgression, ScopedVersion, GradualRollout})
 """Rules that, before their turn is asked for, tell all targets of a deployment and environment the same."""
-_COME_LATER = frozenset({"failureBudget", "gate", "resourceConcurrency", "retry", "rollback", "verification"})
+_COME_LATER = frozenset({FailureBudget, Gate, ResourceConcurrency, Retry, Rollback, Verification})
 """Rules that nobody asks as long as a target's turn has not come."""
 
 
@@ -77,7 +87,12 @@ def _needs_person(target: Target, version: VersionNode) -> bool:
 
 
 def target_behind(
-    state: State, target: Target, version: VersionNode, rule: BoundRule, position: int, total: int
+    state: State,
+    target: Target,
+    version: VersionNode,
+    rule: BoundRule[GradualRollout],
+    position: int,
+    total: int,
 ) -> Behind | None:
     """With `advanceOn: success`, the first in line that has not succeeded, if its turn comes before this one's."""
     if rule.spec.advance_on != "success":
@@ -105,7 +120,9 @@ def target_behind(
     return found[1] if is_before else None
 
 
-def site_behind(state: State, site: Site, versions: list[VersionNode], rule: BoundRule) -> Behind | None:
+def site_behind(
+    state: State, site: Site, versions: list[VersionNode], rule: BoundRule[GradualRollout]
+) -> Behind | None:
     """The same of a bracket's resources: one has succeeded when all that the versions concern there has.
 
     Whichever policy has the rule, resources are asked in the bracket's order: what starts is the group, and two groups would
@@ -135,18 +152,18 @@ def site_behind(state: State, site: Site, versions: list[VersionNode], rule: Bou
 
 
 def _lagging(
-    state: State, site: Site, versions: list[VersionNode], rule: BoundRule
+    state: State, site: Site, versions: list[VersionNode], rule: BoundRule[GradualRollout]
 ) -> Iterator[tuple[Target, VersionNode]]:
     """Members whose turns the rule decides, and that have not succeeded with the version that concerns them."""
     for version in versions:
         target = site.members.get(version.object.deployment)
-        if target is None or not any(one.id == rule.id for one in target.rules.of(rule.kind)):
+        if target is None or not any(one.id == rule.id for one in target.rules.of(GradualRollout)):
             continue
         if candidates.in_scope(version, target) and not has_succeeded(state, target, version):
             yield target, version
 
 
-def success_wakes(rule: BoundRule, *targets: Target) -> tuple[Wake, ...]:
+def success_wakes(rule: BoundRule[GradualRollout], *targets: Target) -> tuple[Wake, ...]:
     """What tells that another target of the line has moved."""
     if rule.spec.advance_on != "success":
         return ()
@@ -185,7 +202,7 @@ def _concerns_any(site: Site, versions: list[VersionNode]) -> bool:
     return False
 
 
-def shifted_by_windows(windows: tuple[BoundRule, ...], start: Instant) -> Instant | None:
+def shifted_by_windows(windows: tuple[BoundRule[DeploymentWindow], ...], start: Instant) -> Instant | None:
     """The first moment from `start` on at which every window rule allows; None if there is none."""
     for _ in range(SHIFTS_AT_MOST):
         moved = start
@@ -200,7 +217,7 @@ def shifted_by_windows(windows: tuple[BoundRule, ...], start: Instant) -> Instan
     return start
 
 
-def is_shared_by_bracket(rule: BoundRule, site: Site | None) -> bool:
+def is_shared_by_bracket(rule: BoundRule[GradualRollout], site: Site | None) -> bool:
     """A rollout on the bracket's own policy gives all members of a resource one position, unless told not to."""
     return site is not None and rule.spec.bracket_aware and rule.policy.name == site.rule.policy.name
 
@@ -242,9 +259,10 @@ def found_line(
 ) -> None:
     """The target was stopped by `one`, behind those that it has passed: if that was its turn alone, it has a line."""
     turn = one.verdict.requeue_at
-    if one.kind != "gradualRollout" or turn is None or not _is_in_line(state, target.rules, version):
+    if one.rule is None or not units.is_a(one.rule, GradualRollout):
         return
-    assert one.rule is not None
+    if turn is None or not _is_in_line(state, target.rules, version):
+        return
     ranks = ranks_of(target, version)
     own = gradual_rollout.offset(one.rule.spec, ranks[target.resource.name], len(ranks))
     blockers = Blockers()
@@ -259,8 +277,8 @@ def _is_in_line(state: State, rules: RuleSet, version: VersionNode) -> bool:
     """Skips, scopes and dependencies of a version may single out a resource, and so may some of the rules."""
     if state.skips_by_rule or version.scope is not None or version.dependencies:
         return False
-    if not rules.by_kind.keys() <= _SAY_THE_SAME | _COME_LATER or len(rules.of("gradualRollout")) > 1:
+    if not rules.by_spec.keys() <= _SAY_THE_SAME | _COME_LATER or len(rules.of(GradualRollout)) > 1:
         return False
     return all(
-        rule.spec.group_by is None and rule.spec.advance_on == "time" for rule in rules.of("gradualRollout")
+        rule.spec.group_by is None and rule.spec.advance_on == "time" for rule in rules.of(GradualRollout)
     )

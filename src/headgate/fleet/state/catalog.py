@@ -12,6 +12,8 @@ from collections.abc import Iterable
 from headgate.fleet.model import kinds
 from headgate.fleet.model import objects as model
 from headgate.fleet.model.changes import Object
+from headgate.fleet.rules.deployment_bracket import DeploymentBracket
+from headgate.fleet.rules.resource_concurrency import ResourceConcurrency
 from headgate.fleet.state import holds, membership, release_targets, rule_binding, skips, votes, wakes
 from headgate.fleet.state.slots import RuleSlots
 from headgate.fleet.state.state import State
@@ -165,12 +167,11 @@ def put_policy(state: State, policy: model.Policy) -> None:
     node = PolicyNode(policy)
     old = state.policies.get(policy.name)
     state.policies[policy.name] = node
-    for rule in node.rules if policy.enabled else ():
-        for site in state.sites_by_rule.get(rule.id, ()) if rule.kind == "deploymentBracket" else ():
-            site.rule = rule
-    for rule in node.rules:
-        if rule.kind == "resourceConcurrency":
-            _put_slots(state, rule)
+    for bracket in node.of(DeploymentBracket) if policy.enabled else ():
+        for site in state.sites_by_rule.get(bracket.id, ()):
+            site.rule = bracket
+    for rule in node.of(ResourceConcurrency):
+        _put_slots(state, rule)
     _policies_changed(state, node, *((old,) if old is not None else ()))
 
 
@@ -180,7 +181,7 @@ def remove_policy(state: State, node: PolicyNode) -> None:
     _policies_changed(state, node)
 
 
-def _put_slots(state: State, rule: BoundRule) -> None:
+def _put_slots(state: State, rule: BoundRule[ResourceConcurrency]) -> None:
     """Whoever held a slot of the rule as it was holds one as it is, where it is still in a group."""
     slots = RuleSlots(rule)
     members = sorted(state.index.select(rule.selector(rule.spec.group_selector)))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from headgate.fleet.model.records import Group
+from headgate.fleet.rules.resource_concurrency import ResourceConcurrency
 from headgate.fleet.state import rollbacks, wakes
 from headgate.fleet.state.slots import SlotTable
 from headgate.fleet.state.state import State
@@ -19,7 +20,7 @@ def tables_for(state: State, targets: Iterable[Target]) -> list[SlotTable]:
     """The slots that are held while these targets of one resource are worked on."""
     tables: dict[str, SlotTable] = {}
     for target in targets:
-        for rule in target.rules.of("resourceConcurrency"):
+        for rule in target.rules.of(ResourceConcurrency):
             table = _table(state, rule.id, target.resource.name)
             if table is not None:
                 tables[rule.id] = table
@@ -146,7 +147,7 @@ def _freed(state: State, table: SlotTable, resource: str) -> None:
     state.waiting.happened(wakes.slots(table.rule.id))
 
 
-def is_at_work(state: State, target: Target, rule: BoundRule) -> bool:
+def is_at_work(state: State, target: Target, rule: BoundRule[ResourceConcurrency]) -> bool:
     """Outside brackets: a job lives, or the next attempt is ahead, or what has run is being verified, or its rollback has
     failed and waits for a person."""
     record = target.record
@@ -165,7 +166,7 @@ def settle_target(state: State, target: Target) -> None:
     record = target.record
     if not record.slots or record.rollback_to is not None or rollbacks.ahead(state, target) is not None:
         return
-    rules = {rule.id: rule for rule in target.rules.of("resourceConcurrency")}
+    rules = {rule.id: rule for rule in target.rules.of(ResourceConcurrency)}
     over = [
         rule_id
         for rule_id in record.slots

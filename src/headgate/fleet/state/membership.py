@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from headgate.fleet.model.records import Group, Member
+from headgate.fleet.rules.deployment_bracket import DeploymentBracket
 from headgate.fleet.state.state import State
 from headgate.fleet.state.units import BoundRule, EnvironmentNode, ResourceNode, Site, Target
 
@@ -21,7 +22,9 @@ def enter(state: State, target: Target) -> None:
     state.waiting.touch(site)
 
 
-def _new_site(state: State, rule: BoundRule, environment: EnvironmentNode, resource: ResourceNode) -> Site:
+def _new_site(
+    state: State, rule: BoundRule[DeploymentBracket], environment: EnvironmentNode, resource: ResourceNode
+) -> Site:
     site = Site(state.bracket_of(rule.id), rule, environment, resource)
     state.sites[site.key] = site
     if site.record.lost_hooks is not None:
@@ -91,7 +94,7 @@ def is_under_way(site: Site, target: Target) -> bool:
     return member is not None and not member.left
 
 
-def site_of_group(state: State, group: Group, rule: BoundRule) -> Site:
+def site_of_group(state: State, group: Group, rule: BoundRule[DeploymentBracket]) -> Site:
     """For loading: where the group is, also when its rule no longer makes that site."""
     key = (group.rule, group.environment, group.resource)
     site = state.sites.get(key)

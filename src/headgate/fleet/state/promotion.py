@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from headgate.fleet.rules.environment_progression import EnvironmentProgression
 from headgate.fleet.state.state import State
 from headgate.fleet.state.units import BoundRule, EnvironmentNode, Target
 
 
-def environments_before(state: State, rule: BoundRule, target: Target) -> Iterator[EnvironmentNode]:
+def environments_before(
+    state: State, rule: BoundRule[EnvironmentProgression], target: Target
+) -> Iterator[EnvironmentNode]:
     """Those in which a version must have proved itself before the rule lets it reach this target."""
     selector = rule.selector(rule.spec.depends_on_environment_selector)
     for environment in state.environments.values():
@@ -40,7 +43,7 @@ def _before(state: State) -> dict[str, set[str]]:
     for deployment in state.deployments.values():
         for pair in deployment.pairs.values():
             for target in list(pair.targets.values())[:1]:
-                for rule in target.rules.of("environmentProgression"):
+                for rule in target.rules.of(EnvironmentProgression):
                     if (rule.id, pair.environment.name) in asked:
                         continue
                     asked.add((rule.id, pair.environment.name))

@@ -12,7 +12,7 @@ from headgate.fleet.model.kinds import Kind, name_of
 from headgate.fleet.model.objects import LONGEST_NAME
 from headgate.fleet.state.state import State
 from headgate.fleet.state.units import (
-    BoundRule,
+    AnyRule,
     DeploymentNode,
     EnvironmentNode,
     PolicyNode,
@@ -78,7 +78,7 @@ def target(state: State, name: str) -> Target:
     return found
 
 
-def rule(state: State, policy_name: str | None, reference: str) -> BoundRule:
+def rule(state: State, policy_name: str | None, reference: str) -> AnyRule:
     """By id, name or index within the policy; without a policy, by id or by a name that only one rule has."""
     policies = [policy(state, policy_name)] if policy_name is not None else list(state.policies.values())
     found = []

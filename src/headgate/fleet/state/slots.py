@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from headgate.fleet.rules import resource_concurrency
+from headgate.fleet.rules.resource_concurrency import ResourceConcurrency
 from headgate.fleet.state import units
 from headgate.fleet.state.units import BoundRule, ResourceNode, Unit
 from headgate.kernel.slots import Slots
@@ -13,7 +14,7 @@ from headgate.kernel.slots import Slots
 class SlotTable(Slots[Unit]):
     """The slots of one group. The holder is a resource, its purposes are names of targets and ids of groups."""
 
-    def __init__(self, rule: BoundRule, value: str) -> None:
+    def __init__(self, rule: BoundRule[ResourceConcurrency], value: str) -> None:
         super().__init__()
         self.rule = rule
         self.value = value
@@ -34,7 +35,7 @@ class SlotTable(Slots[Unit]):
 class RuleSlots:
     """One rule's groups: a single one, or one for each value of `groupBy`."""
 
-    def __init__(self, rule: BoundRule) -> None:
+    def __init__(self, rule: BoundRule[ResourceConcurrency]) -> None:
         self.rule = rule
         self._tables: dict[str, SlotTable] = {}
         self._values: dict[str, str] = {}

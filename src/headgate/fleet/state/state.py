@@ -21,7 +21,7 @@ from headgate.fleet.state import wakes
 from headgate.fleet.state.ranks import BracketRanks
 from headgate.fleet.state.slots import RuleSlots, SlotTable
 from headgate.fleet.state.units import (
-    BoundRule,
+    AnyRule,
     Bracket,
     DeploymentNode,
     EnvironmentNode,
@@ -52,7 +52,7 @@ class ApprovalRequest(msgspec.Struct, frozen=True):
 class GateResult(msgspec.Struct, frozen=True):
     """One gate's verdict, and what can change it. `rule` is None for the gates that are always on."""
 
-    rule: BoundRule | None
+    rule: AnyRule | None
     kind: str
     verdict: Verdict
     wakes: tuple[Wake, ...] = ()
@@ -278,9 +278,7 @@ class State:
         version = self.version(version_id)
         return version.tag if version is not None else "none"
 
-    def skip_for(
-        self, rule: BoundRule, version: str | None, target: Target, now: Instant
-    ) -> model.Skip | None:
+    def skip_for(self, rule: AnyRule, version: str | None, target: Target, now: Instant) -> model.Skip | None:
         """The oldest skip that names this rule for this version, environment and resource and is not over."""
         for skip in self.skips_by_rule.get(rule.id, {}).values():
             if skip.is_over(now):

@@ -7,11 +7,20 @@ on one resource of one environment). Everything here is derived from objects and
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeGuard, TypeVar
+
+import msgspec
 
 from headgate import cel
 from headgate.fleet.model import expressions, records
 from headgate.fleet.model import objects as model
+from headgate.fleet.rules.deployment_bracket import DeploymentBracket
+from headgate.fleet.rules.deployment_dependency import DeploymentDependency
+from headgate.fleet.rules.gate import Gate
+from headgate.fleet.rules.gradual_rollout import GradualRollout
+from headgate.fleet.rules.retry import Retry
+from headgate.fleet.rules.rollback import Rollback
+from headgate.fleet.rules.verification import Verification
 from headgate.kernel import positions
 from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
@@ -80,7 +89,7 @@ class ResourceNode:
         self.values: dict[str, str] = {}
         """What `groupBy` expressions gave for it, as far as they were asked."""
         self.targets: dict[str, Target] = {}
-        self.upstreams: dict[tuple[BoundRule, Target], list[Target]] = {}
+        self.upstreams: dict[tuple[BoundRule[DeploymentDependency], Target], list[Target]] = {}
         """Who comes before whom here, as far as it was asked; forgotten when a target or its rules change."""
 
     def value_of(self, group_by: str | None) -> str:
@@ -230,7 +239,11 @@ class Target(Unit):
         return f"{self.resource.object.id}-{self.environment.object.id}-{self.deployment.object.id}"
 
 
-class BoundRule:
+SpecT = TypeVar("SpecT", bound=msgspec.Struct)
+SpecT_co = TypeVar("SpecT_co", bound=msgspec.Struct, covariant=True)
+
+
+class BoundRule(Generic[SpecT_co]):
     """A rule of a policy, with what is compiled from it once."""
 
     __slots__ = ("_upstream", "compiled", "id", "kind", "policy", "rule", "spec")
@@ -240,7 +253,7 @@ class BoundRule:
         self.rule = rule
         self.id = rule.id
         self.kind = rule.kind
-        self.spec: Any = rule.spec
+        self.spec: SpecT_co = rule.spec
         self.compiled: dict[str, cel.Selector] = {}
         self._upstream: dict[int, tuple[Bindings, bool]] = {}
 
@@ -248,7 +261,7 @@ class BoundRule:
     def label(self) -> str:
         return self.rule.label
 
-    def is_upstream(self, target: Target) -> bool:
+    def is_upstream(self: BoundRule[DeploymentDependency], target: Target) -> bool:
         """Whether `dependsOn` names the target; remembered by deployment where it reads nothing else."""
         selector = self.selector(self.spec.depends_on)
         if not selector.roots <= {"deployment"}:
@@ -266,19 +279,29 @@ class BoundRule:
         return found
 
 
+AnyRule = BoundRule[msgspec.Struct]
+
+
+def is_a(rule: AnyRule, spec: type[SpecT]) -> TypeGuard[BoundRule[SpecT]]:
+    return isinstance(rule.spec, spec)
+
+
 class PolicyNode:
     __slots__ = ("object", "rules", "rules_read_the_resource", "selector")
 
     def __init__(self, policy: model.Policy) -> None:
         self.object = policy
         self.selector = optional_selector(policy.selector)
-        self.rules = tuple(BoundRule(policy, rule) for rule in policy.rules)
+        self.rules: tuple[AnyRule, ...] = tuple(BoundRule(policy, rule) for rule in policy.rules)
         self.rules_read_the_resource = not all(
             rule.selector(text).roots <= {"deployment"}
             for rule in self.rules
-            for text in _texts_that_bind(rule)
+            if (text := _text_that_binds(rule)) is not None
         )
         """Whether the target, and not its deployment alone, decides which of the rules apply."""
+
+    def of(self, spec: type[SpecT]) -> tuple[BoundRule[SpecT], ...]:
+        return tuple(rule for rule in self.rules if is_a(rule, spec))
 
     def matches(self, bindings: Bindings) -> bool:
         return self.object.enabled and (self.selector is None or self.selector.matches(bindings))
@@ -287,47 +310,46 @@ class PolicyNode:
         return self.selector is None or self.selector.roots <= {"deployment"}
 
 
-INSIDE_A_CYCLE = ("deploymentDependency", "retry", "rollback", "verification")
+INSIDE_A_CYCLE: tuple[type[msgspec.Struct], ...] = (DeploymentDependency, Retry, Rollback, Verification)
 """Kinds of rules that act inside a group; all others decide what is locked, or when it starts."""
 
 
 class RuleSet:
-    """The rules of all policies that match a target, by kind; shared by the targets that have the same ones."""
+    """The rules of all policies that match a target, by what they are; shared by the targets that have the same ones."""
 
-    __slots__ = ("by_kind", "counts_the_pair", "policies")
+    __slots__ = ("by_spec", "counts_the_pair", "policies")
 
     def __init__(self, policies: tuple[PolicyNode, ...], bindings: Bindings) -> None:
         self.policies = policies
-        self.by_kind: dict[str, tuple[BoundRule, ...]] = {}
+        self.by_spec: dict[type[msgspec.Struct], tuple[BoundRule[Any], ...]] = {}
+        """By the type of the rules' own fields, which is the type of the rules of an entry."""
         for policy in policies:
             for rule in policy.rules:
-                if rule.kind == "deploymentDependency" and not _applies(rule, bindings):
+                text = _text_that_binds(rule)
+                if text is not None and not rule.selector(text).matches(bindings):
                     continue
-                if rule.kind == "deploymentBracket" and not rule.selector(
-                    rule.spec.deployment_selector
-                ).matches(bindings):
-                    continue
-                self.by_kind[rule.kind] = (*self.by_kind.get(rule.kind, ()), rule)
-        self.counts_the_pair = bool(self.of("gate")) or any(
-            rule.spec.advance_on == "success" for rule in self.of("gradualRollout")
+                spec = type(rule.spec)
+                self.by_spec[spec] = (*self.by_spec.get(spec, ()), rule)
+        self.counts_the_pair = bool(self.of(Gate)) or any(
+            rule.spec.advance_on == "success" for rule in self.of(GradualRollout)
         )
         """Whether a target is judged by how far the others of its deployment and environment are."""
 
     def going_on_as(self, own: RuleSet, policy: str) -> RuleSet:
         """With what acts inside a cycle as the policy has it that made the cycle, and without a bracket of its own."""
-        self.by_kind.pop("deploymentBracket", None)
-        for kind in INSIDE_A_CYCLE:
-            others = tuple(rule for rule in self.of(kind) if rule.policy.name != policy)
-            self.by_kind[kind] = (*others, *own.of(kind))
+        self.by_spec.pop(DeploymentBracket, None)
+        for spec in INSIDE_A_CYCLE:
+            others = tuple(rule for rule in self.of(spec) if rule.policy.name != policy)
+            self.by_spec[spec] = (*others, *own.of(spec))
         return self
 
-    def of(self, kind: str) -> tuple[BoundRule, ...]:
-        return self.by_kind.get(kind, ())
+    def of(self, spec: type[SpecT]) -> tuple[BoundRule[SpecT], ...]:
+        return self.by_spec.get(spec, ())
 
     @property
-    def bracket(self) -> BoundRule | None:
+    def bracket(self) -> BoundRule[DeploymentBracket] | None:
         """The one bracket rule; None also when there are two, which denies the target."""
-        brackets = self.by_kind.get("deploymentBracket", ())
+        brackets = self.of(DeploymentBracket)
         return brackets[0] if len(brackets) == 1 else None
 
 
@@ -382,7 +404,7 @@ class Site(Unit):
     def __init__(
         self,
         bracket: Bracket,
-        rule: BoundRule,
+        rule: BoundRule[DeploymentBracket],
         environment: EnvironmentNode,
         resource: ResourceNode,
     ) -> None:
@@ -426,16 +448,12 @@ class Site(Unit):
                 yield group
 
 
-def _texts_that_bind(rule: BoundRule) -> Iterator[str]:
-    if rule.kind == "deploymentDependency" and rule.spec.applies_to is not None:
-        yield rule.spec.applies_to
-    elif rule.kind == "deploymentBracket":
-        yield rule.spec.deployment_selector
-
-
-def _applies(rule: BoundRule, bindings: Bindings) -> bool:
-    text = rule.spec.applies_to
-    return text is None or rule.selector(text).matches(bindings)
+def _text_that_binds(rule: AnyRule) -> str | None:
+    """The selector by which a rule says itself whom it binds; without one it binds all that its policy does."""
+    spec = rule.spec
+    if isinstance(spec, DeploymentDependency):
+        return spec.applies_to
+    return spec.deployment_selector if isinstance(spec, DeploymentBracket) else None
 
 
 def shown_value(value: str) -> str:

@@ -10,6 +10,7 @@ import msgspec
 from headgate.fleet.model.changes import Measured
 from headgate.fleet.model.records import Job, MetricProgress
 from headgate.fleet.rules import verification
+from headgate.fleet.rules.verification import Verification
 from headgate.fleet.state import evidence, wakes
 from headgate.fleet.state.state import MeasurementDue, State
 from headgate.fleet.state.units import Target
@@ -23,7 +24,7 @@ def begin(state: State, target: Target, job: Job, trigger: Trigger, now: Instant
     verification already has failed it, whatever else would be measured."""
     if job.kind == "rollback" or job.verification == "failed":
         return
-    for rule in target.rules.of("verification"):
+    for rule in target.rules.of(Verification):
         if rule.spec.trigger_on != trigger or any(progress.rule == rule.id for progress in job.metrics):
             continue
         for metric in rule.spec.metrics:
@@ -88,7 +89,7 @@ def next_time(state: State) -> Instant | None:
 
 
 def metric_of(target: Target, rule_id: str, name: str) -> verification.Metric | None:
-    for rule in target.rules.of("verification"):
+    for rule in target.rules.of(Verification):
         if rule.id == rule_id:
             return next((metric for metric in rule.spec.metrics if metric.name == name), None)
     return None
