@@ -115,7 +115,7 @@ class _Workplace:
         self.worker.submit(self.name, _all(list(given)), ME, alone=True).result()  # type: ignore[arg-type]  # a command of nothing
 
     def claim(self, limit: int = 200) -> list[str]:
-        orders = self.store.claim_orders(
+        orders = self.store.claim_dispatches(
             workspace=self.name, agent="puller", holder="bench", now=wall_clock(), seconds=60, limit=limit
         )
         return [order.job for order in orders]

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 from aiohttp import web
 
-from headgate.agents.port import Assignment, OrderDocument, State
+from headgate.agents.port import Assignment, DispatchDocument, State
 from headgate.fleet.model.changes import JobReported
 from headgate.kernel import instants
 from headgate.kernel.backoffs import Backoff
@@ -89,7 +89,7 @@ class Shelf:
     def assignment(self, config: Mapping[str, Any], job: str = "job-1", **given: Any) -> Assignment:
         """As after a restart: nothing but the kept state is known."""
         content = document(job, config, **given)
-        order = msgspec.convert(content, OrderDocument)
+        order = msgspec.convert(content, DispatchDocument)
         return Assignment(HOME, order, state=self.state, keep=self.keep, print_lines=self.print)
 
 
@@ -125,7 +125,7 @@ def put(store: Store, *orders: Dispatch) -> None:
 
 def cancel(store: Store, job: str) -> None:
     with store.begin(HOME) as transaction:
-        transaction.cancel_orders([job])
+        transaction.cancel_dispatches([job])
 
 
 class Reports:

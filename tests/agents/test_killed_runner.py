@@ -36,7 +36,7 @@ def test_a_command_runs_once_though_its_runner_is_killed(tmp_path: Path) -> None
             await until(lambda: runs.exists() and reports.exists())
         gate.touch()
         with runner_process(url, tmp_path):
-            await until(lambda: store.order(HOME, "job-1") is None)
+            await until(lambda: store.dispatch(HOME, "job-1") is None)
         assert runs.read_text() == "x\n"
         assert reports.read_text().splitlines()[-1] == "successful"
         store.close()

@@ -91,7 +91,7 @@ async def running(runner: AgentRunner) -> AsyncIterator[None]:
 
 
 def is_gone(store: Store, job: str = "job-1") -> Callable[[], bool]:
-    return lambda: store.order(HOME, job) is None
+    return lambda: store.dispatch(HOME, job) is None
 
 
 def test_a_job_is_started_followed_reported_and_forgotten(store: Store) -> None:
@@ -119,7 +119,7 @@ def test_what_is_due_later_is_put_down_until_then(store: Store) -> None:
         runner = runner_of(store, agent, Reports())
         async with running(runner):
             await until(lambda: agent.calls and runner.held == 0)
-            found = store.order(HOME, "job-1")
+            found = store.dispatch(HOME, "job-1")
         assert found is not None
         assert found.claimed_by is None
         assert found.not_before > clock() + instants.seconds(900)
@@ -135,7 +135,7 @@ def test_a_job_that_others_report_is_put_down_until_its_deadline(store: Store) -
         runner = runner_of(store, agent, Reports())
         async with running(runner):
             await until(lambda: agent.calls and runner.held == 0)
-            found = store.order(HOME, "job-1")
+            found = store.dispatch(HOME, "job-1")
         assert found is not None
         assert found.not_before == one.deadline_at
 
@@ -288,7 +288,7 @@ def test_a_clean_end_hands_the_job_over_at_once(store: Store) -> None:
         runner = runner_of(store, first, reports, lease_seconds=1_000)
         async with running(runner):
             await until(lambda: len(first.calls) > 2)
-        found = store.order(HOME, "job-1")
+        found = store.dispatch(HOME, "job-1")
         assert found is not None
         assert found.claimed_by is None
         async with running(runner_of(store, second, reports, "two")):
@@ -314,7 +314,7 @@ def test_a_clean_end_in_the_middle_of_a_start_hands_the_job_over(store: Store) -
         await began.wait()
         await runner.close(grace_seconds=0.05)
         await task
-        found = store.order(HOME, "job-1")
+        found = store.dispatch(HOME, "job-1")
         assert found is not None
         assert found.claimed_by is None
 
@@ -432,11 +432,11 @@ def test_a_claim_is_renewed_while_there_is_work(store: Store) -> None:
         agent = Scripted(wait)
         async with running(runner_of(store, agent, Reports(), lease_seconds=0.6)):
             await until(lambda: agent.calls)
-            first = store.order(HOME, "job-1")
+            first = store.dispatch(HOME, "job-1")
             assert first is not None
             assert first.claimed_until is not None
             later = first.claimed_until + instants.seconds(1)
-            await until(lambda: (getattr(store.order(HOME, "job-1"), "claimed_until", 0) or 0) > later)
+            await until(lambda: (getattr(store.dispatch(HOME, "job-1"), "claimed_until", 0) or 0) > later)
             release.set()
             await until(is_gone(store))
         assert agent.names() == ["start", "forget"]
@@ -459,12 +459,12 @@ def test_work_ends_when_the_claim_is_lost(store: Store) -> None:
         agent, reports = Scripted(wait), Reports()
         async with running(runner_of(store, agent, reports, lease_seconds=0.3, poll_seconds=100)):
             await until(lambda: agent.calls)
-            store.claim_orders(
+            store.claim_dispatches(
                 holder="two", now=clock() + instants.hours(1), seconds=3600, limit=1, types=["fake"]
             )
             await ended.wait()
         assert reports.taken == []
-        found = store.order(HOME, "job-1")
+        found = store.dispatch(HOME, "job-1")
         assert found is not None
         assert found.claimed_by == "two"
 
@@ -524,18 +524,18 @@ def test_stopping_is_tried_until_it_succeeds(store: Store) -> None:
 def test_a_cancelled_job_that_another_runner_holds_is_left_to_it(store: Store) -> None:
     async def story() -> None:
         put(store, order())
-        store.claim_orders(holder="two", now=clock(), seconds=3600, limit=1, types=["fake"])
+        store.claim_dispatches(holder="two", now=clock(), seconds=3600, limit=1, types=["fake"])
         cancel(store, "job-1")
         agent = Scripted(DONE)
         looks = 0
-        look = store.cancelled_orders
+        look = store.cancelled_dispatches
 
         def counted(types: Any) -> Any:
             nonlocal looks
             looks += 1
             return look(types)
 
-        store.cancelled_orders = counted  # type: ignore[method-assign]
+        store.cancelled_dispatches = counted  # type: ignore[method-assign]
         async with running(runner_of(store, agent, Reports())):
             await until(lambda: looks > 3)
         assert agent.calls == []
@@ -604,7 +604,12 @@ def test_waking_it_makes_it_look_at_once(store: Store) -> None:
 
 def test_it_goes_on_when_the_store_comes_back(store: Store) -> None:
     async def story() -> None:
-        failures = {"claim_orders": 3, "save_order": 3, "finish_order": 3, "cancelled_orders": 2}
+        failures = {
+            "claim_dispatches": 3,
+            "save_dispatch": 3,
+            "finish_dispatch": 3,
+            "cancelled_dispatches": 2,
+        }
 
         def failing(name: str) -> Callable[..., Any]:
             call = getattr(store, name)

@@ -188,7 +188,7 @@ class _Agent:
     def run(self, is_over: threading.Event) -> None:
         while not is_over.is_set():
             try:
-                orders = self._store.claim_orders(
+                orders = self._store.claim_dispatches(
                     types=["pull"], holder=self._name, now=now(), seconds=CLAIM_SECONDS, limit=1
                 )
                 if orders:
@@ -207,7 +207,7 @@ class _Agent:
         self._notebook.write("began", job=order.job, run=run, target=target)
         self._fuse.burn("began")
         time.sleep(self._chance.uniform(0, LONGEST_WORK_SECONDS))
-        if not self._store.renew_order(order, now() + round(CLAIM_SECONDS * 1e6)):
+        if not self._store.renew_dispatch(order, now() + round(CLAIM_SECONDS * 1e6)):
             return
         self._notebook.write("ended", job=order.job, run=run, target=target)
         self._fuse.burn("ended")

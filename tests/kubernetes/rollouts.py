@@ -10,7 +10,7 @@ import msgspec
 from agents.support import HOME, Shelf, clock, document
 from headgate.agents.cluster_rollouts import RolloutAgent, SeenRollout
 from headgate.agents.clusters import Clusters, ReachedCluster
-from headgate.agents.port import Assignment, JobProgress, OrderDocument, TryLaterError
+from headgate.agents.port import Assignment, DispatchDocument, JobProgress, TryLaterError
 from headgate.kernel.instants import Instant
 from headgate.kubernetes.resources import ApiResource, Document
 from headgate.operator.looking import one_object
@@ -51,7 +51,7 @@ class Jobs:
     def _assignment(self, shelf: Shelf, job: str, version: str, **given: str) -> Assignment:
         content = document(job, self.config(version))
         content["job"] |= {"version": version, **given}
-        order = msgspec.convert(content, OrderDocument)
+        order = msgspec.convert(content, DispatchDocument)
         return Assignment(HOME, order, state=shelf.state, keep=shelf.keep)
 
     def lose_state(self, job: str) -> None:

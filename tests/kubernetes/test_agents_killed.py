@@ -71,7 +71,7 @@ class Runners:
         return {status for name, status in said if name == job and status != "inProgress"}
 
     def is_done(self) -> bool:
-        return all(self.store.order(HOME, f"{one}{kind}") is None for kind in KINDS for one in ("", FIRST))
+        return all(self.store.dispatch(HOME, f"{one}{kind}") is None for kind in KINDS for one in ("", FIRST))
 
     def run(self, until: Callable[[], bool], moments: tuple[int, ...] = MOMENTS) -> None:
         for moment in (*moments, 0):
@@ -203,5 +203,5 @@ def test_what_is_stopped_is_taken_back_once_at_whatever_moment_its_agent_is_kill
 
 
 def _kept(store: Store, job: str) -> dict[str, Any]:
-    found = store.order(HOME, job)
+    found = store.dispatch(HOME, job)
     return {} if found is None else dict(kept_of(found).agent)

@@ -102,7 +102,7 @@ class History:
         now = self.clock.now
         for due, _ in outcome.measurements:
             self._take(Measured(due.job.id, due.rule, due.metric.name, {"ok": self.chance.random() < 0.7}))
-        for order in self.store.claim_orders(holder="agent", now=now, seconds=86_400, limit=1_000):
+        for order in self.store.claim_dispatches(holder="agent", now=now, seconds=86_400, limit=1_000):
             end = now + instants.seconds(self.chance.choice((0, 30, 60, 120, 600)))
             heapq.heappush(self._ends, (end, order.job, self.chance.choice(STATUSES)))
 

@@ -77,7 +77,7 @@ class Agent:
                 time.sleep(0.02)
 
     def _turn(self) -> None:
-        found = self._store.claim_orders(holder="agent", now=wall_clock(), seconds=60, limit=50)
+        found = self._store.claim_dispatches(holder="agent", now=wall_clock(), seconds=60, limit=50)
         if not found:
             self._is_over.wait(0.005)
         waiting = [(order.workspace, order.job) for order in found]

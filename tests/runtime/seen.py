@@ -24,11 +24,11 @@ def only(store: Store) -> dict[str, Any]:
 
 
 def order(stage: Stage) -> Dispatch:
-    found = stage.store.order(HOME, stage.job(TARGET))
+    found = stage.store.dispatch(HOME, stage.job(TARGET))
     assert found is not None
     return found
 
 
 def claim(stage: Stage) -> Dispatch:
-    (found,) = stage.store.claim_orders(holder="agent", now=stage.clock.now, seconds=60, limit=10)
+    (found,) = stage.store.claim_dispatches(holder="agent", now=stage.clock.now, seconds=60, limit=10)
     return found

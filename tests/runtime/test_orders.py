@@ -30,16 +30,16 @@ def test_an_order_is_gone_with_the_end_of_its_job(status: str, stage: Stage) -> 
     stage.each(*ONE_NODE, V1)
     claimed = claim(stage)
     stage.report(TARGET, status)
-    assert stage.store.order(HOME, claimed.job) is None
+    assert stage.store.dispatch(HOME, claimed.job) is None
 
 
 def test_a_claimed_order_of_a_cancelled_job_stays_until_its_agent_has_stopped(stage: Stage) -> None:
     stage.each(*ONE_NODE, V1)
     claimed = claim(stage)
     stage.submit(delete("Resource", "a"))
-    (left,) = stage.store.cancelled_orders(["pull"])
+    (left,) = stage.store.cancelled_dispatches(["pull"])
     assert left.job == claimed.job
-    assert not stage.store.renew_order(claimed, stage.clock.now)
+    assert not stage.store.renew_dispatch(claimed, stage.clock.now)
 
 
 def test_a_claimed_order_of_a_job_that_timed_out_stays_until_its_agent_has_stopped(stage: Stage) -> None:
@@ -48,7 +48,7 @@ def test_a_claimed_order_of_a_job_that_timed_out_stays_until_its_agent_has_stopp
     stage.clock.advance(3_600)
     stage.look()
     assert only(stage.store)["status"] == "timedOut"
-    (left,) = stage.store.cancelled_orders(["pull"])
+    (left,) = stage.store.cancelled_dispatches(["pull"])
     assert left.job == claimed.job
 
 
@@ -56,7 +56,7 @@ def test_an_order_that_nobody_claimed_goes_with_its_cancelled_job(stage: Stage) 
     stage.each(*ONE_NODE, V1)
     job = order(stage).job
     stage.submit(delete("Resource", "a"))
-    assert stage.store.order(HOME, job) is None
+    assert stage.store.dispatch(HOME, job) is None
 
 
 def without(agents: tuple[Change, ...], **spec: Any) -> tuple[Change, ...]:
@@ -112,7 +112,7 @@ def test_a_job_that_no_agent_can_be_given_ends_with_the_same_commit(name: str, s
     job = only(stage.store)
     assert job["status"] == status
     assert words in job["message"]
-    assert stage.store.order(HOME, job["id"]) is None
+    assert stage.store.dispatch(HOME, job["id"]) is None
     assert stage.store.load(HOME).consumed == stage.store.head(HOME)
 
 
@@ -140,7 +140,7 @@ def test_a_job_that_says_nothing_until_its_deadline_has_timed_out(stage: Stage) 
     job = only(stage.store)
     assert job["status"] == "timedOut"
     assert "until the deadline of the job, 2026-03-02T09:01:30Z" in job["message"]
-    assert stage.store.order(HOME, job["id"]) is None
+    assert stage.store.dispatch(HOME, job["id"]) is None
 
 
 def test_without_a_timeout_a_job_has_an_hour(stage: Stage) -> None:

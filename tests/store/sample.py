@@ -43,7 +43,7 @@ def content(store: Store, name: str = HOME) -> dict[str, object]:
         "groups": store.groups_before(name, None, 10, {}),
         "engine": (loaded.consumed, loaded.sequence, loaded.tables),
         "remembered": remembered,
-        "order": store.order(name, "job"),
+        "order": store.dispatch(name, "job"),
         "documents": store.documents(name, "System"),
         "tokens": store.tokens(name),
         "token": store.token_by_hash(f"hash-of-of {name}"),

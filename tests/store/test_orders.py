@@ -17,7 +17,7 @@ AFTER_THE_LEASE = NOW + instants.seconds(LEASE_SECONDS) + 1
 def claim(
     store: Store, holder: str = "one", now: int = NOW, limit: int = 10, **given: object
 ) -> list[Dispatch]:
-    return store.claim_orders(holder=holder, now=now, seconds=LEASE_SECONDS, limit=limit, **given)  # type: ignore[arg-type]
+    return store.claim_dispatches(holder=holder, now=now, seconds=LEASE_SECONDS, limit=limit, **given)  # type: ignore[arg-type]
 
 
 def claimed_jobs(store: Store, **given: object) -> list[str]:
@@ -26,7 +26,7 @@ def claimed_jobs(store: Store, **given: object) -> list[str]:
 
 def cancel(store: Store, job: str) -> None:
     with store.begin(HOME) as transaction:
-        transaction.cancel_orders([job])
+        transaction.cancel_dispatches([job])
 
 
 def claim_one(store: Store, holder: str = "one", now: int = NOW) -> Dispatch:
@@ -37,11 +37,11 @@ def claim_one(store: Store, holder: str = "one", now: int = NOW) -> Dispatch:
 def test_an_order_comes_back_as_it_was_put(store: Store) -> None:
     written = order("job", deadline_at=NOW + 5, state=b'{"run":  7}')
     put_orders(store, [written])
-    assert store.order(HOME, "job") == written
+    assert store.dispatch(HOME, "job") == written
 
 
 def test_an_order_that_is_not_there_is_none(store: Store) -> None:
-    assert store.order(HOME, "job") is None
+    assert store.dispatch(HOME, "job") is None
 
 
 @pytest.mark.parametrize("text", AWKWARD_TEXTS.values(), ids=AWKWARD_TEXTS)
@@ -61,7 +61,7 @@ def test_a_claim_says_who_holds_it_and_until_when(store: Store) -> None:
     found = claim_one(store)
     assert (found.claimed_by, found.claims) == ("one", 1)
     assert found.claimed_until == NOW + instants.seconds(LEASE_SECONDS)
-    assert store.order(HOME, "job") == found
+    assert store.dispatch(HOME, "job") == found
 
 
 def test_what_one_holds_is_not_offered_to_another(store: Store) -> None:
@@ -113,7 +113,7 @@ def test_a_claim_that_ran_out_is_offered_again_with_another_token(store: Store) 
 def test_a_renewed_claim_is_not_offered_again(store: Store) -> None:
     put_orders(store, [order("job")])
     first = claim_one(store)
-    assert store.renew_order(first, AFTER_THE_LEASE + 1)
+    assert store.renew_dispatch(first, AFTER_THE_LEASE + 1)
     assert claim(store, "two", AFTER_THE_LEASE) == []
 
 
@@ -121,25 +121,25 @@ def test_a_lost_claim_can_be_neither_renewed_nor_saved(store: Store) -> None:
     put_orders(store, [order("job")])
     first = claim_one(store)
     second = claim_one(store, "two", AFTER_THE_LEASE)
-    assert not store.renew_order(first, AFTER_THE_LEASE * 2)
+    assert not store.renew_dispatch(first, AFTER_THE_LEASE * 2)
     first.state = b'{"mine":true}'
-    assert not store.save_order(first)
-    assert store.order(HOME, "job") == second
+    assert not store.save_dispatch(first)
+    assert store.dispatch(HOME, "job") == second
 
 
 def test_a_lost_claim_of_the_same_holder_is_lost_too(store: Store) -> None:
     put_orders(store, [order("job")])
     first = claim_one(store, "one")
     claim_one(store, "one", AFTER_THE_LEASE)
-    assert not store.renew_order(first, AFTER_THE_LEASE * 2)
-    assert not store.save_order(first)
+    assert not store.renew_dispatch(first, AFTER_THE_LEASE * 2)
+    assert not store.save_dispatch(first)
 
 
 def test_what_an_agent_saves_is_there_for_the_next(store: Store) -> None:
     put_orders(store, [order("job")])
     first = claim_one(store)
     first.state = b'{"run":7}'
-    assert store.save_order(first)
+    assert store.save_dispatch(first)
     assert claim_one(store, "two", AFTER_THE_LEASE).state == b'{"run":7}'
 
 
@@ -148,7 +148,7 @@ def test_an_order_that_is_given_back_is_offered_when_it_is_due(store: Store) -> 
     first = claim_one(store)
     first.claimed_by = first.claimed_until = None
     first.not_before = NOW + 5
-    assert store.save_order(first)
+    assert store.save_dispatch(first)
     assert claim(store, "two", NOW + 4) == []
     assert claim_one(store, "two", NOW + 5).claims == 2
 
@@ -156,18 +156,18 @@ def test_an_order_that_is_given_back_is_offered_when_it_is_due(store: Store) -> 
 def test_a_finished_order_is_gone(store: Store) -> None:
     put_orders(store, [order("job")])
     held = claim_one(store)
-    store.finish_order(HOME, "job")
-    assert store.order(HOME, "job") is None
-    assert not store.renew_order(held, AFTER_THE_LEASE)
-    assert not store.save_order(held)
-    assert store.order(HOME, "job") is None
+    store.finish_dispatch(HOME, "job")
+    assert store.dispatch(HOME, "job") is None
+    assert not store.renew_dispatch(held, AFTER_THE_LEASE)
+    assert not store.save_dispatch(held)
+    assert store.dispatch(HOME, "job") is None
 
 
 def test_finishing_twice_is_finishing_once(store: Store) -> None:
     put_orders(store, [order("job")])
-    store.finish_order(HOME, "job")
-    store.finish_order(HOME, "job")
-    assert store.order(HOME, "job") is None
+    store.finish_dispatch(HOME, "job")
+    store.finish_dispatch(HOME, "job")
+    assert store.dispatch(HOME, "job") is None
 
 
 def test_a_cancelled_order_is_not_handed_out(store: Store) -> None:
@@ -178,31 +178,31 @@ def test_a_cancelled_order_is_not_handed_out(store: Store) -> None:
 def test_cancelling_takes_back_an_order_that_nobody_has_seen(store: Store) -> None:
     put_orders(store, [order("job")])
     cancel(store, "job")
-    assert store.order(HOME, "job") is None
+    assert store.dispatch(HOME, "job") is None
 
 
 def test_cancelling_leaves_an_order_that_was_handed_out_until_it_is_finished(store: Store) -> None:
     put_orders(store, [order("job")])
     claim_one(store)
     cancel(store, "job")
-    [left] = store.cancelled_orders(["pull"])
+    [left] = store.cancelled_dispatches(["pull"])
     assert left.claimed_by == "one"
     assert claim(store, "two", AFTER_THE_LEASE) == []
-    store.finish_order(HOME, "job")
-    assert store.cancelled_orders(["pull"]) == []
+    store.finish_dispatch(HOME, "job")
+    assert store.cancelled_dispatches(["pull"]) == []
 
 
 def test_cancelling_what_is_not_there_changes_nothing(store: Store) -> None:
     put_orders(store, [order("job")])
     cancel(store, "other")
-    assert store.order(HOME, "job") == order("job")
+    assert store.dispatch(HOME, "job") == order("job")
 
 
 def test_a_claim_of_a_cancelled_order_is_not_renewed(store: Store) -> None:
     put_orders(store, [order("job")])
     held = claim_one(store)
     cancel(store, "job")
-    assert not store.renew_order(held, AFTER_THE_LEASE)
+    assert not store.renew_dispatch(held, AFTER_THE_LEASE)
 
 
 def test_what_is_needed_to_stop_a_cancelled_job_can_still_be_saved(store: Store) -> None:
@@ -210,8 +210,8 @@ def test_what_is_needed_to_stop_a_cancelled_job_can_still_be_saved(store: Store)
     held = claim_one(store)
     cancel(store, "job")
     held.state = b'{"run":7}'
-    assert store.save_order(held)
-    [left] = store.cancelled_orders(["pull"])
+    assert store.save_dispatch(held)
+    [left] = store.cancelled_dispatches(["pull"])
     assert left.state == b'{"run":7}'
 
 
@@ -224,9 +224,9 @@ def test_cancelled_orders_are_listed_for_the_agents_of_their_type(store: Store) 
             order("c", type="exec"),
         ],
     )
-    assert [one.job for one in store.cancelled_orders(["exec"])] == ["a"]
-    assert sorted(one.job for one in store.cancelled_orders(["exec", "http"])) == ["a", "b"]
-    assert store.cancelled_orders([]) == []
+    assert [one.job for one in store.cancelled_dispatches(["exec"])] == ["a"]
+    assert sorted(one.job for one in store.cancelled_dispatches(["exec", "http"])) == ["a", "b"]
+    assert store.cancelled_dispatches([]) == []
 
 
 def test_orders_past_their_deadline_are_listed_whoever_holds_them(store: Store) -> None:
@@ -240,8 +240,8 @@ def test_orders_past_their_deadline_are_listed_whoever_holds_them(store: Store) 
         ],
     )
     claim(store)
-    assert sorted(one.job for one in store.overdue_orders(NOW + 1, 10)) == ["a", "b"]
-    assert len(store.overdue_orders(NOW + 1, 1)) == 1
+    assert sorted(one.job for one in store.overdue_dispatches(NOW + 1, 10)) == ["a", "b"]
+    assert len(store.overdue_dispatches(NOW + 1, 1)) == 1
 
 
 def test_a_rolled_back_order_was_never_there(store: Store) -> None:
@@ -278,11 +278,11 @@ def _claim_all(stores: list[Store]) -> None:
 def test_a_claim_that_is_given_back_does_not_count_and_its_token_is_good_for_nothing(store: Store) -> None:
     put_orders(store, [order("job")])
     first = claim_one(store)
-    store.give_back_order(first)
-    found = store.order(HOME, "job")
+    store.give_back_dispatch(first)
+    found = store.dispatch(HOME, "job")
     assert found is not None
     assert (found.claims, found.claimed_by, found.claimed_until) == (0, None, None)
-    assert not store.renew_order(first, AFTER_THE_LEASE)
+    assert not store.renew_dispatch(first, AFTER_THE_LEASE)
     assert claim_one(store, "two").claims == 1
 
 
@@ -290,8 +290,8 @@ def test_what_another_one_has_by_now_is_not_given_back(store: Store) -> None:
     put_orders(store, [order("job")])
     first = claim_one(store)
     second = claim_one(store, "two", AFTER_THE_LEASE)
-    store.give_back_order(first)
-    assert store.order(HOME, "job") == second
+    store.give_back_dispatch(first)
+    assert store.dispatch(HOME, "job") == second
 
 
 def test_a_lost_claim_is_told_once_with_who_had_it(store: Store) -> None:
@@ -300,7 +300,7 @@ def test_a_lost_claim_is_told_once_with_who_had_it(store: Store) -> None:
     assert store.end_lost_claims("pull", AFTER_THE_LEASE - 2, 10) == []
     assert store.end_lost_claims("pull", AFTER_THE_LEASE, 10) == [first]
     assert store.end_lost_claims("pull", AFTER_THE_LEASE, 10) == []
-    found = store.order(HOME, "job")
+    found = store.dispatch(HOME, "job")
     assert found is not None
     assert (found.claimed_by, found.claims, found.token) == (None, 1, first.token)
 
@@ -308,6 +308,6 @@ def test_a_lost_claim_is_told_once_with_who_had_it(store: Store) -> None:
 def test_claims_of_other_types_that_are_cancelled_or_kept_up_are_not_lost(store: Store) -> None:
     put_orders(store, [order("a", type="exec"), order("b", type="pull"), order("c", type="pull")])
     kept = {found.job: found for found in claim(store, "one", limit=3)}
-    assert store.renew_order(kept["b"], AFTER_THE_LEASE * 2)
+    assert store.renew_dispatch(kept["b"], AFTER_THE_LEASE * 2)
     cancel(store, "c")
     assert store.end_lost_claims("pull", AFTER_THE_LEASE, 10) == []

@@ -1,4 +1,4 @@
-"""`http`: the order is sent, signed, to an address; how the job goes comes back by callback or is asked for."""
+"""`http`: the dispatch is sent, signed, to an address; how the job goes comes back by callback or is asked for."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ AddressOfJob = Annotated[Address, Checked(_check_place_of_id)]
 
 
 class HttpConfig(msgspec.Struct, frozen=True, rename="camel"):
-    """`status_url` and `cancel_url` may hold {externalId}, which the answer to the order gave."""
+    """`status_url` and `cancel_url` may hold {externalId}, which the answer to the dispatch gave."""
 
     url: Address
     secret: str | None = None
@@ -78,7 +78,7 @@ class HttpAgent(Agent):
         self._web = web or Web()
 
     async def start(self, assignment: Assignment) -> JobProgress:
-        """The receiver tells a repeated order by its Idempotency-Key."""
+        """The receiver tells a repeated dispatch by its Idempotency-Key."""
         config = assignment.config(HttpConfig)
         answer = await self._send(config, assignment, "POST", config.url, self._body(assignment))
         _refuse_busy(answer)

@@ -1,7 +1,7 @@
 """What the pods of a Job print, on its way into the job's log.
 
 A cluster forgets logs with the pods; it is asked each time for what came since the moment of the line that was printed
-last, which is kept with the order.
+last, which is kept with the dispatch.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ State = dict[str, Any]
 LONGEST_MESSAGE = 2_000
 
 TimeoutSeconds = Annotated[float, msgspec.Meta(gt=0)]
-"""From the job's creation. Whoever writes the order makes its deadline of it; agents only let it pass."""
+"""From the job's creation. Whoever writes the dispatch makes its deadline of it; agents only let it pass."""
 
 
 class TryLaterError(Exception):
@@ -67,7 +67,7 @@ class JobProgress(msgspec.Struct, frozen=True):
 
 
 class JobFacts(msgspec.Struct, frozen=True, rename="camel"):
-    """The job as its order tells it; `version` is the tag."""
+    """The job as its dispatch tells it; `version` is the tag."""
 
     id: str
     deployment: str = ""
@@ -86,8 +86,8 @@ class AgentFacts(msgspec.Struct, frozen=True):
     type: str = ""
 
 
-class OrderDocument(msgspec.Struct, frozen=True, rename="camel"):
-    """What an order says. Everything is there to be passed on; agents themselves read job and config."""
+class DispatchDocument(msgspec.Struct, frozen=True, rename="camel"):
+    """What a dispatch says. Everything is there to be passed on; agents themselves read job and config."""
 
     job: JobFacts
     agent: AgentFacts = AgentFacts()
@@ -111,7 +111,7 @@ class Assignment:
     def __init__(
         self,
         workspace: str,
-        document: OrderDocument,
+        document: DispatchDocument,
         *,
         state: State | None = None,
         deadline_at: Instant | None = None,

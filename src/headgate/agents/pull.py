@@ -17,7 +17,7 @@ import msgspec
 
 from headgate.agents import addresses
 from headgate.agents.agent_api_client import AgentApiClient, RefusedByServerError, Token
-from headgate.agents.port import Agent, Assignment, JobProgress, OrderDocument, TryLaterError, invalid
+from headgate.agents.port import Agent, Assignment, DispatchDocument, JobProgress, TryLaterError, invalid
 from headgate.agents.web import Web
 from headgate.kernel.backoffs import Backoff
 from headgate.kernel.problems import Rejected
@@ -125,7 +125,7 @@ class PullAgent:
     def _take(self, offer: dict[str, Any]) -> None:
         try:
             token = msgspec.convert(offer, Offer).claim.token
-            document = _without_own_keys(msgspec.convert(offer, OrderDocument))
+            document = _without_own_keys(msgspec.convert(offer, DispatchDocument))
         except msgspec.ValidationError as error:
             self._free.release()
             logger.error("A job that was offered cannot be read: %s", error)
@@ -134,7 +134,7 @@ class PullAgent:
         task = asyncio.create_task(self._run(document, token, before))
         self._jobs[document.job.id] = task
 
-    async def _run(self, document: OrderDocument, token: Token, before: asyncio.Task[None] | None) -> None:
+    async def _run(self, document: DispatchDocument, token: Token, before: asyncio.Task[None] | None) -> None:
         job = document.job.id
         try:
             if before is not None:
@@ -261,7 +261,7 @@ class PullAgent:
         return progress is not None and progress.has_ended
 
 
-def _without_own_keys(document: OrderDocument) -> OrderDocument:
+def _without_own_keys(document: DispatchDocument) -> DispatchDocument:
     """Keys that are the server's business would be unknown to the handler."""
     config = {key: value for key, value in document.config.items() if key not in OWN_KEYS}
     return msgspec.structs.replace(document, config=config)

@@ -1,4 +1,4 @@
-"""Takes orders from the outbox and has agents run them; any number of runners may share one store.
+"""Takes dispatches from the outbox and has agents run them; any number of runners may share one store.
 
 The store is the truth and is looked at every second; `wake` only makes that sooner.
 """
@@ -73,7 +73,7 @@ class AgentRunner:
 
     @property
     def held(self) -> int:
-        """How many orders are being worked on."""
+        """How many dispatches are being worked on."""
         return len(self._held)
 
     def wake(self, types: Collection[str]) -> None:
@@ -139,12 +139,14 @@ class AgentRunner:
     async def _look(self) -> bool:
         """Whether there may be more to take at once."""
         await self._stop_cancelled()
-        shares = AgentShares(self._most_at_once, (_agent_of(work.order) for work, _ in self._held.values()))
+        shares = AgentShares(
+            self._most_at_once, (_agent_of(work.dispatch) for work, _ in self._held.values())
+        )
         limit = shares.step
         if limit == 0 or self._is_closing:
             return False
-        orders = await asyncio.to_thread(
-            self._tools.store.claim_orders,
+        dispatches = await asyncio.to_thread(
+            self._tools.store.claim_dispatches,
             types=self._types,
             holder=self._holder,
             now=self._tools.clock(),
@@ -152,27 +154,27 @@ class AgentRunner:
             limit=limit,
             without=shares.full,
         )
-        for order in orders:
-            self._take(order)
-        return len(orders) == limit
+        for dispatch in dispatches:
+            self._take(dispatch)
+        return len(dispatches) == limit
 
-    def _take(self, order: Dispatch) -> None:
-        work = Work(order, self._tools)
+    def _take(self, dispatch: Dispatch) -> None:
+        work = Work(dispatch, self._tools)
         before = self._held.get(work.key)
         task = asyncio.create_task(self._work(work, before[1] if before is not None else None))
         self._held[work.key] = (work, task)
 
     async def _work(self, work: Work, before: asyncio.Task[None] | None) -> None:
-        """An earlier claim of the same order is over; its work must have ended before there is new work on it."""
+        """An earlier claim of the same dispatch is over; its work must have ended before there is new work on it."""
         try:
             if before is not None:
                 before.cancel()
                 await asyncio.gather(before, return_exceptions=True)
             await work.run()
         except ClaimLostError:
-            logger.info("Job %s is not ours any more", work.order.job)
+            logger.info("Job %s is not ours any more", work.dispatch.job)
         except Exception:
-            logger.exception("The work on job %s broke off", work.order.job)
+            logger.exception("The work on job %s broke off", work.dispatch.job)
         finally:
             held = self._held.get(work.key)
             if held is not None and held[0] is work and not self._is_closing:
@@ -191,10 +193,12 @@ class AgentRunner:
     async def _stop_cancelled(self) -> None:
         now = self._tools.clock()
         shares = AgentShares(self._most_at_once, (agent for agent, _ in self._stopping.values()))
-        for order in await asyncio.to_thread(self._tools.store.cancelled_orders, self._types):
-            key = (order.workspace, order.job)
-            is_others = order.claimed_by not in (None, self._holder) and (order.claimed_until or 0) > now
-            agent = _agent_of(order)
+        for dispatch in await asyncio.to_thread(self._tools.store.cancelled_dispatches, self._types):
+            key = (dispatch.workspace, dispatch.job)
+            is_others = (
+                dispatch.claimed_by not in (None, self._holder) and (dispatch.claimed_until or 0) > now
+            )
+            agent = _agent_of(dispatch)
             if key not in self._stopping and not is_others and shares.take(agent):
                 self._stopping[key] = (agent, asyncio.create_task(self._stop(key)))
 
@@ -204,10 +208,10 @@ class AgentRunner:
             if held is not None:
                 held[1].cancel()
                 await asyncio.gather(held[1], return_exceptions=True)
-            order = await asyncio.to_thread(self._tools.store.order, *key)
-            agent = self._tools.agents.get(order.type) if order is not None else None
-            if order is not None and (agent is None or await self._is_stopped(agent, order)):
-                await asyncio.to_thread(self._tools.store.finish_order, *key)
+            dispatch = await asyncio.to_thread(self._tools.store.dispatch, *key)
+            agent = self._tools.agents.get(dispatch.type) if dispatch is not None else None
+            if dispatch is not None and (agent is None or await self._is_stopped(agent, dispatch)):
+                await asyncio.to_thread(self._tools.store.finish_dispatch, *key)
         except UnavailableError as error:
             logger.warning("The store cannot be reached: %s", error)
         except Exception:
@@ -215,34 +219,34 @@ class AgentRunner:
         finally:
             self._stopping.pop(key, None)
 
-    async def _is_stopped(self, agent: Agent, order: Dispatch) -> bool:
+    async def _is_stopped(self, agent: Agent, dispatch: Dispatch) -> bool:
         """Also true when it is given up, long after anybody could wait for it."""
         try:
-            assignment = assignment_of(order, kept_of(order).agent, None)
+            assignment = assignment_of(dispatch, kept_of(dispatch).agent, None)
         except msgspec.DecodeError:
             return True
         now = self._tools.clock()
-        given_up_at = max(order.deadline_at or 0, now + instants.seconds(STOPPING_SECONDS))
+        given_up_at = max(dispatch.deadline_at or 0, now + instants.seconds(STOPPING_SECONDS))
         failures = 0
         while True:
             try:
                 left = await agent.stop(assignment)
                 if left:
-                    logger.info("Job %s is stopped: %s", order.job, assignment.scrubber.text(left))
+                    logger.info("Job %s is stopped: %s", dispatch.job, assignment.scrubber.text(left))
                 await agent.forget(assignment)
                 return True
             except Rejected as rejected:
-                logger.warning("Job %s cannot be stopped: %s", order.job, rejected)
+                logger.warning("Job %s cannot be stopped: %s", dispatch.job, rejected)
                 return True
             except TryLaterError as error:
                 failures += 1
                 if self._tools.clock() >= given_up_at:
-                    logger.error("Job %s is given up without being stopped: %s", order.job, error.message)
+                    logger.error("Job %s is given up without being stopped: %s", dispatch.job, error.message)
                     return True
                 wait = error.after_seconds or self._tools.backoff.seconds(failures)
-                logger.warning("Job %s is not stopped yet: %s", order.job, error.message)
+                logger.warning("Job %s is not stopped yet: %s", dispatch.job, error.message)
                 await asyncio.sleep(wait)
 
 
-def _agent_of(order: Dispatch) -> AgentKey:
-    return order.workspace, order.agent
+def _agent_of(dispatch: Dispatch) -> AgentKey:
+    return dispatch.workspace, dispatch.agent

@@ -1,4 +1,4 @@
-"""One order in the runner's hands: started or followed, reported, and put down until it is due again."""
+"""One dispatch in the runner's hands: started or followed, reported, and put down until it is due again."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import msgspec
 from headgate.agents.port import (
     Agent,
     Assignment,
+    DispatchDocument,
     JobProgress,
     Keep,
-    OrderDocument,
     Print,
     State,
     TryLaterError,
@@ -45,7 +45,7 @@ _STOPPING = "; stopping it: "
 
 
 class ClaimLostError(Exception):
-    """Somebody else has the order now, or it is gone or cancelled: nothing more may be done here."""
+    """Somebody else has the dispatch now, or it is gone or cancelled: nothing more may be done here."""
 
 
 class Said(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
@@ -57,8 +57,8 @@ class Said(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     links: dict[str, str] = {}
 
 
-class OrderState(msgspec.Struct, rename="camel", omit_defaults=True):
-    """The state of an order: the agent's own, and what the runner must know of it after a restart."""
+class DispatchState(msgspec.Struct, rename="camel", omit_defaults=True):
+    """The state of a dispatch: the agent's own, and what the runner must know of it after a restart."""
 
     is_started: bool = False
     failures: int = 0
@@ -79,12 +79,12 @@ class Tools(msgspec.Struct, frozen=True):
 
 
 class Work:
-    def __init__(self, order: Dispatch, tools: Tools) -> None:
-        self.order = order
-        self.key = (order.workspace, order.job)
+    def __init__(self, dispatch: Dispatch, tools: Tools) -> None:
+        self.dispatch = dispatch
+        self.key = (dispatch.workspace, dispatch.job)
         self.is_put_down = False
         self._tools = tools
-        self._kept = kept_of(order)
+        self._kept = kept_of(dispatch)
         self._closing = asyncio.Event()
         self._lock = asyncio.Lock()
 
@@ -96,14 +96,14 @@ class Work:
         if self._kept.end is not None:
             await self._conclude(self._kept.end, None)
             return
-        agent = self._tools.agents.get(self.order.type)
+        agent = self._tools.agents.get(self.dispatch.type)
         if agent is None:
             known = ", ".join(sorted(self._tools.agents))
-            message = f'the job agent\'s type is "{self.order.type}"; this server runs {known or "none"}'
+            message = f'the job agent\'s type is "{self.dispatch.type}"; this server runs {known or "none"}'
             await self._conclude(Said("invalidJobAgent", message), None)
             return
         try:
-            assignment = assignment_of(self.order, self._kept.agent, self._keep, self._print)
+            assignment = assignment_of(self.dispatch, self._kept.agent, self._keep, self._print)
         except msgspec.DecodeError as error:
             await self._conclude(Said("invalidIntegration", f"the order cannot be read: {error}"), None)
             return
@@ -111,7 +111,7 @@ class Work:
 
     async def _carry_on(self, agent: Agent, assignment: Assignment) -> None:
         while True:
-            if self.order.deadline_at is not None and self.order.deadline_at <= self._tools.clock():
+            if self.dispatch.deadline_at is not None and self.dispatch.deadline_at <= self._tools.clock():
                 await self._time_out(agent, assignment)
                 return
             progress = await self._step(agent, assignment)
@@ -142,7 +142,7 @@ class Work:
         except TryLaterError as error:
             return self._later(error.message, error.after_seconds)
         except Exception as error:
-            logger.exception("The %s agent failed on job %s", agent.type, self.order.job)
+            logger.exception("The %s agent failed on job %s", agent.type, self.dispatch.job)
             return self._later(f"the {agent.type} agent failed: {type(error).__name__}", None)
         self._kept.is_started = True
         self._kept.failures = 0
@@ -158,13 +158,13 @@ class Work:
 
     async def _time_out(self, agent: Agent, assignment: Assignment) -> None:
         """What cannot be stopped now is tried again; the job is over for everybody else."""
-        assert self.order.deadline_at is not None
-        given_up_at = self.order.deadline_at + instants.seconds(STOPPING_SECONDS)
+        assert self.dispatch.deadline_at is not None
+        given_up_at = self.dispatch.deadline_at + instants.seconds(STOPPING_SECONDS)
         reason, left = self._time_out_reason(), None
         try:
             left = await agent.stop(assignment)
         except Rejected as rejected:
-            logger.warning("Job %s cannot be stopped: %s", self.order.job, rejected)
+            logger.warning("Job %s cannot be stopped: %s", self.dispatch.job, rejected)
         except TryLaterError as error:
             if self._tools.clock() < given_up_at:
                 self._kept.failures += 1
@@ -189,7 +189,7 @@ class Work:
         self._kept.end = end
         await self._save()
         await self._tell(end)
-        await self._stored(self._tools.store.finish_order, *self.key)
+        await self._stored(self._tools.store.finish_dispatch, *self.key)
         self.is_put_down = True
         if done is not None:
             agent, assignment = done
@@ -203,19 +203,21 @@ class Work:
 
     async def _tell(self, said: Said) -> None:
         """Until it is taken: what an agent did must not be lost because nobody listened for a moment."""
-        change = JobReported(self.order.job, said.status, said.message, said.external_id, said.links)
+        change = JobReported(self.dispatch.job, said.status, said.message, said.external_id, said.links)
         failures = 0
         while True:
             try:
-                await self._tools.report(self.order.workspace, change)
+                await self._tools.report(self.dispatch.workspace, change)
                 return
             except Rejected as rejected:
-                logger.error("The report %s of job %s is refused: %s", said.status, self.order.job, rejected)
+                logger.error(
+                    "The report %s of job %s is refused: %s", said.status, self.dispatch.job, rejected
+                )
                 return
             except Exception as error:
                 failures += 1
                 name = type(error).__name__
-                logger.warning("The report of job %s is not taken yet: %s", self.order.job, name)
+                logger.warning("The report of job %s is not taken yet: %s", self.dispatch.job, name)
                 await asyncio.sleep(self._tools.backoff.seconds(failures))
 
     async def put_down(self, wait_seconds: float | None) -> None:
@@ -226,18 +228,18 @@ class Work:
         await self._put_down(self._tools.clock() + instants.seconds(wait_seconds))
 
     async def _put_down(self, due_at: Instant) -> None:
-        order = self.order
+        dispatch = self.dispatch
         async with self._lock:
             if self.is_put_down:
                 return
-            order.not_before = due_at
-            order.claimed_by = order.claimed_until = None
-            order.state = msgspec.json.encode(self._kept)
-            await self._stored(self._tools.store.save_order, order)
+            dispatch.not_before = due_at
+            dispatch.claimed_by = dispatch.claimed_until = None
+            dispatch.state = msgspec.json.encode(self._kept)
+            await self._stored(self._tools.store.save_dispatch, dispatch)
             self.is_put_down = True
 
     def _due_at(self, wait_seconds: float | None) -> Instant:
-        deadline = self.order.deadline_at
+        deadline = self.dispatch.deadline_at
         if wait_seconds is None:
             return deadline if deadline is not None else self._tools.clock() + instants.hours(1)
         due_at = self._tools.clock() + instants.seconds(float(wait_seconds))
@@ -250,27 +252,27 @@ class Work:
                 return True
             until = self._tools.clock() + instants.seconds(self._tools.lease_seconds)
             try:
-                return await asyncio.to_thread(self._tools.store.renew_order, self.order, until)
+                return await asyncio.to_thread(self._tools.store.renew_dispatch, self.dispatch, until)
             except UnavailableError:
-                return (self.order.claimed_until or 0) > self._tools.clock()
+                return (self.dispatch.claimed_until or 0) > self._tools.clock()
 
     async def _keep(self, state: State) -> None:
         self._kept.agent = state
         await self._save()
 
     async def _print(self, lines: Sequence[str], offset: int) -> bool:
-        order = self.order
-        given = JobLines(order.workspace, order.job, self._tools.clock(), tuple(lines), offset)
-        end = await self._stored(self._tools.store.append_job_lines, given, order.token)
+        dispatch = self.dispatch
+        given = JobLines(dispatch.workspace, dispatch.job, self._tools.clock(), tuple(lines), offset)
+        end = await self._stored(self._tools.store.append_job_lines, given, dispatch.token)
         return end is not None and not end.is_full
 
     async def _save(self) -> None:
         encoded = msgspec.json.encode(self._kept)
-        if encoded == self.order.state:
+        if encoded == self.dispatch.state:
             return
         async with self._lock:
-            self.order.state = encoded
-            if not await self._stored(self._tools.store.save_order, self.order):
+            self.dispatch.state = encoded
+            if not await self._stored(self._tools.store.save_dispatch, self.dispatch):
                 raise ClaimLostError
 
     async def _stored(self, call: Callable[..., Result], *arguments: Any) -> Result:
@@ -281,7 +283,7 @@ class Work:
                 return await asyncio.to_thread(call, *arguments)
             except UnavailableError:
                 failures += 1
-                if (self.order.claimed_until or 0) <= self._tools.clock():
+                if (self.dispatch.claimed_until or 0) <= self._tools.clock():
                     raise ClaimLostError from None
                 await asyncio.sleep(min(self._tools.backoff.seconds(failures), self._tools.lease_seconds / 3))
 
@@ -293,20 +295,20 @@ class Work:
         return True
 
 
-def kept_of(order: Dispatch) -> OrderState:
-    return msgspec.json.decode(order.state or b"{}", type=OrderState)
+def kept_of(dispatch: Dispatch) -> DispatchState:
+    return msgspec.json.decode(dispatch.state or b"{}", type=DispatchState)
 
 
 def assignment_of(
-    order: Dispatch, state: State, keep: Keep | None, print_lines: Print | None = None
+    dispatch: Dispatch, state: State, keep: Keep | None, print_lines: Print | None = None
 ) -> Assignment:
     """Raises msgspec.DecodeError."""
-    document = msgspec.json.decode(order.document, type=OrderDocument)
+    document = msgspec.json.decode(dispatch.document, type=DispatchDocument)
     return Assignment(
-        order.workspace,
+        dispatch.workspace,
         document,
         state=state,
-        deadline_at=order.deadline_at,
+        deadline_at=dispatch.deadline_at,
         keep=keep,
         print_lines=print_lines,
     )

@@ -42,7 +42,7 @@ class Metrics:
         )
         for check in CHECKS:
             self._problem.labels(check, "").set(0)
-        self._oldest_order = gauge(
+        self._oldest_dispatch = gauge(
             "headgate_oldest_pending_order_seconds", "Age of the oldest job that no agent has taken yet."
         )
 
@@ -110,7 +110,7 @@ class Metrics:
         for job in outcome.ended:
             self._jobs_ended.labels(workspace, job.status).inc()
 
-    def kept(self, engine: WorkspaceEngine, queue_depth: int, oldest_order: Instant | None) -> None:
+    def kept(self, engine: WorkspaceEngine, queue_depth: int, oldest_dispatch: Instant | None) -> None:
         workspace = engine.workspace.name
         self._replica_position.labels(workspace).set(engine.position)
         self._lease_held.labels(workspace).set(1 if engine.is_leader else 0)
@@ -120,8 +120,8 @@ class Metrics:
             self._jobs.labels(workspace, status).set(live.get(status, 0))
         for reason, count in engine.waiting_counts().items():
             self._units_waiting.labels(workspace, "fleet", reason.value).set(count)
-        age = 0 if oldest_order is None else max(0, wall_clock() - oldest_order)
-        self._oldest_order.set(age / instants.MICROSECONDS_PER_SECOND)
+        age = 0 if oldest_dispatch is None else max(0, wall_clock() - oldest_dispatch)
+        self._oldest_dispatch.set(age / instants.MICROSECONDS_PER_SECOND)
 
     def problem(self, check: Check, workspace: str, is_wrong: bool) -> None:
         self._problem.labels(check, workspace).set(1 if is_wrong else 0)

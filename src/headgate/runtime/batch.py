@@ -72,7 +72,7 @@ class Batch:
         self._is_half_done = False
         self.decisions = Decisions()
         self.undeliverable: list[JobReported] = []
-        self.orders: list[Dispatch] = []
+        self.dispatches: list[Dispatch] = []
         self.events: list[Event] = []
         self.newest_event = 0
         self.ended: list[Job] = []
@@ -248,13 +248,13 @@ class Batch:
         changes = self._mark(made, is_recheck)
         rounds = [made]
         traces = known_traces | self.traces
-        flaws = self._order(made, traces)
+        flaws = self._dispatch(made, traces)
         while flaws and len(rounds) < _MOST_ROUNDS:
             for flaw in flaws:
                 self.apply(flaw, ENGINE)
             rounds.append(self._replica.decide(self.now))
             self._mark(rounds[-1])
-            flaws = self._order(rounds[-1], traces)
+            flaws = self._dispatch(rounds[-1], traces)
         self.undeliverable = flaws
         if len(rounds) > 1:
             changes = rows.of_decisions(self._replica.engine, rounds)
@@ -268,7 +268,7 @@ class Batch:
         self._append("decided", msgspec.json.encode(mark))
         return changes
 
-    def _order(self, made: Decisions, traces: dict[str, str]) -> list[JobReported]:
+    def _dispatch(self, made: Decisions, traces: dict[str, str]) -> list[JobReported]:
         """What no agent can be given is reported, in the same commit."""
         flaws = []
         for job in made.created:
@@ -276,7 +276,7 @@ class Batch:
                 continue
             try:
                 trace = traces.get(job.version)
-                self.orders.append(dispatching.order_for(self._replica.engine.state, job, trace))
+                self.dispatches.append(dispatching.dispatch_for(self._replica.engine.state, job, trace))
             except dispatching.Undeliverable as flaw:
                 flaws.append(JobReported(job.id, flaw.status, str(flaw)))
         return flaws
@@ -292,8 +292,8 @@ class Batch:
             if entry is not None:
                 self._audit.append(entry)
         changes.write(transaction)
-        transaction.put("job_dispatch", [dispatching.row(order) for order in self.orders])
-        transaction.cancel_orders([job.id for job in made.cancelled])
+        transaction.put("job_dispatch", [dispatching.row(dispatch) for dispatch in self.dispatches])
+        transaction.cancel_dispatches([job.id for job in made.cancelled])
         transaction.advance(self._entries[-1].seq, engine.state.sequence)
 
     def write(self) -> None:
@@ -306,7 +306,7 @@ class Batch:
         transaction.delete(
             "job_dispatch", [(workspace, job.id) for job in ended if job.status not in _STOPPED_FROM_HERE]
         )
-        transaction.cancel_orders(to_stop)
+        transaction.cancel_dispatches(to_stop)
         self.events = self._recorder.take()
         transaction.add_events(self.events)
         self.newest_event = transaction.newest_event()

@@ -18,7 +18,7 @@ _MOST_AT_ONCE = 100
 
 
 class KeptClaim(msgspec.Struct, rename="camel", omit_defaults=True):
-    """What is remembered of claims beside the order's own columns.
+    """What is remembered of claims beside the dispatch's own columns.
 
     `received` counts claims whose holder was heard of, by a heartbeat or a report: only these are attempts. An answer
     that nobody got is none.
@@ -36,13 +36,13 @@ class _ClaimDocument(msgspec.Struct):
     config: dict[str, Any] = {}
 
 
-def kept_of(order: Dispatch) -> KeptClaim:
-    return msgspec.json.decode(order.state or b"{}", type=KeptClaim)
+def kept_of(dispatch: Dispatch) -> KeptClaim:
+    return msgspec.json.decode(dispatch.state or b"{}", type=KeptClaim)
 
 
-def begin(order: Dispatch, user: str, lease_seconds: int) -> Json:
+def begin(dispatch: Dispatch, user: str, lease_seconds: int) -> Json:
     """What is remembered from now on, of the claim that is just made."""
-    kept = kept_of(order)
+    kept = kept_of(dispatch)
     kept.user, kept.lease_seconds = user, lease_seconds
     return msgspec.json.encode(kept)
 
@@ -53,16 +53,16 @@ def held_by(store: Store, workspace: str, user: str, now: Instant) -> int:
     return sum(msgspec.json.decode(state or b"{}", type=KeptClaim).user == user for state in states)
 
 
-def is_heard_of(order: Dispatch) -> bool:
-    return kept_of(order).heard_of == order.token
+def is_heard_of(dispatch: Dispatch) -> bool:
+    return kept_of(dispatch).heard_of == dispatch.token
 
 
-def take_note(order: Dispatch) -> None:
-    """Its holder was heard of: from now on the claim counts. The order has to be saved then."""
-    kept = kept_of(order)
+def take_note(dispatch: Dispatch) -> None:
+    """Its holder was heard of: from now on the claim counts. The dispatch has to be saved then."""
+    kept = kept_of(dispatch)
     kept.received += 1
-    kept.heard_of = order.token
-    order.state = msgspec.json.encode(kept)
+    kept.heard_of = dispatch.token
+    dispatch.state = msgspec.json.encode(kept)
 
 
 def end_lost(store: Store, now: Instant) -> list[tuple[str, JobReported]]:
@@ -70,24 +70,26 @@ def end_lost(store: Store, now: Instant) -> list[tuple[str, JobReported]]:
 
     This is the one place where an agent is found to be lost.
     """
-    return [(order.workspace, _lost(order)) for order in store.end_lost_claims(PULL, now, _MOST_AT_ONCE)]
+    return [
+        (dispatch.workspace, _lost(dispatch)) for dispatch in store.end_lost_claims(PULL, now, _MOST_AT_ONCE)
+    ]
 
 
-def _lost(order: Dispatch) -> JobReported:
-    kept, most = kept_of(order), _most_attempts(order)
-    since = instants.show((order.claimed_until or 0) - instants.seconds(kept.lease_seconds))
-    if kept.heard_of != order.token:
-        message = f"handed to {order.claimed_by} at {since}, who was not heard of; offered again"
-        return JobReported(order.job, "queued", message, offered=True)
-    message = f"{order.claimed_by} was last heard of at {since}"
+def _lost(dispatch: Dispatch) -> JobReported:
+    kept, most = kept_of(dispatch), _most_attempts(dispatch)
+    since = instants.show((dispatch.claimed_until or 0) - instants.seconds(kept.lease_seconds))
+    if kept.heard_of != dispatch.token:
+        message = f"handed to {dispatch.claimed_by} at {since}, who was not heard of; offered again"
+        return JobReported(dispatch.job, "queued", message, offered=True)
+    message = f"{dispatch.claimed_by} was last heard of at {since}"
     if kept.received >= most:
         ended = f"claimed {kept.received} times and lost each time; {message}"
-        return JobReported(order.job, "failure", ended, lost=order.claimed_by or "")
+        return JobReported(dispatch.job, "failure", ended, lost=dispatch.claimed_by or "")
     again = f"{message}; offered again, {kept.received} of {most} attempts are used up"
-    return JobReported(order.job, "queued", again, lost=order.claimed_by or "", offered=True)
+    return JobReported(dispatch.job, "queued", again, lost=dispatch.claimed_by or "", offered=True)
 
 
-def _most_attempts(order: Dispatch) -> int:
-    config = msgspec.json.decode(order.document, type=_ClaimDocument).config
+def _most_attempts(dispatch: Dispatch) -> int:
+    config = msgspec.json.decode(dispatch.document, type=_ClaimDocument).config
     given = config.get("maxAttempts", DEFAULT_ATTEMPTS)
     return given if isinstance(given, int) and not isinstance(given, bool) else DEFAULT_ATTEMPTS

@@ -1,4 +1,4 @@
-"""Jobs as orders for agents: everything that an agent needs to know, in one document."""
+"""Jobs as dispatches for agents: everything that an agent needs to know, in one document."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OF_A_JOB = (
 )  # fmt: skip
 
 
-class Undeliverable(Exception):  # noqa: N818 - it is what the order is
+class Undeliverable(Exception):  # noqa: N818 - it is what the dispatch is
     """No agent can be given the job: `status` and the sentence that says why."""
 
     def __init__(self, status: str, message: str) -> None:
@@ -31,7 +31,7 @@ class Undeliverable(Exception):  # noqa: N818 - it is what the order is
         self.status = status
 
 
-def order_for(state: State, job: records.Job, trace_parent: str | None) -> Dispatch:
+def dispatch_for(state: State, job: records.Job, trace_parent: str | None) -> Dispatch:
     agent = state.job_agents.get(job.agent or "")
     if agent is None:
         raise Undeliverable("invalidJobAgent", _missing_agent(job))
@@ -132,20 +132,20 @@ def _timeout_seconds(config: Mapping[str, object]) -> float:
     raise Rejected((Problem("config.timeoutSeconds", f"is {describe(given)}; allowed is {allowed}"),))
 
 
-def row(order: Dispatch) -> tuple[object, ...]:
+def row(dispatch: Dispatch) -> tuple[object, ...]:
     return (
-        order.workspace,
-        order.job,
-        order.agent,
-        order.type,
-        order.document,
-        order.created_at,
-        order.not_before,
-        order.deadline_at,
-        order.claims,
-        order.claimed_by,
-        order.claimed_until,
-        order.token,
-        order.cancelled,
-        order.state,
+        dispatch.workspace,
+        dispatch.job,
+        dispatch.agent,
+        dispatch.type,
+        dispatch.document,
+        dispatch.created_at,
+        dispatch.not_before,
+        dispatch.deadline_at,
+        dispatch.claims,
+        dispatch.claimed_by,
+        dispatch.claimed_until,
+        dispatch.token,
+        dispatch.cancelled,
+        dispatch.state,
     )

@@ -346,15 +346,15 @@ class Worker:
         return bool(wanted) and bool(wanted - {lease.name for lease, end in self._store.leases() if end > 0})
 
     def _end_overdue_jobs(self) -> None:
-        for order in self._store.overdue_orders(self._believed_now(), 100):
-            engine = self._engines.get(order.workspace)
+        for dispatch in self._store.overdue_dispatches(self._believed_now(), 100):
+            engine = self._engines.get(dispatch.workspace)
             if engine is not None and engine.is_leader:
-                deadline = instants.show(order.deadline_at or 0)
+                deadline = instants.show(dispatch.deadline_at or 0)
                 message = f"no end was reported until the deadline of the job, {deadline}"
-                self.report(order.workspace, JobReported(order.job, "timedOut", message))
+                self.report(dispatch.workspace, JobReported(dispatch.job, "timedOut", message))
 
     def _measure(self) -> None:
-        oldest = self._store.oldest_waiting_order()
+        oldest = self._store.oldest_waiting_dispatch()
         for engine in self._engines.values():
             engine.check_units()
             self._meter.kept(engine, self._line.length_of(engine.workspace.name), oldest)

@@ -332,7 +332,7 @@ class WorkspaceEngine:
                 if (bindings := dispatching.bindings_of(replica.engine.state, due.job)) is not None
             ],
             undeliverable=batch.undeliverable,
-            agent_types=frozenset(order.type for order in batch.orders),
+            agent_types=frozenset(dispatch.type for dispatch in batch.dispatches),
             created=_by_kind(batch.decisions.created),
             kinds=batch.kinds,
             newest_event=batch.newest_event,

@@ -102,7 +102,7 @@ class Dispatch(msgspec.Struct, rename="camel"):
     """A job to be run by an agent: the outbox. `document` is all that the agent needs to know.
 
     `claims` counts how often it was handed out; a claim ends with the lease `claimed_until`, and `token` tells claims
-    of the same order apart, and nobody knows it but who was given the claim.
+    of the same dispatch apart, and nobody knows it but who was given the claim.
     """
 
     workspace: str
@@ -202,8 +202,8 @@ class Transaction(ABC):
         """The rows stand for the log up to `consumed`; `sequence` numbers the engine's own ids."""
 
     @abstractmethod
-    def cancel_orders(self, jobs: Sequence[str]) -> None:
-        """Orders that nobody has claimed go at once; others stay, marked, until their agent has stopped the job."""
+    def cancel_dispatches(self, jobs: Sequence[str]) -> None:
+        """Dispatches that nobody has claimed go at once; others stay, marked, until their agent has stopped the job."""
 
     @abstractmethod
     def has_current_job(self, job: str) -> bool:
@@ -323,7 +323,7 @@ class Store(ABC):
 
     @abstractmethod
     def prune_keys(self, *, before: Instant, limit: int) -> int:
-        """Old Idempotency-Keys, and cancelled orders whose agent never came back."""
+        """Old Idempotency-Keys, and cancelled dispatches whose agent never came back."""
 
     # Reading for people: newest first where there is a time, `after` is the last key of the page before.
 
@@ -366,7 +366,7 @@ class Store(ABC):
     # The outbox.
 
     @abstractmethod
-    def claim_orders(
+    def claim_dispatches(
         self,
         *,
         types: Iterable[str] | None = None,
@@ -379,54 +379,54 @@ class Store(ABC):
         without: Collection[tuple[str, str]] = (),
         note: Callable[[Dispatch], Json] | None = None,
     ) -> list[Dispatch]:
-        """Hands out orders that are due and that nobody holds, oldest first, each to one caller only; none of the agents
-        in `without`, which are named by workspace and name. `note` says what is kept as the state of an order that was
+        """Hands out dispatches that are due and that nobody holds, oldest first, each to one caller only; none of the agents
+        in `without`, which are named by workspace and name. `note` says what is kept as the state of a dispatch that was
         just claimed."""
 
     @abstractmethod
     def claim_states(self, workspace: str, type_: str, now: Instant) -> list[Json]:
-        """States of the orders whose claims have not ended."""
+        """States of the dispatches whose claims have not ended."""
 
     @abstractmethod
-    def renew_order(self, order: Dispatch, until: Instant) -> bool:
-        """False if the claim was lost, or the order is gone or cancelled."""
+    def renew_dispatch(self, dispatch: Dispatch, until: Instant) -> bool:
+        """False if the claim was lost, or the dispatch is gone or cancelled."""
 
     @abstractmethod
-    def save_order(self, order: Dispatch) -> bool:
-        """Writes `state`, `not_before` and the claim back, also of a cancelled order, which has to be stopped yet;
-        False if the claim was lost or the order is gone."""
+    def save_dispatch(self, dispatch: Dispatch) -> bool:
+        """Writes `state`, `not_before` and the claim back, also of a cancelled dispatch, which has to be stopped yet;
+        False if the claim was lost or the dispatch is gone."""
 
     @abstractmethod
     def claim_holders(self) -> list[str]:
-        """Whoever has claimed orders."""
+        """Whoever has claimed dispatches."""
 
     @abstractmethod
     def release_claims(self, holder: str) -> None:
         """Offers what the holder has claimed again; for one that has ended."""
 
     @abstractmethod
-    def give_back_order(self, order: Dispatch) -> None:
+    def give_back_dispatch(self, dispatch: Dispatch) -> None:
         """The claim was not received: it does not count, and its token is good for nothing."""
 
     @abstractmethod
     def end_lost_claims(self, type_: str, now: Instant, limit: int) -> list[Dispatch]:
-        """Orders of the type whose lease is over, as they were; each is given to one caller, and is nobody's then."""
+        """Dispatches of the type whose lease is over, as they were; each is given to one caller, and is nobody's then."""
 
     @abstractmethod
-    def finish_order(self, workspace: str, job: str) -> None: ...
+    def finish_dispatch(self, workspace: str, job: str) -> None: ...
 
     @abstractmethod
-    def order(self, workspace: str, job: str) -> Dispatch | None: ...
+    def dispatch(self, workspace: str, job: str) -> Dispatch | None: ...
 
     @abstractmethod
-    def cancelled_orders(self, types: Iterable[str]) -> list[Dispatch]: ...
+    def cancelled_dispatches(self, types: Iterable[str]) -> list[Dispatch]: ...
 
     @abstractmethod
-    def oldest_waiting_order(self) -> Instant | None:
-        """When the oldest order was made that nobody has claimed yet."""
+    def oldest_waiting_dispatch(self) -> Instant | None:
+        """When the oldest dispatch was made that nobody has claimed yet."""
 
     @abstractmethod
-    def overdue_orders(self, now: Instant, limit: int) -> list[Dispatch]:
+    def overdue_dispatches(self, now: Instant, limit: int) -> list[Dispatch]:
         """Past their deadline, whoever holds them."""
 
     # What jobs print.

@@ -27,9 +27,9 @@ from headgate.store.port import (
     Workspace,
 )
 from headgate.store.schema import ENGINE_TABLES, TABLES
+from headgate.store.sql_dispatches import SqlDispatches
 from headgate.store.sql_history import SqlHistory
 from headgate.store.sql_job_logs import SqlJobLogs
-from headgate.store.sql_orders import SqlOrders
 from headgate.store.sql_retention import SqlRetention
 from headgate.store.sql_transaction import SqlTransaction, log_entries
 
@@ -47,7 +47,7 @@ _ONLY_CURRENT = frozenset({"job", "bracket_version_group"})
 _DURATIONS_OF = 20
 
 
-class SqlStore(SqlOrders, SqlRetention, SqlJobLogs, SqlHistory):
+class SqlStore(SqlDispatches, SqlRetention, SqlJobLogs, SqlHistory):
     def __init__(self, driver: DatabaseDriver, url: str) -> None:
         super().__init__()
         self.url = url

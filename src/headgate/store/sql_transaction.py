@@ -135,7 +135,7 @@ class SqlTransaction(Transaction):
     def advance(self, consumed: int, sequence: int) -> None:
         self._consumed, self._sequence = consumed, sequence
 
-    def cancel_orders(self, jobs: Sequence[str]) -> None:
+    def cancel_dispatches(self, jobs: Sequence[str]) -> None:
         keys = [(self.workspace, job) for job in jobs]
         if keys:
             self._session.execute_many(_DELETE_UNCLAIMED, keys)

@@ -181,7 +181,7 @@ def test_a_claim_that_could_not_be_written_down_is_given_back(
     with monkeypatch.context() as patched:
         patched.setattr(claims, "_report_all", broken)
         assert agent.post("/v1/job-agents/runner/claim", {}).status == 503
-    order = server.store.order("default", client.items("/v1/jobs")[0]["id"])
+    order = server.store.dispatch("default", client.items("/v1/jobs")[0]["id"])
     assert order is not None
     assert (order.claims, order.claimed_by) == (0, None)
     assert len(_claim(agent)) == 1
@@ -255,7 +255,7 @@ def test_a_client_that_hangs_up_while_it_waits_is_given_nothing(client: Client, 
 
     asyncio.run(scene())
     job = fleet.jobs(client)[0]
-    order = server.store.order("default", job["id"])
+    order = server.store.dispatch("default", job["id"])
     assert order is not None
     assert (job["status"], order.claims, order.claimed_by) == ("pending", 0, None)
 
@@ -272,7 +272,7 @@ def test_a_claim_that_was_made_for_one_who_hung_up_is_given_back_and_does_not_co
         patched.setattr(ClientConnection, "is_cut", property(lambda _: next(looks, True)))
         with pytest.raises(ValueError, match="not enough values"):
             client.post("/v1/job-agents/runner/claim", {})
-    order = server.store.order("default", job)
+    order = server.store.dispatch("default", job)
     assert order is not None
     assert (order.claims, order.claimed_by, order.claimed_until) == (0, None, None)
     assert client.post(f"/v1/jobs/{job}/heartbeat", {"token": order.token}).status == 409
@@ -335,7 +335,7 @@ def test_a_cancelled_job_is_told_to_its_holder_and_is_over_with_the_report(
         ).status
         == 200
     )
-    assert server.store.order("default", job) is None
+    assert server.store.dispatch("default", job) is None
 
 
 def _cancelled(response: Response) -> Response | None:

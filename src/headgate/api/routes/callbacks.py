@@ -34,10 +34,12 @@ async def take_callback(call: Request) -> Answer:
     """
     row = await replies.in_thread(call.service.store.job, call.workspace, call.path["job"])
     job = None if row is None else jobs.from_row(row)
-    order = (
-        await replies.in_thread(call.service.store.order, call.workspace, job.id) if job is not None else None
+    dispatch = (
+        await replies.in_thread(call.service.store.dispatch, call.workspace, job.id)
+        if job is not None
+        else None
     )
-    secret = None if job is None else await _secret(call, job, order)
+    secret = None if job is None else await _secret(call, job, dispatch)
     if job is None or secret is None or not _is_signed(call, job.id, secret):
         raise Refusal(
             401,
@@ -46,7 +48,7 @@ async def take_callback(call: Request) -> Answer:
             "dots between, by the secret of the job's agent",
         )
     given = documents.read(bodies.ReportInput, large_bodies.decoded(call))
-    change = jobs.reported(job, given, order)
+    change = jobs.reported(job, given, dispatch)
     return await replies.submit(call, partial(jobs.take_report, change, job))
 
 
@@ -62,11 +64,11 @@ def _is_signed(call: Request, job: str, secret: str) -> bool:
     )
 
 
-async def _secret(call: Request, job: records.Job, order: Dispatch | None) -> str | None:
-    """Of the order that was sent; of a job that has ended, what its agent has by now."""
-    if order is not None:
-        config = msgspec.json.decode(order.document, type=_Document).config
-        return _secret_in(call, config) if order.type == "http" else None
+async def _secret(call: Request, job: records.Job, dispatch: Dispatch | None) -> str | None:
+    """Of the dispatch that was sent; of a job that has ended, what its agent has by now."""
+    if dispatch is not None:
+        config = msgspec.json.decode(dispatch.document, type=_Document).config
+        return _secret_in(call, config) if dispatch.type == "http" else None
     config = await replies.ask(call, partial(_config_of_agent, job.agent or ""))
     return _secret_in(call, config)
 

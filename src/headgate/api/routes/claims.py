@@ -35,7 +35,7 @@ CLAIMS_EACH = 1_000
 NAP_SECONDS = 0.02
 """Events that bring no job must not make waiting agents ask all the time."""
 LONGEST_NAP_SECONDS = 1.0
-"""Orders may come from another process, which tells only by writing."""
+"""Dispatches may come from another process, which tells only by writing."""
 
 
 async def claim_jobs(call: Request) -> Answer:
@@ -47,13 +47,13 @@ async def claim_jobs(call: Request) -> Answer:
     async with call.line as line:
         while not line.is_cut:
             seen = await replies.in_thread(call.service.store.newest_event, call.workspace)
-            orders = await _claim(call, agent, wanted)
+            dispatches = await _claim(call, agent, wanted)
             if line.is_cut:
-                await _give_back(call, orders)
+                await _give_back(call, dispatches)
                 break
             left = ends - time.monotonic()
-            if orders or left <= 0 or line.is_closing:
-                return await _hand_out(call, orders)
+            if dispatches or left <= 0 or line.is_closing:
+                return await _hand_out(call, dispatches)
             await call.service.worker_client.wait_for_events(
                 call.workspace, seen, min(left, LONGEST_NAP_SECONDS)
             )
@@ -82,9 +82,9 @@ async def _claim(call: Request, agent: str, wanted: bodies.ClaimInput) -> list[D
     store, now = call.service.store, call.service.clock()
     for workspace, lost_claim in await replies.in_thread(partial(claims.end_lost, store, now)):
         await call.service.worker_client.submit(workspace, partial(_report_all, [lost_claim]), ENGINE)
-    orders = await replies.in_thread(
+    dispatches = await replies.in_thread(
         partial(
-            store.claim_orders,
+            store.claim_dispatches,
             types=(claims.PULL,),
             workspace=call.workspace,
             agent=agent,
@@ -95,15 +95,15 @@ async def _claim(call: Request, agent: str, wanted: bodies.ClaimInput) -> list[D
             note=partial(claims.begin, user=call.principal.user, lease_seconds=wanted.lease_seconds),
         )
     )
-    return await _within_bound(call, orders) if orders else []
+    return await _within_bound(call, dispatches) if dispatches else []
 
 
-async def _within_bound(call: Request, orders: list[Dispatch]) -> list[Dispatch]:
+async def _within_bound(call: Request, dispatches: list[Dispatch]) -> list[Dispatch]:
     """Whoever holds as many as one may is given no more: what they do not work on would wait for them."""
     user, now = call.principal.user, call.service.clock()
     held = await replies.in_thread(claims.held_by, call.service.store, call.workspace, user, now)
-    kept = orders[: max(0, len(orders) - max(0, held - CLAIMS_EACH))]
-    await _give_back(call, orders[len(kept) :])
+    kept = dispatches[: max(0, len(dispatches) - max(0, held - CLAIMS_EACH))]
+    await _give_back(call, dispatches[len(kept) :])
     if not kept:
         raise problems.busy(
             f"{user} holds {CLAIMS_EACH:,} jobs, as many as one token may, and has to report some"
@@ -111,27 +111,29 @@ async def _within_bound(call: Request, orders: list[Dispatch]) -> list[Dispatch]
     return kept
 
 
-async def _give_back(call: Request, orders: list[Dispatch]) -> None:
-    for order in orders:
-        await replies.in_thread(call.service.store.give_back_order, order)
+async def _give_back(call: Request, dispatches: list[Dispatch]) -> None:
+    for dispatch in dispatches:
+        await replies.in_thread(call.service.store.give_back_dispatch, dispatch)
 
 
-async def _hand_out(call: Request, orders: list[Dispatch]) -> Answer:
+async def _hand_out(call: Request, dispatches: list[Dispatch]) -> Answer:
     """Whether anybody got them shows with the first heartbeat or report: until then they are queued. What was taken back
     while it was being claimed is not handed out."""
     try:
-        taken = await _note(call, orders)
+        taken = await _note(call, dispatches)
     except Exception:
-        await _give_back(call, orders)
+        await _give_back(call, dispatches)
         raise
-    return Answer(200, {"jobs": [_handed_out(order) for order in orders if order.job in taken]})
+    return Answer(200, {"jobs": [_handed_out(dispatch) for dispatch in dispatches if dispatch.job in taken]})
 
 
-async def _note(call: Request, orders: list[Dispatch]) -> frozenset[str]:
+async def _note(call: Request, dispatches: list[Dispatch]) -> frozenset[str]:
     """The jobs that are handed to the caller with this."""
-    if not orders:
+    if not dispatches:
         return frozenset()
-    reports = [JobReported(order.job, "queued", f"handed to {order.claimed_by}") for order in orders]
+    reports = [
+        JobReported(dispatch.job, "queued", f"handed to {dispatch.claimed_by}") for dispatch in dispatches
+    ]
     return await call.service.worker_client.submit(call.workspace, partial(_report_all, reports), call.caller)
 
 
@@ -146,66 +148,70 @@ def _report_all(reports: list[JobReported], context: CommandContext) -> frozense
     return frozenset(taken)
 
 
-def _handed_out(order: Dispatch) -> dict[str, Any]:
-    document: dict[str, Any] = msgspec.json.decode(order.document)
-    claim = {"token": order.token, "until": rendering.shown(order.claimed_until or 0)}
+def _handed_out(dispatch: Dispatch) -> dict[str, Any]:
+    document: dict[str, Any] = msgspec.json.decode(dispatch.document)
+    claim = {"token": dispatch.token, "until": rendering.shown(dispatch.claimed_until or 0)}
     return {"claim": claim, **document}
 
 
 async def heartbeat(call: Request) -> Answer:
     given = documents.read(bodies.HeartbeatInput, call.body)
-    order = await claimed_order(call)
-    if order is None:
+    dispatch = await claimed_dispatch(call)
+    if dispatch is None:
         job = await jobs.stored(call)
         jobs.check_agent(call, job)
         raise refusals.conflict("The claim is lost", f"job {job.id} is {job.status} and no longer handed out")
-    check_claim(call, order, given.token)
-    if not order.cancelled:
-        if await _is_first_word(call, order):
-            begun = JobReported(order.job, "inProgress")
+    check_claim(call, dispatch, given.token)
+    if not dispatch.cancelled:
+        if await _is_first_word(call, dispatch):
+            begun = JobReported(dispatch.job, "inProgress")
             await call.service.worker_client.submit(
                 call.workspace, partial(_report_all, [begun]), call.caller
             )
-        until = call.service.clock() + instants.seconds(claims.kept_of(order).lease_seconds)
-        if not await replies.in_thread(call.service.store.renew_order, order, until):
-            order = await claimed_order(call)
-            if order is None or not order.cancelled or order.token != given.token:
+        until = call.service.clock() + instants.seconds(claims.kept_of(dispatch).lease_seconds)
+        if not await replies.in_thread(call.service.store.renew_dispatch, dispatch, until):
+            dispatch = await claimed_dispatch(call)
+            if dispatch is None or not dispatch.cancelled or dispatch.token != given.token:
                 raise lost(call.path["job"])
     return Answer(
-        200, {"cancelled": order.cancelled, "until": rendering.shown(order.claimed_until or order.created_at)}
+        200,
+        {
+            "cancelled": dispatch.cancelled,
+            "until": rendering.shown(dispatch.claimed_until or dispatch.created_at),
+        },
     )
 
 
-async def _is_first_word(call: Request, order: Dispatch) -> bool:
+async def _is_first_word(call: Request, dispatch: Dispatch) -> bool:
     """With the first word of its holder a claim counts; one that was lost, and that nobody took, is taken up again."""
-    if claims.is_heard_of(order) and order.claimed_by is not None:
+    if claims.is_heard_of(dispatch) and dispatch.claimed_by is not None:
         return False
-    if not claims.is_heard_of(order):
-        claims.take_note(order)
-    order.claimed_by = order.claimed_by or call.principal.user
-    if not await replies.in_thread(call.service.store.save_order, order):
-        raise lost(order.job)
+    if not claims.is_heard_of(dispatch):
+        claims.take_note(dispatch)
+    dispatch.claimed_by = dispatch.claimed_by or call.principal.user
+    if not await replies.in_thread(call.service.store.save_dispatch, dispatch):
+        raise lost(dispatch.job)
     return True
 
 
-async def claimed_order(call: Request) -> Dispatch | None:
-    order = await replies.in_thread(call.service.store.order, call.workspace, call.path["job"].lower())
-    return order if order is None or order.type == claims.PULL else None
+async def claimed_dispatch(call: Request) -> Dispatch | None:
+    dispatch = await replies.in_thread(call.service.store.dispatch, call.workspace, call.path["job"].lower())
+    return dispatch if dispatch is None or dispatch.type == claims.PULL else None
 
 
-def check_claim(call: Request, order: Dispatch, token: int | None) -> None:
-    if call.principal.agents and order.agent not in call.principal.agents:
+def check_claim(call: Request, dispatch: Dispatch, token: int | None) -> None:
+    if call.principal.agents and dispatch.agent not in call.principal.agents:
         names = ", ".join(sorted(call.principal.agents))
-        raise Refusal(403, "Not allowed", f"the job is run by {order.agent}; this token is for {names}")
+        raise Refusal(403, "Not allowed", f"the job is run by {dispatch.agent}; this token is for {names}")
     if token is None:
         raise refusals.conflict(
             "The claim is not named",
-            f"job {order.job} was claimed: this needs `token`, that of the claim",
+            f"job {dispatch.job} was claimed: this needs `token`, that of the claim",
         )
-    if order.claims == 0:
-        raise refusals.conflict("The job is not claimed", f"nobody has claimed job {order.job} yet")
-    if token != order.token:
-        raise lost(order.job)
+    if dispatch.claims == 0:
+        raise refusals.conflict("The job is not claimed", f"nobody has claimed job {dispatch.job} yet")
+    if token != dispatch.token:
+        raise lost(dispatch.job)
 
 
 def lost(job: str) -> Refusal:
@@ -216,19 +222,19 @@ async def report(call: Request) -> Answer:
     given = documents.read(bodies.ClaimedReportInput, call.body)
     job = await jobs.stored(call)
     jobs.check_agent(call, job)
-    order = await claimed_order(call)
+    dispatch = await claimed_dispatch(call)
     if job.completed_at is None:
-        if order is None:
+        if dispatch is None:
             raise refusals.conflict("The job is not claimed", f"job {job.id} is not that of a pull agent")
-        check_claim(call, order, given.token)
+        check_claim(call, dispatch, given.token)
         if given.status in model.JOB_LIVE:
-            await _is_first_word(call, order)
-    change = jobs.reported(job, given, order)
-    if order is None or not order.cancelled:
+            await _is_first_word(call, dispatch)
+    change = jobs.reported(job, given, dispatch)
+    if dispatch is None or not dispatch.cancelled:
         return await replies.submit(call, partial(_take_from_holder, change, job))
     answer = await replies.submit(call, partial(jobs.take_report, change, job))
     if given.status in model.JOB_TERMINAL:
-        await replies.in_thread(call.service.store.finish_order, call.workspace, order.job)
+        await replies.in_thread(call.service.store.finish_dispatch, call.workspace, dispatch.job)
     return answer
 
 

@@ -33,7 +33,7 @@ async def append(call: Request) -> Answer:
     if size > log_lines.MOST_BYTES_AT_ONCE:
         most = f"allowed are {log_lines.MOST_BYTES_AT_ONCE:,} in one request"
         raise Rejected((Problem("lines", f"have {size:,} bytes; {most}"),))
-    order = await claims.claimed_order(call)
+    order = await claims.claimed_dispatch(call)
     if order is None:
         job = await jobs.stored(call)
         jobs.check_agent(call, job)

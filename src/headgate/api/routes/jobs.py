@@ -135,11 +135,11 @@ async def _check_nobody_has_it(call: Request, job: records.Job) -> None:
     """Of a claimed job its holder reports, with the token of the claim; a person who may act on targets decides."""
     if job.completed_at is not None or call.principal.allows("target:act", call.workspace):
         return
-    order = await replies.in_thread(call.service.store.order, call.workspace, job.id)
-    if order is not None and order.type == claims.PULL and order.claimed_by is not None:
+    dispatch = await replies.in_thread(call.service.store.dispatch, call.workspace, job.id)
+    if dispatch is not None and dispatch.type == claims.PULL and dispatch.claimed_by is not None:
         raise refusals.conflict(
             "The job is claimed",
-            f"{order.claimed_by} has claimed job {job.id} and reports it by POST /v1/jobs/{job.id}/report with the "
+            f"{dispatch.claimed_by} has claimed job {job.id} and reports it by POST /v1/jobs/{job.id}/report with the "
             "token of its claim",
         )
 
@@ -154,11 +154,11 @@ def check_agent(call: Request, job: records.Job) -> None:
 
 
 def reported(
-    job: records.Job, given: bodies.ReportInput | bodies.ClaimedReportInput, order: Dispatch | None = None
+    job: records.Job, given: bodies.ReportInput | bodies.ClaimedReportInput, dispatch: Dispatch | None = None
 ) -> JobReported:
     """What is said at great length is cut, and taken all the same: the end of a job must not get lost for that. The
-    secrets that the order held are taken out."""
-    document = msgspec.json.decode(order.document) if order is not None else {}
+    secrets that the dispatch held are taken out."""
+    document = msgspec.json.decode(dispatch.document) if dispatch is not None else {}
     said = JobProgress(given.status, given.message, given.external_id, given.links)
     said = said.scrubbed(credentials.scrubber_of(document))
     return JobReported(job.id, said.status, said.message, said.external_id, dict(said.links))

@@ -1,4 +1,4 @@
-"""The outbox on any SQL database: each order is handed to one caller at a time."""
+"""The outbox on any SQL database: each dispatch is handed to one caller at a time."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _CLAIM = statements.Write(
 )
 
 
-class SqlOrders(Store):
+class SqlDispatches(Store):
     _driver: DatabaseDriver
 
-    def claim_orders(
+    def claim_dispatches(
         self,
         *,
         types: Iterable[str] | None = None,
@@ -46,21 +46,21 @@ class SqlOrders(Store):
         lock = " FOR UPDATE SKIP LOCKED" if self._driver.dialect == "postgresql" else ""
         sql = statements.select("job_dispatch", where, f"ORDER BY created_at, job LIMIT ?{lock}")
         with self._driver.write() as session:
-            orders = [_order(row) for row in session.fetch(sql, (*values, limit))]
-            for order in orders:
-                order.claims += 1
-                order.token = _new_token()
-                order.claimed_by = holder
-                order.claimed_until = now + instants.seconds(seconds)
-                order.state = order.state if note is None else note(order)
+            dispatches = [_dispatch(row) for row in session.fetch(sql, (*values, limit))]
+            for dispatch in dispatches:
+                dispatch.claims += 1
+                dispatch.token = _new_token()
+                dispatch.claimed_by = holder
+                dispatch.claimed_until = now + instants.seconds(seconds)
+                dispatch.state = dispatch.state if note is None else note(dispatch)
             session.execute_many(
                 _CLAIM,
                 [
                     (o.claims, o.token, o.claimed_by, o.claimed_until, o.state.decode(), o.workspace, o.job)
-                    for o in orders
+                    for o in dispatches
                 ],
             )
-        return orders
+        return dispatches
 
     def _is_any(self, where: str, values: Sequence[Any]) -> bool:
         """Looks before it writes: mostly there are none, and many look."""
@@ -85,30 +85,30 @@ class SqlOrders(Store):
                 values.append(value)
         return where, values
 
-    def renew_order(self, order: Dispatch, until: Instant) -> bool:
+    def renew_dispatch(self, dispatch: Dispatch, until: Instant) -> bool:
         with self._driver.write() as session:
             count = session.execute(
                 "UPDATE job_dispatch SET claimed_until = ? WHERE workspace = ? AND job = ? AND token = ? "
                 "AND cancelled = FALSE",
-                (until, order.workspace, order.job, order.token),
+                (until, dispatch.workspace, dispatch.job, dispatch.token),
             )
         if count == 1:
-            order.claimed_until = until
+            dispatch.claimed_until = until
         return count == 1
 
-    def save_order(self, order: Dispatch) -> bool:
+    def save_dispatch(self, dispatch: Dispatch) -> bool:
         with self._driver.write() as session:
             count = session.execute(
                 "UPDATE job_dispatch SET state = ?, not_before = ?, claimed_by = ?, claimed_until = ? "
                 "WHERE workspace = ? AND job = ? AND token = ?",
                 (
-                    order.state.decode(),
-                    order.not_before,
-                    order.claimed_by,
-                    order.claimed_until,
-                    order.workspace,
-                    order.job,
-                    order.token,
+                    dispatch.state.decode(),
+                    dispatch.not_before,
+                    dispatch.claimed_by,
+                    dispatch.claimed_until,
+                    dispatch.workspace,
+                    dispatch.job,
+                    dispatch.token,
                 ),
             )
         return count == 1
@@ -121,60 +121,61 @@ class SqlOrders(Store):
         with self._driver.write() as session:
             session.execute("UPDATE job_dispatch SET claimed_until = NULL WHERE claimed_by = ?", (holder,))
 
-    def give_back_order(self, order: Dispatch) -> None:
+    def give_back_dispatch(self, dispatch: Dispatch) -> None:
         with self._driver.write() as session:
             session.execute(
                 "UPDATE job_dispatch SET claims = claims - 1, token = ?, claimed_by = NULL, "
                 "claimed_until = NULL WHERE workspace = ? AND job = ? AND token = ?",
-                (_new_token(), order.workspace, order.job, order.token),
+                (_new_token(), dispatch.workspace, dispatch.job, dispatch.token),
             )
 
     def end_lost_claims(self, type_: str, now: Instant, limit: int) -> list[Dispatch]:
         """Looks before it writes: mostly there are none, and many look."""
         where = "type = ? AND claimed_by IS NOT NULL AND claimed_until <= ? AND cancelled = FALSE"
         tail = "ORDER BY claimed_until, job LIMIT ?"
-        found = self._orders(where, (type_, now, limit), tail)
+        found = self._dispatches(where, (type_, now, limit), tail)
         if not found:
             return []
         with self._driver.write() as session:
             return [
-                order
-                for order in found
+                dispatch
+                for dispatch in found
                 if session.execute(
                     "UPDATE job_dispatch SET claimed_by = NULL, claimed_until = NULL "
                     "WHERE workspace = ? AND job = ? AND token = ? AND claimed_by IS NOT NULL AND claimed_until <= ?",
-                    (order.workspace, order.job, order.token, now),
+                    (dispatch.workspace, dispatch.job, dispatch.token, now),
                 )
             ]
 
-    def finish_order(self, workspace: str, job: str) -> None:
+    def finish_dispatch(self, workspace: str, job: str) -> None:
         with self._driver.write() as session:
             session.execute(statements.delete("job_dispatch").sql, (workspace, job))
 
-    def order(self, workspace: str, job: str) -> Dispatch | None:
-        return next(iter(self._orders("workspace = ? AND job = ?", (workspace, job))), None)
+    def dispatch(self, workspace: str, job: str) -> Dispatch | None:
+        return next(iter(self._dispatches("workspace = ? AND job = ?", (workspace, job))), None)
 
-    def cancelled_orders(self, types: Iterable[str]) -> list[Dispatch]:
+    def cancelled_dispatches(self, types: Iterable[str]) -> list[Dispatch]:
         names = list(types)
         if not names:
             return []
         where = f"cancelled = TRUE AND type IN ({', '.join('?' for _ in names)})"
-        return self._orders(where, names)
+        return self._dispatches(where, names)
 
-    def oldest_waiting_order(self) -> Instant | None:
+    def oldest_waiting_dispatch(self) -> Instant | None:
         oldest = self._driver.fetch("SELECT min(created_at) FROM job_dispatch WHERE claims = 0")[0][0]
         return None if oldest is None else int(oldest)
 
-    def overdue_orders(self, now: Instant, limit: int) -> list[Dispatch]:
-        return self._orders(
+    def overdue_dispatches(self, now: Instant, limit: int) -> list[Dispatch]:
+        return self._dispatches(
             "deadline_at <= ? AND cancelled = FALSE", (now, limit), "ORDER BY deadline_at, job LIMIT ?"
         )
 
-    def _orders(
+    def _dispatches(
         self, where: str, values: Sequence[Any], tail: str = "ORDER BY created_at, job"
     ) -> list[Dispatch]:
         return [
-            _order(row) for row in self._driver.fetch(statements.select("job_dispatch", where, tail), values)
+            _dispatch(row)
+            for row in self._driver.fetch(statements.select("job_dispatch", where, tail), values)
         ]
 
 
@@ -183,7 +184,7 @@ def _new_token() -> int:
     return 1 + secrets.randbits(52)
 
 
-def _order(row: tuple[Any, ...]) -> Dispatch:
+def _dispatch(row: tuple[Any, ...]) -> Dispatch:
     values = dict(zip(_COLUMNS, row))
     values["document"] = values["document"].encode()
     values["state"] = values["state"].encode()
