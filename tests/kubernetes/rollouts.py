@@ -22,7 +22,7 @@ Config = Callable[[str], Mapping[str, Any]]
 
 
 async def explained(cluster: ReachedCluster, resource: ApiResource, found: Document) -> SeenRollout | None:
-    seen = await one_object.look(cluster.client, cluster.discovery, resource, found, clock())
+    seen = await one_object.observe(cluster.client, cluster.discovery, resource, found, clock())
     return None if seen is None else SeenRollout(seen.tree, seen.pods)
 
 

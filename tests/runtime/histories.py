@@ -1,4 +1,4 @@
-"""Plays random scenarios on keepers over a store: one decides, others follow and take changes too."""
+"""Plays random scenarios on workspace_engines over a store: one decides, others follow and take changes too."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from headgate.runtime.workspace_engine import AfterCommit, WorkspaceEngine
 from headgate.simulate import playing, scenario
 from headgate.store import Store
 
-from .keeping import apply, engine_of, follower, leader
 from .stage import Clock
+from .workspace_engines import apply, engine_of, follower, leader
 
 MOST_TURNS = 3_000
 STATUSES = ("successful", "successful", "successful", "failure", "timedOut")
@@ -37,7 +37,7 @@ class History:
         self.clock.now = instants.parse(document["spec"]["start"])
         self.chance = chance
         self._scenario = scenario.read(with_agents(document))
-        self.keepers = [leader(store, self.clock), follower(store, self.clock)]
+        self.workspace_engines = [leader(store, self.clock), follower(store, self.clock)]
         self._ends: list[tuple[int, str, str]] = []
         self._turns = 0
         jobs = dict(engine_of(self.leader).jobs)
@@ -45,7 +45,9 @@ class History:
 
     @property
     def leader(self) -> WorkspaceEngine:
-        return next(keeper for keeper in self.keepers if keeper.is_leader)
+        return next(
+            workspace_engine for workspace_engine in self.workspace_engines if workspace_engine.is_leader
+        )
 
     def play(self) -> None:
         start = self.clock.now
@@ -73,27 +75,27 @@ class History:
     def change_leader(self) -> None:
         old = self.leader
         old.release_lease()
-        new = self.chance.choice(self.keepers)
+        new = self.chance.choice(self.workspace_engines)
         new.hold_lease(3_600)
         assert new.is_leader
         self._decide()
 
     def _take(self, change: Change) -> None:
         try:
-            self._after(apply(self.chance.choice(self.keepers), change))
+            self._after(apply(self.chance.choice(self.workspace_engines), change))
         except Rejected:
             return
         self._decide()
 
     def _decide(self) -> None:
         """As a worker does when it looks: if others wrote, or something is due."""
-        keeper = self.leader
-        wake = keeper.next_wake()
-        if keeper.is_behind() or (wake is not None and wake <= self.clock.now):
-            outcome = keeper.serve([])
+        workspace_engine = self.leader
+        wake = workspace_engine.next_wake()
+        if workspace_engine.is_behind() or (wake is not None and wake <= self.clock.now):
+            outcome = workspace_engine.serve([])
             assert outcome is not None
             self._after(outcome)
-        for one in self.keepers:
+        for one in self.workspace_engines:
             if not one.is_leader and self.chance.random() < self._reloads:
                 one.drop_replica()
                 engine_of(one)

@@ -19,7 +19,8 @@ from headgate.runtime.workspace_engine import WorkspaceEngine
 from headgate.store import Store, open_store
 
 from .fleet import BRACKET, ONE_NODE, TWO_NODES, cycle, policy, put, version
-from .keeping import (
+from .stage import ANA, HOME, Clock, Stage, eventually, workspace
+from .workspace_engines import (
     LEASE_SECONDS,
     apply,
     assert_same,
@@ -30,50 +31,51 @@ from .keeping import (
     stands_by_log,
     stands_by_rows,
 )
-from .stage import ANA, HOME, Clock, Stage, eventually, workspace
 
 DAY = 86_400.0
 
 
 def watched(store: Store, clock: Clock, steady: Clock) -> WorkspaceEngine:
-    keeper = WorkspaceEngine(store, workspace(HOME), clock, "leader", watch=ClockWatch(clock, steady))
-    keeper.hold_lease(LEASE_SECONDS)
-    return keeper
+    workspace_engine = WorkspaceEngine(
+        store, workspace(HOME), clock, "leader", watch=ClockWatch(clock, steady)
+    )
+    workspace_engine.hold_lease(LEASE_SECONDS)
+    return workspace_engine
 
 
 def test_a_clock_that_is_a_day_ahead_for_three_seconds_leaves_nothing_behind(
     prepared: Callable[[str], Store],
 ) -> None:
     store, clock, steady = prepared("memory:"), Clock(), Clock()
-    keeper = watched(store, clock, steady)
+    workspace_engine = watched(store, clock, steady)
     for change in ONE_NODE:
-        apply(keeper, change)
+        apply(workspace_engine, change)
     head = store.head(HOME)
     clock.advance(DAY)
     with pytest.raises(ClockError, match="jumped 86400 s ahead"):
-        apply(keeper, version("api", "v1"))
-    assert keeper.health.is_wrong("clock", HOME)
+        apply(workspace_engine, version("api", "v1"))
+    assert workspace_engine.health.is_wrong("clock", HOME)
     assert store.head(HOME) == head, "nothing was written at a moment that has not come"
     for each in (clock, steady):
         each.advance(3)
     clock.advance(-DAY)
-    apply(keeper, version("api", "v1"))
-    assert not keeper.health.is_wrong("clock", HOME)
-    (job,) = engine_of(keeper).jobs.values()
+    apply(workspace_engine, version("api", "v1"))
+    assert not workspace_engine.health.is_wrong("clock", HOME)
+    (job,) = engine_of(workspace_engine).jobs.values()
     assert job.created_at == clock.now
 
 
 def test_a_clock_that_stays_ahead_is_believed_after_a_minute(prepared: Callable[[str], Store]) -> None:
     """It was wrong before: machines are set right in one step when they come up."""
     store, clock, steady = prepared("memory:"), Clock(), Clock()
-    keeper = watched(store, clock, steady)
-    apply(keeper, *ONE_NODE)
+    workspace_engine = watched(store, clock, steady)
+    apply(workspace_engine, *ONE_NODE)
     clock.advance(DAY)
     with pytest.raises(ClockError):
-        apply(keeper, version("api", "v1"))
+        apply(workspace_engine, version("api", "v1"))
     for each in (clock, steady):
         each.advance(60)
-    apply(keeper, version("api", "v1"))
+    apply(workspace_engine, version("api", "v1"))
 
 
 @pytest.mark.parametrize(("seconds", "side"), [(3_600, "ahead of"), (-3_600, "behind")])
@@ -116,25 +118,25 @@ SOAK: dict[str, Any] = {"versionCooldown": {"intervalSeconds": 600}}
 
 def test_a_workspace_that_is_ahead_is_not_written_to_and_says_so(prepared: Callable[[str], Store]) -> None:
     store = prepared("memory:")
-    keeper, _ = ahead(store)
+    workspace_engine, _ = ahead(store)
     head = store.head(HOME)
     with pytest.raises(ClockError, match="ahead of the clock of this machine"):
-        apply(keeper, version("api", "v2"))
-    keeper.serve([])
+        apply(workspace_engine, version("api", "v2"))
+    workspace_engine.serve([])
     assert store.head(HOME) == head
-    (trouble,) = keeper.health.troubles()
+    (trouble,) = workspace_engine.health.troubles()
     assert (trouble.check, trouble.workspace) == ("clock", HOME)
     asked = WorkItem(HOME, question=lambda view: view.warning)
-    keeper.answer([asked])
+    workspace_engine.answer([asked])
     assert "86" in asked.future.result(0), "questions are answered, with a warning"
 
 
-def repair(keeper: WorkspaceEngine) -> tuple[int, int]:
+def repair(workspace_engine: WorkspaceEngine) -> tuple[int, int]:
     def command(context: CommandContext) -> tuple[int, int]:
         return context.take_time_back()
 
     item = WorkItem(HOME, command=command, caller=ANA, alone=True)
-    keeper.serve([item])
+    workspace_engine.serve([item])
     found: tuple[int, int] = item.future.result(0)
     return found
 
@@ -142,24 +144,26 @@ def repair(keeper: WorkspaceEngine) -> tuple[int, int]:
 @pytest.mark.parametrize("repairer", ["leader", "follower"])
 def test_time_is_taken_back_and_everything_goes_on(repairer: str, prepared: Callable[[str], Store]) -> None:
     store = prepared("memory:")
-    keeper, clock = ahead(store)
+    workspace_engine, clock = ahead(store)
     other = follower(store, clock)
     engine_of(other)
-    was, now = repair(keeper if repairer == "leader" else other)
+    was, now = repair(workspace_engine if repairer == "leader" else other)
     assert was - now > instants.seconds(DAY - 120)
     assert 0 <= now - clock.now < 1_000, "a moment for each that was ahead"
     clock.advance(1)
-    keeper.serve([])
-    for one in (keeper, other, follower(store, clock, "latecomer")):
+    workspace_engine.serve([])
+    for one in (workspace_engine, other, follower(store, clock, "latecomer")):
         assert_same(stands(one), stands_by_rows(store))
         assert one.health.counts().get(("divergence", HOME), 0) == 0
-    records = [target.record for target in engine_of(keeper).state.targets.values()]
+    records = [target.record for target in engine_of(workspace_engine).state.targets.values()]
     assert all(record.deployed_at is not None and record.deployed_at <= clock.now for record in records)
-    apply(keeper, version("api", "v2"))
-    assert not keeper.health.is_wrong("clock", HOME)
+    apply(workspace_engine, version("api", "v2"))
+    assert not workspace_engine.health.is_wrong("clock", HOME)
     clock.advance(600)
-    keeper.serve([])
-    assert sorted(job.tag for job in engine_of(keeper).jobs.values() if job.completed_at is None) == [
+    workspace_engine.serve([])
+    assert sorted(
+        job.tag for job in engine_of(workspace_engine).jobs.values() if job.completed_at is None
+    ) == [
         "v2",
         "v2",
     ]
@@ -171,17 +175,17 @@ def test_time_is_taken_back_and_everything_goes_on(repairer: str, prepared: Call
 def test_a_freeze_with_an_end_freezes_again_once_time_is_back(prepared: Callable[[str], Store]) -> None:
     """People write moments by the real clock; those are left as they are."""
     store = prepared("memory:")
-    keeper, clock = ahead(store)
-    repair(keeper)
+    workspace_engine, clock = ahead(store)
+    repair(workspace_engine)
     clock.advance(1)
     until = instants.show(clock.now + instants.hours(1))
-    apply(keeper, put("Freeze", "stop", reason="an incident", expiresAt=until))
-    apply(keeper, Delete("Policy", "soak"))
-    apply(keeper, version("api", "v2"))
-    assert [job for job in engine_of(keeper).jobs.values() if job.completed_at is None] == []
+    apply(workspace_engine, put("Freeze", "stop", reason="an incident", expiresAt=until))
+    apply(workspace_engine, Delete("Policy", "soak"))
+    apply(workspace_engine, version("api", "v2"))
+    assert [job for job in engine_of(workspace_engine).jobs.values() if job.completed_at is None] == []
     clock.advance(3_601)
-    keeper.serve([])
-    assert len([job for job in engine_of(keeper).jobs.values() if job.completed_at is None]) == 2
+    workspace_engine.serve([])
+    assert len([job for job in engine_of(workspace_engine).jobs.values() if job.completed_at is None]) == 2
 
 
 def test_what_is_due_keeps_the_time_that_was_left(prepared: Callable[[str], Store]) -> None:

@@ -22,7 +22,8 @@ from .fleet import (
     resource,
     version,
 )
-from .keeping import (
+from .stage import ANA, HOME, PATIENCE, Clock, Stage, command
+from .workspace_engines import (
     apply,
     assert_same,
     engine_of,
@@ -32,7 +33,6 @@ from .keeping import (
     stands_by_log,
     stands_by_rows,
 )
-from .stage import ANA, HOME, PATIENCE, Clock, Stage, command
 
 
 @pytest.mark.parametrize("is_stored", [False, True], ids=["lost", "stored"])

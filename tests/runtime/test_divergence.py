@@ -22,8 +22,17 @@ from properties.effort import examples
 
 from .fleet import ONE_NODE, TWO_NODES, cycle, put, resource, version
 from .histories import History
-from .keeping import LEASE_SECONDS, apply, assert_same, engine_of, follower, leader, stands, stands_by_rows
 from .stage import HOME, Clock, workspace
+from .workspace_engines import (
+    LEASE_SECONDS,
+    apply,
+    assert_same,
+    engine_of,
+    follower,
+    leader,
+    stands,
+    stands_by_rows,
+)
 
 
 @examples(25)
@@ -31,16 +40,16 @@ from .stage import HOME, Clock, workspace
 def test_followers_that_are_loaded_in_mid_history_never_part_and_lose_no_report(
     document: dict[str, Any], seed: int, reloads: float
 ) -> None:
-    """After every decision, or after some; every report goes through whichever keeper chance chooses."""
+    """After every decision, or after some; every report goes through whichever workspace_engine chance chooses."""
     store = open_store("memory:")
     try:
         store.migrate()
         store.add_workspace(workspace(HOME))
         history = History(store, document, random.Random(seed), reloads=reloads)
         history.play()
-        for keeper in history.keepers:
-            assert_same(stands(keeper), stands_by_rows(store))
-            assert keeper.health.counts() == {}
+        for workspace_engine in history.workspace_engines:
+            assert_same(stands(workspace_engine), stands_by_rows(store))
+            assert workspace_engine.health.counts() == {}
     finally:
         store.close()
 
@@ -71,9 +80,9 @@ def test_reports_through_followers_of_every_moment_are_all_taken(prepared: Calla
         assert row["status"] == "successful"
         followed()
     assert engine_of(one).unconverged(clock.now) == []
-    for keeper in followers:
-        assert_same(stands(keeper), stands(one))
-        assert keeper.health.counts() == {}
+    for workspace_engine in followers:
+        assert_same(stands(workspace_engine), stands(one))
+        assert workspace_engine.health.counts() == {}
 
 
 def _parted(store: Store, clock: Clock) -> tuple[WorkspaceEngine, WorkspaceEngine]:

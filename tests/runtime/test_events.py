@@ -16,8 +16,8 @@ from headgate.runtime.worker_client import WorkerClient
 from headgate.store import Event, Store
 
 from .fleet import APPROVAL, ONE_NODE, TWO_NODES, cycle, delete, policy, put, resource, version
-from .keeping import apply, follower, leader
 from .stage import ANA, HOME, PATIENCE, Clock, Stage, command
+from .workspace_engines import apply, follower, leader
 
 TARGET = "api/prod/a"
 

@@ -20,8 +20,8 @@ from properties.effort import examples
 
 from .fleet import TWO_NODES, put, version
 from .histories import History
-from .keeping import apply, engine_of, leader
 from .stage import HOME, Clock, workspace
+from .workspace_engines import apply, engine_of, leader
 
 NEVER = 1e12
 

@@ -13,8 +13,8 @@ from headgate.runtime.commands import CommandContext, Idempotency, KeyReusedErro
 from headgate.store import Store, UnavailableError
 
 from .fleet import ONE_NODE, resource, version
-from .keeping import failing
 from .stage import ANA, HOME, PATIENCE, Stage, workspace
+from .workspace_engines import failing
 
 KEY = Idempotency("key-1", "POST /v1/resources {b}")
 

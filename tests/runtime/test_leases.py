@@ -12,8 +12,8 @@ from headgate.store import Store
 
 from . import rollout
 from .fleet import APPROVAL, ONE_NODE, approve, policy, version
-from .keeping import assert_same, stands_by_log, stands_by_rows
 from .stage import HOME, PATIENCE, Held, eventually, picture, workspace
+from .workspace_engines import assert_same, stands_by_log, stands_by_rows
 
 Started = Callable[..., Worker]
 

@@ -18,8 +18,8 @@ from store import test_failing_databases as failing_databases
 
 from . import rollout
 from .fleet import ONE_NODE, resource, version
-from .keeping import assert_same, stands_by_log, stands_by_rows
 from .stage import ANA, HOME, PATIENCE, Stage, command, eventually, workspace
+from .workspace_engines import assert_same, stands_by_log, stands_by_rows
 
 NODES = 60
 

@@ -33,7 +33,11 @@ from .fleet import (
     version,
 )
 from .histories import History
-from .keeping import (
+from .stage import HOME, Clock, Stage, workspace
+from .wakeups import Happening, play, report
+from .wakeups_by_jobs import HEALTH
+from .wakeups_by_objects import V1, A
+from .workspace_engines import (
     apply,
     assert_same,
     comparable,
@@ -44,10 +48,6 @@ from .keeping import (
     stands_by_log,
     stands_by_rows,
 )
-from .stage import HOME, Clock, Stage, workspace
-from .wakeups import Happening, play, report
-from .wakeups_by_jobs import HEALTH
-from .wakeups_by_objects import V1, A
 
 
 @examples(25)
@@ -62,8 +62,8 @@ def test_followers_rows_and_the_log_alone_stand_where_the_leader_stands(
         history = History(store, document, random.Random(seed))
         history.play()
         expected = stands(history.leader)
-        for keeper in (*history.keepers, follower(store, history.clock, "latecomer")):
-            assert_same(stands(keeper), expected)
+        for workspace_engine in (*history.workspace_engines, follower(store, history.clock, "latecomer")):
+            assert_same(stands(workspace_engine), expected)
         assert_same(stands_by_rows(store), expected)
         assert_same(stands_by_log(store), expected)
     finally:

@@ -15,23 +15,23 @@ from headgate.store import Store
 from headgate.store.port import Remembered
 
 from .fleet import ONE_NODE, cycle, version
-from .keeping import apply, assert_same, engine_of, follower, leader, stands, stands_by_rows
 from .stage import HOME, Clock
+from .workspace_engines import apply, assert_same, engine_of, follower, leader, stands, stands_by_rows
 
 FEW = Limit(days=1, count=2)
 
 
 def lived(store: Store, clock: Clock, versions: int = 6) -> None:
     """A version an hour, each deployed."""
-    keeper = leader(store, clock)
+    workspace_engine = leader(store, clock)
     for change in ONE_NODE:
-        apply(keeper, change)
+        apply(workspace_engine, change)
     for number in range(versions):
         clock.advance(3_600)
-        apply(keeper, version("api", f"v{number}"))
-        for job in [job.id for job in engine_of(keeper).jobs.values() if job.completed_at is None]:
-            apply(keeper, JobReported(job, "successful"))
-    keeper.release_lease()
+        apply(workspace_engine, version("api", f"v{number}"))
+        for job in [job.id for job in engine_of(workspace_engine).jobs.values() if job.completed_at is None]:
+            apply(workspace_engine, JobReported(job, "successful"))
+    workspace_engine.release_lease()
 
 
 def forget(store: Store, kept: Retention, now: int) -> int:
@@ -83,26 +83,26 @@ def test_whoever_loads_afterwards_stands_where_it_stood(prepared: Callable[[str]
     none = Limit(1, 0)
     clock.advance(86_400 * 2)
     forget(store, Retention(none, none, none, none, none), clock.now)
-    keeper = leader(store, clock, "next")
-    assert_same(stands(keeper), before)
+    workspace_engine = leader(store, clock, "next")
+    assert_same(stands(workspace_engine), before)
     assert stands(follower(store, clock))["sequence"] == before["sequence"]
-    apply(keeper, version("api", "v9"))
-    (job,) = (job for job in engine_of(keeper).jobs.values() if job.completed_at is None)
+    apply(workspace_engine, version("api", "v9"))
+    (job,) = (job for job in engine_of(workspace_engine).jobs.values() if job.completed_at is None)
     assert (job.tag, job.created_at) == ("v9", clock.now)
 
 
 def test_groups_go_with_their_members(prepared: Callable[[str], Store], store_url: str) -> None:
     store, clock = prepared(store_url), Clock()
-    keeper = leader(store, clock)
+    workspace_engine = leader(store, clock)
     for change in (*cycle(), version("kubelet", "v1")):
-        apply(keeper, change)
+        apply(workspace_engine, change)
     for _ in range(10):
-        for job in [job.id for job in engine_of(keeper).jobs.values() if job.completed_at is None]:
-            apply(keeper, JobReported(job, "successful"))
+        for job in [job.id for job in engine_of(workspace_engine).jobs.values() if job.completed_at is None]:
+            apply(workspace_engine, JobReported(job, "successful"))
     assert store.groups_before(HOME, None, 10, {}) != []
     forget(store, Retention(groups=Limit(1, 0)), clock.now)
     assert store.groups_before(HOME, None, 10, {}) == []
-    assert_same(stands(keeper), stands_by_rows(store))
+    assert_same(stands(workspace_engine), stands_by_rows(store))
 
 
 def test_it_goes_in_small_steps(prepared: Callable[[str], Store], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,8 +9,8 @@ from headgate.runtime.commands import UnknownWorkspaceError
 from headgate.runtime.worker import Worker
 
 from .fleet import ONE_NODE, delete, resource, version
-from .keeping import engine_of, follower
 from .stage import ANA, HOME, PATIENCE, Stage, command, eventually, picture, workspace
+from .workspace_engines import engine_of, follower
 
 
 def live(worker: Worker, name: str) -> list[str]:

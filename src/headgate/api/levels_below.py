@@ -145,7 +145,7 @@ def looking(clock: Callable[[], Instant]) -> Explain:
     async def explain(
         cluster: ReachedCluster, resource: ApiResource, document: Document
     ) -> SeenRollout | None:
-        found = await one_object.look(cluster.client, cluster.discovery, resource, document, clock())
+        found = await one_object.observe(cluster.client, cluster.discovery, resource, document, clock())
         return None if found is None else SeenRollout(found.tree, found.pods)
 
     return explain

@@ -55,7 +55,7 @@ def status(place: ClusterLocation, target: str | None, form: str) -> None:
 
     async def all_of(cluster: AskedCluster) -> list[tuple[str, ExplanationTree]]:
         found = await graphs.definitions(cluster.client, cluster.discovery)
-        seen = await graphs.look(cluster.client, cluster.discovery, found)
+        seen = await graphs.observe(cluster.client, cluster.discovery, found)
         trees = ((item.name, seen.explain(item.key, pairs.now())) for item in found)
         return [(name, tree) for name, tree in trees if tree is not None]
 
@@ -163,7 +163,7 @@ def _order(
 
 async def _explained(cluster: AskedCluster, target: str) -> tuple[_Found, ExplanationTree]:
     found = await _find(cluster, target)
-    seen = await graphs.look(cluster.client, cluster.discovery, [found.definition])
+    seen = await graphs.observe(cluster.client, cluster.discovery, [found.definition])
     tree = seen.explain(found.item.key, pairs.now())
     if tree is None:
         raise failures.CommandFailure(f"{found.item.kind} {found.item.name} is on its way out")

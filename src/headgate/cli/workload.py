@@ -41,7 +41,7 @@ def status(place: ClusterLocation, name: str | None, form: str) -> None:
         return
 
     async def all_of(cluster: AskedCluster) -> list[tuple[str, ExplanationTree]]:
-        seen = await sets.look(cluster.client, cluster.discovery, cluster.namespace)
+        seen = await sets.observe(cluster.client, cluster.discovery, cluster.namespace)
         return [(item.name, seen.explain(item, pairs.now())) for item in seen.all()]
 
     cluster_trees.rows(place.ask(all_of), form, "no PodCliqueSets in the namespace")

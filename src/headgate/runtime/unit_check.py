@@ -26,7 +26,7 @@ class UnitCheck:
         self.stuck: dict[str, str] = {}
         """Targets with nothing to wait for, and what is said of each."""
 
-    def look(self, engine: Engine, now: Instant) -> None:
+    def check(self, engine: Engine, now: Instant) -> None:
         """Those that were stuck first, then on from where it stopped, for as long as it may take."""
         end = time.monotonic() + LONGEST_SECONDS
         known, self.stuck = self.stuck, {}

@@ -189,7 +189,7 @@ class WorkspaceEngine:
         if self.lease is None or self._replica is None or self._must_decide:
             return
         now = max(self._clock(), self._replica.last_at)
-        self._unit_check.look(self._replica.engine, now)
+        self._unit_check.check(self._replica.engine, now)
         sentence = self._unit_check.sentence()
         if sentence is not None:
             self.health.wrong("units", sentence, self.workspace.name)

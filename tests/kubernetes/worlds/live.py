@@ -192,7 +192,7 @@ class LiveWorld:
         finally:
             news.release()
         for loop in self._operator.loops:
-            loop.look()
+            loop.wake()
 
     async def _until_heard(self) -> None:
         news = self._operator_client.news

@@ -87,7 +87,7 @@ async def resource_of(discovery: Discovery, definition: Object) -> ApiResource:
     return await discovery.find(*graph_kinds.instance_kind(definition.spec))
 
 
-async def look(client: Client, discovery: Discovery, chosen: Sequence[Object]) -> SeenGraphs:
+async def observe(client: Client, discovery: Discovery, chosen: Sequence[Object]) -> SeenGraphs:
     """In all namespaces: what one instance may do depends on the others, wherever they are."""
     names = {item.name for item in chosen}
     items: list[Object] = list(chosen)
@@ -111,7 +111,7 @@ async def look(client: Client, discovery: Discovery, chosen: Sequence[Object]) -
             continue
         items += [each for each in await listing.all_of(client, resource) if each.key not in known]
     has_sets = (workload_kinds.SET.api_version, workload_kinds.SET.kind) in wanted
-    workloads = await sets.look(client, discovery, "") if has_sets else None
+    workloads = await sets.observe(client, discovery, "") if has_sets else None
     of_these = [each for each in items if _is_of(each, names)]
     return SeenGraphs(of_these, learnt, workloads, await _signals(client))
 

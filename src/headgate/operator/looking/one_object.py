@@ -23,7 +23,7 @@ class SeenObject(msgspec.Struct, frozen=True):
     pods: tuple[int, int] = (0, 0)
 
 
-async def look(
+async def observe(
     client: Client, discovery: Discovery, resource: ApiResource, document: Document, now: Instant
 ) -> SeenObject | None:
     """None if it is neither a set nor an instance, or on its way out. Raises ApiError."""
@@ -43,6 +43,6 @@ async def look_at(
         definition = graphs.definition_of(resource.group, resource.kind, known)
     if definition is None:
         return None
-    found = await graphs.look(client, discovery, [definition])
+    found = await graphs.observe(client, discovery, [definition])
     tree = found.explain(item.key, now)
     return None if tree is None else SeenObject(tree)

@@ -40,7 +40,7 @@ class SeenSets:
         return self.explain(item, now) if controller.is_set(item) else None
 
 
-async def look(client: Client, discovery: Discovery, namespace: str) -> SeenSets:
+async def observe(client: Client, discovery: Discovery, namespace: str) -> SeenSets:
     """In all namespaces, if none is given."""
     cache = ObjectCache(workloads.controller().index)
     for api_version, kind, selector in workloads.WATCHED:

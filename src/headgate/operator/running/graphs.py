@@ -100,7 +100,7 @@ def _is_same(rendition: Object, item: Object) -> bool:
     )
 
 
-class GraphKeeper:
+class GraphPreparation:
     """Sees to it that a definition is planned with the schemas of its kinds, and when all of their objects are known."""
 
     def __init__(

@@ -128,8 +128,8 @@ class ControllerLoop(Generic[PlanT]):
             self._writer.hurry()
             self._heard.set()
 
-    def look(self) -> None:
-        """At the clock: it may be time for something."""
+    def wake(self) -> None:
+        """It may be time for something."""
         self._heard.set()
 
     async def run(self) -> None:

@@ -101,23 +101,23 @@ class Term:
             graph_watches.start(await self._served(api_version, kind))
         await watches.listed()
         await graph_watches.listed()
-        keeper = graphs.GraphKeeper(
+        preparation = graphs.GraphPreparation(
             self._client, self._discovery, graph_watches, self._recorder, self._signals_namespace
         )
-        self._signals = keeper.signals
+        self._signals = preparation.signals
         # A gate may let through what no signal forbids, so all of them are known before anything is decided.
-        heard = asyncio.create_task(keeper.signals.reflector.run())
+        heard = asyncio.create_task(preparation.signals.reflector.run())
         try:
-            await keeper.signals.reflector.listed.wait()
+            await preparation.signals.reflector.listed.wait()
             loop = self._workload_loop(watches, own)
-            graph_loop = self._graph_loop(keeper, graph_watches, graph_feed)
+            graph_loop = self._graph_loop(preparation, graph_watches, graph_feed)
             self.loops = (loop, graph_loop)
             self.problem = None
             logger.info("all is listed; the controllers begin")
             await first_end(loop.run(), graph_loop.run())
         finally:
             await ending.end([heard])
-            await keeper.close()
+            await preparation.close()
 
     async def _served(self, api_version: str, kind: str) -> ApiResource:
         while True:
@@ -146,9 +146,9 @@ class Term:
         return loop
 
     def _graph_loop(
-        self, keeper: graphs.GraphKeeper, watches: Watches, feed: ObjectFeed
+        self, preparation: graphs.GraphPreparation, watches: Watches, feed: ObjectFeed
     ) -> ControllerLoop[GraphPlan]:
-        controller = keeper.controller
+        controller = preparation.controller
         writer = ObjectWriter(
             self._fenced,
             self._discovery,
@@ -168,11 +168,11 @@ class Term:
             self._pace,
             self._meter,
             self._clock,
-            keeper.prepare,
+            preparation.prepare,
             is_definition,
             resting=RestingStatuses(),
         )
-        keeper.drive(loop)
+        preparation.drive(loop)
         feed.listen(loop)
         return loop
 

@@ -1,4 +1,4 @@
-"""Keepers without a thread of their own: what a worker does, one step at a time."""
+"""Workspace engines without a thread of their own: what a worker does, one step at a time."""
 
 from __future__ import annotations
 
@@ -23,35 +23,35 @@ LEASE_SECONDS = 3_600.0
 
 
 def leader(store: Store, clock: Clock, holder: str = "leader") -> WorkspaceEngine:
-    keeper = follower(store, clock, holder)
-    keeper.hold_lease(LEASE_SECONDS)
-    assert keeper.is_leader
-    return keeper
+    workspace_engine = follower(store, clock, holder)
+    workspace_engine.hold_lease(LEASE_SECONDS)
+    assert workspace_engine.is_leader
+    return workspace_engine
 
 
 def follower(store: Store, clock: Clock, holder: str = "follower") -> WorkspaceEngine:
     return WorkspaceEngine(store, workspace(HOME), clock, holder)
 
 
-def apply(keeper: WorkspaceEngine, *changes: Change) -> AfterCommit:
+def apply(workspace_engine: WorkspaceEngine, *changes: Change) -> AfterCommit:
     """In one commit; raises what the caller would get."""
     item = WorkItem(HOME, command=command(*changes), caller=ANA, alone=True)
-    outcome = keeper.serve([item])
+    outcome = workspace_engine.serve([item])
     assert outcome is not None
     item.future.result(0)
     return outcome
 
 
-def engine_of(keeper: WorkspaceEngine) -> Engine:
+def engine_of(workspace_engine: WorkspaceEngine) -> Engine:
     """Caught up with everything that is committed."""
     item = WorkItem(HOME, question=lambda view: view.engine)
-    keeper.answer([item])
+    workspace_engine.answer([item])
     found: Engine = item.future.result(0)
     return found
 
 
-def stands(keeper: WorkspaceEngine) -> dict[str, Any]:
-    return comparable(engine_of(keeper))
+def stands(workspace_engine: WorkspaceEngine) -> dict[str, Any]:
+    return comparable(engine_of(workspace_engine))
 
 
 def stands_by_rows(store: Store) -> dict[str, Any]:
