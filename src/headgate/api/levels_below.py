@@ -154,7 +154,7 @@ def looking(clock: Callable[[], Instant]) -> Explain:
 def _begun(workspace: str, job_id: str, view: EngineView) -> BegunObject | None:
     """Cluster and kind are as the agent's owner wrote them: a config of a deployment cannot change these."""
     state = view.engine.state
-    job = state.jobs.get(job_id)
+    job = view.engine.jobs.get(job_id)
     agent = state.job_agents.get(job.agent or "") if job is not None else None
     if job is None or agent is None or agent.type not in _LEVELS or not job.external_id:
         return None

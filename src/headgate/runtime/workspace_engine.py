@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
@@ -167,22 +167,15 @@ class WorkspaceEngine:
                 return workspace
         raise UnknownWorkspaceError(self.workspace.name)
 
-    def waiting_counts(self) -> dict[Reason, int]:
+    def waiting_counts(self) -> Mapping[Reason, int]:
         """How many units wait for each reason, where this process decides."""
         if self._replica is None or not self.is_leader:
             return {}
-        return self._replica.engine.state.waiting.counts
+        return self._replica.engine.waiting_counts()
 
-    def live_jobs(self) -> dict[str, int]:
+    def live_jobs(self) -> Mapping[str, int]:
         """By status."""
-        counts: dict[str, int] = {}
-        if self._replica is not None:
-            state = self._replica.engine.state
-            for name in state.unfinished:
-                job = state.jobs.get(state.targets[name].record.job or "")
-                if job is not None:
-                    counts[job.status] = counts.get(job.status, 0) + 1
-        return counts
+        return self._replica.engine.live_jobs() if self._replica is not None else {}
 
     def check_units(self) -> None:
         """Only of a workspace that this process decides for, and that has nothing to decide now."""

@@ -28,7 +28,7 @@ from headgate.fleet.model.changes import GroupAction
 from headgate.fleet.state.state import State
 from headgate.kernel import documents
 from headgate.kernel.problems import Problem, Rejected
-from headgate.runtime.commands import CommandContext, EngineView, Reply
+from headgate.runtime.commands import CommandContext, Reply
 from headgate.store.port import Row
 
 Action = Literal["retry", "abort", "release", "skipMember"]
@@ -106,19 +106,14 @@ async def _stored(call: Request) -> records.Group:
 async def act(action: Action, call: Request) -> Answer:
     given = documents.read(bodies.GroupActionInput, call.body if call.body is not None else {})
     reference = call.path["group"].lower()
-    is_live = await replies.ask(call, partial(_is_live, reference))
+    is_live = await replies.ask(call, lambda view: reference in view.engine.groups)
     if not is_live:
         await _stored(call)
     return await replies.submit(call, partial(_act, action, reference, given))
 
 
-def _is_live(group: str, view: EngineView) -> bool:
-    return group in view.engine.state.groups
-
-
 def _act(action: Action, reference: str, given: bodies.GroupActionInput, context: CommandContext) -> Reply:
-    state = context.engine.state
-    group = state.groups.get(reference)
+    group = context.engine.groups.get(reference)
     if group is None:
         raise refusals.conflict(
             "The group has ended", f"group {reference} has ended; nothing can be ordered for it"
@@ -133,7 +128,7 @@ def _act(action: Action, reference: str, given: bodies.GroupActionInput, context
     )
     with refusals.as_conflict("The group is not in a state for this"):
         context.apply(change)
-    return replies.reply(200, document(group, tags_of(state, (group,))))
+    return replies.reply(200, document(group, tags_of(context.engine.state, (group,))))
 
 
 def _check_member(action: Action, group: records.Group, member: str | None) -> None:

@@ -74,7 +74,7 @@ async def _answer(
     call: Request, deployment: str | None, environment: str | None, wants_stuck: bool
 ) -> dict[str, Any]:
     cells = await replies.ask(call, partial(_cells, deployment, environment, wants_stuck))
-    is_at_rest = await replies.ask(call, _is_at_rest)
+    is_at_rest = await replies.ask(call, lambda view: view.engine.is_at_rest())
     for cell in cells:
         cell.is_at_rest = is_at_rest
     done = 0
@@ -83,13 +83,6 @@ async def _answer(
     warnings = await replies.ask(call, lambda view: hooks.warnings(view.engine.state))
     forecast = await replies.in_thread(forecasting.stored, call.service.store, call.workspace)
     return _document(cells, is_at_rest, warnings, forecasting.finishes(forecast))
-
-
-def _is_at_rest(view: EngineView) -> bool:
-    """Nothing happens any more but by somebody from outside."""
-    state = view.engine.state
-    has_live_job = any(state.targets[name].record.job is not None for name in state.unfinished)
-    return not (has_live_job or state.measuring or state.waiting.dirty or view.engine.next_wake() is not None)
 
 
 def _cells(

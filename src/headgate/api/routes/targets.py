@@ -24,7 +24,7 @@ from headgate.api.lists import Listing
 from headgate.api.pages import Key, Page
 from headgate.api.routes import jobs
 from headgate.api.schemas import Page as PageSchema
-from headgate.fleet.engine import explain, target_states, views
+from headgate.fleet.engine import target_states, views
 from headgate.fleet.model import kinds
 from headgate.fleet.model import objects as model
 from headgate.fleet.state import variables
@@ -63,7 +63,7 @@ def _with_reason(view: EngineView, row: dict[str, Any], is_asked: bool) -> dict[
         return {**row, "desired": None, "message": None, "nextEvaluationTime": None}
     if row["state"] == "upToDate":
         return {**row, "desired": row["current"], "message": "", "nextEvaluationTime": None}
-    found = explain.of_target(view.engine.state, row["name"], view.now)
+    found = view.engine.explain(row["name"], view.now)
     at = rendering.shown_or_none(found.next_evaluation_time)
     return {**row, "desired": found.desired, "message": found.message, "nextEvaluationTime": at}
 

@@ -6,6 +6,7 @@ moment are applied in their order, then `decide` decides once.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
@@ -18,6 +19,7 @@ from headgate.fleet.model.records import Group, Job
 from headgate.fleet.state import freezes, verifying
 from headgate.fleet.state.state import Journal, MeasurementDue, Notice, Observer, State, Warning
 from headgate.kernel.budgets import BudgetUse
+from headgate.kernel.decisions import Reason
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
 
@@ -104,6 +106,23 @@ class Engine:
 
     def explain(self, target: str, now: Instant) -> explain.Explanation:
         return explain.of_target(self.state, target, now)
+
+    def is_at_rest(self) -> bool:
+        """Nothing happens any more but by somebody from outside."""
+        state = self.state
+        has_live_job = any(state.targets[name].record.job is not None for name in state.unfinished)
+        return not (has_live_job or state.measuring or state.waiting.dirty or self.next_wake() is not None)
+
+    def live_jobs(self) -> Counter[str]:
+        """How many there are, by status."""
+        jobs = (
+            self.state.jobs.get(self.state.targets[name].record.job or "") for name in self.state.unfinished
+        )
+        return Counter(job.status for job in jobs if job is not None)
+
+    def waiting_counts(self) -> Mapping[Reason, int]:
+        """How many units wait for each reason; a reason that has gone is counted as none."""
+        return self.state.waiting.counts
 
     def is_converged(self, now: Instant) -> bool:
         return convergence.is_converged(self.state, now)
