@@ -1,6 +1,7 @@
 """Commands that change something: what they send, what they say."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -314,14 +315,40 @@ def test_with_yes_what_has_targets_is_deleted(api: FakeApi, run: Command) -> Non
 def test_a_dry_run_of_a_deletion_says_what_would_end(api: FakeApi, run: Command) -> None:
     found = {"concerns": CONCERNS, "needsConfirm": True, "neededBy": None}
     api.on("DELETE", "environments prod", Reply(found))
-    assert run("delete", "environment", "prod", "--dry-run").stdout.splitlines() == [
+    result = run("delete", "environment", "prod", "--dry-run")
+    assert result.stdout.splitlines() == [
         "environment prod would be deleted (dry run, nothing deleted)",
         "concerns 7 targets: api/prod/host-1, api/prod/host-2 and 5 more",
     ]
+    assert result.exit_code == 0
     assert api.last.query["dryRun"] == "true"
-    api.on("DELETE", "job-agents runner", Reply({**found, "neededBy": "runner runs the jobs of api"}))
-    said = run("delete", "job-agent", "runner", "--dry-run").stdout
-    assert said.startswith("job-agent runner cannot be deleted: runner runs the jobs of api\n")
+
+
+@pytest.mark.parametrize("form", ["table", "json", "yaml", "name"])
+def test_a_dry_run_of_a_deletion_that_would_be_refused_ends_with_1(
+    api: FakeApi, run: Command, form: str
+) -> None:
+    free = {"concerns": CONCERNS, "needsConfirm": False, "neededBy": None}
+    api.on("DELETE", "job-agents runner", Reply({**free, "neededBy": "runner runs the jobs of api"}))
+    api.on("DELETE", "job-agents spare", Reply(free))
+    result = run("delete", "job-agent", "runner", "spare", "--dry-run", "-o", form)
+    assert result.exit_code == 1
+    assert [request.query["dryRun"] for request in api.requests] == ["true", "true"]
+    if form == "table":
+        assert "job-agent runner cannot be deleted: runner runs the jobs of api\n" in result.stdout
+        assert "job-agent spare would be deleted (dry run, nothing deleted)\n" in result.stdout
+
+
+def test_a_dry_run_of_manifests_that_would_be_refused_ends_with_1(
+    api: FakeApi, run: Command, tmp_path: Path
+) -> None:
+    file = tmp_path / "runner.yaml"
+    file.write_text(
+        "{apiVersion: headgate.dev/v1, kind: JobAgent, metadata: {name: runner}, spec: {type: pull}}"
+    )
+    needed = {"concerns": CONCERNS, "needsConfirm": False, "neededBy": "runner runs the jobs of api"}
+    api.on("DELETE", "job-agents runner", Reply(needed))
+    assert run("delete", "-f", file, "--dry-run").exit_code == 1
 
 
 @pytest.mark.parametrize(

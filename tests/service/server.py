@@ -26,6 +26,8 @@ class Server:
         self._process: subprocess.Popen[str] | None = None
         self.address = ""
         self.token = ""
+        self.exit_code: int | None = None
+        """Of the last one that was stopped."""
 
     def start(self) -> None:
         port = self.address.rpartition(":")[2] or "0"
@@ -78,6 +80,7 @@ class Server:
             process.kill()
             process.communicate()
             raise
+        self.exit_code = process.returncode
         return time.monotonic() - begin
 
     def admin(self, workspace: str | None = None) -> Client:

@@ -135,13 +135,18 @@ class Application:
         return docs_page.render(self.openapi)
 
     def close(self) -> None:
-        """Ends streams, which would otherwise keep the server from stopping."""
+        """Ends streams, which would otherwise keep the server from stopping. Whoever is cancelled afterwards was left by
+        a server that hung up on them, and there is no more to say."""
         self._closing.set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         match scope["type"]:
             case "http":
-                await self._http(scope, receive, send)
+                try:
+                    await self._http(scope, receive, send)
+                except asyncio.CancelledError:
+                    if not self._closing.is_set():
+                        raise
             case "lifespan":
                 await self._lifespan(receive, send)
             case "websocket":

@@ -1,3 +1,5 @@
+from __future__ import annotations
+
 from typing import Any
 
 import click
@@ -8,6 +10,7 @@ from headgate.cli import (
     concerns,
     failures,
     kinds,
+    main,
     manifest_files,
     options,
     output,
@@ -39,16 +42,22 @@ def command(
     With -f, what is not there is passed over, and objects go in the reverse order of the files. Environments,
     deployments and policies with release targets are asked about first.
 
-    Exit codes: 0 deleted; 1 there is none of that name, or it is in use, or you did not confirm it; 2 called wrongly or an
-    input cannot be read; 4 the server cannot be reached; 5 not allowed.
+    Exit codes: 0 deleted, or would be; 1 there is none of that name, or it is in use, or you did not confirm it; 2 called
+    wrongly or an input cannot be read; 4 the server cannot be reached; 5 not allowed.
     """
     if bool(paths) == bool(kind):
         raise failures.misused("give KIND and NAME, or -f PATH")
     deleter = _Deleter(client, form, yes=yes, dry_run=dry_run)
     if paths:
         _delete_manifests(deleter, paths)
-        return
-    chosen = kinds.find(kind or "")
+    else:
+        _delete_named(deleter, kind or "", names)
+    if deleter.would_be_refused:
+        raise SystemExit(main.FAILED)
+
+
+def _delete_named(deleter: _Deleter, kind: str, names: tuple[str, ...]) -> None:
+    chosen = kinds.find(kind)
     if not chosen.is_deletable:
         allowed = ", ".join(one.collection for one in kinds.ALL if one.is_deletable)
         raise failures.misused(f"KIND: {chosen.collection} cannot be deleted; allowed are {allowed}")
@@ -64,6 +73,8 @@ class _Deleter:
         self._form = form
         self._yes = yes
         self._dry_run = dry_run
+        self.would_be_refused = False
+        """Something that was only looked at is needed by others."""
 
     def delete(self, kind: Collection, name: str) -> None:
         if self._dry_run:
@@ -94,6 +105,7 @@ class _Deleter:
         found = self._send(kind, name, {"dryRun": "true"})
         sentence = f"{kind.singular} {name} would be deleted (dry run, nothing deleted)"
         if found["neededBy"]:
+            self.would_be_refused = True
             sentence = f"{kind.singular} {name} cannot be deleted: {found['neededBy']}"
         output.result(found, self._form, concerns.said(sentence, found), name)
 

@@ -59,6 +59,8 @@ from headgate.store import NotAdmittedError, Store, UnavailableError, Workspace,
 DEFAULT_WORKSPACE = "default"
 _FIRST_TOKEN_SECONDS = 60.0
 _RETRY_SECONDS = 1.0
+_GRACE_SECONDS = 10.0
+"""For requests that are being answered when the server is asked to end."""
 _IN_THIS_PROCESS = "memory:"
 _log = logging.getLogger("headgate")
 
@@ -302,7 +304,6 @@ class Process:
                 ws="none",
                 log_config=None,
                 access_log=False,
-                timeout_graceful_shutdown=10,
                 server_header=False,
             )
         )
@@ -374,8 +375,18 @@ class _Server(uvicorn.Server):
         yield
 
     def _end(self) -> None:
-        self.force_exit = self.should_exit
+        """Whoever asks twice does not want to wait."""
+        if self.should_exit:
+            self._leave()
         self.should_exit = True
+
+    def _leave(self) -> None:
+        """Hangs up on whoever is not answered yet: what the worker was given is still done, only nobody is told."""
+        self.force_exit = True
+        if self.server_state.tasks:
+            _log.warning("ended while %d requests were not answered yet", len(self.server_state.tasks))
+        for connection in list(self.server_state.connections):
+            connection.transport.abort()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets=sockets)
@@ -385,7 +396,13 @@ class _Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Streams of events would keep it waiting."""
         self.on_ending()
+        patience = asyncio.get_running_loop().call_later(_GRACE_SECONDS, self._leave)
         await super().shutdown(sockets=sockets)
+        patience.cancel()
+        left = list(self.server_state.tasks)
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
 
 
 def _listen(host: str, port: int) -> socket.socket:
