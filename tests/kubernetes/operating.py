@@ -44,18 +44,26 @@ async def install(client: Client) -> None:
 @asynccontextmanager
 async def operating(plane: ControlPlane, namespace: str) -> AsyncIterator[Operator]:
     """One process of the operator, for one namespace."""
-    async with plane.client() as client:
-        options = OperatorOptions(
-            lease_namespace=namespace,
-            identity=f"operator-{uuid.uuid4()}",
-            namespace=namespace,
-            lease_seconds=LEASE_SECONDS,
-            health_port=0,
-            health_host="127.0.0.1",
-        )
-        operator = Operator(client, options)
-        async with running(operator.run()):
-            yield operator
+    async with plane.client() as client, operating_through(client, namespace) as operator:
+        yield operator
+
+
+@asynccontextmanager
+async def operating_through(
+    client: Client, namespace: str, *, is_everywhere: bool = False
+) -> AsyncIterator[Operator]:
+    """The same, by a client of somebody else's. `is_everywhere` says that its own namespace is only where it leads."""
+    options = OperatorOptions(
+        lease_namespace=namespace,
+        identity=f"operator-{uuid.uuid4()}",
+        namespace="" if is_everywhere else namespace,
+        lease_seconds=LEASE_SECONDS,
+        health_port=0,
+        health_host="127.0.0.1",
+    )
+    operator = Operator(client, options)
+    async with running(operator.run()):
+        yield operator
 
 
 def clique(name: str, replicas: int, image: str, **options: Any) -> Document:

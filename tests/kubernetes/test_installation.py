@@ -155,6 +155,10 @@ def test_a_definition_is_refused_with_every_field(guarded: kube.ControlPlane) ->
         "template": {"apiVersion": "kro.run/v1alpha1", "kind": "App", "metadata": {"name": "a"}},
     }
     assert "would never end" in refused(guarded, definition(endless))[0]
+    ring = [config_map(each, f"${{{other}.metadata.name}}") for each, other in ("ab", "bc", "ca")]
+    said = "\n".join(refused(guarded, definition(*ring)))
+    assert "spec.resources" in said
+    assert "resources wait for each other: a -> b -> c -> a" in said
     apply(guarded, definition(config_map("one")))
 
 
