@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import json
+import socket
 from collections.abc import Iterator
+from pathlib import Path
 from urllib.parse import parse_qs, unquote_plus, urlsplit
 
 import pytest
@@ -80,6 +82,10 @@ class Browser:
 @pytest.fixture
 def browser(anybody: Client) -> Browser:
     return Browser(anybody)
+
+
+def written(attempt: bytes) -> str:
+    return base64.urlsafe_b64encode(attempt).decode()
 
 
 def failure(answer: Answer) -> str:
@@ -210,7 +216,8 @@ def test_a_cookie_that_somebody_wrote_sends_nobody_elsewhere(
     forged = json.dumps({**attempt, "return_to": "//evil.example.com"}).encode()
     browser.jar["headgate_login"] = base64.urlsafe_b64encode(forged).decode()
     assert browser.come_back(provider, asked).headers["location"] == "/"
-    for broken in ("x", "eyJ9", "%00", base64.urlsafe_b64encode(b'{"state": 1}').decode()):
+    nested = b'{"more": ' + b"[" * 9_000 + b"]" * 9_000 + b"}"
+    for broken in ("x", "eyJ9", "%00", *map(written, (b'{"state": 1}', nested))):
         asked = browser.begin()
         browser.jar["headgate_login"] = broken
         assert failure(browser.come_back(provider, asked)) == "stale"
@@ -250,3 +257,30 @@ def test_the_ways_in_are_told(anybody: Client, server: Server) -> None:
     assert without.get("/v1/session/ways") == {"oidc": None}
     assert without.call("POST", "/v1/session/oidc", {}).status == 404
     assert without.call("GET", f"{CALLBACK}?code=x&state=y").status == 404
+
+
+def test_over_https_a_neighbour_under_the_same_domain_logs_nobody_in(tmp_path: Path) -> None:
+    """It can set cookies for the domain, but none of a name that begins with __Host-: with another one, whoever has no
+    session yet would go on as the neighbour."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with running() as provider:
+        file = tmp_path / "oidc.yaml"
+        file.write_text(settings(provider))
+        options = ("--oidc", str(file), "--public-url", "https://headgate.example.com")
+        server = Server(tmp_path, *options, environment={"HEADGATE_TEST_CLIENT_SECRET": SECRET})
+        server.address = f"http://127.0.0.1:{port}"
+        server.start()
+        server.address = f"http://127.0.0.1:{port}"
+        try:
+            neighbour, victim = Browser(server.anybody()), Browser(server.anybody())
+            asked = neighbour.begin()
+            assert list(neighbour.jar) == ["__Host-headgate_login"]
+            victim.jar = {"headgate_login": neighbour.jar["__Host-headgate_login"]}
+            assert failure(victim.come_back(provider, asked)) == "stale"
+            victim.jar = {"headgate_session": server.token}
+            assert victim.call("GET", "/v1/session").status == 401
+            assert neighbour.come_back(provider, neighbour.begin()).headers["location"] == "/fleet?view=grid"
+            assert neighbour.call("GET", "/v1/session").json["user"] == "ada@example.com"
+        finally:
+            server.stop()

@@ -1,5 +1,7 @@
 """Scenarios that are played in the server."""
 
+import contextlib
+import copy
 from typing import Any
 
 import pytest
@@ -66,3 +68,31 @@ def test_a_run_without_end_is_cut_by_until(client: Client) -> None:
     refused = client.call("POST", "/v1/simulate", {"scenario": yaml.safe_dump(SCENARIO), "until": "later"})
     assert refused.status == 422
     assert "until" in refused.body.decode()
+
+
+def endless() -> dict[str, Any]:
+    """What is expected of it takes hours to find out, a bounded step at a time."""
+    long = "true"
+    for variable in "abcdefgh":
+        long = f"[1, 2, 3, 4, 5, 6, 7, 8, 9].all({variable}, {long})"
+    document = copy.deepcopy(SCENARIO)
+    document["spec"]["expect"] = [{"name": f"number {number}", "that": long} for number in range(500)]
+    return document
+
+
+def test_nobody_waits_for_what_a_stranger_plays_and_leaves(client: Client) -> None:
+    viewer = client.token_with("plays", role="viewer")
+    simulated(viewer, SCENARIO)
+    for _ in range(2):
+        with contextlib.suppress(TimeoutError):
+            viewer.call("POST", "/v1/simulate", {"scenario": yaml.safe_dump(endless())}, seconds=4)
+    client.expect(200, "GET", "/v1/forecast")
+    client.expect(200, "POST", "/v1/plan", {"manifests": [fleet.manifest("Resource", "node-1", kind="Node")]})
+    assert simulated(client, SCENARIO)["converged"]
+
+
+def test_what_takes_for_ever_is_given_up(client: Client) -> None:
+    answer = client.call("POST", "/v1/simulate", {"scenario": yaml.safe_dump(endless())}, seconds=90)
+    assert answer.status == 503
+    assert "more than 30 seconds" in answer.sentences
+    assert simulated(client, SCENARIO)["converged"]

@@ -237,7 +237,7 @@ class Application:
         """Who is asked first, so that strangers neither learn anything nor make the service read their bodies."""
         route, headers = match.route, request.headers
         if route.permission is not None:
-            request.principal = await self._authenticate(sessions.authorization(request.method, headers))
+            request.principal = await self._authenticate(self._authorization(request.method, headers))
         principal = request.principal
         query = parameters.parse_query(
             request.query, access.declared_query(route), takes_others=route.takes_other_query
@@ -273,6 +273,9 @@ class Application:
             raw_body=raw_body,
             line=ClientConnection(functools.partial(responding.until_gone, request.receive), self._closing),
         )
+
+    def _authorization(self, method: str, headers: Headers) -> str | None:
+        return sessions.authorization(method, headers, self._service.public_url)
 
     def _crowds_of(self, route: Route, principal: Principal) -> Iterator[tuple[crowds.Crowd, str, str]]:
         if route.permission is None:
@@ -323,7 +326,7 @@ class Application:
         while True:
             await asyncio.sleep(STREAM_CHECK_SECONDS)
             try:
-                principal = await self._authenticate(sessions.authorization("GET", request.headers))
+                principal = await self._authenticate(self._authorization("GET", request.headers))
                 access.check(request.route, principal, request.workspace)
             except Refusal:
                 return

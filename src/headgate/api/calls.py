@@ -54,9 +54,9 @@ class WorkerPort(Protocol):
         ...
 
 
-Lane = Literal["lists", "plans", "bodies", "history", "clusters"]
+Lane = Literal["lists", "plans", "bodies", "history", "clusters", "simulations"]
 """Which process beside the server works on it: what is short but asked often, what takes long, what is large, what was,
-what clusters hold."""
+what clusters hold, what somebody has made up."""
 
 
 class AnswerPart(Protocol):

@@ -62,7 +62,7 @@ class LoginAttempt(msgspec.Struct, frozen=True):
     def read(cls, text: str) -> LoginAttempt | None:
         try:
             return msgspec.json.decode(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)), type=cls)
-        except (ValueError, msgspec.MsgspecError):
+        except (ValueError, msgspec.MsgspecError, RecursionError):
             return None
 
     @property

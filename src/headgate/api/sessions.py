@@ -21,13 +21,13 @@ _SECURE_PREFIX = "__Host-"
 _SAFE_METHODS = ("GET", "HEAD")
 
 
-def authorization(method: str, headers: Mapping[str, str]) -> str | None:
+def authorization(method: str, headers: Mapping[str, str], public_url: str) -> str | None:
     """The header Authorization, or what it would be for the session of the cookie. Raises `Refusal` for a write
     without its proof."""
     given = headers.get("authorization")
     if given is not None:
         return given
-    credential = _credential(headers.get("cookie", ""))
+    credential = _value(headers, public_url, _COOKIE)
     if credential is None:
         return None
     sent = headers.get(PROOF_HEADER, "")
@@ -40,9 +40,9 @@ def authorization(method: str, headers: Mapping[str, str]) -> str | None:
     return f"Bearer {credential}"
 
 
-def of_cookie(headers: Mapping[str, str]) -> str | None:
+def of_cookie(headers: Mapping[str, str], public_url: str) -> str | None:
     """What the cookie holds, if it is the cookie that says who calls."""
-    return None if headers.get("authorization") else _credential(headers.get("cookie", ""))
+    return None if headers.get("authorization") else _value(headers, public_url, _COOKIE)
 
 
 def proof(credential: str) -> str:
@@ -70,23 +70,32 @@ def attempt_closing(public_url: str) -> str:
     return _cookie("", public_url, 0, _ATTEMPT, "Lax")
 
 
-def attempt_of(headers: Mapping[str, str]) -> str | None:
-    return _value(headers.get("cookie", ""), _ATTEMPT)
+def attempt_of(headers: Mapping[str, str], public_url: str) -> str | None:
+    return _value(headers, public_url, _ATTEMPT)
 
 
 def _cookie(value: str, public_url: str, seconds: int, name: str = _COOKIE, same_site: str = "Strict") -> str:
-    is_secure = public_url.startswith("https://")
-    whole_name = _SECURE_PREFIX + name if is_secure else name
-    parts = [f"{whole_name}={value}", "Path=/", f"Max-Age={seconds}", "HttpOnly", f"SameSite={same_site}"]
-    return "; ".join([*parts, "Secure"] if is_secure else parts)
+    parts = [
+        f"{_whole_name(name, public_url)}={value}",
+        "Path=/",
+        f"Max-Age={seconds}",
+        "HttpOnly",
+        f"SameSite={same_site}",
+    ]
+    return "; ".join([*parts, "Secure"] if _is_secure(public_url) else parts)
 
 
-def _credential(cookies: str) -> str | None:
-    return _value(cookies, _COOKIE)
+def _value(headers: Mapping[str, str], public_url: str, name: str) -> str | None:
+    """Over HTTPS, of no other name than the one that a browser takes from this host alone: a neighbour under the same
+    domain could have set any other, and whoever came would work as that neighbour."""
+    wanted = _whole_name(name, public_url)
+    pairs = (part.strip().partition("=") for part in headers.get("cookie", "").split(";"))
+    return next((value for found, _, value in pairs if found == wanted and value), None)
 
 
-def _value(cookies: str, wanted: str) -> str | None:
-    """The cookie that a browser takes over HTTPS alone comes first: nobody else can have set it."""
-    pairs = [part.strip().partition("=") for part in cookies.split(";")]
-    found = {name: value for name, _, value in reversed(pairs) if value}
-    return found.get(_SECURE_PREFIX + wanted, found.get(wanted))
+def _whole_name(name: str, public_url: str) -> str:
+    return _SECURE_PREFIX + name if _is_secure(public_url) else name
+
+
+def _is_secure(public_url: str) -> bool:
+    return public_url.lower().startswith("https://")

@@ -26,6 +26,10 @@ class LaneSettings(msgspec.Struct, frozen=True):
     bounds: Bounds
     longest_seconds: float
     """Then the process is ended: whatever it does, it has done for long enough."""
+    ends_when_left: bool = False
+    """The process is ended too when whoever asked hangs up: what it does cannot be stopped otherwise."""
+    most_bytes: int | None = None
+    """What the process may take of the machine's memory."""
 
 
 LANES: dict[Lane, LaneSettings] = {
@@ -34,6 +38,7 @@ LANES: dict[Lane, LaneSettings] = {
     "history": LaneSettings(Bounds(2, 1, 32, 8, 60.0), 60.0),
     "bodies": LaneSettings(Bounds(2, 1, 16, 4, 60.0), 120.0),
     "clusters": LaneSettings(Bounds(4, 2, 32, 8, 30.0), 60.0),
+    "simulations": LaneSettings(Bounds(1, 1, 16, 4, 60.0), 30.0, ends_when_left=True, most_bytes=4 * 1024**3),
 }
 
 
@@ -94,7 +99,8 @@ class _Lane:
     def __init__(self, name: str, settings: LaneSettings, environment: Mapping[str, str]) -> None:
         self._name = name
         self._settings = settings
-        self._environment = environment
+        limit = {} if settings.most_bytes is None else {process.MOST_BYTES: str(settings.most_bytes)}
+        self._environment = {**environment, **limit}
         self._numbers = itertools.count(1)
         self._process: _Process | None = None
         self._begins = asyncio.Lock()
@@ -104,14 +110,20 @@ class _Lane:
         numbered = msgspec.structs.replace(question, id=next(self._numbers))
         seconds = self._settings.longest_seconds
         process = await self._running()
+        is_left = self._settings.ends_when_left
         try:
             async with asyncio.timeout(seconds):
                 async for part in process.ask(numbered):
+                    is_left = is_left and not part.is_last
                     yield part
         except TimeoutError:
+            is_left = False
             _log.warning("%s took more than %g seconds; its process is ended", question.work, seconds)
             await self.end()
             raise unavailable(f"it took more than {seconds:g} seconds; ask for less at once") from None
+        finally:
+            if is_left:
+                await self.end()
 
     async def _running(self) -> _Process:
         async with self._begins:

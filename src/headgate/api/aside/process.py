@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import logging
 import os
+import resource
 import signal
 import socket
 import sys
@@ -34,6 +35,7 @@ from headgate.store import open_store
 DATABASE = "HEADGATE_ASIDE_DATABASE"
 CLUSTERS = "HEADGATE_ASIDE_CLUSTERS"
 """Which may be asked, as JSON; null for all."""
+MOST_BYTES = "HEADGATE_ASIDE_BYTES"
 NICENESS = 5
 """What is decided and stored comes before what is asked."""
 _log = logging.getLogger("headgate.aside")
@@ -145,8 +147,15 @@ def main(descriptor: str) -> None:
     with contextlib.suppress(OSError):
         os.nice(NICENESS)
     logging.basicConfig(level="WARNING", format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    _limit_memory(os.environ.pop(MOST_BYTES, None))
     allowed = msgspec.json.decode(os.environ.pop(CLUSTERS, "[]"), type=list[str] | None)
     asyncio.run(_until_alone(int(descriptor), os.environ.pop(DATABASE), allowed))
+
+
+def _limit_memory(most_bytes: str | None) -> None:
+    """What takes more fails here, instead of somebody else's process."""
+    if most_bytes is not None:
+        resource.setrlimit(resource.RLIMIT_AS, (int(most_bytes), int(most_bytes)))
 
 
 async def _until_alone(descriptor: int, database: str, allowed_clusters: list[str] | None) -> None:

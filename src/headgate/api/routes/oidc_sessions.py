@@ -45,7 +45,7 @@ async def finish(call: Request) -> Answer:
     flow = _flow(call)
     public_url = call.service.public_url
     over = sessions.attempt_closing(public_url)
-    attempt = LoginAttempt.read(sessions.attempt_of(call.headers) or "")
+    attempt = LoginAttempt.read(sessions.attempt_of(call.headers, public_url) or "")
     try:
         credential, principal = await flow.finish(attempt, call.query, public_url)
     except LoginFailedError as error:

@@ -45,7 +45,7 @@ def seconds_of(call: Request, principal: Principal) -> int:
 
 
 async def show(call: Request) -> Answer:
-    return Answer(200, _view(call.principal, sessions.of_cookie(call.headers)))
+    return Answer(200, _view(call.principal, sessions.of_cookie(call.headers, call.service.public_url)))
 
 
 def _view(principal: Principal, credential: str | None) -> dict[str, Any]:
@@ -65,7 +65,7 @@ async def end(call: Request) -> Answer:
 
 async def make_code(call: Request) -> Answer:
     """For the caller's own credential, so nobody gets more than they have."""
-    header = sessions.authorization("GET", call.headers) or ""
+    header = sessions.authorization("GET", call.headers, call.service.public_url) or ""
     code = call.service.login_codes.issue(header.partition(" ")[2].strip())
     until = call.service.clock() + instants.seconds(CODE_SECONDS)
     link = login_codes.link(call.service.public_url, code)

@@ -25,7 +25,10 @@ async def simulate(call: Request) -> Answer:
     given = await replies.in_thread(documents.read, bodies.SimulationInput, call.body)
     loaded = await replies.in_thread(_read, given.scenario)
     until = _until(given.until, loaded)
-    return Answer(200, await rehearsing.run(partial(_played, loaded, until, given.seed)))
+    try:
+        return Answer(200, await rehearsing.run(partial(_played, loaded, until, given.seed)))
+    except MemoryError:
+        raise Rejected([Problem("scenario", "takes more memory than one may; play less at once")]) from None
 
 
 def _read(text: str) -> Scenario:
@@ -68,7 +71,7 @@ def _played(loaded: Scenario, until: Instant | None, seed: int | None) -> bytes:
 ROUTES = (
     Route(
         "POST", "/v1/simulate", "simulate", "Play a scenario in virtual time",
-        simulate, "read", "manifests", {200: views.SimulationResult}, body=bodies.SimulationInput, lane="plans",
+        simulate, "read", "manifests", {200: views.SimulationResult}, body=bodies.SimulationInput, lane="simulations",
         description=(
             "`page` is what `headgate simulate -o html` writes. It concerns no workspace and stores nothing. One that takes "
             f"more than {LONGEST_SECONDS:g} seconds is cut, and `wasCut` says so; files that the scenario names are not read."
