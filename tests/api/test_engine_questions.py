@@ -14,7 +14,23 @@ from headgate.kernel.identifiers import NamedIds
 
 API = Path(headgate.__file__).parent / "api"
 OBJECTS = frozenset(
-    ["approvals", "deployments", "environments", "identifiers", "ids", "job_agents", "jobs", "policies", "resources", "sequence", "sites", "skips", "targets", "versions", "workspace"]
+    [
+        "approvals",
+        "deployments",
+        "environments",
+        "identifiers",
+        "ids",
+        "job_agents",
+        "jobs",
+        "policies",
+        "resources",
+        "sequence",
+        "sites",
+        "skips",
+        "targets",
+        "versions",
+        "workspace",
+    ]
 )
 """What a state keeps for others. The rest of its fields is how the engine works: when it looks, what it counts, what it
 remembers."""

@@ -38,12 +38,12 @@ def condition(text: str | None, variable: str) -> Filter | None:
         return None
     if len(text) > LONGEST_TEXT:
         raise _refused([("cel", f"has {len(text)} characters; allowed are {LONGEST_TEXT}")])
-    environment = _environment(variable)
     problems: list[Problem] = []
-    expressions.check(environment, text, "cel", problems)
-    if problems:
+    # A list shows more of its objects than selectors may read: any field of the answer can be asked for.
+    program = expressions.compiled(_environment(variable), text, "cel", problems)
+    if program is None:
         raise _refused([(one.path, one.message) for one in problems])
-    return Filter(variable, environment.compile(text))
+    return Filter(variable, program)
 
 
 def with_times(document: Mapping[str, object]) -> dict[str, object]:

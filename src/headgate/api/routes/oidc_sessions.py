@@ -11,7 +11,8 @@ from headgate.api.problems import unavailable
 from headgate.api.routes.sessions import seconds_of
 from headgate.kernel import documents
 
-_TEXT: dict[str, Any] = {"type": "string", "maxLength": 4_000}
+_TEXT: dict[str, Any] = {"type": "string", "maxLength": 4_000, "pattern": "^[ -~]*$"}
+"""As OAuth has it: printable ASCII, so that all of them together fit the head of a request."""
 
 
 async def show_ways(call: Request) -> Answer:

@@ -33,17 +33,24 @@ SCENARIO_MATCH = cel.CelEnvironment({**_PLACE, "version": _OBJECT, "attempt": ce
 
 
 def check(environment: cel.CelEnvironment, text: str, path: str, problems: list[Problem]) -> None:
-    """A malformed condition becomes problems that show the place in its text."""
+    """A malformed condition, or one that reads what no object has, becomes problems that show the place in its text."""
+    program = compiled(environment, text, path, problems)
+    if program is not None:
+        problems.extend(Problem(path, _pointed(text, flaw)) for flaw in known_fields.flaws(program))
+
+
+def compiled(
+    environment: cel.CelEnvironment, text: str, path: str, problems: list[Problem]
+) -> cel.Program | None:
+    """A condition over whatever its variables turn out to hold; None, with the problems, if it is malformed."""
     if not text.strip():
         problems.append(Problem(path, "must not be empty; allowed is a CEL expression"))
-        return
+        return None
     try:
-        program = environment.compile(text, expect=cel.BOOL)
+        return environment.compile(text, expect=cel.BOOL)
     except cel.CompileError as error:
-        flaws: Sequence[cel.SyntaxProblem] = error.problems
-    else:
-        flaws = known_fields.flaws(program)
-    problems.extend(Problem(path, _pointed(text, flaw)) for flaw in flaws)
+        problems.extend(Problem(path, _pointed(text, flaw)) for flaw in error.problems)
+    return None
 
 
 _THINGS: list[dict[str, object]] = [
