@@ -3,7 +3,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from headgate.api import tokens
+from headgate.api import token_uses, tokens
 from headgate.api.authentication import REMEMBERED_SECONDS, Authenticator
 from headgate.api.calls import Principal, Refusal
 from headgate.api.permissions import BY_ROLE
@@ -144,6 +144,20 @@ def test_an_expired_token_is_refused(store: Store, clock: Clock) -> None:
     assert ask(authenticator, f"Bearer {secret}").user == "ci"
     clock.pass_seconds(2)
     assert refused(authenticator, f"Bearer {secret}").detail == "the token ci has expired"
+
+
+def test_a_token_that_is_refused_is_not_used(store: Store, clock: Clock) -> None:
+    """Somebody who tries a token that is over must not make it look needed."""
+    secret, _ = add(store, expires_at=NOW + instants.seconds(2))
+    clock.pass_seconds(2)
+
+    async def story() -> None:
+        with pytest.raises(Refusal):
+            await Authenticator(store, clock)(f"Bearer {secret}")
+        await asyncio.gather(*(asyncio.all_tasks() - {asyncio.current_task()}))
+
+    asyncio.run(story())
+    assert token_uses.all_of(store) == {}
 
 
 def test_a_removed_token_is_refused_after_a_few_seconds(store: Store, clock: Clock) -> None:

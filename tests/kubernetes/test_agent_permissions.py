@@ -16,7 +16,7 @@ from headgate.agents.clusters import Clusters
 from headgate.agents.kubernetes_job import KubernetesJobAgent
 from headgate.agents.kubernetes_node import KubernetesNodeAgent
 from headgate.agents.workload import WorkloadAgent
-from headgate.api.connected_clusters import ClusterConnection, ConnectedClusters
+from headgate.api.connected_clusters import ClusterConnection, ConnectedClusters, Viewer
 from headgate.kubernetes import kubeconfig
 from headgate.kubernetes.client import Client
 from headgate.kubernetes.errors import NotFoundError
@@ -173,7 +173,7 @@ def test_sets_are_applied_listed_explained_and_paused_with_the_rights_of_the_pag
                 assert (await jobs.ended("job-1", "v1")).status == "successful"
                 [answer] = await connected.sets([connection])
                 [held] = [each for each in answer.items if each.item.namespace == kube_namespace]
-                seen = await connected.explain(connection, held)
+                seen = await connected.explain(connection, held, Viewer("home", sees_all=True))
                 assert seen is not None
                 assert seen.tree.state == "done"
                 assert await connected.order(connection, held, operate.pause)

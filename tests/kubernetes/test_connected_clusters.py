@@ -134,8 +134,13 @@ def test_a_definition_is_shown_with_its_waves_and_an_instance_down_to_its_object
                 await fleet.do("publish", "api", "v1")
                 await until(lambda: fleet.is_state("upToDate", "v1"), 120)
 
+                foreign = shops.shop("foreign", place)
+                foreign["metadata"]["annotations"] = {"headgate.dev/workspace": "other"}
+                await shops.apply(client, foreign)
+                await shops.settled(client, "foreign", place)
+
                 found = {each["id"]: each for each in (await api.get("graphs"))["items"]}
-                assert set(found) == {definition, id_}
+                assert set(found) == {definition, id_}, "another workspace's is nobody's here"
                 assert (found[definition]["kind"], found[definition]["instanceKind"]) == (
                     "definition",
                     "Shop",
@@ -147,6 +152,9 @@ def test_a_definition_is_shown_with_its_waves_and_an_instance_down_to_its_object
                 assert whole["nodes"][1]["dependsOn"] == ["config"]
                 assert [each["id"] for each in whole["instances"]] == [id_]
                 [member] = whole["tree"]["children"]
+                assert "foreign" not in json.dumps(whole)
+                await client.delete(shops.SHOPS, "foreign", place)
+                await until(lambda: shops.is_gone(client, shops.SHOPS, "foreign", place), 45)
                 assert (member["part"]["kind"], member["part"]["revision"]) == ("instance", 1)
 
                 shown = await api.get("graphs", id_)

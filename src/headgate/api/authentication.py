@@ -62,6 +62,7 @@ class Authenticator:
             raise refused("the token is unknown, or was removed")
         if principal.expires_at is not None and principal.expires_at <= self._clock():
             raise refused(f"the token {principal.user} has expired")
+        self._uses.note(principal.token)
         return principal
 
     async def _look_up(self, digest: str) -> Principal | None:
@@ -77,7 +78,6 @@ class Authenticator:
             self._remembered.clear()
         principal = principal_of(token)
         self._remembered[digest] = _Remembered(principal, now + instants.seconds(REMEMBERED_SECONDS))
-        self._uses.note(token.id)
         return principal
 
 

@@ -163,12 +163,18 @@ class ConnectedClusters:
 
         return await self._asked(connection, self._list_seconds, work)
 
-    async def explain(self, connection: ClusterConnection, held: HeldObject) -> SeenObject | None:
-        """None if it is on its way out, or no kind of a graph. Raises SilentClusterError."""
+    async def explain(
+        self, connection: ClusterConnection, held: HeldObject, viewer: Viewer
+    ) -> SeenObject | None:
+        """None if it is on its way out, or no kind of a graph. What the viewer does not see is not told of a definition
+        either. Raises SilentClusterError."""
+
+        def shows(item: Object) -> bool:
+            return viewer.sees(HeldObject(held.cluster, held.resource, item))
 
         async def work(cluster: ReachedCluster) -> SeenObject | None:
             return await one_object.look_at(
-                cluster.client, cluster.discovery, held.resource, held.item, self._clock()
+                cluster.client, cluster.discovery, held.resource, held.item, self._clock(), shows
             )
 
         return await self._asked(connection, LOOK_SECONDS, work)

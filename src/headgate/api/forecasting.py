@@ -34,6 +34,8 @@ SHARE = 10.0
 MOST_STARTS = 200
 MOST_SEEN = 50_000
 MOST_WAITING = 300
+MOST_WORKSPACES = 32
+"""Whose plans are kept in memory; those of the others are made anew."""
 
 
 class Forecast(msgspec.Struct, frozen=True, rename="camel"):
@@ -98,10 +100,18 @@ async def _newest(call: Request, *, is_watched: bool) -> tuple[_Kept, bool]:
         position = await replies.in_thread(call.service.store.head, call.workspace)
         kept = _kept.get(call.workspace)
         if kept is None or not kept.is_good(position) or (is_watched and kept.seen is None):
-            kept = _kept[call.workspace] = await _made(call, position, is_watched)
+            kept = await _made(call, position, is_watched)
+            _keep(call.workspace, kept)
             document = msgspec.json.encode(kept.forecast)
             await replies.in_thread(call.service.store.put_document, call.workspace, KIND, KIND, document)
     return kept, kept.forecast.position == position
+
+
+def _keep(workspace: str, kept: _Kept) -> None:
+    _kept.pop(workspace, None)
+    _kept[workspace] = kept
+    while len(_kept) > MOST_WORKSPACES:
+        _kept.pop(next(iter(_kept)))
 
 
 def stored(store: Store, workspace: str) -> Forecast | None:
@@ -146,7 +156,7 @@ async def _made(call: Request, position: int, is_watched: bool) -> _Kept:
         summary(found, copy.now, position),
         time.monotonic(),
         time.monotonic() - asked_at,
-        found.seen if is_watched else None,
+        found.seen[: MOST_SEEN + 1] if is_watched else None,
         [{"target": one.target, "message": one.reason} for one in found.result.waiting[:MOST_WAITING]],
     )
 

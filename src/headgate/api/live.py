@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import time
+import weakref
+from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -42,6 +44,7 @@ class SeenRows:
         self.number = 0
         self._onlooker = Onlooker()
         self._tables: Tables = {table: {} for table in self._onlooker.tables}
+        self._looked_up: deque[Row] = deque()
         self._changed: dict[Key, int] = {}
         self._complete_since = 0
         self._status: bytes | None = None
@@ -60,21 +63,23 @@ class SeenRows:
             await asyncio.sleep(max(0.0, self._looked_at + REST_SECONDS - time.monotonic()))
             while True:
                 began = time.monotonic()
-                rows, is_all = await replies.ask(call, self._look)
-                self._note(rows)
+                is_all = await replies.ask(call, self._look)
+                self._note()
                 if is_all:
                     break
             self._looked_at = began
 
-    def _look(self, view: EngineView) -> tuple[list[Row], bool]:
+    def _look(self, view: EngineView) -> bool:
+        """In the engine's thread. Whoever asked may be gone by the end of it; what was seen is others' too, and waits."""
         ends = time.monotonic() + SLICE_SECONDS
-        rows = self._onlooker.look(view.engine, view.now, lambda: time.monotonic() > ends)
+        self._looked_up += self._onlooker.look(view.engine, view.now, lambda: time.monotonic() > ends)
         view.engine.onlooker = self._onlooker
-        return rows, not self._onlooker.has_to_look
+        return not self._onlooker.has_to_look
 
-    def _note(self, rows: list[Row]) -> None:
-        self.status_may_differ = self.status_may_differ or bool(rows)
-        for table, name, content in rows:
+    def _note(self) -> None:
+        while self._looked_up:
+            table, name, content = self._looked_up.popleft()
+            self.status_may_differ = True
             self.number += 1
             self._changed.pop((table, name), None)
             self._changed[table, name] = self.number
@@ -145,15 +150,19 @@ def _some(rows: list[Row]) -> bytes:
     )
 
 
-_seen_rows: dict[str, SeenRows] = {}
+_recent: dict[str, SeenRows] = {}
+_followed: weakref.WeakValueDictionary[str, SeenRows] = weakref.WeakValueDictionary()
 
 
 def rows_of(call: Request) -> SeenRows:
-    """One that nobody has listened to for long stands for nothing that others need."""
-    found = _seen_rows.pop(call.workspace, None) or SeenRows()
-    _seen_rows[call.workspace] = found
-    while len(_seen_rows) > MOST_WORKSPACES:
-        _seen_rows.pop(next(iter(_seen_rows)))
+    """Those that somebody follows, however many, and some that somebody followed not long ago. Of a workspace there is
+    one: two would take what there is to see from each other."""
+    found = _followed.get(call.workspace) or SeenRows()
+    _followed[call.workspace] = found
+    _recent.pop(call.workspace, None)
+    _recent[call.workspace] = found
+    while len(_recent) > MOST_WORKSPACES:
+        _recent.pop(next(iter(_recent)))
     return found
 
 

@@ -182,7 +182,9 @@ async def _definition(call: Request, connection: ClusterConnection, held: HeldOb
 
 
 async def _seen(call: Request, connection: ClusterConnection, held: HeldObject) -> SeenObject:
-    found = await cluster_questions.answered(call, cluster_questions.asked(call).explain(connection, held))
+    viewer = cluster_questions.viewer(call)
+    asking = cluster_questions.asked(call).explain(connection, held, viewer)
+    found = await cluster_questions.answered(call, asking)
     if found is None:
         raise refusals.not_found("graph", cluster_questions.id_of_graph(held))
     return found

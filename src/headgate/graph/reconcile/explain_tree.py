@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from headgate.graph.reconcile.conditions import RESOURCES_PROPAGATED
 from headgate.graph.reconcile.explain import ReasonLine, Verdict
@@ -15,8 +15,11 @@ from headgate.kernel.objects import Object
 _STATES: dict[Verdict, str] = {"allowed": "ready", "pending": "waiting", "denied": "failed"}
 
 
-def of_definition(plan: DefinitionPlan, below: Below) -> ExplanationTree:
-    """`below` explains the instances, and whatever else a level knows more about than the object's status."""
+def of_definition(
+    plan: DefinitionPlan, below: Below, shows: Callable[[Object], bool] = lambda _: True
+) -> ExplanationTree:
+    """`below` explains the instances, and whatever else a level knows more about than the object's status. `shows` says
+    which instances whoever asks may see."""
     found = propagated(plan.rollout.number, plan.rollout.members)
     lines = plan.lines()
     of_members = [line for line in lines if line.item]
@@ -29,6 +32,7 @@ def of_definition(plan: DefinitionPlan, below: Below) -> ExplanationTree:
         tuple(
             _item(line, member.instance, PartFacts("instance", member.number or None), below)
             for line, member in zip(of_members, plan.rollout.members, strict=True)
+            if shows(member.instance)
         ),
         PartFacts("definition", plan.rollout.number or None),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from headgate.cluster.cache import ObjectCache
 from headgate.graph import controller as graphs
@@ -37,7 +37,9 @@ class SeenGraphs:
         learnt: LearntKinds,
         workloads: SeenSets | None,
         signals: Mapping[str, object],
+        shows: Callable[[Object], bool] = lambda _: True,
     ) -> None:
+        self._shows = shows
         self._controller = GraphController(lambda _: signals, learnt)
         self._cache = ObjectCache(self._controller.index, items)
         self._workloads = workloads
@@ -65,7 +67,7 @@ class SeenGraphs:
 
         if isinstance(plan, InstancePlan):
             return explain_tree.of_instance(plan, below)
-        return explain_tree.of_definition(plan, below)
+        return explain_tree.of_definition(plan, below, self._shows)
 
 
 async def definitions(client: Client, discovery: Discovery) -> list[Object]:
@@ -87,8 +89,14 @@ async def resource_of(discovery: Discovery, definition: Object) -> ApiResource:
     return await discovery.find(*graph_kinds.instance_kind(definition.spec))
 
 
-async def observe(client: Client, discovery: Discovery, chosen: Sequence[Object]) -> SeenGraphs:
-    """In all namespaces: what one instance may do depends on the others, wherever they are."""
+async def observe(
+    client: Client,
+    discovery: Discovery,
+    chosen: Sequence[Object],
+    shows: Callable[[Object], bool] = lambda _: True,
+) -> SeenGraphs:
+    """In all namespaces: what one instance may do depends on the others, wherever they are. Of a definition only those
+    that `shows` lets through are told."""
     names = {item.name for item in chosen}
     items: list[Object] = list(chosen)
     for api_version, kind in WATCHED:
@@ -113,7 +121,7 @@ async def observe(client: Client, discovery: Discovery, chosen: Sequence[Object]
     has_sets = (workload_kinds.SET.api_version, workload_kinds.SET.kind) in wanted
     workloads = await sets.observe(client, discovery, "") if has_sets else None
     of_these = [each for each in items if _is_of(each, names)]
-    return SeenGraphs(of_these, learnt, workloads, await _signals(client))
+    return SeenGraphs(of_these, learnt, workloads, await _signals(client), shows)
 
 
 async def _signals(client: Client) -> dict[str, object]:

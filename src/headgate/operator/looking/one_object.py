@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 
 from headgate.graph.controller import is_definition
@@ -31,9 +33,15 @@ async def observe(
 
 
 async def look_at(
-    client: Client, discovery: Discovery, resource: ApiResource, item: Object, now: Instant
+    client: Client,
+    discovery: Discovery,
+    resource: ApiResource,
+    item: Object,
+    now: Instant,
+    shows: Callable[[Object], bool] = lambda _: True,
 ) -> SeenObject | None:
-    """The same of one that is read already; it may be a definition too."""
+    """The same of one that is read already; it may be a definition too, of which those instances are told that `shows`
+    lets through."""
     if controller.is_set(item):
         seen = await sets.look_at(client, discovery, item)
         return SeenObject(seen.explain(item, now), seen.pods(item, now))
@@ -43,6 +51,6 @@ async def look_at(
         definition = graphs.definition_of(resource.group, resource.kind, known)
     if definition is None:
         return None
-    found = await graphs.observe(client, discovery, [definition])
+    found = await graphs.observe(client, discovery, [definition], shows)
     tree = found.explain(item.key, now)
     return None if tree is None else SeenObject(tree)
