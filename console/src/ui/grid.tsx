@@ -265,7 +265,7 @@ function paint(canvas: HTMLCanvasElement, frame: HTMLElement, { table, targets, 
   pen.fillStyle = colour("soft");
   for (let column = 0; column < table.columns.length; column++) {
     const x = left + column * COLUMN;
-    if (x >= names - COLUMN && x < width) pen.fillText(clip(table.columns[column] ?? "", 16), Math.max(x, names) + 4, HEAD / 2);
+    if (x >= names - COLUMN && x < width) pen.fillText(clip(table.columns[column] ?? "", 15), Math.max(x, names) + 4, HEAD / 2);
   }
 }
 

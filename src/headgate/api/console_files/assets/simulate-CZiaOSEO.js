@@ -1,4 +1,4 @@
-import{r as n,j as e,T as j,_ as f,S as b,M as r}from"./index-b93NZgp3.js";import{E as k}from"./editor-ycwUR5Fv.js";const y=`apiVersion: headgate.dev/v1
+import{r as n,j as e,T as j,_ as f,S as b,M as r}from"./index-3eaJmDbd.js";import{E as k}from"./editor-9vFEnc4e.js";const y=`apiVersion: headgate.dev/v1
 kind: Scenario
 metadata: {name: three nodes one after the other}
 spec:
