@@ -125,6 +125,8 @@ def test_a_filter_completes_names_and_shows_where_it_is_wrong(page: Page, client
 
 def test_chosen_targets_are_rolled_back_together(page: Page, client: Client) -> None:
     ten_nodes(client, 0.1)
+    for hook in ("node-drain", "node-uncordon"):
+        publish(client, hook, "v1")
     publish(client, "kubelet", "v1")
     waiting.until(lambda: set(running(client)) == {"v1"})
     publish(client, "kubelet", "v2")
