@@ -225,11 +225,33 @@ def test_what_the_server_fills_in_is_no_drift_and_what_others_change_is_put_back
     play(story(), 120)
 
 
-def _applies(plane: ControlPlane, place: str) -> int:
-    """How often the Deployment was written by us."""
+def test_two_writers_of_one_field_do_not_write_as_fast_as_they_can(plane: ControlPlane, place: str) -> None:
+    """A second writer that comes back each time is met less and less often, and an event says which field it is."""
+
+    async def story() -> None:
+        async with plane.client() as client:
+            await operating.install(client)
+            async with operator_of(plane, place):
+                await define(client, shop_definition())
+                await apply(client, shop("north", place))
+                await settled(client, "north", place)
+                before = _applies(plane, place, "configmaps")
+                changed = 0
+                while changed < 4:
+                    await until(lambda: _has(client, place, image="v1"), 60)
+                    await client.patch(CONFIG_MAPS, "north-config", place, {"data": {"image": "theirs"}})
+                    changed += 1
+                await until(lambda: _is_said(client, place, "somebody changes data.image each time"), 60)
+                assert _applies(plane, place, "configmaps") <= before + changed
+                await until(lambda: _has(client, place, image="v1"), 60)
+
+    play(story(), 240)
+
+
+def _applies(plane: ControlPlane, place: str, resource: str = "deployments") -> int:
+    """How often the one object of that kind was written by us."""
     return sum(
-        event["objectRef"]["resource"] == "deployments"
-        and "fieldManager=headgate-graphs" in event["requestURI"]
+        event["objectRef"]["resource"] == resource and "fieldManager=headgate-graphs" in event["requestURI"]
         for event in plane.audit(place)
     )
 

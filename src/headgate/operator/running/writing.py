@@ -26,6 +26,7 @@ from headgate.kubernetes.errors import NotFoundError
 from headgate.kubernetes.fencing import FencedClient
 from headgate.kubernetes.resources import ApiResource, Document
 from headgate.operator.running import translation
+from headgate.operator.running.contested import ContestedObjects
 from headgate.operator.running.feed import ObjectFeed
 from headgate.operator.running.pace import WritePace
 from headgate.operator.running.retired_revisions import RetiredRevisions
@@ -65,6 +66,7 @@ class ObjectWriter:
         self._by = by
         self._applied = applied
         self._retired = RetiredRevisions(client, discovery, feed, pace, by)
+        self._contested = ContestedObjects()
 
     async def tidy(self) -> None:
         """What was put off until there is more of it."""
@@ -123,7 +125,8 @@ class ObjectWriter:
             self._feed.wrote(made, None, self._by)
 
     async def _update(self, item: Object, cache: ObjectCache) -> None:
-        """Others may hold fields of what is put back: it is this operator's object, so they are taken from them."""
+        """Others may hold fields of what is put back: it is this operator's object, so they are taken from them, less
+        and less often if they come back for them."""
         seen = _seen(cache, item.key, item.uid)
         if seen.resource_version != item.resource_version:
             raise Conflict(f"{item.kind} {item.name} has moved on")
@@ -131,6 +134,7 @@ class ObjectWriter:
         patch = translation.difference(before, wanted)
         if not patch:
             return
+        self._contested.check(item.key, seen.uid, patch)
         resource = await self._discovery.find(item.api_version, item.kind)
         await self._pace.turn()
         version = str(seen.resource_version)
@@ -156,6 +160,7 @@ class ObjectWriter:
                 resource_version=version,
                 force=True,
             )
+        self._contested.wrote(item.key, seen.uid, patch)
         self._tell(answer, resource, seen)
 
     async def _update_status(self, seen: Object, status: Document, cache: ObjectCache) -> None:
