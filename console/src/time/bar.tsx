@@ -107,7 +107,10 @@ export function TimeBar({ time }: { time: TimeLine }): ReactNode {
 function Said({ time, here }: { time: TimeLine; here: string }): ReactNode {
   const { mode, span, future, decisions, isBehind } = time;
   if (mode === "now") {
-    const ends = future?.finishAt ? `; all is done ${relative(Date.parse(future.finishAt), span.now)} if nothing else changes` : "";
+    const finish = future?.finishAt ? Date.parse(future.finishAt) : undefined;
+    const isLate = finish !== undefined && finish <= span.now;
+    const expected = finish === undefined ? "" : `; all is done ${relative(finish, span.now)} if nothing else changes`;
+    const ends = isLate ? "; it takes longer than expected" : expected;
     return <>now{ends}</>;
   }
   const decided = decisions.find((one) => one.at === here);
