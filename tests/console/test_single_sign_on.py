@@ -60,7 +60,7 @@ def test_a_session_ends_with_what_the_provider_said(
     provider.seconds = 8
     page.goto(f"{server.address}/freezes")
     page.get_by_role("button", name="Log in with Example SSO").click()
-    freeze = page.get_by_role("main").get_by_role("button", name="Freeze")
+    freeze = page.get_by_role("main").get_by_role("button", name="Freeze", exact=True)
     expect(freeze).to_be_disabled()
     page.wait_for_timeout(9_000)
     page.get_by_role("link", name="Signals").click()
