@@ -171,8 +171,13 @@ def _member(
 
 
 def _carry_over(state: State, site: Site, superseded: Group, group: Group) -> None:
-    """What does not counts as never locked here: the group never came to run it, and it may become new again."""
+    """What does not counts as never locked here: the group never came to run it, and it may become new again.
+
+    What the group has dropped is not taken up again: it would be dropped once more, and what was to run in its place would
+    be due once more, without end."""
     for old in superseded.members:
+        if old.state == "dropped":
+            continue
         member = group.member(old.deployment)
         version = state.version(old.version)
         takes_it = member is not None and (
