@@ -37,10 +37,12 @@ scenarios: $(READY)
 # no fault of the change at hand, so it is told and does not fail them; it becomes a scenario, and then it does.
 #
 # The control plane of the Kubernetes tests is built while the others run, and these come last. What
-# fails there among the others is run once more alone: a real cluster on a busy machine is late at times.
+# fails there among the others is run once more alone: a real cluster on a busy machine is late at times, and so is a browser.
 KNOWN_SEED := 20261116
 test: $(READY) postgres chromium kube
-	HEADGATE_SEED=$(KNOWN_SEED) $(BIN)/pytest -n auto --ignore=tests/properties -m "not kubernetes"
+	HEADGATE_SEED=$(KNOWN_SEED) $(BIN)/pytest -n auto --ignore=tests/properties --ignore=tests/console -m "not kubernetes"
+	$(BIN)/pytest -n auto --dist loadfile tests/console \
+		|| $(BIN)/pytest tests/console --last-failed --last-failed-no-failures none
 	HEADGATE_SEED=$(KNOWN_SEED) $(BIN)/pytest -n auto tests/properties
 	$(BIN)/headgate test examples tests/scenarios
 	@$(MAKE) --no-print-directory hunt || echo "make hunt found something: the seed and the scenario are above"

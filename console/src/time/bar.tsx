@@ -3,7 +3,7 @@ import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { say } from "../ui/toasts";
 import { Dialog, Trouble } from "../ui/parts";
 import { relative } from "../words";
-import { type Decision, momentAt, neighbour, nowShare, sentence, shareOf } from "./moments";
+import { type Decision, hasAll, momentAt, neighbour, nowShare, sentence, shareOf } from "./moments";
 import type { TimeLine } from "./use";
 
 const STEPS = 2_000;
@@ -14,6 +14,7 @@ const MOST_LISTED = 200;
 export function TimeBar({ time }: { time: TimeLine }): ReactNode {
   const [isPlaying, setPlaying] = useState(false);
   const [isListing, setListing] = useState(false);
+  const [sought, setSought] = useState<string[]>([]);
   const { at, mode, span, decisions, show } = time;
   const here = at ?? new Date(span.now).toISOString();
   const share = at === null ? nowShare(span) : shareOf(span, Date.parse(at));
@@ -77,7 +78,7 @@ export function TimeBar({ time }: { time: TimeLine }): ReactNode {
           </button>
         </span>
         <span className="grow said" role="status">
-          <Said time={time} here={here} />
+          <Said time={time} here={here} sought={sought} />
         </span>
         <span className="buttons">
           <button type="button" onClick={() => setListing(true)} disabled={decisions.length === 0}>
@@ -94,8 +95,9 @@ export function TimeBar({ time }: { time: TimeLine }): ReactNode {
           decisions={decisions}
           now={span.now}
           onClose={() => setListing(false)}
-          onChoose={(one) => {
+          onChoose={(one, words) => {
             setListing(false);
+            setSought(words);
             step(one);
           }}
         />
@@ -104,7 +106,7 @@ export function TimeBar({ time }: { time: TimeLine }): ReactNode {
   );
 }
 
-function Said({ time, here }: { time: TimeLine; here: string }): ReactNode {
+function Said({ time, here, sought }: { time: TimeLine; here: string; sought: string[] }): ReactNode {
   const { mode, span, future, decisions, isBehind } = time;
   if (mode === "now") {
     const finish = future?.finishAt ? Date.parse(future.finishAt) : undefined;
@@ -119,7 +121,7 @@ function Said({ time, here }: { time: TimeLine; here: string }): ReactNode {
       <b>{exact(here)}</b> {relative(Date.parse(here), span.now)}
       {mode === "future" && <span className="mark wait">simulated, if nothing else changes</span>}
       {isBehind && " …"}
-      {decided && <span className="soft"> {sentence(decided)}</span>}
+      {decided && <span className="soft"> {sentence(decided, sought)}</span>}
     </>
   );
 }
@@ -162,12 +164,13 @@ function Track({ time }: { time: TimeLine }): ReactNode {
   );
 }
 
-function Decisions(properties: { decisions: Decision[]; now: number; onClose: () => void; onChoose: (one: Decision) => void }): ReactNode {
+function Decisions(properties: { decisions: Decision[]; now: number; onClose: () => void; onChoose: (one: Decision, words: string[]) => void }): ReactNode {
   const { decisions, now, onClose, onChoose } = properties;
   const [wanted, setWanted] = useState("");
-  const said = useMemo(() => decisions.map((one) => ({ one, text: sentence(one), all: one.changes.map((change) => change.name).join(" ") })), [decisions]);
   const words = wanted.toLowerCase().split(/\s+/).filter(Boolean);
-  const found = said.filter(({ text, all }) => words.every((word) => text.toLowerCase().includes(word) || all.toLowerCase().includes(word)));
+  // Of a decision about many, what is sought comes first: the rest is only counted.
+  const said = decisions.map((one) => ({ one, text: sentence(one, words), all: one.changes.map((change) => change.name).join(" ") }));
+  const found = said.filter(({ text, all }) => hasAll(`${text} ${all}`, words));
   const shown = found.slice(-MOST_LISTED);
   return (
     <Dialog title="Jump to a decision" onClose={onClose}>
@@ -175,7 +178,7 @@ function Decisions(properties: { decisions: Decision[]; now: number; onClose: ()
       <ul className="palette decisions">
         {shown.map(({ one, text }) => (
           <li key={one.at}>
-            <button type="button" onClick={() => onChoose(one)}>
+            <button type="button" onClick={() => onChoose(one, words)}>
               <time dateTime={one.at}>{exact(one.at)}</time> {one.moment > now && <span className="mark wait">simulated</span>} {text || "cycles and limits"}
             </button>
           </li>

@@ -59,6 +59,13 @@ test("a decision is said in one line", () => {
   expect(sentence(one!)).toBe("drain on node-3 running v1; drain on node-4 waiting (slots taken); drain on node-5 is gone");
 });
 
+test("of a decision about many, what is sought is said first", () => {
+  const many = [1, 2, 3, 4, 5].map((index) => ({ at: "2030-01-01T00:00:00Z", table: "targets", name: `drain/prod/node-${index}`, row: null }) as unknown as SeenChange);
+  const [one] = decisionsOf(many);
+  expect(sentence(one!)).not.toContain("node-5");
+  expect(sentence(one!, ["node-5"])).toMatch(/^drain on node-5 is gone; .*; and \d more$/);
+});
+
 test("a plan sees jobs begin and end", () => {
   const job = { job: { id: "j1", status: "pending", version: "v2" } };
   const jobs = plannedJobs([change(at(1), "a/p/1", "running", job), change(at(2), "a/p/1", "running", job), change(at(4), "a/p/1", "upToDate")]);

@@ -75,10 +75,17 @@ export function foreseen(now: Tables, changes: SeenChange[], at: string): Tables
 const MOST_NAMED = 4;
 
 /** A decision in one line: who changed, and to what. */
-export function sentence(decision: Decision): string {
-  const said = decision.changes.map(sentenceOf).filter((text) => text !== "");
+export function sentence(decision: Decision, words: string[] = []): string {
+  const all = decision.changes.map(sentenceOf).filter((text) => text !== "");
+  const sought = words.length === 0 ? [] : all.filter((text) => hasAll(text, words));
+  const said = [...sought, ...all.filter((text) => !sought.includes(text))];
   const more = said.length - MOST_NAMED;
   return said.slice(0, MOST_NAMED).join("; ") + (more > 0 ? `; and ${more} more` : "");
+}
+
+export function hasAll(text: string, words: string[]): boolean {
+  const lower = text.toLowerCase();
+  return words.every((word) => lower.includes(word));
 }
 
 function sentenceOf(change: SeenChange): string {
