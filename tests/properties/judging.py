@@ -51,32 +51,29 @@ def one_live_job(run: Run) -> Iterator[str]:
 
 
 def budgets(run: Run) -> Iterator[str]:
-    """A group holds from its start to its end, a job while it lives or waits for its retry; a resource counts once.
-
-    Groups by value are left to the promise, which keeps books of its own on them.
-    """
+    """A group holds from its start to its end, a job while it lives or waits for its retry; a resource counts once."""
     if any(payload["action"] == "release" for payload in run.said("group")):
         return
     for name, policy, rule in run.rules("resourceConcurrency"):
-        if "groupBy" in rule:
-            continue
-        members = {
-            resource
-            for resource in run.objects["Resource"]
-            if run.matches(rule["groupSelector"], "", "", resource)
-        }
-        limit = rule["limitValue"]
-        if rule["limitType"] == "percentage":
-            limit = -(-len(members) * limit // 100)
-        held = [
-            (start, end, resource)
-            for start, end, resource in _held(run, policy)
-            if resource in members and start < end
-        ]
-        for at in sorted({start for start, _, _ in held}):
-            active = {resource for start, end, resource in held if start <= at < end}
-            if len(active) > limit:
-                yield f"{name} allows {limit} of {sorted(members)}, active at {at - run.start:g}s: {sorted(active)}"
+        members: dict[str | None, set[str]] = defaultdict(set)
+        for resource in run.objects["Resource"]:
+            if run.matches(rule["groupSelector"], "", "", resource):
+                members[run.value_of(rule.get("groupBy"), resource)].add(resource)
+        held = list(_held(run, policy))
+        for together in members.values():
+            for sentence in _over(rule, together, held):
+                yield f"{name} {sentence}"
+
+
+def _over(rule: Document, members: set[str], held: list[tuple[float, float, str]]) -> Iterator[str]:
+    limit = rule["limitValue"]
+    if rule["limitType"] == "percentage":
+        limit = -(-len(members) * limit // 100)
+    ours = [one for one in held if one[2] in members and one[0] < one[1]]
+    for at in sorted({start for start, _, _ in ours}):
+        active = {resource for start, end, resource in ours if start <= at < end}
+        if len(active) > limit:
+            yield f"allows {limit} of {sorted(members)}, active at {at:g}: {sorted(active)}"
 
 
 def _held(run: Run, policy: Document) -> Iterator[tuple[float, float, str]]:
@@ -160,14 +157,13 @@ def rollout_turns(run: Run) -> Iterator[str]:
     """Positions differ, so the n-th target of a version starts n turns after the publication at the earliest; those of one
     value, where they are counted by value."""
     for name, policy, rule in run.rules("gradualRollout"):
-        if "groupBy" in rule:
-            continue
-        turns: dict[tuple[str, str, str], dict[str, float]] = defaultdict(dict)
+        turns: dict[tuple[str, str, str, str | None], dict[str, float]] = defaultdict(dict)
         for job in run.jobs:
             if job["group"] is None and job["kind"] == "deploy" and run.covers(policy, job):
-                key = (job["deployment"], job["environment"], job["version"])
+                value = run.value_of(rule.get("groupBy"), job["resource"])
+                key = (job["deployment"], job["environment"], job["version"], value)
                 turns[key].setdefault(job["resource"], moment(job["createdAt"]))
-        for (deployment, environment, tag), starts in turns.items():
+        for (deployment, environment, tag, _), starts in turns.items():
             published = run.published.get((deployment, tag))
             for position, at in enumerate(sorted(starts.values())):
                 if published is not None and at < published + _offset(rule, position):

@@ -90,6 +90,19 @@ class Run:
         }
         return expressions.SELECTOR.selector(selector).matches(bindings)
 
+    def value_of(self, group_by: str | None, resource: str) -> str | None:
+        """What a rule's `groupBy` gives, read from the document; those without a value are together."""
+        spec = self._view("Resource", resource)
+        match group_by:
+            case None:
+                return None
+            case "resource.name" | "resource.kind":
+                return str(spec[group_by.removeprefix("resource.")])
+            case "resource.metadata['zone']":
+                zone = spec.get("metadata", {}).get("zone")
+                return None if zone is None else str(zone)
+        raise AssertionError(f"groupBy {group_by} is not known to the judge")
+
     def _view(self, kind: str, name: str) -> Document:
         return {"name": name, **self.objects[kind].get(name, {})}
 
