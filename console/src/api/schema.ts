@@ -3520,12 +3520,13 @@ export interface components {
             name: string;
             reason: string;
         };
-        /** @description `targets` is how many there are. */
+        /** @description `targets` is how many there are; if there is none, `withoutTargets` says why, environment by environment. */
         DeploymentExplanation: {
             deployment: string;
             /** Format: int64 */
             targets: number;
             reasons: components["schemas"]["ReasonGroup"][];
+            withoutTargets: string[];
         };
         /** @description Targets in one state for one reason; `targets` is a sample, `blocked` how many only a person can change, and the sentences and actions are those of the first of them, which is the one that changes first. */
         ReasonGroup: {

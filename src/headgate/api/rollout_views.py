@@ -211,11 +211,12 @@ class ReasonGroupView(explain_deployment.ReasonGroup, rename="camel"):
 
 
 class DeploymentExplanation(msgspec.Struct, rename="camel"):
-    """`targets` is how many there are."""
+    """`targets` is how many there are; if there is none, `withoutTargets` says why, environment by environment."""
 
     deployment: str
     targets: int
     reasons: list[ReasonGroupView]
+    without_targets: list[str] = []
 
 
 class ApprovalView(msgspec.Struct, rename="camel"):

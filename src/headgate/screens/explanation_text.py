@@ -81,6 +81,8 @@ def of_deployment(explanation: dict[str, Any], now: Instant, width: int = WIDTH)
     total = explanation["targets"]
     moment = instants.show_to_the_second(now)
     yield f"Explain {explanation['deployment']} at {moment}: {total} {'target' if total == 1 else 'targets'}"
+    for sentence in explanation.get("withoutTargets") or []:
+        yield from _wrapped(sentence, 2, width)
     for reason in explanation["reasons"]:
         yield ""
         yield f"{reason['count']} {reason['state']} in {reason['environment']}: {_sample(reason)}"

@@ -211,6 +211,33 @@ def test_a_deployment_is_explained_by_reason(client: Client, server: Server) -> 
     narrowed = client.get("/v1/deployments/api/explain", environment="qa").json
     assert [group["environment"] for group in narrowed["reasons"]] == ["qa"]
     assert client.get("/v1/deployments/nothing/explain").status == 404
+    assert found["withoutTargets"] == []
+
+
+def test_a_deployment_without_targets_says_why(client: Client, server: Server) -> None:
+    """Whichever of the selectors it is, and not only that there is none."""
+    fleet.put(client, "environments", "empty")
+    fleet.put(client, "environments", "nowhere", resourceSelector="resource.name == 'moon'")
+    fleet.put(client, "environments", "apart", resourceSelector="true", systems=["other"])
+
+    def why(name: str, **query: str) -> list[str]:
+        found: list[str] = client.get(f"/v1/deployments/{name}/explain", **query).json["withoutTargets"]
+        return found
+
+    fleet.put(client, "deployments", "idle")
+    assert why("idle") == [
+        "the deployment has no resourceSelector, and so no resource: `resourceSelector: 'true'` takes all"
+    ]
+    fleet.put(client, "deployments", "lost", resourceSelector="resource.name == 'mars'")
+    assert why("lost") == [
+        "the deployment has a resourceSelector that matches no resource: resource.name == 'mars'"
+    ]
+    assert why("api", environment="empty")[0].startswith("environment empty has no resourceSelector")
+    assert why("api", environment="nowhere")[0].endswith("matches no resource: resource.name == 'moon'")
+    assert why("api", environment="apart") == [
+        "environment apart is of other systems (other) than the deployment (default)"
+    ]
+    assert why("api") == []
 
 
 def test_explain_begins_with_what_changes_it_and_ends_with_what_one_can_do(client: Client) -> None:

@@ -10,7 +10,7 @@ from headgate.api import evidence, finding, replies, rollout_views
 from headgate.api.calls import Answer, Parameter, Request, Route
 from headgate.api.routes.status import SLICE_SECONDS
 from headgate.fleet.engine import explain
-from headgate.fleet.engine.explain_deployment import Reasons
+from headgate.fleet.engine.explain_deployment import Reasons, why_without_targets
 from headgate.fleet.model import kinds
 from headgate.kernel import rendering
 from headgate.runtime.commands import EngineView
@@ -18,15 +18,16 @@ from headgate.runtime.commands import EngineView
 
 async def explain_deployment(call: Request) -> Answer:
     reference, environment = call.path["deployment"], call.query.get("environment")
-    name, targets = await replies.ask(call, partial(_targets, reference, environment))
+    name, place, targets = await replies.ask(call, partial(_targets, reference, environment))
     reasons = Reasons()
     done = 0
     while done < len(targets):
         done = await replies.ask(call, partial(_look, targets, done, reasons))
-    return Answer(200, _document(name, len(targets), reasons))
+    absent = [] if targets else await replies.ask(call, partial(_why_without_targets, name, place))
+    return Answer(200, _document(name, len(targets), reasons, absent))
 
 
-def _targets(reference: str, environment: str | None, view: EngineView) -> tuple[str, list[str]]:
+def _targets(reference: str, environment: str | None, view: EngineView) -> tuple[str, str | None, list[str]]:
     state = view.engine.state
     name = finding.name(state, kinds.DEPLOYMENT, reference)
     place = None if environment is None else finding.name(state, kinds.ENVIRONMENT, environment)
@@ -37,7 +38,13 @@ def _targets(reference: str, environment: str | None, view: EngineView) -> tuple
         if place in (None, stage)
         for target in pair.targets.values()
     )
-    return name, sorted(found)
+    return name, place, sorted(found)
+
+
+def _why_without_targets(name: str, environment: str | None, view: EngineView) -> list[str]:
+    """Between two questions the deployment may have gone."""
+    state = view.engine.state
+    return why_without_targets(state, name, environment) if name in state.deployments else []
 
 
 def _look(targets: list[str], first: int, reasons: Reasons, view: EngineView) -> int:
@@ -53,12 +60,12 @@ def _look(targets: list[str], first: int, reasons: Reasons, view: EngineView) ->
     return len(targets)
 
 
-def _document(deployment: str, total: int, reasons: Reasons) -> dict[str, Any]:
+def _document(deployment: str, total: int, reasons: Reasons, absent: list[str]) -> dict[str, Any]:
     groups = [
         rendering.built(rollout_views.ReasonGroupView, group, actions=evidence.acting(group.actions))
         for group in reasons.sorted()
     ]
-    return {"deployment": deployment, "targets": total, "reasons": groups}
+    return {"deployment": deployment, "targets": total, "reasons": groups, "withoutTargets": absent}
 
 
 ROUTES = (

@@ -7,6 +7,8 @@ import msgspec
 from headgate.fleet.engine import remedies
 from headgate.fleet.engine.explain import Explanation, RuleLine
 from headgate.fleet.model.objects import TargetState
+from headgate.fleet.state.state import State
+from headgate.fleet.state.units import DeploymentNode, EnvironmentNode
 from headgate.kernel.instants import Instant
 
 MOST_SAMPLED = 5
@@ -31,6 +33,36 @@ class ReasonGroup(msgspec.Struct, rename="camel"):
     blocked: int = 0
     targets: list[str] = []
     actions: tuple[remedies.Action, ...] = ()
+
+
+def why_without_targets(state: State, name: str, environment: str | None = None) -> list[str]:
+    """A sentence for each environment, or for what is missing altogether; nobody should have to guess which of three
+    selectors was meant."""
+    deployment = state.deployments[name]
+    if not state.resources:
+        return ["there is no resource yet"]
+    if not state.environments:
+        return ["there is no environment yet"]
+    if not deployment.matched:
+        return [f"the deployment {_why_nothing_matched(deployment.object.resource_selector)}"]
+    asked = sorted(state.environments) if environment is None else [environment]
+    some = [state.environments[one] for one in asked if one in state.environments][:MOST_SAMPLED]
+    return [f"environment {one.name} {_why_not_in(deployment, one)}" for one in some]
+
+
+def _why_not_in(deployment: DeploymentNode, environment: EnvironmentNode) -> str:
+    if set(environment.object.systems).isdisjoint(deployment.object.systems):
+        theirs, ours = ", ".join(environment.object.systems), ", ".join(deployment.object.systems)
+        return f"is of other systems ({theirs}) than the deployment ({ours})"
+    if not environment.matched:
+        return _why_nothing_matched(environment.object.resource_selector)
+    return "has other resources than those that the deployment's resourceSelector matches"
+
+
+def _why_nothing_matched(selector: str | None) -> str:
+    if selector is None:
+        return "has no resourceSelector, and so no resource: `resourceSelector: 'true'` takes all"
+    return f"has a resourceSelector that matches no resource: {selector}"
 
 
 class Reasons:
