@@ -16,11 +16,10 @@ from .client import Client
 from .conftest import new_workspace
 from .operations import Json, Request
 from .server import Server
+from .waiting import MOST_SECONDS
 
 MOST_BYTES = 300_000
 """Of a refusal: a thousand problems, none of which repeats what it was given."""
-MOST_SECONDS = 10.0
-"""Of one request: the machine may be busy, but nothing takes as long as it likes."""
 
 
 def body_schema(description: Json) -> Json | None:

@@ -12,6 +12,7 @@ from .client import Client
 from .conftest import new_workspace
 from .server import Server
 from .streams import Stream
+from .waiting import MOST_SECONDS
 
 
 @pytest.fixture
@@ -72,7 +73,7 @@ def test_two_hundred_idle_streams_keep_nobody_waiting(client: Client) -> None:
         streams = [stack.enter_context(Stream(client)).open() for _ in range(200)]
         begin = time.monotonic()
         make_events(client, 3)
-        assert time.monotonic() - begin < 5
+        assert time.monotonic() - begin < MOST_SECONDS
         last = newest(client)
         for stream in streams:
             stream.read_until(last)
@@ -90,7 +91,7 @@ def test_a_reader_who_does_not_read_holds_up_nobody(server: Server, client: Clie
         begin = time.monotonic()
         for number in range(60):
             client.expect(201, "PUT", f"/v1/freezes/f{number}", {"reason": text, "selector": "false"})
-        assert time.monotonic() - begin < 20
+        assert time.monotonic() - begin < MOST_SECONDS
         with Stream(client, after=0) as reader:
             reader.read_until(newest(client))
         assert server.resident_megabytes() < before + 150

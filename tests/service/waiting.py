@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 
 MOST_SECONDS = 60.0
+"""What takes longer hangs. How long it takes otherwise is for `bench` to say: machines are shared."""
 
 
 def until(condition: Callable[[], bool], seconds: float = MOST_SECONDS) -> None:
