@@ -112,6 +112,37 @@ def test_a_job_is_started_followed_reported_and_forgotten(store: Store) -> None:
     play(story())
 
 
+class Told(Scripted):
+    """Hears at once when something is new."""
+
+    is_told = True
+
+    def __init__(self, *answers: Any) -> None:
+        super().__init__(*answers)
+        self.rests: list[float] = []
+
+    async def rest(self, assignment: Assignment, seconds: float) -> None:
+        self.rests.append(seconds)
+
+
+def test_a_job_that_is_watched_is_kept_in_hand_while_there_is_room(store: Store) -> None:
+    async def story() -> None:
+        watched = JobProgress("inProgress", requeue_seconds=5)
+        agent = Told(watched, watched, DONE)
+        put(store, order())
+        async with running(runner_of(store, agent, Reports())):
+            await until(is_gone(store))
+        assert agent.rests == [5, 5]
+        full = Told(watched)
+        put(store, order("job-2"))
+        runner = runner_of(store, full, Reports(), most_at_once=1)
+        async with running(runner):
+            await until(lambda: bool(full.calls) and runner.held == 0)
+        assert full.rests == []
+
+    play(story())
+
+
 def test_what_is_due_later_is_put_down_until_then(store: Store) -> None:
     async def story() -> None:
         put(store, order())

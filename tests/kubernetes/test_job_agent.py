@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
+import msgspec
 import pytest
 
 import kube
@@ -99,6 +101,37 @@ def test_a_job_is_made_once_and_followed_to_its_end(
             assert variables["HEADGATE_VERSION"] == "v2"
             assert (await it.look()).status == "successful"
             assert len(await it.jobs()) == 1
+
+    play(story())
+
+
+def test_the_end_of_a_job_is_told_and_not_looked_for(
+    control_plane: kube.ControlPlane, kube_namespace: str
+) -> None:
+    """Each rest could last for ten minutes: what ends it is the cluster, which says that the Job has changed."""
+
+    async def story() -> None:
+        async with scene(control_plane, kube_namespace) as it:
+            it.behavior = {"complete-after": "2s"}
+            async with asyncio.timeout(120):
+                while not (await it.look()).has_ended:
+                    await it.agent.rest(it.shelf.assignment(it.config), 600)
+
+    play(story())
+
+
+def test_whoever_may_not_watch_looks_from_time_to_time(
+    control_plane: kube.ControlPlane, kube_namespace: str
+) -> None:
+    async def story() -> None:
+        async with scene(control_plane, kube_namespace) as it:
+            it.behavior = {"complete-after": "1h"}
+            await it.look()
+            seen = it.agent._seen[it.shelf.assignment(it.config).job.id]
+            seen._resource = msgspec.structs.replace(seen._resource, plural="nothings")
+            assert not await seen.has_changed()
+            await it.agent.rest(it.shelf.assignment(it.config), 0.1)
+            assert not (await it.look()).has_ended
 
     play(story())
 

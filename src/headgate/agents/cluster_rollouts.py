@@ -120,6 +120,7 @@ class RolloutAgent(ClusterAgent):
         overdue = await self._overdue(progress, assignment)
         if overdue is not None:
             return await self._failed(wanted, overdue, assignment)
+        self._has_seen(assignment, wanted.cluster, wanted.resource, found)
         return self._going_on(wanted, progress.message, assignment)
 
     async def _done(

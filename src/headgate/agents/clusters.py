@@ -7,10 +7,13 @@ credential that lies beside the server.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import aclosing
+from typing import Any
 
 from headgate.agents.port import Agent, Assignment, JobProgress, TryLaterError, shortened
 from headgate.kernel.instants import Instant
@@ -27,7 +30,7 @@ from headgate.kubernetes.errors import (
     UnauthorizedError,
     UnreachableError,
 )
-from headgate.kubernetes.resources import NAMESPACES
+from headgate.kubernetes.resources import NAMESPACES, ApiResource, Document
 from headgate.kubernetes.transport import Transport
 
 OPTION = "--allow-cluster"
@@ -35,7 +38,9 @@ CURRENT = "current"
 """The name of the context that kubectl would use; one that is called so itself is shown beside it as the same."""
 _FIELD = "config.kubeContext"
 _LONGEST_ANSWER = 500
-LOOK_SECONDS = (0.2, 0.5, 1.0, 2.0, 5.0)
+LOOK_SECONDS = (0.5, 1.0, 2.0, 5.0)
+WATCH_SECONDS = 60
+"""Longer than anybody rests."""
 
 Load = Callable[[str | None], ClusterAccess]
 
@@ -106,6 +111,32 @@ def _access(context: str | None) -> ClusterAccess:
     return in_cluster.load(os.environ)
 
 
+class ObjectWatch:
+    """An object of a cluster in one version."""
+
+    def __init__(self, cluster: ReachedCluster, resource: ApiResource, metadata: Mapping[str, Any]) -> None:
+        self._cluster, self._resource = cluster, resource
+        self._metadata = metadata
+
+    async def has_changed(self) -> bool:
+        """Waits for it. False if the cluster does not tell: whoever may not watch looks from time to time."""
+        events = self._cluster.client.watch(
+            self._resource,
+            self._metadata.get("namespace", ""),
+            resource_version=self._metadata["resourceVersion"],
+            fields=f"metadata.name={self._metadata['name']}",
+            lasts_seconds=WATCH_SECONDS,
+        )
+        try:
+            async with aclosing(events):
+                async for event in events:
+                    if event.kind != "bookmark":
+                        return True
+        except ApiError:
+            pass
+        return False
+
+
 class LookPace:
     """How soon a job is looked at again: the later the more often nothing has changed."""
 
@@ -128,10 +159,14 @@ class ClusterAgent(Agent):
     So a start that is repeated after a crash, and every later look, are the same call.
     """
 
+    is_told = True
+
     def __init__(self, clusters: Clusters, clock: Callable[[], Instant]) -> None:
         self._clusters = clusters
         self._clock = clock
         self._pace = LookPace()
+        self._seen: dict[str, ObjectWatch] = {}
+        """By job."""
 
     @abstractmethod
     async def _look(self, assignment: Assignment) -> JobProgress:
@@ -168,8 +203,22 @@ class ClusterAgent(Agent):
         except ApiError as error:
             raise _later(error) from None
 
+    def _has_seen(
+        self, assignment: Assignment, cluster: ReachedCluster, resource: ApiResource, found: Document
+    ) -> None:
+        """What the job is about, as it was: a rest ends when it changes."""
+        self._seen[assignment.job.id] = ObjectWatch(cluster, resource, found["metadata"])
+
+    async def rest(self, assignment: Assignment, seconds: float) -> None:
+        seen = self._seen.pop(assignment.job.id, None)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                if seen is None or not await seen.has_changed():
+                    await asyncio.sleep(seconds)
+
     async def forget(self, assignment: Assignment) -> None:
         self._pace.forget(assignment.job.id)
+        self._seen.pop(assignment.job.id, None)
 
     async def close(self) -> None:
         await self._clusters.close()

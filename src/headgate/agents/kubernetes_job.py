@@ -95,6 +95,7 @@ class KubernetesJobAgent(ClusterAgent):
         if ended is None:
             message = shortened(_how_it_is(found, pods))
             wait = self._pace.seconds(assignment.job.id, message)
+            self._has_seen(assignment, place.cluster, JOBS, found)
             return JobProgress("inProgress", message, str(place), requeue_seconds=wait)
         status, reason = ended
         message = f"the Job {place} " + ("is complete" if status == "successful" else f"failed: {reason}")

@@ -7,6 +7,7 @@ earlier call began and never begin it a second time. An agent keeps what it need
 
 from __future__ import annotations
 
+import asyncio
 import functools
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -163,6 +164,8 @@ class Agent(ABC):
     """Runs jobs of one type. Safe to use for many jobs at once."""
 
     type: ClassVar[str]
+    is_told: ClassVar[bool] = False
+    """Whether `rest` ends when something is new: then it is worth to keep the job in hand."""
 
     @abstractmethod
     async def start(self, assignment: Assignment) -> JobProgress:
@@ -178,6 +181,10 @@ class Agent(ABC):
 
         A sentence says what it leaves behind, if people should know.
         """
+
+    async def rest(self, assignment: Assignment, seconds: float) -> None:
+        """Between two looks: returns when something may be new, and at the latest after `seconds`. May be cancelled."""
+        await asyncio.sleep(seconds)
 
     async def forget(self, assignment: Assignment) -> None:
         """The job has ended and is reported: what was kept outside of `state` may go."""

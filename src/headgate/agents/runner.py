@@ -56,9 +56,8 @@ class AgentRunner:
         backoff: Backoff | None = None,
     ) -> None:
         by_type = {agent.type: agent for agent in agents}
-        self._tools = Tools(
-            store, report, clock, by_type, backoff or Backoff(chance=random.random), lease_seconds
-        )
+        backoff = backoff or Backoff(chance=random.random)
+        self._tools = Tools(store, report, clock, by_type, backoff, lease_seconds, self._has_room)
         self._holder = holder
         self._types = (*by_type, *(kind for kind in refused if kind not in by_type))
         self._most_at_once = most_at_once
@@ -75,6 +74,9 @@ class AgentRunner:
     def held(self) -> int:
         """How many dispatches are being worked on."""
         return len(self._held)
+
+    def _has_room(self) -> bool:
+        return len(self._held) <= self._most_at_once // 4
 
     def wake(self, types: Collection[str]) -> None:
         """Looks at once, if one of these is among its types; may be called from any thread."""

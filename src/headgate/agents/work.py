@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -36,7 +36,8 @@ Result = TypeVar("Result")
 
 HELD_SECONDS = 2.0
 """Work that is due again this soon is not put down in between."""
-
+WATCHED_SECONDS = 5.0
+"""The same for work whose agent is told when something is new."""
 
 STOPPING_SECONDS = 600.0
 """How long a job that cannot be stopped is tried, at least."""
@@ -76,6 +77,8 @@ class Tools(msgspec.Struct, frozen=True):
     agents: Mapping[str, Agent]
     backoff: Backoff
     lease_seconds: float
+    has_room: Callable[[], bool] = lambda: True
+    """Whether more jobs can be kept in hand while nothing is to do for them."""
 
 
 class Work:
@@ -124,7 +127,10 @@ class Work:
                 return
             await self._say(said)
             wait = progress.requeue_seconds
-            if wait is None or wait > HELD_SECONDS or await self._is_closing_within(wait):
+            if wait is None or wait > self._held_seconds(agent):
+                await self.put_down(wait)
+                return
+            if await self._is_closing_while(agent.rest(assignment, self._until_deadline(wait))):
                 await self.put_down(wait)
                 return
 
@@ -287,12 +293,26 @@ class Work:
                     raise ClaimLostError from None
                 await asyncio.sleep(min(self._tools.backoff.seconds(failures), self._tools.lease_seconds / 3))
 
-    async def _is_closing_within(self, seconds: float) -> bool:
+    def _held_seconds(self, agent: Agent) -> float:
+        """A job that is watched is kept for longer, unless others need the room."""
+        return WATCHED_SECONDS if agent.is_told and self._tools.has_room() else HELD_SECONDS
+
+    def _until_deadline(self, seconds: float) -> float:
+        deadline = self.dispatch.deadline_at
+        if deadline is None:
+            return seconds
+        return max(0.0, min(seconds, (deadline - self._tools.clock()) / instants.seconds(1)))
+
+    async def _is_closing_while(self, rest: Coroutine[Any, Any, None]) -> bool:
+        resting = asyncio.create_task(rest)
+        closing = asyncio.create_task(self._closing.wait())
         try:
-            await asyncio.wait_for(self._closing.wait(), seconds)
-        except TimeoutError:
-            return False
-        return True
+            await asyncio.wait((resting, closing), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            resting.cancel()
+            closing.cancel()
+            await asyncio.gather(resting, closing, return_exceptions=True)
+        return self._closing.is_set()
 
 
 def kept_of(dispatch: Dispatch) -> DispatchState:
