@@ -116,7 +116,7 @@ class SeenRows:
         What is gathered here is written in a thread, for it may be long."""
         if number is None or number < self._complete_since:
             every = {table: dict(rows) for table, rows in self._tables.items()}
-            return "state", await replies.in_thread(_all, every)
+            return "state", await asyncio.to_thread(_all, every)
         keys = []
         for key, changed in reversed(self._changed.items()):
             if changed <= number:
@@ -125,7 +125,7 @@ class SeenRows:
         if not keys:
             return None
         rows = [(*key, self._tables[key[0]].get(key[1])) for key in reversed(keys)]
-        return "changes", await replies.in_thread(_some, rows)
+        return "changes", await asyncio.to_thread(_some, rows)
 
 
 def _all(tables: Tables) -> bytes:
