@@ -85,7 +85,7 @@ class Batch:
         self.refusal = refusal(clock_now, replica.last_at)
 
     def _catch_up(self) -> None:
-        head = self._transaction.head()
+        head = self._transaction.head
         if head < self._replica.position:
             raise DivergedError(f"the log ends at {head}, before position {self._replica.position}")
         if head > self._replica.position:
@@ -142,7 +142,7 @@ class Batch:
             return
         if self.refusal is not None:
             raise clocks.ClockError(self.refusal)
-        is_audited = auditing.is_audited(change)
+        is_audited = not isinstance(change, auditing.UNAUDITED)
         before = auditing.document_of(engine.state, change) if is_audited else None
         # What is refused leaves nothing behind; what broke may have done a part.
         self._is_half_done = True
@@ -306,7 +306,7 @@ class Batch:
         )
         transaction.cancel_dispatches(to_stop)
         transaction.add_events(self.events)
-        self.newest_event = transaction.newest_event()
+        self.newest_event = transaction.newest_event
         transaction.add_audit(self._audit)
         transaction.put(
             "service_document",
