@@ -34,7 +34,9 @@ def free_words(text: str) -> Iterator[str]:
 
 @pytest.mark.parametrize("level", ["graph", "workload", "operator", "cluster"])
 def test_no_level_says_a_reason_in_words_of_its_own(level: str) -> None:
-    assert {word for path in (PACKAGE / level).rglob("*.py") for word in free_words(path.read_text())} == set()
+    assert {
+        word for path in (PACKAGE / level).rglob("*.py") for word in free_words(path.read_text())
+    } == set()
 
 
 def test_a_reason_in_words_of_its_own_would_be_found() -> None:

@@ -15,7 +15,7 @@ import msgspec
 from headgate.api import rehearsing, sightings
 from headgate.api.calls import Request
 from headgate.api.rollout_views import ExpectedRollout, ExpectedStart
-from headgate.fleet.engine.onlooker import Row
+from headgate.fleet.engine.change_tracker import Row
 from headgate.kernel import instants, rendering
 from headgate.kernel.documents import Moment
 from headgate.kernel.instants import Instant

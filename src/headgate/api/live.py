@@ -18,7 +18,7 @@ import msgspec
 
 from headgate.api import replies, sightings
 from headgate.api.calls import Request
-from headgate.fleet.engine.onlooker import Onlooker, Row, Tables
+from headgate.fleet.engine.change_tracker import ChangeTracker, Row, Tables
 from headgate.runtime.commands import EngineView
 
 SLICE_SECONDS = 0.02
@@ -42,8 +42,8 @@ class SeenRows:
 
     def __init__(self) -> None:
         self.number = 0
-        self._onlooker = Onlooker()
-        self._tables: Tables = {table: {} for table in self._onlooker.tables}
+        self._tracker = ChangeTracker()
+        self._tables: Tables = {table: {} for table in self._tracker.tables}
         self._looked_up: deque[Row] = deque()
         self._changed: dict[Key, int] = {}
         self._complete_since = 0
@@ -72,9 +72,9 @@ class SeenRows:
     def _look(self, view: EngineView) -> bool:
         """In the engine's thread. Whoever asked may be gone by the end of it; what was seen is others' too, and waits."""
         ends = time.monotonic() + SLICE_SECONDS
-        self._looked_up += self._onlooker.look(view.engine, view.now, lambda: time.monotonic() > ends)
-        view.engine.onlooker = self._onlooker
-        return not self._onlooker.has_to_look
+        self._looked_up += self._tracker.changes(view.engine, view.now, lambda: time.monotonic() > ends)
+        view.engine.tracker = self._tracker
+        return not self._tracker.is_behind
 
     def _note(self) -> None:
         while self._looked_up:

@@ -12,7 +12,7 @@ import msgspec
 
 from headgate.api import problems, rollout_views, sightings
 from headgate.api.calls import Answer, Parameter, Request, Route
-from headgate.fleet.engine import onlooker
+from headgate.fleet.engine import change_tracker
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem, Rejected
@@ -119,7 +119,7 @@ def _shown(table: str, rows: dict[str, Any], wanted: dict[str, str]) -> Iterator
     """Groups and budgets are told of all the fleet: who holds a slot may be somebody else."""
     place = (wanted.get("deployment"), wanted.get("environment"))
     for name, content in sorted(rows.items()):
-        if table != onlooker.TARGETS or sightings.is_of(table, name, content, *place):
+        if table != change_tracker.TARGETS or sightings.is_of(table, name, content, *place):
             yield sightings.document(table, name, content)
 
 

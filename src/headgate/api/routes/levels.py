@@ -21,9 +21,9 @@ from headgate.kernel.explanations import ExplanationTree
 from headgate.kernel.objects import Object
 from headgate.kernel.problems import Rejected
 from headgate.kubernetes.errors import ConflictError, InvalidError
-from headgate.operator.looking import summaries
-from headgate.operator.looking.graphs import definition_of
-from headgate.operator.looking.one_object import SeenObject
+from headgate.operator.observation import summaries
+from headgate.operator.observation.graphs import definition_of
+from headgate.operator.observation.one_object import SeenObject
 from headgate.workload.plan import operate as set_orders
 
 MOST_PARTS = 20_000

@@ -207,7 +207,7 @@ def _note_termination(situation: Situation, status: Mapping[str, Any]) -> None:
         return
     moment = since(status, conditions.BREACHED, "True")
     if moment is not None:
-        situation.look_at(moment + situation.pcs.template.termination_delay.microseconds)
+        situation.requeue_at(moment + situation.pcs.template.termination_delay.microseconds)
 
 
 def _breached(

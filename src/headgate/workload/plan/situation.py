@@ -155,7 +155,7 @@ class Situation(msgspec.Struct):
     def may_move(self, index: int) -> bool:
         return index >= self.pcs.update_strategy.partition
 
-    def look_at(self, moment: Instant) -> None:
+    def requeue_at(self, moment: Instant) -> None:
         if moment > self.now:
             self.looks.append(moment)
 
