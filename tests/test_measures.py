@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[1]
+MOST_FUNCTIONS_OF_A_PUBLISH, MOST_FILES_OF_A_PUBLISH = 375, 82
+"""A little more than there are, so that a new layer on the way of a publish is somebody's decision. They only go down."""
 MEASURE = runpy.run_path(str(ROOT / "scripts" / "measure"))
 
 
@@ -24,8 +26,8 @@ def test_every_figure_is_printed_on_a_line_of_its_own() -> None:
     printed = subprocess.run(command, check=True, capture_output=True, text=True, timeout=300).stdout
     figures = dict(re.findall(r"^(.+?): (\d+)", printed, re.MULTILINE))
     assert len(figures) == len(printed.splitlines())
-    assert int(figures["functions of one publish"]) > 100
-    assert int(figures["files of one publish"]) > 20
+    assert 100 < int(figures["functions of one publish"]) <= MOST_FUNCTIONS_OF_A_PUBLISH
+    assert 20 < int(figures["files of one publish"]) <= MOST_FILES_OF_A_PUBLISH
     assert int(figures["lines of fleet"]) < int(figures["lines"])
 
 

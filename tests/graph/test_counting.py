@@ -48,7 +48,7 @@ def test_folds_over_the_collection_are_found_and_count_the_same(
         if not item.is_current:
             found.admit(item)
             for _, tally in tallies:
-                tally.look_at(item)
+                tally.observe(item)
 
 
 def test_a_fold_that_fails_for_an_item_is_left_to_the_expression() -> None:

@@ -13,7 +13,7 @@ from headgate.agents.clusters import Clusters, ReachedCluster
 from headgate.agents.port import Assignment, DispatchDocument, JobProgress, TryLaterError
 from headgate.kernel.instants import Instant
 from headgate.kubernetes.resources import ApiResource, Document
-from headgate.operator.looking import one_object
+from headgate.operator.observation import one_object
 
 from .support import until
 

@@ -16,7 +16,7 @@ from cli.test_watch_terminal import Terminal
 from headgate.cli import main
 from headgate.kubernetes import objects
 from headgate.kubernetes.errors import ConflictError
-from headgate.operator.looking import orders
+from headgate.operator.observation import orders
 from headgate.workload.plan import operate
 from headgate.workload.plan.situation import ABORT
 from kube import ControlPlane

@@ -36,7 +36,7 @@ def test_without_any_all_are_made_at_once(fresh: Certificates) -> None:
 def test_nothing_is_due_until_a_third_of_the_time_is_left(fresh: Certificates) -> None:
     found = certificates.due(fresh, NAMES, NOW)
     assert not found.is_needed
-    assert found.look_at == fresh.server.renew_at
+    assert found.requeue_at == fresh.server.renew_at
     assert certificates.renewed(fresh, NAMES, NOW) is fresh
     assert certificates.due(fresh, NAMES, fresh.server.renew_at) == Renewal(authority=False, server=True)
     assert fresh.server.ends_at - fresh.server.renew_at > 100 * DAY
@@ -68,9 +68,9 @@ def test_a_new_authority_is_known_before_it_signs() -> None:
     assert changed.server == held.server
     waiting = certificates.due(changed, NAMES, moment)
     assert not waiting.is_needed
-    assert waiting.look_at is not None
-    assert moment < waiting.look_at <= moment + certificates.SETTLING
-    after = certificates.renewed(changed, NAMES, waiting.look_at)
+    assert waiting.requeue_at is not None
+    assert moment < waiting.requeue_at <= moment + certificates.SETTLING
+    after = certificates.renewed(changed, NAMES, waiting.requeue_at)
     assert after.server != held.server
     assert after.signed_by == changed.authorities[0].certificate
     assert is_signed_by_a_known_authority(after, changed.bundle)
@@ -88,9 +88,9 @@ def test_over_thirty_years_whoever_heard_of_the_last_bundle_trusts_the_next_cert
             assert held.server.ends_at > now
             assert len(held.authorities) <= 3
         else:
-            assert needed.look_at is not None
-            assert needed.look_at > now
-            now = needed.look_at
+            assert needed.requeue_at is not None
+            assert needed.requeue_at > now
+            now = needed.requeue_at
     assert 30 < makings < 100
 
 

@@ -13,7 +13,7 @@ from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Rejected
 from headgate.runtime.replica import digest_of
 from headgate.store import rows
-from store.test_rows_follow_scenarios import RowKeeper, assert_stand_alike
+from store.test_rows_follow_scenarios import StoredRows, assert_stand_alike
 
 from . import running
 from .objects import Document
@@ -26,7 +26,7 @@ def followed(chance: Random, share: float) -> type[Engine]:
         def __init__(self, ids: IdSource, workspace: str = "default") -> None:
             super().__init__(ids, workspace)
             self._follower = Engine(ids, workspace)
-            self._keeper = RowKeeper()
+            self._stored = StoredRows()
 
         def apply(self, change: Change, now: Instant) -> None:
             try:
@@ -50,10 +50,10 @@ def followed(chance: Random, share: float) -> type[Engine]:
             changes = rows.of_decisions(self, [made])
             theirs = rows.of_decisions(self._follower, [followed])
             assert digest_of(followed, theirs) == digest_of(made, changes), _parted(changes, theirs)
-            changes.write(self._keeper)  # type: ignore[arg-type]  # a store in dictionaries
+            changes.write(self._stored)  # type: ignore[arg-type]  # a store in dictionaries
             if chance.random() < share:
                 self._follower = rows.restore(
-                    self.state.workspace, self._keeper.rows(self.state.sequence), self.state.ids
+                    self.state.workspace, self._stored.rows(self.state.sequence), self.state.ids
                 )
                 assert_stand_alike(self, self._follower)
             return made

@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headgate.fleet.engine import onlooker
-from headgate.fleet.engine.onlooker import Tables
+from headgate.fleet.engine import change_tracker
+from headgate.fleet.engine.change_tracker import Tables
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.runtime import historian
@@ -37,7 +37,7 @@ class SeenHistory(History):
         super()._decide()
         engine = engine_of(self.leader)
         if not self.leader.is_behind():
-            self.was[self.clock.now] = onlooker.tables_of(engine, self.clock.now)
+            self.was[self.clock.now] = change_tracker.tables_of(engine, self.clock.now)
 
 
 def told(store: Store, at: Instant) -> Tables:

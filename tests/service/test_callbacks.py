@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from headgate.api import crowds, reading
+from headgate.api import access, reading
 
 from . import fleet, waiting
 from .client import Answer, Client
@@ -135,7 +135,7 @@ def test_a_flood_of_callbacks_is_bounded_and_in_nobody_elses_way(busy: Client) -
         return answers[-1].status == 429
 
     with contextlib.ExitStack() as links:
-        for _ in range(crowds.WITHOUT_TOKEN_EACH):
+        for _ in range(access.WITHOUT_TOKEN_EACH):
             links.enter_context(busy.raw()).sendall(head.encode())
         waiting.until(is_refused, 9)
         assert int(answers[-1].headers["retry-after"]) >= 1

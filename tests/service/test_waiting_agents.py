@@ -8,7 +8,7 @@ import socket
 import threading
 from pathlib import Path
 
-from headgate.api import crowds
+from headgate.api import access
 from headgate.api.routes import claims
 
 from . import waiting
@@ -60,12 +60,12 @@ def test_one_token_has_few_requests_open_that_wait_for_jobs(client: Client) -> N
         return answers[-1].status == 429
 
     with contextlib.ExitStack() as links:
-        for _ in range(crowds.WAITS_EACH):
+        for _ in range(access.WAITS_EACH):
             links.enter_context(_ask(greedy))
         waiting.until(is_refused, 25)
         assert int(answers[-1].headers["retry-after"]) >= 1
         assert (
-            f"greedy has {crowds.WAITS_EACH} requests that wait for jobs open already"
+            f"greedy has {access.WAITS_EACH} requests that wait for jobs open already"
             in answers[-1].sentences
         )
         modest = client.token_with("modest", permissions=["read", "job:run"])
@@ -83,7 +83,7 @@ def test_a_token_of_another_workspace_with_the_same_name_is_somebody_else(
         one.token_with("edge", permissions=["read", "job:run"], agents=["edge"]) for one in (client, other)
     )
     with contextlib.ExitStack() as links:
-        for _ in range(crowds.WAITS_EACH):
+        for _ in range(access.WAITS_EACH):
             links.enter_context(_ask(greedy))
         waiting.until(
             lambda: greedy.call("POST", "/v1/job-agents/edge/claim", {"waitSeconds": 0}).status == 429, 25

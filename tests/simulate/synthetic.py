@@ -1,4 +1,4 @@
-"""A made-up run to test the onlookers with: objects, jobs and groups as an engine would report them."""
+"""A made-up run to test promises with: objects, jobs and groups as an engine would report them."""
 
 from typing import Any
 
@@ -65,7 +65,7 @@ def allowed_by(policy: model.Policy, rule: model.Rule, **details: object) -> Gat
     return GateResult(BoundRule(policy, rule), rule.kind, decisions.allowed("fine", **details))
 
 
-class Onlooker:
+class ObservedFleet:
     """A watch over a fleet of four nodes and one deployment, `api`, in one environment, `prod`."""
 
     def __init__(self, *policies: changes.Put) -> None:

@@ -13,7 +13,7 @@ from headgate.fleet.engine import snapshot
 from headgate.fleet.gates import gates
 from headgate.fleet.model import objects as model
 from headgate.fleet.rules import approval
-from headgate.fleet.state import catalog, holds, state, waiting, wakes
+from headgate.fleet.state import catalog, holds, state, wakes
 from headgate.kernel import decisions
 from headgate.kernel.wakes import Wake
 
@@ -229,9 +229,9 @@ def test_a_freeze_that_nobody_heeds(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_vote_that_wakes_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     def fault(patched: pytest.MonkeyPatch) -> None:
-        original = waiting.Waiting.happened
+        original = wakes.Waiting.happened
         patched.setattr(
-            waiting.Waiting,
+            wakes.Waiting,
             "happened",
             lambda self, reason: original(self, reason) if reason[0] != "votes" else None,
         )
@@ -260,8 +260,8 @@ def test_a_group_whose_released_slot_is_free_and_that_does_not_go_on(
 
 def test_a_unit_that_waits_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     def fault(patched: pytest.MonkeyPatch) -> None:
-        original = waiting.Waiting.wait
-        patched.setattr(waiting.Waiting, "wait", lambda self, unit, *_: original(self, unit, (), None))
+        original = wakes.Waiting.wait
+        patched.setattr(wakes.Waiting, "wait", lambda self, unit, *_: original(self, unit, (), None))
 
     found = broken_by(monkeypatch, fault, publish(), objects=[*fleet(), ASKED])
     assert "NoStuckWithoutReason" in found
@@ -291,9 +291,9 @@ def test_a_call_that_nobody_hears(monkeypatch: pytest.MonkeyPatch, topic: str) -
     """Nobody votes or skips in the run: the promise finds out by doing so itself."""
 
     def fault(patched: pytest.MonkeyPatch) -> None:
-        original = waiting.Waiting.happened
+        original = wakes.Waiting.happened
         patched.setattr(
-            waiting.Waiting,
+            wakes.Waiting,
             "happened",
             lambda self, wake: original(self, wake) if wake[0] != topic else None,
         )

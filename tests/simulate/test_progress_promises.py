@@ -10,14 +10,14 @@ from headgate.promises import driving, waking
 from headgate.promises.base import RunEnding, Unconverged
 from headgate.promises.driving import WakeDriver
 
-from .synthetic import IDS, START, Onlooker, group, job, put, version
+from .synthetic import IDS, START, ObservedFleet, group, job, put, version
 
 LATER = START + instants.seconds(60)
 
 
-def fleet_on(tag: str, *policies: changes.Put) -> Onlooker:
+def fleet_on(tag: str, *policies: changes.Put) -> ObservedFleet:
     """v1, v2 and v3 are published one after another, and the tag runs on node-1."""
-    fleet = Onlooker(*policies)
+    fleet = ObservedFleet(*policies)
     for number, one in enumerate(("v2", "v3"), start=1):
         fleet.accept(version("api", one, createdAt=f"2026-03-01T09:0{number}:00Z"))
     first = job(tag=tag)
@@ -78,7 +78,7 @@ def test_an_order_for_another_target_and_a_retry_send_nobody_back() -> None:
 
 
 def test_work_that_a_fresh_look_finds_was_missed() -> None:
-    fleet = Onlooker()
+    fleet = ObservedFleet()
     fleet.watch.looked_afresh([])
     assert fleet.broken == []
     fleet.watch.looked_afresh(["deploy v1 on api/prod/node-1 starts"])
@@ -86,7 +86,7 @@ def test_work_that_a_fresh_look_finds_was_missed() -> None:
 
 
 def _ended_with(member: records.Member, *accepted: changes.Change) -> list[str]:
-    fleet = Onlooker()
+    fleet = ObservedFleet()
     for change in accepted:
         fleet.accept(change)
     fleet.watch.on_group_changed(group(members=[member]))
@@ -106,7 +106,7 @@ def test_a_group_that_is_frozen_or_has_no_version_for_its_hook_is_held() -> None
 
 
 def test_a_wake_up_that_does_not_wake_is_none() -> None:
-    fleet = Onlooker()
+    fleet = ObservedFleet()
     unit = Unconverged("api/prod/node-1", "waiting", "votes", "votes", (("pending", "waits"),), False)
     fleet.watch.ended(RunEnding(START, False, False, None, (unit,)))
     assert fleet.broken == ["NoStuckWithoutReason"]

@@ -8,7 +8,7 @@ from headgate.promises import ALL, FLEET, GRAPH, WORKLOAD
 from headgate.promises.base import RunEnding, Unconverged
 from headgate.promises.no_gate_skipped import NoGateSkipped
 
-from .synthetic import START, Onlooker, group, job, put, version
+from .synthetic import START, ObservedFleet, group, job, put, version
 
 
 def limited(value: int, kind: str = "count", **spec: object) -> changes.Put:
@@ -28,14 +28,14 @@ def test_a_promise_is_one_file_for_all_levels() -> None:
 
 
 def test_a_target_has_at_most_one_live_job() -> None:
-    fleet = Onlooker()
+    fleet = ObservedFleet()
     fleet.create(job(id="one"), job(id="two"))
     assert fleet.broken == ["OneJobPerTarget"]
     assert "api/prod/node-1 has the jobs one and two" in fleet.messages
 
 
 def test_a_second_job_after_the_first_has_ended_is_fine() -> None:
-    fleet = Onlooker()
+    fleet = ObservedFleet()
     first = job(id="one")
     fleet.create(first)
     fleet.end(first, "failure")
@@ -44,7 +44,7 @@ def test_a_second_job_after_the_first_has_ended_is_fine() -> None:
 
 
 def test_a_resource_too_many_exceeds_the_budget() -> None:
-    fleet = Onlooker(limited(2))
+    fleet = ObservedFleet(limited(2))
     fleet.create(job("node-1"), job("node-2"))
     assert fleet.broken == []
     fleet.create(job("node-3"))
@@ -53,7 +53,7 @@ def test_a_resource_too_many_exceeds_the_budget() -> None:
 
 
 def test_a_percentage_is_rounded_up() -> None:
-    fleet = Onlooker(limited(30, "percentage"))
+    fleet = ObservedFleet(limited(30, "percentage"))
     fleet.create(job("node-1"), job("node-2"))
     assert fleet.broken == []
     fleet.create(job("node-3"))
@@ -61,14 +61,14 @@ def test_a_percentage_is_rounded_up() -> None:
 
 
 def test_two_jobs_of_one_resource_use_one_slot() -> None:
-    fleet = Onlooker(limited(1))
+    fleet = ObservedFleet(limited(1))
     fleet.accept(put("Deployment", "agent", resourceSelector="true"))
     fleet.create(job("node-1"), job("node-1", deployment="agent"))
     assert fleet.broken == []
 
 
 def test_an_ended_job_gives_its_slot_back_outside_brackets() -> None:
-    fleet = Onlooker(limited(1))
+    fleet = ObservedFleet(limited(1))
     first = job("node-1")
     fleet.create(first)
     fleet.end(first)
@@ -77,7 +77,7 @@ def test_an_ended_job_gives_its_slot_back_outside_brackets() -> None:
 
 
 def test_a_failed_group_still_holds_its_slot() -> None:
-    fleet = Onlooker(limited(1))
+    fleet = ObservedFleet(limited(1))
     held = group("node-1")
     first = job("node-1", group=held.id)
     fleet.watch.on_group_changed(held)
@@ -90,7 +90,7 @@ def test_a_failed_group_still_holds_its_slot() -> None:
 
 
 def test_a_group_that_is_over_or_released_holds_nothing() -> None:
-    fleet = Onlooker(limited(1))
+    fleet = ObservedFleet(limited(1))
     for number, ended in enumerate(("completed", "failed"), start=1):
         held = group(f"node-{number}")
         fleet.create(job(f"node-{number}", group=held.id))
@@ -102,7 +102,7 @@ def test_a_group_that_is_over_or_released_holds_nothing() -> None:
 
 
 def test_a_limit_that_shrinks_takes_nothing_away() -> None:
-    fleet = Onlooker(limited(2))
+    fleet = ObservedFleet(limited(2))
     fleet.create(job("node-1"), job("node-2"))
     fleet.accept(limited(1))
     assert fleet.broken == []
@@ -111,13 +111,13 @@ def test_a_limit_that_shrinks_takes_nothing_away() -> None:
 
 
 def test_a_policy_counts_only_what_its_selector_matches() -> None:
-    fleet = Onlooker(limited(1, selector="deployment.name == 'other'"))
+    fleet = ObservedFleet(limited(1, selector="deployment.name == 'other'"))
     fleet.create(job("node-1"), job("node-2"))
     assert fleet.broken == []
 
 
 def test_nothing_starts_under_a_freeze() -> None:
-    fleet = Onlooker()
+    fleet = ObservedFleet()
     fleet.accept(put("Freeze", "incident", selector="resource.name == 'node-1'", reason="outage"))
     fleet.create(job("node-2"))
     assert fleet.broken == []
@@ -127,21 +127,21 @@ def test_nothing_starts_under_a_freeze() -> None:
 
 
 def test_a_freeze_that_is_over_stops_nothing() -> None:
-    fleet = Onlooker()
+    fleet = ObservedFleet()
     fleet.accept(put("Freeze", "incident", reason="outage", expiresAt=instants.show(START)))
     fleet.create(job("node-1"))
     assert fleet.broken == []
 
 
 def test_a_paused_version_is_not_started() -> None:
-    fleet = Onlooker()
+    fleet = ObservedFleet()
     fleet.accept(changes.SetVersionStatus("api", "v1", "paused"))
     fleet.create(job())
     assert set(fleet.broken) == {"StopIsAbsolute", "NoGateSkipped"}
 
 
 def test_a_job_for_a_deleted_resource_is_a_stale_write() -> None:
-    fleet = Onlooker()
+    fleet = ObservedFleet()
     fleet.accept(changes.Delete("Resource", "node-1"))
     fleet.create(job("node-1"))
     assert "NoStaleWrite" in fleet.broken
@@ -149,7 +149,7 @@ def test_a_job_for_a_deleted_resource_is_a_stale_write() -> None:
 
 
 def test_a_job_dated_in_another_moment_is_a_stale_write() -> None:
-    fleet = Onlooker()
+    fleet = ObservedFleet()
     fleet.create(job(created_at=START - 1))
     assert fleet.broken == ["NoStaleWrite"]
 
@@ -161,7 +161,7 @@ def test_a_verdict_that_is_not_allowed_stops_a_start() -> None:
         verdict: decisions.Verdict
         is_allowed: bool
 
-    fleet = Onlooker()
+    fleet = ObservedFleet()
     pending = Judged(
         None,
         "dependencies",
@@ -182,7 +182,7 @@ def vote(user: str, status: str = "approved") -> changes.Vote:
 
 
 def test_approvals_are_counted_again() -> None:
-    fleet = Onlooker(approval(2))
+    fleet = ObservedFleet(approval(2))
     fleet.accept(vote("ana"))
     fleet.create(job("node-1"))
     assert fleet.broken == ["NoGateSkipped"]
@@ -193,7 +193,7 @@ def test_approvals_are_counted_again() -> None:
 
 
 def test_one_rejection_is_a_veto_until_it_is_withdrawn() -> None:
-    fleet = Onlooker(approval(1))
+    fleet = ObservedFleet(approval(1))
     fleet.accept(vote("ana"))
     fleet.accept(vote("ben", "rejected"))
     fleet.create(job("node-1"))
@@ -204,14 +204,14 @@ def test_one_rejection_is_a_veto_until_it_is_withdrawn() -> None:
 
 
 def test_a_skipped_rule_is_not_judged_again() -> None:
-    fleet = Onlooker(approval(2))
+    fleet = ObservedFleet(approval(2))
     fleet.accept(changes.PutSkip(reason="hotfix", rule="ask", policy="approvals"))
     fleet.create(job())
     assert fleet.broken == []
 
 
 def test_a_skip_holds_for_what_it_names_and_until_it_is_over() -> None:
-    fleet = Onlooker(approval(2))
+    fleet = ObservedFleet(approval(2))
     later = START + instants.seconds(60)
     fleet.accept(changes.PutSkip(reason="hotfix", rule="ask", resource="node-1", expires_at=later))
     fleet.create(job("node-1"))
@@ -225,20 +225,20 @@ def test_a_skip_holds_for_what_it_names_and_until_it_is_over() -> None:
 
 
 def test_a_rule_that_was_not_asked_was_skipped() -> None:
-    fleet = Onlooker(put("Policy", "gated", rules=[{"gate": {"when": ["true"]}}]))
+    fleet = ObservedFleet(put("Policy", "gated", rules=[{"gate": {"when": ["true"]}}]))
     fleet.watch.on_job_created(job(), ())
     assert fleet.broken == ["NoGateSkipped"]
     assert "without being asked about by gated" in fleet.messages
 
 
 def test_a_retry_does_not_pass_the_version_gates_again() -> None:
-    fleet = Onlooker(approval(2))
+    fleet = ObservedFleet(approval(2))
     fleet.create(job(attempt=2))
     assert fleet.broken == []
 
 
 def test_a_version_out_of_scope_does_not_start() -> None:
-    fleet = Onlooker()
+    fleet = ObservedFleet()
     fleet.accept(version("api", "v2", targetSelector="resource.name == 'node-1'"))
     fleet.create(job("node-1", tag="v2"))
     assert fleet.broken == []
@@ -247,7 +247,7 @@ def test_a_version_out_of_scope_does_not_start() -> None:
 
 
 def test_a_scope_that_fails_to_evaluate_includes_the_version() -> None:
-    fleet = Onlooker()
+    fleet = ObservedFleet()
     fleet.accept(version("api", "v2", targetSelector="resource.metadata['tier'] == 'gold'"))
     fleet.create(job("node-1", tag="v2"))
     assert fleet.broken == []
@@ -255,7 +255,7 @@ def test_a_scope_that_fails_to_evaluate_includes_the_version() -> None:
 
 def test_nothing_starts_outside_its_window() -> None:
     nights = {"rrule": "FREQ=DAILY;BYHOUR=22;BYMINUTE=0;BYSECOND=0", "durationMinutes": 60}
-    fleet = Onlooker(put("Policy", "nights", rules=[{"deploymentWindow": nights}]))
+    fleet = ObservedFleet(put("Policy", "nights", rules=[{"deploymentWindow": nights}]))
     fleet.create(job())
     assert fleet.broken == ["NoGateSkipped"]
     assert "outside the window of api" in fleet.messages
@@ -267,15 +267,15 @@ def cycle() -> records.Group:
     return group("node-1", members=members)
 
 
-def ordered_fleet() -> Onlooker:
+def ordered_fleet() -> ObservedFleet:
     rule = {"dependsOn": "deployment.name == 'api'", "appliesTo": "deployment.name == 'agent'"}
-    fleet = Onlooker(put("Policy", "order", rules=[{"deploymentDependency": rule}]))
+    fleet = ObservedFleet(put("Policy", "order", rules=[{"deploymentDependency": rule}]))
     for name in ("drain", "agent", "uncordon"):
         fleet.accept(put("Deployment", name, resourceSelector="true"))
     return fleet
 
 
-def run(fleet: Onlooker, held: records.Group, name: str, kind: str = "deploy") -> None:
+def run(fleet: ObservedFleet, held: records.Group, name: str, kind: str = "deploy") -> None:
     done = job("node-1", deployment=name, group=held.id, kind=kind)
     fleet.create(done)
     fleet.end(done)
@@ -323,7 +323,7 @@ def test_a_post_hook_waits_for_every_member() -> None:
 
 
 def test_a_report_that_is_accepted_and_changes_nothing_is_lost() -> None:
-    fleet = Onlooker()
+    fleet = ObservedFleet()
     fleet.create(job(id="one"))
     fleet.accept(changes.JobReported("one", "successful"))
     fleet.watch.decided()
@@ -331,7 +331,7 @@ def test_a_report_that_is_accepted_and_changes_nothing_is_lost() -> None:
 
 
 def test_a_late_report_for_an_ended_job_may_change_nothing() -> None:
-    fleet = Onlooker()
+    fleet = ObservedFleet()
     ended = job(id="one")
     fleet.create(ended)
     fleet.end(ended)
@@ -341,13 +341,13 @@ def test_a_late_report_for_an_ended_job_may_change_nothing() -> None:
 
 
 def test_decisions_that_differ_after_a_crash_lost_something() -> None:
-    fleet = Onlooker()
+    fleet = ObservedFleet()
     fleet.watch.compared(b'{"created": [1]}', b'{"created": []}')
     assert fleet.broken == ["NoLostEvent"]
 
 
 def test_a_state_that_reads_back_as_another_one_is_no_replay() -> None:
-    fleet = Onlooker()
+    fleet = ObservedFleet()
     fleet.watch.reloaded(b'{"a": 1, "b": 2}', b'{"b": 2, "a": 1}')
     assert fleet.broken == []
     fleet.watch.reloaded(b'{"a": 1}', b'{"a": 1.0}')
@@ -355,7 +355,7 @@ def test_a_state_that_reads_back_as_another_one_is_no_replay() -> None:
 
 
 def test_a_second_report_that_changes_the_job_has_an_effect_twice() -> None:
-    fleet = Onlooker()
+    fleet = ObservedFleet()
     fleet.watch.repeated(job(), False)
     assert fleet.broken == []
     fleet.watch.repeated(job(), True)
@@ -363,7 +363,7 @@ def test_a_second_report_that_changes_the_job_has_an_effect_twice() -> None:
 
 
 def test_a_release_that_runs_already_is_not_started_again() -> None:
-    fleet = Onlooker()
+    fleet = ObservedFleet()
     first = job(id="one")
     fleet.create(first)
     fleet.end(first)
@@ -372,7 +372,7 @@ def test_a_release_that_runs_already_is_not_started_again() -> None:
 
 
 def test_a_person_may_ask_for_the_same_release_again() -> None:
-    fleet = Onlooker()
+    fleet = ObservedFleet()
     first = job(id="one")
     fleet.create(first)
     fleet.end(first)
@@ -386,41 +386,41 @@ def ending(*unconverged: Unconverged, was_cut: bool = False) -> RunEnding:
 
 
 def test_a_target_that_waits_for_nothing_is_stuck() -> None:
-    fleet = Onlooker()
+    fleet = ObservedFleet()
     fleet.watch.ended(ending(Unconverged("api/prod/node-1", "waiting", "", "a slot")))
     assert fleet.broken == ["NoStuckWithoutReason"]
 
 
 def test_a_target_that_nothing_wakes_is_stuck() -> None:
-    fleet = Onlooker()
+    fleet = ObservedFleet()
     fleet.watch.ended(ending(Unconverged("api/prod/node-1", "waiting", "waits for a vote", "")))
     assert fleet.broken == ["NoStuckWithoutReason"]
     assert "nothing wakes it" in fleet.messages
 
 
 def test_a_target_that_waits_with_every_gate_open_makes_no_progress() -> None:
-    fleet = Onlooker()
+    fleet = ObservedFleet()
     unit = Unconverged("api/prod/node-1", "waiting", "its turn", "a slot", (("allowed", "fine"),))
     fleet.watch.ended(ending(unit))
     assert fleet.broken == ["MonotoneProgress"]
 
 
 def test_a_run_that_was_cut_short_may_leave_work() -> None:
-    fleet = Onlooker()
+    fleet = ObservedFleet()
     unit = Unconverged("api/prod/node-1", "waiting", "its turn", "a slot", (("allowed", "fine"),))
     fleet.watch.ended(ending(unit, was_cut=True))
     assert fleet.broken == []
 
 
 def test_a_target_held_back_by_a_gate_has_its_reason() -> None:
-    fleet = Onlooker()
+    fleet = ObservedFleet()
     unit = Unconverged("api/prod/node-1", "waiting", "", "votes", (("pending", "waits for 1 approval"),))
     fleet.watch.ended(ending(unit))
     assert fleet.broken == []
 
 
 def test_a_message_is_the_promise_and_the_fact() -> None:
-    fleet = Onlooker()
+    fleet = ObservedFleet()
     fleet.accept(changes.SetVersionStatus("api", "v1", "rejected"))
     fleet.create(job())
     assert fleet.messages == (

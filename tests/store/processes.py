@@ -28,7 +28,7 @@ def write_until_killed(url: str) -> None:
     for _ in itertools.count():
         with store.begin(HOME) as transaction:
             append(transaction, b"{}")
-            number = transaction.head()
+            number = transaction.head
         sys.stdout.write(f"{number}\n")
         sys.stdout.flush()
 

@@ -28,7 +28,7 @@ def _second_waits(one: Store, other: Store) -> bool:
 
     def second() -> None:
         with other.begin(HOME) as transaction:
-            heads.append(transaction.head())
+            heads.append(transaction.head)
             begun.set()
 
     with ThreadPoolExecutor(1) as threads:

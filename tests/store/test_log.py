@@ -23,7 +23,7 @@ from .values import (
 
 def test_an_empty_log_has_the_head_zero(store: Store) -> None:
     with store.begin(HOME) as transaction:
-        assert transaction.head() == 0
+        assert transaction.head == 0
     assert store.head(HOME) == 0
 
 
@@ -40,7 +40,7 @@ def test_entries_come_back_as_they_were_appended(store: Store) -> None:
 def test_the_head_is_the_newest_entry(store: Store) -> None:
     with store.begin(HOME) as transaction:
         append(transaction, b"1", b"2")
-        assert transaction.head() == 2
+        assert transaction.head == 2
     with store.begin(HOME) as transaction:
         append(transaction, b"3")
     assert store.head(HOME) == 3
@@ -101,7 +101,7 @@ def test_workspaces_have_logs_of_their_own(store: Store) -> None:
     with store.begin(HOME) as transaction:
         append(transaction, b"1")
     with store.begin("other") as transaction:
-        assert transaction.head() == 0
+        assert transaction.head == 0
         append(transaction, b"2")
     assert payloads(store) == [b"1"]
     assert payloads(store, "other") == [b"2"]

@@ -27,7 +27,7 @@ def scenario_files() -> list[Path]:
     return [file for file in found if "kind: Scenario" in file.read_text("utf-8")]
 
 
-class RowKeeper:
+class StoredRows:
     """Keeps rows in dictionaries, as a store would."""
 
     def __init__(self) -> None:
@@ -75,13 +75,13 @@ class Kept:
     """Stands behind every engine's `decide`. After a crash step two engines decide the same, one after the other."""
 
     def __init__(self) -> None:
-        self.keeper = RowKeeper()
+        self.stored = StoredRows()
         self.count = 0
         self.now = 0
         self.newest: Engine | None = None
 
     def decided(self, engine: Engine, made: Decisions) -> None:
-        rows.of_decisions(engine, [made]).write(self.keeper)  # type: ignore[arg-type]
+        rows.of_decisions(engine, [made]).write(self.stored)  # type: ignore[arg-type]
         self.newest = engine
         self.count += 1
         if self.count <= COMPARED_ALWAYS or self.count % COMPARED_EVERY == 0:
@@ -91,7 +91,7 @@ class Kept:
         engine = self.newest
         assert engine is not None
         assert_stand_alike(
-            engine, rows.restore("default", self.keeper.rows(engine.state.sequence), engine.state.ids)
+            engine, rows.restore("default", self.stored.rows(engine.state.sequence), engine.state.ids)
         )
 
 

@@ -99,7 +99,7 @@ def put_orders(store: Store, orders: Sequence[Dispatch]) -> None:
 
 
 def append(transaction: Transaction, *payloads: bytes) -> None:
-    head = transaction.head()
+    head = transaction.head
     transaction.append([entry(head + position, payload) for position, payload in enumerate(payloads, 1)])
 
 

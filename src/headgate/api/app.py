@@ -20,7 +20,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from headgate.api import (
     access,
     authentication,
-    crowds,
     docs_page,
     openapi,
     parameters,
@@ -75,10 +74,6 @@ class _Request(msgspec.Struct):
     principal: Principal = authentication.ANONYMOUS
     workspace: str = ""
 
-    @property
-    def user(self) -> str:
-        return self.principal.user
-
 
 def create_app(
     service: Service,
@@ -113,11 +108,11 @@ class Application:
         self._limits = limits
         self._fallback = fallback
         self._closing = asyncio.Event()
-        self._requests = crowds.Crowd("requests", crowds.REQUESTS_EACH)
-        self._of_agents = crowds.Crowd("requests of agents", crowds.REQUESTS_OF_AGENTS_EACH)
-        self._waits = crowds.Crowd("requests that wait for jobs", crowds.WAITS_EACH)
-        self._streams = crowds.Crowd("streams", crowds.STREAMS_EACH)
-        self._without_token = crowds.Crowd("requests without a token", crowds.WITHOUT_TOKEN_EACH)
+        self._requests = access.Crowd("requests", access.REQUESTS_EACH)
+        self._of_agents = access.Crowd("requests of agents", access.REQUESTS_OF_AGENTS_EACH)
+        self._waits = access.Crowd("requests that wait for jobs", access.WAITS_EACH)
+        self._streams = access.Crowd("streams", access.STREAMS_EACH)
+        self._without_token = access.Crowd("requests without a token", access.WITHOUT_TOKEN_EACH)
         about = service_routes.routes(ready, metrics, lambda: self.openapi_json, lambda: self._docs)
         self.routes = (*routes, *about)
         self._router = Router(self.routes)
@@ -197,7 +192,7 @@ class Application:
                     return responding.encoded(await self._unless_over(request, answering))
                 answer = await _finished(match.route.handler(call), match.route, call)
                 if answer.stream is not None:
-                    self._streams.check(request.principal.identity, request.user)
+                    self._streams.check(request.principal.identity, request.principal.user)
                 return responding.encoded(answer)
         except ClientGoneError:
             raise
@@ -237,7 +232,9 @@ class Application:
         """Who is asked first, so that strangers neither learn anything nor make the service read their bodies."""
         route, headers = match.route, request.headers
         if route.permission is not None:
-            request.principal = await self._authenticate(self._authorization(request.method, headers))
+            request.principal = await self._authenticate(
+                sessions.authorization(request.method, headers, self._service.public_url)
+            )
         principal = request.principal
         query = parameters.parse_query(
             request.query, access.declared_query(route), takes_others=route.takes_other_query
@@ -274,10 +271,7 @@ class Application:
             line=ClientConnection(functools.partial(responding.until_gone, request.receive), self._closing),
         )
 
-    def _authorization(self, method: str, headers: Headers) -> str | None:
-        return sessions.authorization(method, headers, self._service.public_url)
-
-    def _crowds_of(self, route: Route, principal: Principal) -> Iterator[tuple[crowds.Crowd, str, str]]:
+    def _crowds_of(self, route: Route, principal: Principal) -> Iterator[tuple[access.Crowd, str, str]]:
         if route.permission is None:
             yield self._without_token, route.operation, route.operation
             return
@@ -308,7 +302,7 @@ class Application:
             self.metrics.stream_opened(request.operation)
             try:
                 ends = (self._closing.wait(), self._until_refused(request))
-                with self._streams.one_of(request.principal.identity, request.user):
+                with self._streams.one_of(request.principal.identity, request.principal.user):
                     await responding.send_stream(answer, headers, scope, request.receive, send, ends)
             finally:
                 self.metrics.stream_closed()
@@ -326,7 +320,9 @@ class Application:
         while True:
             await asyncio.sleep(STREAM_CHECK_SECONDS)
             try:
-                principal = await self._authenticate(self._authorization("GET", request.headers))
+                principal = await self._authenticate(
+                    sessions.authorization("GET", request.headers, self._service.public_url)
+                )
                 access.check(request.route, principal, request.workspace)
             except Refusal:
                 return
@@ -348,7 +344,7 @@ def _request(scope: Scope, receive: Receive) -> _Request:
 
 
 def _headers(request: _Request, answer: Answer) -> dict[str, str]:
-    caching = "no-store" if request.user or answer.status >= 400 else "no-cache"
+    caching = "no-store" if request.principal.user or answer.status >= 400 else "no-cache"
     return {
         "Cache-Control": caching,
         "X-Content-Type-Options": "nosniff",
@@ -368,7 +364,7 @@ def _line(request: _Request, answer: Answer, seconds: float) -> str:
             "status": answer.status,
             "milliseconds": round(seconds * 1000, 3),
             "bytes": len(answer.document or b""),
-            "user": request.user,
+            "user": request.principal.user,
             "workspace": request.workspace,
         }
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
@@ -14,7 +15,6 @@ from headgate.api import (
     objects,
     pruning,
     refusals,
-    replies,
 )
 from headgate.api.calls import Refusal, Request
 from headgate.fleet.engine import differences, manifests
@@ -53,8 +53,8 @@ async def parse(call: Request) -> list[Manifest]:
     if call.body is not None:
         given = call.body.get("manifests") if isinstance(call.body, dict) else None
         found = list(given) if isinstance(given, list) else []
-        return await replies.in_thread(parse_all, found, call.workspace)
-    return await replies.in_thread(_parse_text, call.raw_body, call.workspace)
+        return await asyncio.to_thread(parse_all, found, call.workspace)
+    return await asyncio.to_thread(_parse_text, call.raw_body, call.workspace)
 
 
 def _parse_text(body: bytes, workspace: str) -> list[Manifest]:

@@ -11,7 +11,6 @@ import msgspec
 from headgate.api import permissions, tokens
 from headgate.api.calls import Principal, Refusal
 from headgate.api.problems import RefusalWithHeaders
-from headgate.api.token_uses import TokenUses
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.store.port import Store, Token
@@ -40,7 +39,7 @@ class Authenticator:
         self._store = store
         self._clock = clock
         self._oidc = oidc
-        self._uses = TokenUses(store, clock)
+        self._uses = tokens.TokenUses(store, clock)
         self._remembered: dict[str, _Remembered] = {}
 
     async def __call__(self, authorization: str | None) -> Principal:

@@ -13,7 +13,7 @@ from headgate.api.connected_clusters import ConnectedClusters
 from headgate.api.login_codes import LoginCodes
 from headgate.kernel.explanations import ExplanationTree
 from headgate.kernel.instants import Instant
-from headgate.runtime.commands import Caller, Command, Idempotency, Question, Reply
+from headgate.runtime.commands import Caller, Command, Idempotency, Question
 from headgate.runtime.health import Health
 from headgate.store.port import Store
 
@@ -32,19 +32,10 @@ class WorkerPort(Protocol):
         command: Command[Result],
         caller: Caller,
         *,
+        idempotency: Idempotency | None = None,
         alone: bool = False,
-    ) -> Result: ...
-
-    async def submit_once(
-        self,
-        workspace: str,
-        command: Command[Reply],
-        caller: Caller,
-        idempotency: Idempotency | None,
-        *,
-        alone: bool = False,
-    ) -> Reply:
-        """The same key and request again gives the same Reply without doing it again."""
+    ) -> Result:
+        """A Reply is remembered by its key: the same request again gives the same one without doing it again."""
         ...
 
     async def ask(self, workspace: str, question: Question[Result]) -> Result: ...

@@ -8,7 +8,7 @@ import msgspec
 
 from headgate.api.rollout_views import ExplanationTreeView
 from headgate.kernel.documents import Moment
-from headgate.operator.looking.summaries import GraphNode, GraphSummary, SetSummary
+from headgate.operator.observation.summaries import GraphNode, GraphSummary, SetSummary
 
 
 class ConnectedClusterView(msgspec.Struct, rename="camel"):

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from headgate.api import etags, objects
+from headgate.api import objects, replies
 from headgate.api.calls import Parameter
 from headgate.fleet.cycles import hooks
 from headgate.fleet.engine import concerns
@@ -64,7 +64,7 @@ def reply(state: State, status: int, thing: Object) -> Reply:
 
 def reply_with(status: int, written: dict[str, Any], concern: Concern | None) -> Reply:
     """The ETag is the object's own: whom it concerns may change without it."""
-    etag = etags.of(msgspec.json.encode(written))
+    etag = replies.etag_of(msgspec.json.encode(written))
     if concern is not None:
         written = {**written, "concerns": document(concern)}
     return Reply(status, msgspec.json.encode(written), etag)

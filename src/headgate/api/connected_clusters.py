@@ -33,8 +33,8 @@ from headgate.kubernetes.errors import (
 from headgate.kubernetes.resources import ApiResource
 from headgate.operator.crds import graphs as graph_kinds
 from headgate.operator.crds import workloads as workload_kinds
-from headgate.operator.looking import graphs, listing, one_object, orders
-from headgate.operator.looking.one_object import SeenObject
+from headgate.operator.observation import graphs, listing, one_object, orders
+from headgate.operator.observation.one_object import SeenObject
 
 LIST_SECONDS = 5.0
 LOOK_SECONDS = 20.0
@@ -173,7 +173,7 @@ class ConnectedClusters:
             return viewer.sees(HeldObject(held.cluster, held.resource, item))
 
         async def work(cluster: ReachedCluster) -> SeenObject | None:
-            return await one_object.look_at(
+            return await one_object.observe_read(
                 cluster.client, cluster.discovery, held.resource, held.item, self._clock(), shows
             )
 

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 
 import msgspec
 
-from headgate.api import rehearsing, replies, sightings
+from headgate.api import rehearsing, sightings
 from headgate.api.calls import Request
 from headgate.api.rollout_views import ExpectedRollout, ExpectedStart
-from headgate.fleet.engine.onlooker import Row
+from headgate.fleet.engine.change_tracker import Row
 from headgate.kernel import instants, rendering
 from headgate.kernel.documents import Moment
 from headgate.kernel.instants import Instant
@@ -97,13 +97,13 @@ def age_seconds(call: Request, forecast: Forecast) -> int:
 async def _newest(call: Request, *, is_watched: bool) -> tuple[_Kept, bool]:
     """Those who ask while one is made are given the same."""
     async with _making.setdefault(call.workspace, asyncio.Lock()):
-        position = await replies.in_thread(call.service.store.head, call.workspace)
+        position = await asyncio.to_thread(call.service.store.head, call.workspace)
         kept = _kept.get(call.workspace)
         if kept is None or not kept.is_good(position) or (is_watched and kept.seen is None):
             kept = await _made(call, position, is_watched)
             _keep(call.workspace, kept)
             document = msgspec.json.encode(kept.forecast)
-            await replies.in_thread(call.service.store.put_document, call.workspace, KIND, KIND, document)
+            await asyncio.to_thread(call.service.store.put_document, call.workspace, KIND, KIND, document)
     return kept, kept.forecast.position == position
 
 
@@ -135,7 +135,7 @@ def finishes(forecast: Forecast | None) -> dict[tuple[str, str], dict[str, str |
 
 
 async def _made(call: Request, position: int, is_watched: bool) -> _Kept:
-    durations = await replies.in_thread(call.service.store.typical_durations, call.workspace)
+    durations = await asyncio.to_thread(call.service.store.typical_durations, call.workspace)
     copy = await rehearsing.copy_of(call)
     asked_at = time.monotonic()
 

@@ -24,7 +24,7 @@ from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Rejected
 from headgate.kubernetes.errors import ApiError, ForbiddenError, NotFoundError, UnauthorizedError
 from headgate.kubernetes.resources import ApiResource, Document
-from headgate.operator.looking import one_object
+from headgate.operator.observation import one_object
 from headgate.runtime.commands import EngineView
 from headgate.workload import model as workload
 

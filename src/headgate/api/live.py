@@ -18,7 +18,7 @@ import msgspec
 
 from headgate.api import replies, sightings
 from headgate.api.calls import Request
-from headgate.fleet.engine.onlooker import Onlooker, Row, Tables
+from headgate.fleet.engine.change_tracker import ChangeTracker, Row, Tables
 from headgate.runtime.commands import EngineView
 
 SLICE_SECONDS = 0.02
@@ -42,8 +42,8 @@ class SeenRows:
 
     def __init__(self) -> None:
         self.number = 0
-        self._onlooker = Onlooker()
-        self._tables: Tables = {table: {} for table in self._onlooker.tables}
+        self._tracker = ChangeTracker()
+        self._tables: Tables = {table: {} for table in self._tracker.tables}
         self._looked_up: deque[Row] = deque()
         self._changed: dict[Key, int] = {}
         self._complete_since = 0
@@ -72,9 +72,9 @@ class SeenRows:
     def _look(self, view: EngineView) -> bool:
         """In the engine's thread. Whoever asked may be gone by the end of it; what was seen is others' too, and waits."""
         ends = time.monotonic() + SLICE_SECONDS
-        self._looked_up += self._onlooker.look(view.engine, view.now, lambda: time.monotonic() > ends)
-        view.engine.onlooker = self._onlooker
-        return not self._onlooker.has_to_look
+        self._looked_up += self._tracker.changes(view.engine, view.now, lambda: time.monotonic() > ends)
+        view.engine.tracker = self._tracker
+        return not self._tracker.is_behind
 
     def _note(self) -> None:
         while self._looked_up:
@@ -116,7 +116,7 @@ class SeenRows:
         What is gathered here is written in a thread, for it may be long."""
         if number is None or number < self._complete_since:
             every = {table: dict(rows) for table, rows in self._tables.items()}
-            return "state", await replies.in_thread(_all, every)
+            return "state", await asyncio.to_thread(_all, every)
         keys = []
         for key, changed in reversed(self._changed.items()):
             if changed <= number:
@@ -125,7 +125,7 @@ class SeenRows:
         if not keys:
             return None
         rows = [(*key, self._tables[key[0]].get(key[1])) for key in reversed(keys)]
-        return "changes", await replies.in_thread(_some, rows)
+        return "changes", await asyncio.to_thread(_some, rows)
 
 
 def _all(tables: Tables) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from functools import partial
 from typing import TypeVar
 
 import msgspec
@@ -42,11 +42,6 @@ def parse(kind: str, body: object, workspace: str) -> Parsed:
     return Parsed(found, "id" in metadata)
 
 
-def flat_paths() -> AbstractContextManager[None]:
-    """Problems are named by the keys of the flat document."""
-    return renamed(_flat)
-
-
 def _flat(path: str) -> str:
     if path in ("spec", "metadata"):
         return ""
@@ -54,6 +49,10 @@ def _flat(path: str) -> str:
         if path.startswith((f"{wrapping}.", f"{wrapping}[")):
             return path[len(wrapping) :].removeprefix(".")
     return path
+
+
+flat_paths = partial(renamed, _flat)
+"""Problems are named by the keys of the flat document."""
 
 
 def with_id(thing: Object, id_: str) -> Object:

@@ -7,6 +7,7 @@ between which others are served, and has a bound too.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -84,7 +85,7 @@ async def check_object(call: Request, thing: Object, path: str) -> None:
 
 async def _check(call: Request, given: _Given, spent: int = 0) -> int:
     """The steps that it takes and those that were spent before."""
-    program = await replies.in_thread(_long_one, given)
+    program = await asyncio.to_thread(_long_one, given)
     if program is None:
         return spent
     names = await replies.ask(call, partial(_names, given))

@@ -6,6 +6,7 @@ last, so that nothing is missing for a moment that stays. Whoever is interrupted
 
 from __future__ import annotations
 
+import asyncio
 import gc
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
@@ -110,7 +111,7 @@ async def put(call: Request, wanted: Set) -> Reply:
             return known
         await _check(call, wanted, frozenset(gone))
         result = await _put_in_steps(call, wanted, gone, held)
-        reply = await replies.in_thread(_reply, result)
+        reply = await asyncio.to_thread(_reply, result)
         return await stepping.last(call, lambda context: reply)
 
 
@@ -300,7 +301,7 @@ class _Held:
         self._lease = lease
 
     async def keep(self) -> None:
-        if not await replies.in_thread(self._store.renew_lease, self._lease, LEASE_SECONDS):
+        if not await asyncio.to_thread(self._store.renew_lease, self._lease, LEASE_SECONDS):
             raise problems.unavailable("another server puts a set of this provider now")
 
 
@@ -316,13 +317,13 @@ async def _alone(call: Request, provider: str) -> AsyncIterator[_Held]:
     if name not in _HERE:
         _HERE.add(name)
         try:
-            lease = await replies.in_thread(_taken, store, name)
+            lease = await asyncio.to_thread(_taken, store, name)
             if lease is not None:
                 yield _Held(store, lease)
         finally:
             _HERE.discard(name)
             if lease is not None:
-                await replies.in_thread(store.release_lease, lease)
+                await asyncio.to_thread(store.release_lease, lease)
     if lease is None:
         raise problems.unavailable(f"a set of the provider {provider} is being put; try again in a moment")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from headgate.fleet.engine.onlooker import BUDGETS, GROUPS, TARGETS
+from headgate.fleet.engine.change_tracker import BUDGETS, GROUPS, TARGETS
 from headgate.kernel import instants, rendering
 from headgate.kernel.instants import Instant
 

@@ -71,8 +71,8 @@ async def known_answer(call: Request) -> Reply | None:
 
 async def last(call: Request, command: Command[Reply]) -> Reply:
     """The step whose answer is kept under the request's key."""
-    return await call.service.worker_client.submit_once(
-        call.workspace, command, call.caller, call.idempotency, alone=True
+    return await call.service.worker_client.submit(
+        call.workspace, command, call.caller, idempotency=call.idempotency, alone=True
     )
 
 

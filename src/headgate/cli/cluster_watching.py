@@ -21,8 +21,8 @@ from headgate.cli.clusters import AskedCluster, ClusterLocation
 from headgate.kernel import instants
 from headgate.kernel.explanations import ExplanationTree
 from headgate.kubernetes.errors import ApiError, ForbiddenError, UnauthorizedError
-from headgate.operator.looking import news
-from headgate.operator.looking.news import HeardOf
+from headgate.operator.observation import news
+from headgate.operator.observation.news import HeardOf
 from headgate.screens import tables, tree_text
 
 LEAST_SECONDS_BETWEEN = 0.5

@@ -17,8 +17,8 @@ from headgate.kubernetes import objects
 from headgate.kubernetes.errors import NotFoundError
 from headgate.kubernetes.resources import ApiResource
 from headgate.operator.crds import graphs as kinds
-from headgate.operator.looking import graphs, listing, news, orders
-from headgate.operator.looking.news import HeardOf
+from headgate.operator.observation import graphs, listing, news, orders
+from headgate.operator.observation.news import HeardOf
 
 
 def _checked(context: click.Context, parameter: click.Parameter, target: str | None) -> str | None:

@@ -14,8 +14,8 @@ from headgate.kubernetes import objects
 from headgate.kubernetes.errors import NotFoundError
 from headgate.kubernetes.resources import ApiResource
 from headgate.operator.crds import workloads as kinds
-from headgate.operator.looking import listing, news, orders, sets
-from headgate.operator.looking.news import HeardOf
+from headgate.operator.observation import listing, news, orders, sets
+from headgate.operator.observation.news import HeardOf
 from headgate.workload.plan import operate
 
 _NAME = click.argument("name")
@@ -155,7 +155,7 @@ async def _seen(cluster: AskedCluster, name: str) -> tuple[Object, ExplanationTr
         item = objects.read(await cluster.client.get(resource, name, cluster.namespace), resource)
     except (NotFoundError, ValueError):
         raise await _missing(cluster, name, resource) from None
-    seen = await sets.look_at(cluster.client, cluster.discovery, item)
+    seen = await sets.observe_one(cluster.client, cluster.discovery, item)
     return item, seen.explain(item, pairs.now())
 
 

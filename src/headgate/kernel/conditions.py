@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NewType
 
 import msgspec
 
 from headgate.kernel import instants
+from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
 
 Truth = Literal["True", "False", "Unknown"]
+WrittenReason = NewType("WrittenReason", str)
+"""As it stands in a condition that was read, or that the author of a graph writes in words of their own."""
 
 
 class Condition(msgspec.Struct, frozen=True):
     type: str
     status: Truth
-    reason: str
+    reason: Reason | WrittenReason
     message: str = ""
 
 
@@ -36,7 +39,7 @@ def documents(
             {
                 "type": condition.type,
                 "status": condition.status,
-                "reason": condition.reason,
+                "reason": str(condition.reason),
                 "message": condition.message,
                 "observedGeneration": generation,
                 "lastTransitionTime": old["lastTransitionTime"] if is_same else instants.show(now),
@@ -51,7 +54,7 @@ def root(kind: str, parts: Sequence[Condition]) -> Condition:
         for part in parts:
             if part.status == status:
                 return Condition(kind, part.status, part.reason, part.message)
-    return Condition(kind, "True", "Ready")
+    return Condition(kind, "True", Reason.READY)
 
 
 def since(status: Mapping[str, Any], kind: str, truth: Truth) -> Instant | None:

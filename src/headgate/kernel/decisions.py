@@ -16,7 +16,8 @@ Outcome = Literal["allowed", "pending", "denied", "error"]
 
 
 class Reason(StrEnum):
-    """Why a unit does not change. Closed: explain, conditions, events and metrics of all levels share these words."""
+    """Why a unit does not change, and why a condition is what it is. Closed: explain, conditions, events and metrics of all
+    levels share these words."""
 
     ALLOWED = "Allowed"
     # Somebody or something has stopped it.
@@ -60,6 +61,45 @@ class Reason(StrEnum):
     NO_CAPACITY = "NoCapacity"
     TERMINATING = "Terminating"
     NODE_GONE = "NodeGone"
+    # Objects that are not as they should be, as their conditions and events say it.
+    NOT_READY = "NotReady"
+    RESOURCE_DELETING = "ResourceDeleting"
+    RESOLUTION_FAILED = "ResolutionFailed"
+    PROPAGATION_BLOCKED = "PropagationBlocked"
+    RECONCILIATION_SUSPENDED = "ReconciliationSuspended"
+    UNDER_DELETION = "UnderDeletion"
+    INVALID_RESOURCE_GRAPH = "InvalidResourceGraph"
+    FAILED_TO_START = "FailedToStart"
+    INSTANCES_GOING = "InstancesGoing"
+    INSTANCES_LEFT = "InstancesLeft"
+    TAKEN_OVER = "TakenOver"
+    KIND_NOT_HEARD = "KindNotHeard"
+    REPLICAS_UNAVAILABLE = "ReplicasUnavailable"
+    INSUFFICIENT_READY_PODS = "InsufficientReadyPods"
+    INSUFFICIENT_SCHEDULED_PODS = "InsufficientScheduledPods"
+    SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE = "ScheduledReplicasBelowMinAvailable"
+    PROGRESS_DEADLINE_EXCEEDED = "ProgressDeadlineExceeded"
+    ABORTED = "Aborted"
+    PUT_BACK = "PutBack"
+    WRITE_REFUSED = "WriteRefused"
+    # Objects on their way.
+    STARTED = "Started"
+    UPDATING = "Updating"
+    UPDATE_IN_PROGRESS = "UpdateInProgress"
+    PROPAGATING = "Propagating"
+    ON_DELETE = "OnDelete"
+    # Objects as they should be.
+    READY = "Ready"
+    RUNNING = "Running"
+    MANAGED = "Managed"
+    VALID = "Valid"
+    RESOLVED = "Resolved"
+    ALL_RESOURCES_READY = "AllResourcesReady"
+    PROPAGATED = "Propagated"
+    ALL_REPLICAS_AVAILABLE = "AllReplicasAvailable"
+    UPDATE_COMPLETE = "UpdateComplete"
+    SUFFICIENT = "Sufficient"
+    SUFFICIENT_SCHEDULED_PODS = "SufficientScheduledPods"
 
 
 class Sentence(msgspec.Struct, frozen=True):

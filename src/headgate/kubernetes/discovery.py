@@ -101,7 +101,7 @@ class Discovery:
             if self._looked_at != seen:
                 return
             for root in _ROOTS:
-                await self._look_at(root)
+                await self._discover(root)
             self._by_kind = {
                 (resource.api_version, resource.kind): resource
                 for root in _ROOTS
@@ -109,7 +109,7 @@ class Discovery:
             }
             self._looked_at = self._clock()
 
-    async def _look_at(self, root: str) -> None:
+    async def _discover(self, root: str) -> None:
         known = self._parts.get(root)
         headers = {"If-None-Match": known.tag} if known is not None and known.tag else {}
         try:

@@ -71,7 +71,7 @@ class Certificates(msgspec.Struct, frozen=True):
 class Renewal(msgspec.Struct, frozen=True):
     authority: bool
     server: bool
-    look_at: Instant | None = None
+    requeue_at: Instant | None = None
     """When there may be something to do, if there is nothing now."""
 
     @property

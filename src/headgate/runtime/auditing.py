@@ -22,25 +22,22 @@ _DEEPEST = 3
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
-def is_audited(change: Change) -> bool:
-    """Reports of agents and measurements are part of the job's own history."""
-    return not isinstance(change, changes.JobReported | changes.Measured)
+UNAUDITED = (changes.JobReported, changes.Measured)
+"""Reports of agents and measurements are part of the job's own history."""
 
 
 def document_of(state: State, change: Change) -> bytes | None:
     """The object that the change is about, as it stands; None where there is none."""
     kind, name = change.subject
-    thing = _find(state, change, kind, name)
-    return None if thing is None else msgspec.json.encode(thing)
-
-
-def _find(state: State, change: Change, kind: str, name: str) -> object | None:
+    document: object | None = None
     if isinstance(change, changes.Vote):
-        return _votes(state, change)
-    if kind == "Skip":
-        return state.skips.get(name)
-    thing = state.get(kinds.BY_NAME[kind], name) if kind in kinds.BY_NAME else None
-    return None if thing is None else hiding.without_secrets(kind, manifests.describe(thing))
+        document = _votes(state, change)
+    elif kind == "Skip":
+        document = state.skips.get(name)
+    elif kind in kinds.BY_NAME:
+        thing = state.get(kinds.BY_NAME[kind], name)
+        document = None if thing is None else hiding.without_secrets(kind, manifests.describe(thing))
+    return None if document is None else msgspec.json.encode(document)
 
 
 def _votes(state: State, change: changes.Vote) -> object | None:

@@ -85,7 +85,7 @@ class Batch:
         self.refusal = refusal(clock_now, replica.last_at)
 
     def _catch_up(self) -> None:
-        head = self._transaction.head()
+        head = self._transaction.head
         if head < self._replica.position:
             raise DivergedError(f"the log ends at {head}, before position {self._replica.position}")
         if head > self._replica.position:
@@ -142,9 +142,16 @@ class Batch:
             return
         if self.refusal is not None:
             raise clocks.ClockError(self.refusal)
-        is_audited = auditing.is_audited(change)
+        is_audited = not isinstance(change, auditing.UNAUDITED)
         before = auditing.document_of(engine.state, change) if is_audited else None
-        self._take(change)
+        # What is refused leaves nothing behind; what broke may have done a part.
+        self._is_half_done = True
+        try:
+            engine.apply(change, self.now)
+        except Rejected:
+            self._is_half_done = False
+            raise
+        self._is_half_done = False
         self._append("change", entries.encode(change), caller)
         kind = type(change).__name__
         self.kinds[kind] = self.kinds.get(kind, 0) + 1
@@ -218,16 +225,6 @@ class Batch:
             or not change.links.items() <= job.links.items()
         )
 
-    def _take(self, change: Change) -> None:
-        """What is refused leaves nothing behind; what broke may have done a part."""
-        self._is_half_done = True
-        try:
-            self._replica.engine.apply(change, self.now)
-        except Rejected:
-            self._is_half_done = False
-            raise
-        self._is_half_done = False
-
     def _append(self, kind: EntryKind, payload: bytes, caller: Caller | None = None) -> None:
         seq = self._replica.position + len(self._entries) + 1
         user, trace = (caller.user, caller.trace_parent) if caller is not None else ("", None)
@@ -258,7 +255,8 @@ class Batch:
         self.undeliverable = flaws
         if len(rounds) > 1:
             changes = rows.of_decisions(self._replica.engine, rounds)
-        self._write_rounds(rounds, changes)
+            self.decisions = _joined(rounds)
+        self._write_decisions(changes)
 
     def _mark(self, made: Decisions, is_recheck: bool = False) -> rows.Changes:
         """The rows that follow from this decision alone."""
@@ -281,9 +279,8 @@ class Batch:
                 flaws.append(JobReported(job.id, flaw.status, str(flaw)))
         return flaws
 
-    def _write_rounds(self, rounds: list[Decisions], changes: rows.Changes) -> None:
-        engine, transaction = self._replica.engine, self._transaction
-        self.decisions = made = _joined(rounds)
+    def _write_decisions(self, changes: rows.Changes) -> None:
+        made, transaction = self.decisions, self._transaction
         for warning in made.warnings:
             self._recorder.warned(warning)
         for notice in made.notices:
@@ -292,24 +289,24 @@ class Batch:
             if entry is not None:
                 self._audit.append(entry)
         changes.write(transaction)
-        transaction.put("job_dispatch", [dispatching.row(dispatch) for dispatch in self.dispatches])
+        transaction.put("job_dispatch", [msgspec.structs.astuple(one) for one in self.dispatches])
         transaction.cancel_dispatches([job.id for job in made.cancelled])
-        transaction.advance(self._entries[-1].seq, engine.state.sequence)
+        transaction.advance(self._entries[-1].seq, self._replica.engine.state.sequence)
 
     def write(self) -> None:
         """The last thing before the commit."""
         transaction = self._transaction
         transaction.append(self._entries)
-        ended = self.ended = self._recorder.take_ended()
+        self.events, ended = self._recorder.take()
+        self.ended = ended
         workspace = transaction.workspace
         to_stop = [job.id for job in ended if job.status in _STOPPED_FROM_HERE]
         transaction.delete(
             "job_dispatch", [(workspace, job.id) for job in ended if job.status not in _STOPPED_FROM_HERE]
         )
         transaction.cancel_dispatches(to_stop)
-        self.events = self._recorder.take()
         transaction.add_events(self.events)
-        self.newest_event = transaction.newest_event()
+        self.newest_event = transaction.newest_event
         transaction.add_audit(self._audit)
         transaction.put(
             "service_document",
@@ -330,8 +327,6 @@ class Batch:
 
 
 def _joined(rounds: list[Decisions]) -> Decisions:
-    if len(rounds) == 1:
-        return rounds[0]
     return Decisions(
         *(
             tuple(one for made in rounds for one in getattr(made, field))

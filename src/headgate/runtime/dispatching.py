@@ -130,22 +130,3 @@ def _timeout_seconds(config: Mapping[str, object]) -> float:
         return float(given)  # type: ignore[arg-type]
     allowed = f"a number of seconds above 0 and up to {LONGEST_TIMEOUT_SECONDS}"
     raise Rejected((Problem("config.timeoutSeconds", f"is {describe(given)}; allowed is {allowed}"),))
-
-
-def row(dispatch: Dispatch) -> tuple[object, ...]:
-    return (
-        dispatch.workspace,
-        dispatch.job,
-        dispatch.agent,
-        dispatch.type,
-        dispatch.document,
-        dispatch.created_at,
-        dispatch.not_before,
-        dispatch.deadline_at,
-        dispatch.claims,
-        dispatch.claimed_by,
-        dispatch.claimed_until,
-        dispatch.token,
-        dispatch.cancelled,
-        dispatch.state,
-    )

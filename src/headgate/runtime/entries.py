@@ -56,8 +56,7 @@ def signed(change: Change, user: str, now: Instant) -> Change:
     match change:
         case changes.SetVersionStatus(user=""):
             return msgspec.structs.replace(change, user=user)
-        case changes.Put(object=model.Version() as version):
-            marked = rejecting.signed(version, user, now)
-            return change if marked is version else msgspec.structs.replace(change, object=marked)
+        case changes.Put(object=model.Version(status="rejected") as version):
+            return msgspec.structs.replace(change, object=rejecting.signed(version, user, now))
         case _:
             return change

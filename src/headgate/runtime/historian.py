@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
+from headgate.fleet.engine.change_tracker import TARGETS, ChangeTracker, Tables
 from headgate.fleet.engine.engine import Engine
-from headgate.fleet.engine.onlooker import TARGETS, Onlooker, Tables
 from headgate.kernel.identifiers import NamedIds
 from headgate.kernel.instants import Instant
 from headgate.runtime.replica import DivergedError, Replica
@@ -44,7 +44,7 @@ class Historian:
     def __init__(self, store: Store, workspace: Workspace) -> None:
         self._store = store
         self._workspace = workspace
-        self._onlooker = Onlooker()
+        self._tracker = ChangeTracker()
         self._changes: list[Entry] = []
         self._segment = self._piece = self._in_segment = 0
         self._saved_at = 0
@@ -88,9 +88,9 @@ class Historian:
                 replica = Replica(self._workspace, engine, 0, self._workspace.created_at)
             else:
                 replica = Replica.load(self._store, self._workspace)
-            self._onlooker.look(replica.engine, replica.last_at)
+            self._tracker.changes(replica.engine, replica.last_at)
             self._begin_segment(replica)
-        replica.engine.onlooker = self._onlooker
+        replica.engine.tracker = self._tracker
         self._saved_at = replica.position
         return replica
 
@@ -109,8 +109,8 @@ class Historian:
         assert span is not None
         newest = span[1]
         pieces = self._store.history_until(self._workspace.name, newest.until_at)
-        self._onlooker = Onlooker(folded(pieces, newest.until_at))
-        self._onlooker.has_seen_all_of(engine)
+        self._tracker = ChangeTracker(folded(pieces, newest.until_at))
+        self._tracker.attach_up_to_date(engine)
         self._segment, self._piece = newest.segment, newest.piece + 1
         self._in_segment = SEGMENT_CHANGES if len(pieces) > 1 else 0
 
@@ -121,8 +121,8 @@ class Historian:
         except DivergedError:
             self._write()
             self._replica = replica = Replica.load(self._store, self._workspace)
-        if not self._onlooker.is_beside(replica.engine):
-            replica.engine.onlooker = self._onlooker
+        if not self._tracker.is_attached_to(replica.engine):
+            replica.engine.tracker = self._tracker
             self._look(replica, replica.last_at)
         elif entry.kind == "decided":
             self._look(replica, entry.at)
@@ -130,7 +130,7 @@ class Historian:
             self._write()
 
     def _look(self, replica: Replica, now: Instant) -> None:
-        self._changes += [(now, *row) for row in self._onlooker.look(replica.engine, now)]
+        self._changes += [(now, *row) for row in self._tracker.changes(replica.engine, now)]
 
     def _write(self) -> None:
         """What has changed since the last time; nothing is written for entries that changed nothing anybody sees."""
@@ -143,14 +143,14 @@ class Historian:
             self._store.add_history(self._workspace.name, [piece])
             self._piece += 1
             self._in_segment += len(changes)
-            if self._in_segment >= max(SEGMENT_CHANGES, len(self._onlooker.tables[TARGETS])):
+            if self._in_segment >= max(SEGMENT_CHANGES, len(self._tracker.tables[TARGETS])):
                 self._begin_segment(self._replica)
         if self.position - self._saved_at >= ENTRIES_BETWEEN_ENGINES:
             self.save()
 
     def _begin_segment(self, replica: Replica) -> None:
         self._segment, self._piece, self._in_segment = replica.position, 1, 0
-        document = msgspec.json.encode(self._onlooker.tables)
+        document = msgspec.json.encode(self._tracker.tables)
         piece = HistoryPiece(self._segment, 0, replica.last_at, replica.position, replica.last_at, document)
         self._store.add_history(self._workspace.name, [piece])
 

@@ -30,15 +30,13 @@ class Recorder:
         self.now: Instant = 0
         self.is_muted = False
         self._events: list[Event] = []
-        self.ended: list[records.Job] = []
+        self._ended: list[records.Job] = []
 
-    def take(self) -> list[Event]:
-        events, self._events = self._events, []
-        return events
-
-    def take_ended(self) -> list[records.Job]:
-        ended, self.ended = self.ended, []
-        return ended
+    def take(self) -> tuple[list[Event], list[records.Job]]:
+        """What was told since the last time, and the jobs that ended."""
+        taken = self._events, self._ended
+        self._events, self._ended = [], []
+        return taken
 
     def _add(self, type_: str, kind: str, name: str, message: str, data: object) -> None:
         """A message may quote whatever an agent said; no database takes a NUL in text."""
@@ -76,7 +74,7 @@ class Recorder:
             return
         self._job(f"job.{job.status}", job)
         if job.status in model.JOB_TERMINAL:
-            self.ended.append(job)
+            self._ended.append(job)
 
     def _job(self, type_: str, job: records.Job) -> None:
         message = f": {job.message}" if job.message else ""

@@ -261,15 +261,11 @@ class Worker:
         if outcome.has_written:
             self._hint_is_due = True
         if outcome.has_written or outcome.measurements:
-            self._tell(engine.workspace.name, outcome)
+            try:
+                self.after_commit(engine.workspace.name, outcome)
+            except Exception:  # what is done is done, whether or not everybody can be told
+                _log.exception("what follows a commit of %s failed", engine.workspace.name)
         return outcome.left
-
-    def _tell(self, workspace: str, outcome: AfterCommit) -> None:
-        """What is done is done, whether or not everybody can be told."""
-        try:
-            self.after_commit(workspace, outcome)
-        except Exception:
-            _log.exception("what follows a commit of %s failed", workspace)
 
     def _engine_of(self, workspace: str) -> WorkspaceEngine:
         if workspace not in self._engines:

@@ -8,7 +8,7 @@ import threading
 import time
 from typing import TypeVar
 
-from headgate.runtime.commands import Caller, Command, Idempotency, Question, Reply
+from headgate.runtime.commands import Caller, Command, Idempotency, Question
 from headgate.runtime.worker import Worker
 
 Result = TypeVar("Result")
@@ -24,19 +24,14 @@ class WorkerClient:
         self._waiting: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
 
     async def submit(
-        self, workspace: str, command: Command[Result], caller: Caller, *, alone: bool = False
-    ) -> Result:
-        return await asyncio.wrap_future(self._worker.submit(workspace, command, caller, alone=alone))
-
-    async def submit_once(
         self,
         workspace: str,
-        command: Command[Reply],
+        command: Command[Result],
         caller: Caller,
-        idempotency: Idempotency | None,
         *,
+        idempotency: Idempotency | None = None,
         alone: bool = False,
-    ) -> Reply:
+    ) -> Result:
         return await asyncio.wrap_future(
             self._worker.submit(workspace, command, caller, idempotency=idempotency, alone=alone)
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
@@ -326,7 +327,7 @@ class WorkspaceEngine:
             ],
             undeliverable=batch.undeliverable,
             agent_types=frozenset(dispatch.type for dispatch in batch.dispatches),
-            created=_by_kind(batch.decisions.created),
+            created=Counter(job.kind for job in batch.decisions.created),
             kinds=batch.kinds,
             newest_event=batch.newest_event,
             ended=batch.ended,
@@ -344,13 +345,6 @@ class WorkspaceEngine:
             if time.monotonic() >= ends:
                 return list(items[count:])
         return []
-
-
-def _by_kind(jobs: Sequence[Job]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for job in jobs:
-        counts[job.kind] = counts.get(job.kind, 0) + 1
-    return counts
 
 
 class _View:

@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
+from headgate.fleet.engine.change_tracker import ChangeTracker, Row
 from headgate.fleet.engine.engine import Engine
-from headgate.fleet.engine.onlooker import Onlooker, Row
 from headgate.fleet.model import changes, records
 from headgate.fleet.model import objects as model
 from headgate.fleet.model.changes import Change, Object
@@ -130,8 +130,8 @@ def foresee(
     watch = Recording(mirror if mirror is not None else Mirror(), now, checked=())
     rollout = SimulatedFleet(engine, watch, workers)
     if is_watched:
-        engine.onlooker = Onlooker()
-        engine.onlooker.look(engine, now)
+        engine.tracker = ChangeTracker()
+        engine.tracker.changes(engine, now)
     past = {job.id for job in engine.jobs.values() if job.status not in model.JOB_LIVE}
     _take_over(rollout, now)
     rollout.deliver(now)

@@ -8,8 +8,8 @@ from typing import Any, Protocol
 import msgspec
 
 from headgate.fleet.engine import explain_tree
+from headgate.fleet.engine.change_tracker import Row
 from headgate.fleet.engine.engine import Decisions, Engine
-from headgate.fleet.engine.onlooker import Row
 from headgate.fleet.model import changes, records
 from headgate.fleet.model import objects as model
 from headgate.fleet.state.state import Notice, Unobserved
@@ -47,7 +47,7 @@ class SimulatedFleet:
         self.warnings: list[Warned] = []
         self.notices: list[tuple[Instant, Notice]] = []
         self.seen: list[tuple[Instant, Row]] = []
-        """What anybody could see change, where an onlooker stands beside the engine."""
+        """What anybody could see change, where a tracker is attached to the engine."""
         self._workers = workers
         self._repeats_left = repeats
         self._survivor: Engine | None = None
@@ -102,8 +102,8 @@ class SimulatedFleet:
     def decide(self, now: Instant) -> None:
         decisions = self.engine.decide(now)
         self.watch.decided()
-        if self.engine.onlooker is not None:
-            self.seen += ((now, row) for row in self.engine.onlooker.look(self.engine, now))
+        if self.engine.tracker is not None:
+            self.seen += ((now, row) for row in self.engine.tracker.changes(self.engine, now))
         self._look_afresh(now)
         if self._survivor is not None:
             survivor, self._survivor = self._survivor, None

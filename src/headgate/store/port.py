@@ -166,10 +166,9 @@ class Transaction(ABC):
     """Holds the workspace's lock. Everything becomes visible at once when the block ends, or not at all."""
 
     workspace: str
-
-    @abstractmethod
-    def head(self) -> int:
-        """The newest entry's number in the log; 0 when it is empty."""
+    head: int
+    """The newest entry's number in the log; 0 when it is empty."""
+    newest_event: int
 
     @abstractmethod
     def log_after(self, seq: int) -> list[LogEntry]: ...
@@ -190,9 +189,6 @@ class Transaction(ABC):
     @abstractmethod
     def add_events(self, events: Sequence[Event]) -> None:
         """Numbers them on; the `seq` they bring is not looked at."""
-
-    @abstractmethod
-    def newest_event(self) -> int: ...
 
     @abstractmethod
     def add_audit(self, entries: Sequence[AuditEntry]) -> None: ...

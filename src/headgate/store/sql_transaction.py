@@ -62,10 +62,9 @@ class SqlTransaction(Transaction):
         *heads, holder, token = found[0]
         if lease is not None and (holder, token) != (lease.holder, lease.token):
             raise LeaseLostError(f"{lease.holder} no longer holds {lease.name}")
-        self._log, self._events, self._audit, self._consumed, self._sequence = self._before = tuple(heads)
-
-    def head(self) -> int:
-        return int(self._log)
+        self.head, self.newest_event, self._audit, self._consumed, self._sequence = self._before = tuple(
+            heads
+        )
 
     def log_after(self, seq: int) -> list[LogEntry]:
         return log_entries(
@@ -77,8 +76,8 @@ class SqlTransaction(Transaction):
 
     def append(self, entries: Sequence[LogEntry]) -> None:
         for entry in entries:
-            self._log += 1
-            assert entry.seq == self._log, f"entry {entry.seq} after {self._log - 1}"
+            self.head += 1
+            assert entry.seq == self.head, f"entry {entry.seq} after {self.head - 1}"
         self._insert(
             "log_entry",
             [(self.workspace, e.seq, e.at, e.kind, e.user, e.trace_parent, e.payload) for e in entries],
@@ -103,14 +102,20 @@ class SqlTransaction(Transaction):
     def add_events(self, events: Sequence[Event]) -> None:
         rows: list[Sequence[object]] = []
         for one in events:
-            self._events += 1
+            self.newest_event += 1
             rows.append(
-                (self.workspace, self._events, one.at, one.type, one.kind, one.name, one.message, one.data)
+                (
+                    self.workspace,
+                    self.newest_event,
+                    one.at,
+                    one.type,
+                    one.kind,
+                    one.name,
+                    one.message,
+                    one.data,
+                )
             )
         self._insert("event", rows)
-
-    def newest_event(self) -> int:
-        return int(self._events)
 
     def add_audit(self, entries: Sequence[AuditEntry]) -> None:
         rows: list[Sequence[object]] = []
@@ -177,7 +182,7 @@ class SqlTransaction(Transaction):
 
     def finish(self) -> None:
         """Called just before the commit."""
-        heads = (self._log, self._events, self._audit, self._consumed, self._sequence)
+        heads = (self.head, self.newest_event, self._audit, self._consumed, self._sequence)
         if heads != self._before:
             self._session.execute_many(_SET_HEADS, [(*heads, self.workspace)])
 

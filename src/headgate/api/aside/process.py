@@ -88,8 +88,6 @@ class _OnlyLooking(WorkerClient):
     async def submit(self, *given: Any, **named: Any) -> Any:
         raise AssertionError("changes are made by the server, not beside it")
 
-    submit_once = submit
-
 
 def _media_type(question: frames.Question) -> str:
     """The server has checked it."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import msgspec
 
-from headgate.api import filters, lists, pages, replies, views
+from headgate.api import filters, lists, pages, views
 from headgate.api.calls import Answer, Parameter, Request, Route
 from headgate.api.lists import Listing
 from headgate.api.pages import Key, Page
@@ -34,7 +35,7 @@ async def list_audit(call: Request) -> Answer:
     async def fetch(page: Page, position: Key | None, count: int) -> Sequence[tuple[Key, AuditEntry | None]]:
         """Keys are numbers, in the shape of (time, name) that cursors have."""
         before = None if position is None else int(position[0])
-        entries = await replies.in_thread(read, before, count)
+        entries = await asyncio.to_thread(read, before, count)
         return [((entry.seq, ""), entry if user in (None, entry.user) else None) for entry in entries]
 
     listing = Listing(

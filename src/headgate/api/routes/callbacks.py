@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from functools import partial
 from typing import Any
 
@@ -32,10 +33,10 @@ async def take_callback(call: Request) -> Answer:
 
     The signature is of the bytes, and looked at before anything is made of them.
     """
-    row = await replies.in_thread(call.service.store.job, call.workspace, call.path["job"])
+    row = await asyncio.to_thread(call.service.store.job, call.workspace, call.path["job"])
     job = None if row is None else jobs.from_row(row)
     dispatch = (
-        await replies.in_thread(call.service.store.dispatch, call.workspace, job.id)
+        await asyncio.to_thread(call.service.store.dispatch, call.workspace, job.id)
         if job is not None
         else None
     )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
-from headgate.api import replies, views
+from headgate.api import views
 from headgate.api.calls import Answer, Request, Route
 from headgate.kernel import rendering
 from headgate.runtime.health import ADVICE, CHECKS, Check, Trouble
@@ -13,7 +14,7 @@ from headgate.store.port import UnavailableError
 
 async def get_checks(call: Request) -> Answer:
     try:
-        await replies.in_thread(call.service.store.ping)
+        await asyncio.to_thread(call.service.store.ping)
     except UnavailableError as error:
         call.service.health.say_of_store(error)
     seen = [

@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 
 from headgate.api import (
+    access,
     bodies,
-    crowds,
     finding,
     problems,
     refusals,
@@ -46,7 +46,7 @@ async def claim_jobs(call: Request) -> Answer:
     nap = 0.0
     async with call.line as line:
         while not line.is_cut:
-            seen = await replies.in_thread(call.service.store.newest_event, call.workspace)
+            seen = await asyncio.to_thread(call.service.store.newest_event, call.workspace)
             dispatches = await _claim(call, agent, wanted)
             if line.is_cut:
                 await _give_back(call, dispatches)
@@ -80,9 +80,9 @@ async def _pull_agent(call: Request) -> str:
 
 async def _claim(call: Request, agent: str, wanted: bodies.ClaimInput) -> list[Dispatch]:
     store, now = call.service.store, call.service.clock()
-    for workspace, lost_claim in await replies.in_thread(partial(claims.end_lost, store, now)):
+    for workspace, lost_claim in await asyncio.to_thread(partial(claims.end_lost, store, now)):
         await call.service.worker_client.submit(workspace, partial(_report_all, [lost_claim]), ENGINE)
-    dispatches = await replies.in_thread(
+    dispatches = await asyncio.to_thread(
         partial(
             store.claim_dispatches,
             types=(claims.PULL,),
@@ -101,7 +101,7 @@ async def _claim(call: Request, agent: str, wanted: bodies.ClaimInput) -> list[D
 async def _within_bound(call: Request, dispatches: list[Dispatch]) -> list[Dispatch]:
     """Whoever holds as many as one may is given no more: what they do not work on would wait for them."""
     user, now = call.principal.user, call.service.clock()
-    held = await replies.in_thread(claims.held_by, call.service.store, call.workspace, user, now)
+    held = await asyncio.to_thread(claims.held_by, call.service.store, call.workspace, user, now)
     kept = dispatches[: max(0, len(dispatches) - max(0, held - CLAIMS_EACH))]
     await _give_back(call, dispatches[len(kept) :])
     if not kept:
@@ -113,7 +113,7 @@ async def _within_bound(call: Request, dispatches: list[Dispatch]) -> list[Dispa
 
 async def _give_back(call: Request, dispatches: list[Dispatch]) -> None:
     for dispatch in dispatches:
-        await replies.in_thread(call.service.store.give_back_dispatch, dispatch)
+        await asyncio.to_thread(call.service.store.give_back_dispatch, dispatch)
 
 
 async def _hand_out(call: Request, dispatches: list[Dispatch]) -> Answer:
@@ -169,7 +169,7 @@ async def heartbeat(call: Request) -> Answer:
                 call.workspace, partial(_report_all, [begun]), call.caller
             )
         until = call.service.clock() + instants.seconds(claims.kept_of(dispatch).lease_seconds)
-        if not await replies.in_thread(call.service.store.renew_dispatch, dispatch, until):
+        if not await asyncio.to_thread(call.service.store.renew_dispatch, dispatch, until):
             dispatch = await claimed_dispatch(call)
             if dispatch is None or not dispatch.cancelled or dispatch.token != given.token:
                 raise lost(call.path["job"])
@@ -189,13 +189,13 @@ async def _is_first_word(call: Request, dispatch: Dispatch) -> bool:
     if not claims.is_heard_of(dispatch):
         claims.take_note(dispatch)
     dispatch.claimed_by = dispatch.claimed_by or call.principal.user
-    if not await replies.in_thread(call.service.store.save_dispatch, dispatch):
+    if not await asyncio.to_thread(call.service.store.save_dispatch, dispatch):
         raise lost(dispatch.job)
     return True
 
 
 async def claimed_dispatch(call: Request) -> Dispatch | None:
-    dispatch = await replies.in_thread(call.service.store.dispatch, call.workspace, call.path["job"].lower())
+    dispatch = await asyncio.to_thread(call.service.store.dispatch, call.workspace, call.path["job"].lower())
     return dispatch if dispatch is None or dispatch.type == claims.PULL else None
 
 
@@ -234,7 +234,7 @@ async def report(call: Request) -> Answer:
         return await replies.submit(call, partial(_take_from_holder, change, job))
     answer = await replies.submit(call, partial(jobs.take_report, change, job))
     if given.status in model.JOB_TERMINAL:
-        await replies.in_thread(call.service.store.finish_dispatch, call.workspace, dispatch.job)
+        await asyncio.to_thread(call.service.store.finish_dispatch, call.workspace, dispatch.job)
     return answer
 
 
@@ -256,7 +256,7 @@ ROUTES = (
             "Each job is handed to one caller, who keeps it with heartbeats until it reports. A claim that is not "
             "kept up is offered again, at most maxAttempts times (config of the agent, 3 if it says nothing). A claim "
             "counts from its first heartbeat or report: whoever hangs up is given nothing. One token has at most "
-            f"{crowds.WAITS_EACH} of these requests open at once, and holds at most {CLAIMS_EACH:,} jobs of a workspace; "
+            f"{access.WAITS_EACH} of these requests open at once, and holds at most {CLAIMS_EACH:,} jobs of a workspace; "
             "beyond that it is answered 429."
         ),
     ),

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from headgate.api import filters, live, live_objects, pages, replies, sse, views
+from headgate.api import filters, live, live_objects, pages, sse, views
 from headgate.api.calls import Answer, Parameter, Request, Route
 from headgate.api.filters import Filter
 from headgate.api.lists import LONGEST_SEARCH_SECONDS
@@ -33,7 +33,7 @@ def document(event: Event) -> dict[str, Any]:
 async def list_events(call: Request) -> Answer:
     headers = {name.lower(): value for name, value in call.headers.items()}
     after = _after(call)
-    newest = await replies.in_thread(call.service.store.newest_event, call.workspace)
+    newest = await asyncio.to_thread(call.service.store.newest_event, call.workspace)
     if "application/json" in headers.get("accept", ""):
         return await _page(call, after, newest)
     stream = _stream(call, newest if after is None or after > newest else after, after)
@@ -56,9 +56,9 @@ async def _page(call: Request, position: int | None, newest: int) -> Answer:
     items: list[dict[str, Any]] = []
     while True:
         read = _events_down_from if is_descending else _events_up_from
-        events = await replies.in_thread(read, call, position, newest)
+        events = await asyncio.to_thread(read, call, position, newest)
         if events:
-            position = await replies.in_thread(_take, events, condition, limit, items, ends)
+            position = await asyncio.to_thread(_take, events, condition, limit, items, ends)
         is_over = not events or position == (1 if is_descending else newest)
         if is_over or len(items) == limit or time.monotonic() > ends:
             return Answer(200, {"items": items, "next": None if is_over else str(position)})

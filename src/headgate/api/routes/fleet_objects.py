@@ -3,6 +3,7 @@ handlers for all of them."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any
@@ -10,7 +11,6 @@ from typing import Any
 from headgate.api import (
     concerning,
     deletions,
-    etags,
     fields,
     finding,
     lists,
@@ -102,7 +102,7 @@ async def get_object(kind: Kind, call: Request) -> Answer:
 async def create_object(kind: Kind, call: Request) -> Answer:
     if kind is kinds.POLICY and isinstance(call.body, list):
         return await _create_all(kind, call)
-    parsed = await replies.in_thread(objects.parse, kind.name, call.body, call.workspace)
+    parsed = await asyncio.to_thread(objects.parse, kind.name, call.body, call.workspace)
     await selecting.check_body(call, call.body)
 
     def create(context: CommandContext) -> Reply:
@@ -116,7 +116,7 @@ async def create_object(kind: Kind, call: Request) -> Answer:
 
 async def _create_all(kind: Kind, call: Request) -> Answer:
     """All of a list, or none: policies are often written as one."""
-    given = await replies.in_thread(_parse_list, kind, call.body, call.workspace)
+    given = await asyncio.to_thread(_parse_list, kind, call.body, call.workspace)
     for index, body in enumerate(call.body):
         await selecting.check_body(call, body, f"{documents.item_path('', index)}.")
 
@@ -161,13 +161,13 @@ async def put_object(kind: Kind, call: Request) -> Answer:
     reference = call.path[kind.parameter]
     name = await replies.ask(call, lambda view: _name_to_put(view, kind, reference))
     body = {"name": name, **call.body} if isinstance(call.body, dict) else call.body
-    parsed = await replies.in_thread(objects.parse, kind.name, body, call.workspace)
+    parsed = await asyncio.to_thread(objects.parse, kind.name, body, call.workspace)
     _check_name(parsed.object.name, name)
     await selecting.check_body(call, body)
 
     def replace(context: CommandContext) -> Reply:
         old = context.engine.state.get(kind, name)
-        etags.check(call.if_match, None if old is None else objects.encode(old))
+        replies.check_etag(call.if_match, None if old is None else objects.encode(old))
         return put(context, kind, parsed, call)
 
     return await replies.submit(call, replace)
@@ -187,7 +187,7 @@ async def patch_object(kind: Kind, call: Request) -> Answer:
 
     def patch(context: CommandContext) -> Reply:
         old = finding.required(context.engine.state, kind, reference)
-        etags.check(call.if_match, objects.encode(old))
+        replies.check_etag(call.if_match, objects.encode(old))
         merged = merging.merged(objects.document(old), call.body)
         parsed = objects.parse(kind.name, merged, call.workspace)
         _check_name(parsed.object.name, old.name)
@@ -209,7 +209,7 @@ async def delete_object(kind: Kind, call: Request) -> Answer:
 
     def delete(context: CommandContext) -> Reply:
         old = finding.required(context.engine.state, kind, reference)
-        etags.check(call.if_match, objects.encode(old))
+        replies.check_etag(call.if_match, objects.encode(old))
         found = deletion(context.engine.state)
         deletions.check(found, confirm=bool(call.query.get("confirm")))
         with refusals.as_conflict(f"The {kind.singular} cannot be deleted"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, get_args
@@ -61,7 +62,7 @@ async def list_groups(call: Request) -> Answer:
 
     async def fetch(page: Page, position: Key | None, count: int) -> Sequence[tuple[Key, Any]]:
         after = None if position is None else (position[0], position[1])
-        rows = await replies.in_thread(call.service.store.groups_before, call.workspace, after, count, equal)
+        rows = await asyncio.to_thread(call.service.store.groups_before, call.workspace, after, count, equal)
         return await _documents(call, rows)
 
     listing = Listing(
@@ -97,7 +98,7 @@ async def get_group(call: Request) -> Answer:
 
 async def _stored(call: Request) -> records.Group:
     reference = call.path["group"]
-    row = await replies.in_thread(call.service.store.group, call.workspace, reference)
+    row = await asyncio.to_thread(call.service.store.group, call.workspace, reference)
     if row is None:
         raise refusals.not_found("group", reference)
     return _from_row(row)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from collections.abc import Iterator
@@ -9,9 +10,9 @@ from typing import Any
 
 import msgspec
 
-from headgate.api import problems, replies, rollout_views, sightings
+from headgate.api import problems, rollout_views, sightings
 from headgate.api.calls import Answer, Parameter, Request, Route
-from headgate.fleet.engine import onlooker
+from headgate.fleet.engine import change_tracker
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem, Rejected
@@ -41,7 +42,7 @@ async def get_history(call: Request) -> Answer:
             at, f"is after now, {instants.show_to_the_second(now)}; what will be is said by POST /v1/plan"
         )
     wanted = {key: str(call.query[key]) for key in ("deployment", "environment") if call.query.get(key)}
-    return Answer(200, await replies.in_thread(_answer, call.service.store, call.workspace, at, wanted))
+    return Answer(200, await asyncio.to_thread(_answer, call.service.store, call.workspace, at, wanted))
 
 
 def _moment(text: str, name: str) -> Instant:
@@ -118,7 +119,7 @@ def _shown(table: str, rows: dict[str, Any], wanted: dict[str, str]) -> Iterator
     """Groups and budgets are told of all the fleet: who holds a slot may be somebody else."""
     place = (wanted.get("deployment"), wanted.get("environment"))
     for name, content in sorted(rows.items()):
-        if table != onlooker.TARGETS or sightings.is_of(table, name, content, *place):
+        if table != change_tracker.TARGETS or sightings.is_of(table, name, content, *place):
             yield sightings.document(table, name, content)
 
 
@@ -126,7 +127,7 @@ async def list_changes(call: Request) -> Answer:
     now = call.service.clock()
     since = _moment(str(call.query["since"]), "since")
     until = _moment(str(call.query["until"]), "until") if call.query.get("until") else now
-    return Answer(200, await replies.in_thread(_changes, call, since, min(until, now)))
+    return Answer(200, await asyncio.to_thread(_changes, call, since, min(until, now)))
 
 
 def _changes(call: Request, since: Instant, until: Instant) -> bytes:

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from headgate.agents import credentials, log_lines
-from headgate.api import bodies, refusals, replies, rollout_views, sse
+from headgate.api import bodies, refusals, rollout_views, sse
 from headgate.api.calls import Answer, Parameter, Refusal, Request, Route
 from headgate.api.routes import claims, jobs
 from headgate.kernel import documents, rendering
@@ -44,7 +44,7 @@ async def append(call: Request) -> Answer:
     document: dict[str, Any] = msgspec.json.decode(order.document)
     lines = log_lines.kept(given.lines, credentials.scrubber_of(document))
     piece = JobLines(call.workspace, order.job, call.service.clock(), lines, given.offset)
-    end = await replies.in_thread(call.service.store.append_job_lines, piece, given.token)
+    end = await asyncio.to_thread(call.service.store.append_job_lines, piece, given.token)
     if end is None:
         raise claims.lost(order.job)
     return Answer(200, {"nextOffset": end.lines, "isFull": end.is_full})
@@ -57,7 +57,7 @@ async def read(call: Request) -> Answer:
         await jobs.stored(call)
         return Answer(200, stream=_stream(call, offset), media_type="text/event-stream")
     limit = int(call.query.get("limit") or DEFAULT_PAGE)
-    return Answer(200, await replies.in_thread(_page, call, offset, limit))
+    return Answer(200, await asyncio.to_thread(_page, call, offset, limit))
 
 
 def _page(call: Request, offset: int, limit: int) -> dict[str, Any]:

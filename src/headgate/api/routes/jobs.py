@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, get_args
@@ -95,7 +96,7 @@ async def answer_list(call: Request, equal: Mapping[str, str]) -> Answer:
 
     async def fetch(page: Page, position: Key | None, count: int) -> Sequence[tuple[Key, Row]]:
         after = None if position is None else (position[0], position[1])
-        rows = await replies.in_thread(call.service.store.jobs_before, call.workspace, after, count, equal)
+        rows = await asyncio.to_thread(call.service.store.jobs_before, call.workspace, after, count, equal)
         return [((row["created_at"], row["id"]), row) for row in rows]
 
     listing = Listing(
@@ -116,7 +117,7 @@ async def get_job(call: Request) -> Answer:
 async def stored(call: Request) -> records.Job:
     """The job of the path, as the store has it. Live ones are newer in the engine, but not by much."""
     reference = call.path["job"]
-    row = await replies.in_thread(call.service.store.job, call.workspace, reference)
+    row = await asyncio.to_thread(call.service.store.job, call.workspace, reference)
     if row is None:
         raise refusals.not_found("job", reference)
     return from_row(row)
@@ -135,7 +136,7 @@ async def _check_nobody_has_it(call: Request, job: records.Job) -> None:
     """Of a claimed job its holder reports, with the token of the claim; a person who may act on targets decides."""
     if job.completed_at is not None or call.principal.allows("target:act", call.workspace):
         return
-    dispatch = await replies.in_thread(call.service.store.dispatch, call.workspace, job.id)
+    dispatch = await asyncio.to_thread(call.service.store.dispatch, call.workspace, job.id)
     if dispatch is not None and dispatch.type == claims.PULL and dispatch.claimed_by is not None:
         raise refusals.conflict(
             "The job is claimed",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Literal
@@ -20,9 +21,9 @@ from headgate.kernel.explanations import ExplanationTree
 from headgate.kernel.objects import Object
 from headgate.kernel.problems import Rejected
 from headgate.kubernetes.errors import ConflictError, InvalidError
-from headgate.operator.looking import summaries
-from headgate.operator.looking.graphs import definition_of
-from headgate.operator.looking.one_object import SeenObject
+from headgate.operator.observation import summaries
+from headgate.operator.observation.graphs import definition_of
+from headgate.operator.observation.one_object import SeenObject
 from headgate.workload.plan import operate as set_orders
 
 MOST_PARTS = 20_000
@@ -259,7 +260,7 @@ async def _ordered(call: Request, action: Action, edit: Edit, order: _Ordered) -
     workspace = call.workspace
     after = msgspec.json.encode({"action": action, "stateBefore": order.state, "reason": order.reason})
     entry = recording.entry(call, "ordered", order.kind, order.id, None, after)
-    known = await replies.in_thread(
+    known = await asyncio.to_thread(
         recording.once, call, workspace, lambda _: (replies.NOTHING, entry), keeps_reply=False
     )
     if known != replies.NOTHING:
@@ -285,7 +286,7 @@ async def _ordered(call: Request, action: Action, edit: Edit, order: _Ordered) -
         f"{order.held.item.kind} {order.held.item.name} {_SAID[action]}{before}",
     )
     reply = replies.reply(200, rendering.built(cluster_views.OrderedView, document))
-    return replies.answer(await replies.in_thread(recording.once, call, workspace, lambda _: (reply, None)))
+    return replies.answer(await asyncio.to_thread(recording.once, call, workspace, lambda _: (reply, None)))
 
 
 _CLUSTER = Parameter("cluster", {"type": "string"}, "Of this cluster only.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -56,9 +57,9 @@ async def apply(call: Request) -> Answer:
 async def read(call: Request) -> tuple[Given, list[Manifest]]:
     """What is asked beside the manifests, without them; and the manifests."""
     given = Given(())
-    body = await replies.in_thread(large_bodies.decoded, call)
+    body = await asyncio.to_thread(large_bodies.decoded, call)
     if body is not None:
-        given = await replies.in_thread(documents.read, Given, body)
+        given = await asyncio.to_thread(documents.read, Given, body)
     parsed = await applying.parse(msgspec.structs.replace(call, body=body))
     return msgspec.structs.replace(given, manifests=()), parsed
 
@@ -67,7 +68,7 @@ async def _read_aside(call: Request) -> tuple[Given, list[Manifest]]:
     given, *parts = [part async for part in large_bodies.parts(call, PARSING)]
     found: list[Manifest] = []
     for part in parts:
-        found += await replies.in_thread(_from_written, part)
+        found += await asyncio.to_thread(_from_written, part)
     return msgspec.json.decode(given, type=Given), found
 
 
@@ -164,7 +165,7 @@ def _apply(call: Request, parsed: list[Manifest], given: Given, context: Command
 async def diff(call: Request) -> Answer:
     given = bodies.DiffInput()
     if call.body is not None:
-        given = await replies.in_thread(documents.read, bodies.DiffInput, call.body)
+        given = await asyncio.to_thread(documents.read, bodies.DiffInput, call.body)
     parsed = secrecy.without_guesses(call, await applying.parse(call))
     found = await replies.ask(call, partial(_compare, parsed, given, call.caller.user))
     return Answer(200, {"differences": found})
@@ -178,7 +179,7 @@ def _compare(
 
 async def export(call: Request) -> Answer:
     things = await replies.ask(call, _objects)
-    return Answer(200, await replies.in_thread(_described, call, things))
+    return Answer(200, await asyncio.to_thread(_described, call, things))
 
 
 def _objects(view: EngineView) -> list[Object]:

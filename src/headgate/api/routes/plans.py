@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from functools import partial
 
@@ -34,12 +35,12 @@ LONGEST_SECONDS = 20.0
 
 
 async def plan(call: Request) -> Answer:
-    given = await replies.in_thread(
+    given = await asyncio.to_thread(
         documents.read, bodies.PlanInput, call.body if call.body is not None else {}
     )
     until = _duration(given.until)
-    parsed = secrecy.without_guesses(call, await replies.in_thread(_parse, given, call.workspace))
-    durations = await replies.in_thread(call.service.store.typical_durations, call.workspace)
+    parsed = secrecy.without_guesses(call, await asyncio.to_thread(_parse, given, call.workspace))
+    durations = await asyncio.to_thread(call.service.store.typical_durations, call.workspace)
     prepared = await replies.ask(call, partial(_prepare, parsed, given, call.caller.user))
     return Answer(200, await rehearsing.run(partial(_planned, prepared, durations, until, given.assume)))
 

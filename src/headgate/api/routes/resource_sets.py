@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import msgspec
 
 from headgate.api import bodies, large_bodies, replies, sets, stepping, views
@@ -18,11 +20,11 @@ async def put_set(call: Request) -> Answer:
 
 async def _read(call: Request) -> sets.Set:
     if not large_bodies.is_large(call):
-        return await replies.in_thread(sets.read, large_bodies.decoded(call), call.workspace)
+        return await asyncio.to_thread(sets.read, large_bodies.decoded(call), call.workspace)
     provider, *parts = [part async for part in large_bodies.parts(call, PARSING)]
     items: list[sets.SetItem] = []
     for part in parts:
-        items += await replies.in_thread(_ITEMS.decode, part)
+        items += await asyncio.to_thread(_ITEMS.decode, part)
     return sets.Set(msgspec.json.decode(provider, type=str), items)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from headgate.api import concerning, etags, finding, lists, objects, pages, refusals, replies
+from headgate.api import concerning, finding, lists, objects, pages, refusals, replies
 from headgate.api.calls import Answer, Parameter, Request, Route
 from headgate.api.routes import fleet_objects
 from headgate.api.schemas import Page as PageSchema
@@ -141,7 +141,7 @@ def _held(context: CommandContext, call: Request) -> tuple[model.Policy, model.R
     """The rule that the caller has seen, with its policy."""
     policy = _policy(context.engine.state, call)
     old = _rule(policy, call)
-    etags.check(call.if_match, msgspec.json.encode(objects.rule_document(old)))
+    replies.check_etag(call.if_match, msgspec.json.encode(objects.rule_document(old)))
     return policy, old
 
 

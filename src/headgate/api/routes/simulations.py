@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from functools import partial
 
 import msgspec
 
-from headgate.api import bodies, rehearsing, replies, views
+from headgate.api import bodies, rehearsing, views
 from headgate.api.calls import Answer, Request, Route
 from headgate.api.routes.plans import LONGEST_SECONDS
 from headgate.fleet.engine import manifests
@@ -22,8 +23,8 @@ LONGEST_TEXT = 1024 * 1024
 
 
 async def simulate(call: Request) -> Answer:
-    given = await replies.in_thread(documents.read, bodies.SimulationInput, call.body)
-    loaded = await replies.in_thread(_read, given.scenario)
+    given = await asyncio.to_thread(documents.read, bodies.SimulationInput, call.body)
+    loaded = await asyncio.to_thread(_read, given.scenario)
     until = _until(given.until, loaded)
     try:
         return Answer(200, await rehearsing.run(partial(_played, loaded, until, given.seed)))

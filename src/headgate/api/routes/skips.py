@@ -7,7 +7,6 @@ from typing import Any
 from headgate.api import (
     bodies,
     concerning,
-    etags,
     finding,
     lists,
     pages,
@@ -121,7 +120,7 @@ async def delete_skip(call: Request) -> Answer:
     def delete(context: CommandContext) -> Reply:
         state = context.engine.state
         written = _found(state, reference)
-        etags.check(call.if_match, _encoded(state, reference))
+        replies.check_etag(call.if_match, _encoded(state, reference))
         skip = state.skips[reference]
         context.apply(DeleteSkip(reference))
         concern = concerns.of_skip(state, skip, context.now, "the end of the skip")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -81,7 +82,7 @@ async def _answer(
     while done < len(cells):
         done = await replies.ask(call, partial(_look, cells, done))
     warnings = await replies.ask(call, lambda view: hooks.warnings(view.engine.state))
-    forecast = await replies.in_thread(forecasting.stored, call.service.store, call.workspace)
+    forecast = await asyncio.to_thread(forecasting.stored, call.service.store, call.workspace)
     return _document(cells, is_at_rest, warnings, forecasting.finishes(forecast))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -9,7 +10,6 @@ import msgspec
 
 from headgate.api import (
     bodies,
-    etags,
     lists,
     pages,
     recording,
@@ -53,7 +53,7 @@ def _undescribed(workspace: str, name: str) -> dict[str, Any]:
 
 
 async def _systems(call: Request) -> dict[str, dict[str, Any]]:
-    described = await replies.in_thread(call.service.store.documents, call.workspace, KIND)
+    described = await asyncio.to_thread(call.service.store.documents, call.workspace, KIND)
     return _all_of_them(call.workspace, described, await replies.ask(call, _named))
 
 
@@ -100,10 +100,10 @@ async def put_system(call: Request) -> Answer:
         systems = _all_of_them(call.workspace, transaction.documents(KIND), named)
         old = _find(systems, call.path["system"])
         _check_name(given, old["name"] if old is not None else call.path["system"])
-        etags.check(call.if_match, None if old is None else msgspec.json.encode(old))
+        replies.check_etag(call.if_match, None if old is None else msgspec.json.encode(old))
         return _put(call, given, old, transaction)
 
-    return replies.answer(await replies.in_thread(recording.once, call, call.workspace, act))
+    return replies.answer(await asyncio.to_thread(recording.once, call, call.workspace, act))
 
 
 def _check_name(given: bodies.SystemInput, name: str) -> None:
@@ -142,14 +142,14 @@ async def delete_system(call: Request) -> Answer:
         if old is None:
             raise refusals.not_found("system", call.path["system"])
         name = old["name"]
-        etags.check(call.if_match, msgspec.json.encode(old))
+        replies.check_etag(call.if_match, msgspec.json.encode(old))
         if name in used:
             more = f" and {len(used[name]) - 1} more" if len(used[name]) > 1 else ""
             raise refusals.conflict("The system is in use", f"{used[name][0]}{more} names the system {name}")
         transaction.delete("service_document", [(call.workspace, KIND, name)])
         return replies.NOTHING, recording.entry(call, "deleted", KIND, name, msgspec.json.encode(old))
 
-    return replies.answer(await replies.in_thread(recording.once, call, call.workspace, act))
+    return replies.answer(await asyncio.to_thread(recording.once, call, call.workspace, act))
 
 
 _ONE = "/v1/systems/{system}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 from functools import partial
 from typing import Any
@@ -17,7 +18,6 @@ from headgate.api import (
     recording,
     refusals,
     replies,
-    token_uses,
     tokens,
     views,
 )
@@ -44,8 +44,8 @@ def _visible(call: Request, tokens: Iterable[Token]) -> list[Token]:
 
 async def list_tokens(call: Request) -> Answer:
     async def rows() -> list[tuple[str, int, dict[str, Any]]]:
-        found = _visible(call, await replies.in_thread(call.service.store.tokens, None))
-        uses = await replies.in_thread(token_uses.all_of, call.service.store)
+        found = _visible(call, await asyncio.to_thread(call.service.store.tokens, None))
+        uses = await asyncio.to_thread(tokens.last_uses, call.service.store)
         return [
             (f"{token.name}\n{token.id}", token.created_at, document(token, uses.get(token.id)))
             for token in found
@@ -72,7 +72,7 @@ async def create_token(call: Request) -> Answer:
     reply = replies.reply(201, {**document(token), "secret": secret})
     store = partial(_store, token, reply, call)
     return replies.answer(
-        await replies.in_thread(partial(recording.once, call, call.workspace, store, keeps_reply=False))
+        await asyncio.to_thread(partial(recording.once, call, call.workspace, store, keeps_reply=False))
     )
 
 
@@ -146,10 +146,10 @@ def _meet(one: Token, other: Token) -> bool:
 
 async def delete_token(call: Request) -> Answer:
     removed: list[str] = []
-    reply = await replies.in_thread(recording.once, call, call.workspace, partial(_remove, call, removed))
+    reply = await asyncio.to_thread(recording.once, call, call.workspace, partial(_remove, call, removed))
     call.service.tokens_changed()
     for token in removed:
-        await replies.in_thread(token_uses.forget, call.service.store, token)
+        await asyncio.to_thread(tokens.forget_use, call.service.store, token)
     return replies.answer(reply)
 
 

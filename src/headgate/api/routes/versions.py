@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -11,7 +12,6 @@ from headgate.api import (
     bodies,
     concerning,
     deletions,
-    etags,
     fields,
     finding,
     lists,
@@ -117,7 +117,7 @@ async def create_version(call: Request) -> Answer:
     if isinstance(body, dict):
         named = body.get("deployment", reference)
         body = {**body, "deployment": reference}
-    parsed = await replies.in_thread(objects.parse, kinds.VERSION.name, body, call.workspace)
+    parsed = await asyncio.to_thread(objects.parse, kinds.VERSION.name, body, call.workspace)
     fields.check(call, None, parsed.object, has_own_id=parsed.has_own_id)
     await selecting.check_body(call, body)
     return await replies.submit(call, partial(_publish, parsed, named, bool(call.query.get("force"))))
@@ -165,7 +165,7 @@ async def patch_version(find: Callable[[Request], Find], call: Request) -> Answe
     def patch(context: CommandContext) -> Reply:
         state = context.engine.state
         old = find(call)(state).object
-        etags.check(call.if_match, objects.encode(old))
+        replies.check_etag(call.if_match, objects.encode(old))
         merged = merging.merged(objects.document(old), call.body)
         parsed = objects.parse(kinds.VERSION.name, merged, call.workspace)
         fields.check(call, old, parsed.object)
@@ -232,7 +232,7 @@ async def delete_version(find: Callable[[Request], Find], call: Request) -> Answ
     def delete(context: CommandContext) -> Reply:
         old = find(call)(context.engine.state).object
         deletions.check_permission(call, context.engine.state, kinds.VERSION, old)
-        etags.check(call.if_match, objects.encode(old))
+        replies.check_etag(call.if_match, objects.encode(old))
         with refusals.as_conflict("The version is in use"):
             context.apply(changes.Delete(kinds.VERSION.name, f"{old.deployment}/{old.tag}"))
         return replies.NOTHING

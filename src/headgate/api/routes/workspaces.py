@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from typing import Any
 
@@ -33,7 +34,7 @@ def document(workspace: Workspace) -> dict[str, Any]:
 
 
 async def _seen(call: Request) -> list[Workspace]:
-    found = await replies.in_thread(call.service.store.workspaces)
+    found = await asyncio.to_thread(call.service.store.workspaces)
     return [one for one in found if call.principal.sees(one.name)]
 
 
@@ -63,7 +64,7 @@ async def create_workspace(call: Request) -> Answer:
     given = documents.read(bodies.WorkspaceInput, call.body)
     if given.name == _EVERYWHERE:
         raise Rejected([Problem("name", "is '*', which stands for all workspaces; choose another name")])
-    return replies.answer(await replies.in_thread(_create, call, given))
+    return replies.answer(await asyncio.to_thread(_create, call, given))
 
 
 def _create(call: Request, given: bodies.WorkspaceInput) -> Reply:
@@ -88,12 +89,12 @@ def _create(call: Request, given: bodies.WorkspaceInput) -> Reply:
 async def delete_workspace(call: Request) -> Answer:
     """Its audit log goes with it."""
     workspace = await _find(call)
-    if (await replies.in_thread(retention.of, call.service.store, workspace.name)).legal_hold:
+    if (await asyncio.to_thread(retention.of, call.service.store, workspace.name)).legal_hold:
         raise refusals.conflict(
             "The workspace is under a legal hold",
             f"take legalHold from the retention of {workspace.name} first",
         )
-    if not await replies.in_thread(call.service.store.remove_workspace, workspace.name):
+    if not await asyncio.to_thread(call.service.store.remove_workspace, workspace.name):
         raise refusals.not_found("workspace", workspace.name)
     call.service.store.hint()
     return Answer(204)
@@ -102,14 +103,14 @@ async def delete_workspace(call: Request) -> Answer:
 async def get_retention(call: Request) -> Answer:
     workspace = await _find(call)
     return replies.object_answer(
-        msgspec.json.encode(await replies.in_thread(retention.of, call.service.store, workspace.name))
+        msgspec.json.encode(await asyncio.to_thread(retention.of, call.service.store, workspace.name))
     )
 
 
 async def put_retention(call: Request) -> Answer:
     workspace = await _find(call)
     given = documents.read(Retention, call.body)
-    return replies.answer(await replies.in_thread(_put_retention, call, workspace.name, given))
+    return replies.answer(await asyncio.to_thread(_put_retention, call, workspace.name, given))
 
 
 def _put_retention(call: Request, workspace: str, given: Retention) -> Reply:
@@ -126,8 +127,8 @@ def _put_retention(call: Request, workspace: str, given: Retention) -> Reply:
 
 async def repair_clock(call: Request) -> Answer:
     workspace = await _find(call)
-    reply = await call.service.worker_client.submit_once(
-        workspace.name, _take_time_back, call.caller, call.idempotency, alone=True
+    reply = await call.service.worker_client.submit(
+        workspace.name, _take_time_back, call.caller, idempotency=call.idempotency, alone=True
     )
     return replies.answer(reply)
 

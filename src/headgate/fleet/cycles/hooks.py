@@ -15,8 +15,6 @@ from headgate.kernel.instants import Instant
 
 def settle(state: State, now: Instant) -> None:
     """After objects have changed: which inferences hold now, and which have ended with the change."""
-    if not state.forms_moved:
-        return
     state.forms_moved = False
     rules = {rule.id: rule for rule in _brackets(state)}
     for rule_id, gone in state.brackets.items():

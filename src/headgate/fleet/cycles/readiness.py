@@ -158,10 +158,12 @@ def rollout_verdicts(
                 else rollouts.position_of_target(target, version, rule.spec.group_by)
             )
             concerned = _locked(state, group) if shared else [version]
-            behind = rollouts.site_behind(state, site, concerned, rule)
-            verdict = gradual_rollout.judge(rule.spec, position, total, clock, now, None, behind)
             members = [target for target, _ in running]
-            reasons = (*turn_wakes(*members), *rollouts.success_wakes(rule, *members))
+            behind, reasons = None, turn_wakes(*members)
+            if rule.spec.advance_on == "success":
+                behind = rollouts.site_behind(state, site, concerned, rule)
+                reasons = (*reasons, *rollouts.success_wakes(*members))
+            verdict = gradual_rollout.judge(rule.spec, position, total, clock, now, None, behind)
             yield GateResult(rule, rule.kind, verdict, reasons)
 
 

@@ -346,11 +346,13 @@ def rollout_of(
         if stopped is not None:
             yield stopped
         position, total = rollouts.position_of_target(target, version, rule.spec.group_by)
-        behind = rollouts.target_behind(state, target, version, rule, position, total)
+        behind, reasons = None, turn_wakes(target)
+        if rule.spec.advance_on == "success":
+            behind = rollouts.target_behind(state, target, version, rule, position, total)
+            reasons = (*reasons, *rollouts.success_wakes(target))
         verdict = gradual_rollout.judge(
             rule.spec, position, total, start, now, " and ".join(waiting_for) or None, behind
         )
-        reasons = (*turn_wakes(target), *rollouts.success_wakes(rule, target))
         yield GateResult(rule, rule.kind, verdict, reasons)
 
 

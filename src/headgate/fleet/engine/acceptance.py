@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 import msgspec
 
 from headgate.fleet.cycles import cycle, hooks, jobs, leaving, operators
-from headgate.fleet.engine import deleting, edits, orders, outcomes
+from headgate.fleet.engine import deleting, edits, manifest_objects, orders, outcomes
 from headgate.fleet.gates import rejecting, resuming
-from headgate.fleet.model import agent_fields, changes, kinds, rule_ids, sizes
+from headgate.fleet.model import agent_fields, changes, kinds, rule_ids
 from headgate.fleet.model import objects as model
 from headgate.fleet.model.changes import (
     Change,
@@ -81,7 +81,8 @@ def apply(state: State, change: Change, now: Instant) -> None:
         case Measured():
             outcomes.measured(state, change, now)
     _cancel_jobs_of_removed_targets(state, now)
-    hooks.settle(state, now)
+    if state.forms_moved:
+        hooks.settle(state, now)
     _settle_rebound(state, now)
 
 
@@ -245,7 +246,9 @@ def _set_variable(state: State, change: SetVariable, now: Instant) -> None:
 
 def _put_sized(state: State, thing: model.Resource | model.Deployment, now: Instant) -> None:
     """One variable after another makes an object that no manifest could bring."""
-    sizes.check(thing, path="")
+    too_large = manifest_objects.size_flaw(thing, path="")
+    if too_large is not None:
+        raise Rejected((too_large,))
     _put(state, Put(thing), now)
 
 

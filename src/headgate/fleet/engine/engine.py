@@ -13,7 +13,7 @@ import msgspec
 
 from headgate.fleet.cycles import hooks
 from headgate.fleet.engine import acceptance, admission, budget_uses, convergence, explain, snapshot
-from headgate.fleet.engine.onlooker import Onlooker
+from headgate.fleet.engine.change_tracker import ChangeTracker
 from headgate.fleet.model.changes import Change
 from headgate.fleet.model.records import Group, Job
 from headgate.fleet.state import freezes, verifying
@@ -41,7 +41,7 @@ class Decisions(msgspec.Struct, frozen=True):
 class Engine:
     def __init__(self, ids: IdSource, workspace: str = "default") -> None:
         self.state = State(ids, workspace)
-        self.onlooker: Onlooker | None = None
+        self.tracker: ChangeTracker | None = None
         """Who wants to know whom decisions concern; nobody, mostly."""
 
     def apply(self, change: Change, now: Instant) -> None:
@@ -57,8 +57,8 @@ class Engine:
         verifying.ask(self.state, now)
         freezes.tell_of_ends(self.state, now)
         journal, self.state.journal = self.state.journal, Journal()
-        if self.onlooker is not None and self.onlooker.is_beside(self):
-            self.onlooker.decided(journal)
+        if self.tracker is not None and self.tracker.is_attached_to(self):
+            self.tracker.decided(journal)
         return Decisions(
             tuple(journal.created),
             tuple(journal.cancelled),

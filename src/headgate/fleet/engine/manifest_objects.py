@@ -6,7 +6,7 @@ import msgspec
 
 from headgate.fleet import rules
 from headgate.fleet.engine.manifest_text import TextDocument
-from headgate.fleet.model import kinds, sizes
+from headgate.fleet.model import kinds
 from headgate.fleet.model import objects as model
 from headgate.fleet.model.changes import Object
 from headgate.kernel import documents, identifiers, instants
@@ -15,6 +15,9 @@ from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem, Rejected
 
 API_VERSION = "headgate.dev/v1"
+LARGEST_BYTES = 1024 * 1024
+"""Of one object as JSON without spaces: it is in memory, in every answer about it, and in the audit log with each change."""
+_encode = msgspec.json.Encoder(order="deterministic").encode
 
 _TARGET_PARTS = frozenset(kind.name for kind in kinds.ALL if kind.is_target_part)
 _NOT_IN_SPEC = frozenset({"id", "name", "workspace", "publishedAt", "setAt"})
@@ -206,10 +209,26 @@ def _build(
     if "createdAt" not in known:
         found = msgspec.structs.replace(found, created_at=now)
     found = _completed(found, read_rules, now)
-    too_large = sizes.flaw(found, path)
+    too_large = size_flaw(found, path)
     if too_large is not None:
         problems.append(too_large)
     return found
+
+
+def size_flaw(thing: msgspec.Struct, path: str) -> Problem | None:
+    """Names the field that takes most of an object that is too large."""
+    if len(_encode(thing)) <= LARGEST_BYTES:
+        return None
+    sizes = {
+        field.encode_name: len(_encode(getattr(thing, field.name)))
+        for field in msgspec.structs.fields(type(thing))
+    }
+    size, largest = sum(sizes.values()), max(sizes, key=lambda name: sizes[name])
+    message = (
+        f"has {sizes[largest]:,} bytes as JSON, of {size:,} that the object has; "
+        f"allowed are {LARGEST_BYTES:,} for one object"
+    )
+    return Problem(documents.field_path(path, largest), message)
 
 
 def _new_id(kind: str, name: str, workspace: str, spec: dict[str, Any], ids: IdSource) -> str:

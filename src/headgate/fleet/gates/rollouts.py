@@ -94,9 +94,7 @@ def target_behind(
     position: int,
     total: int,
 ) -> Behind | None:
-    """With `advanceOn: success`, the first in line that has not succeeded, if its turn comes before this one's."""
-    if rule.spec.advance_on != "success":
-        return None
+    """Of a rule with `advanceOn: success`: the first in line that has not succeeded, if its turn comes before this one's."""
     pair, group_by = target.pair, rule.spec.group_by
     value = target.resource.value_of(group_by)
     key = ("behind", version.id, group_by or "", value)
@@ -129,8 +127,6 @@ def site_behind(
     wait for each other if two of their members had orders of their own. Those of other environments are not waited for: what
     comes first among environments is for progression to say, and they may wait for this one.
     """
-    if rule.spec.advance_on != "success":
-        return None
     group_by = rule.spec.group_by
     value = site.resource.value_of(group_by)
     position, total = position_of_site(state, site, versions, group_by)
@@ -163,10 +159,8 @@ def _lagging(
             yield target, version
 
 
-def success_wakes(rule: BoundRule[GradualRollout], *targets: Target) -> tuple[Wake, ...]:
+def success_wakes(*targets: Target) -> tuple[Wake, ...]:
     """What tells that another target of the line has moved."""
-    if rule.spec.advance_on != "success":
-        return ()
     return tuple(
         wakes.pair(target.deployment.name, environment)
         for target in targets

@@ -6,6 +6,7 @@ an expression gives a string, a number or a bool.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -36,11 +37,11 @@ Bindings = Mapping[str, object]
 
 
 class Metered(dict[str, object]):
-    """Bindings for one config, with the meter that all of its expressions share."""
+    """Bindings for one config, with the meter that all of its expressions share; most configs have none."""
 
-    def __init__(self, bindings: Bindings) -> None:
-        super().__init__(bindings)
-        self.meter = cel.Meter(CONFIG_STEPS)
+    @functools.cached_property
+    def meter(self) -> cel.Meter:
+        return cel.Meter(CONFIG_STEPS)
 
 
 def merge(*configs: Config) -> dict[str, Any]:

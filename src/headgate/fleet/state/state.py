@@ -34,7 +34,7 @@ from headgate.fleet.state.units import (
     Unit,
     VersionNode,
 )
-from headgate.fleet.state.waiting import Waiting
+from headgate.fleet.state.wakes import Waiting
 from headgate.kernel import identifiers
 from headgate.kernel.decisions import Verdict
 from headgate.kernel.instants import Instant

@@ -16,7 +16,8 @@ from headgate.graph.compile import crd, names
 from headgate.graph.reconcile import contents, labels
 from headgate.graph.reconcile.instances import InstancePass
 from headgate.graph.reconcile.nodes import NodeState, NodeUnit
-from headgate.kernel.conditions import Condition, documents, root
+from headgate.kernel.conditions import Condition, WrittenReason, documents, root
+from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
 
 READY = "Ready"
@@ -45,7 +46,7 @@ def instance_status(instance_pass: InstancePass, landed_before: int) -> Instance
     is_propagated = propagated.status == "True"
     ready = _resources_ready(instance_pass, states, had_landed=landed_before > 0)
     is_ready = ready.status == "True"
-    managed = Condition(INSTANCE_MANAGED, "True", "Managed")
+    managed = Condition(INSTANCE_MANAGED, "True", Reason.MANAGED)
     resolved = _graph_resolved(instance_pass, states)
     whole = root(READY, (managed, resolved, ready))
     landed = instance_pass.number if is_ready and is_propagated else landed_before
@@ -59,8 +60,8 @@ def instance_status(instance_pass: InstancePass, landed_before: int) -> Instance
 def _graph_resolved(instance_pass: InstancePass, states: Sequence[NodeState]) -> Condition:
     for state in states:
         if state.resolved.state == "failed":
-            return Condition(GRAPH_RESOLVED, "False", "ResolutionFailed", f"{state.id}: {state.reason}")
-    return Condition(GRAPH_RESOLVED, "True", "Resolved", f"at revision {instance_pass.number}")
+            return Condition(GRAPH_RESOLVED, "False", Reason.RESOLUTION_FAILED, f"{state.id}: {state.reason}")
+    return Condition(GRAPH_RESOLVED, "True", Reason.RESOLVED, f"at revision {instance_pass.number}")
 
 
 def _resources_ready(
@@ -70,17 +71,17 @@ def _resources_ready(
         for unit in (each.last_applied for each in state.units):
             if unit.object is not None and unit.object.deleted_at is not None:
                 message = f"{state.id}: {unit.key.kind} {unit.name} is being deleted"
-                return Condition(RESOURCES_READY, "False", "ResourceDeleting", message)
+                return Condition(RESOURCES_READY, "False", Reason.RESOURCE_DELETING, message)
     for state in states:
         reason = _not_ready(state, had_landed)
         if reason:
-            return Condition(RESOURCES_READY, "False", "NotReady", reason)
+            return Condition(RESOURCES_READY, "False", Reason.NOT_READY, reason)
     for state in instance_pass.states:
         if state.node.template is None and not had_landed and (state.reason or not state.is_ready):
             return Condition(
-                RESOURCES_READY, "False", "NotReady", f"{state.id}: {state.reason or 'is not ready'}"
+                RESOURCES_READY, "False", Reason.NOT_READY, f"{state.id}: {state.reason or 'is not ready'}"
             )
-    return Condition(RESOURCES_READY, "True", "AllResourcesReady")
+    return Condition(RESOURCES_READY, "True", Reason.ALL_RESOURCES_READY)
 
 
 def _not_ready(state: NodeState, had_landed: bool) -> str:
@@ -123,20 +124,20 @@ def _propagated(instance_pass: InstancePass, states: Sequence[NodeState]) -> Con
     done, total = progress(instance_pass)
     if done == total and all(state.is_resolved for state in states):
         return Condition(
-            RESOURCES_PROPAGATED, "True", "Propagated", f"all at revision {instance_pass.number}"
+            RESOURCES_PROPAGATED, "True", Reason.PROPAGATED, f"all at revision {instance_pass.number}"
         )
     so_far = f"{done} of {total} at revision {instance_pass.number}"
     if any(unit.is_in_flight for state in states for unit in state.units if unit.grant is not None):
-        return Condition(RESOURCES_PROPAGATED, "Unknown", "Propagating", so_far)
+        return Condition(RESOURCES_PROPAGATED, "Unknown", Reason.PROPAGATING, so_far)
     failure = _failure(states)
     if failure:
-        return Condition(RESOURCES_PROPAGATED, "False", "EvaluationFailed", f"{so_far}; {failure}")
+        return Condition(RESOURCES_PROPAGATED, "False", Reason.EVALUATION_FAILED, f"{so_far}; {failure}")
     blocked = _blocked(states)
     if blocked:
-        return Condition(RESOURCES_PROPAGATED, "False", "PropagationBlocked", f"{so_far}; {blocked}")
+        return Condition(RESOURCES_PROPAGATED, "False", Reason.PROPAGATION_BLOCKED, f"{so_far}; {blocked}")
     waits = next((f"{state.id} {state.reason}" for state in states if state.reason), "")
     return Condition(
-        RESOURCES_PROPAGATED, "Unknown", "Propagating", f"{so_far}; {waits}" if waits else so_far
+        RESOURCES_PROPAGATED, "Unknown", Reason.PROPAGATING, f"{so_far}; {waits}" if waits else so_far
     )
 
 
@@ -224,6 +225,6 @@ def _author_conditions(
                 continue
             status: Any = entry.get("status", "Unknown")
             made[entry["type"]] = Condition(
-                entry["type"], status, entry.get("reason", ""), entry.get("message", "")
+                entry["type"], status, WrittenReason(entry.get("reason", "")), entry.get("message", "")
             )
     return list(made.values()), is_doubled

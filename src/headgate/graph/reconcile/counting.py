@@ -152,9 +152,9 @@ class FoldTally:
         self._known: dict[int, bool] = {}
         self._by_state: dict[tuple[bool, bool], object] = {}
         for item in items:
-            self.look_at(item)
+            self.observe(item)
 
-    def look_at(self, item: GraphItem) -> None:
+    def observe(self, item: GraphItem) -> None:
         if self.has_failed:
             return
         value = self._of_state(item) if self._fold.reads_state_only else self._said(item)

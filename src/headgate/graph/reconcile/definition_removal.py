@@ -10,6 +10,7 @@ import msgspec
 from headgate.graph.compile import loops
 from headgate.graph.reconcile import cluster_view, labels
 from headgate.kernel.conditions import Condition
+from headgate.kernel.decisions import Reason
 from headgate.kernel.objects import Action, DeleteObject, Object, Update
 
 DELETING = "Deleting"
@@ -72,6 +73,6 @@ def condition(definition: Object, instances: list[Object]) -> Condition:
     shown = [f"{item.namespace}/{item.name}" if item.namespace else item.name for item in instances]
     named = ", ".join(shown[:_MOST_NAMED]) + (", ..." if len(shown) > _MOST_NAMED else "")
     if deletions(definition, instances) or all(item.deleted_at is not None for item in instances):
-        return Condition(DELETING, "True", "InstancesGoing", f"{count} still on the way out: {named}")
+        return Condition(DELETING, "True", Reason.INSTANCES_GOING, f"{count} still on the way out: {named}")
     message = f"{count} left: {named}; delete them, or ask for that with the annotation {labels.DELETION}: {labels.CASCADE}"
-    return Condition(DELETING, "False", "InstancesLeft", message)
+    return Condition(DELETING, "False", Reason.INSTANCES_LEFT, message)

@@ -11,6 +11,7 @@ import msgspec
 
 from headgate.graph.reconcile import cluster_view, conditions, labels
 from headgate.kernel.conditions import Condition, documents
+from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, DeleteObject, Object, Update, UpdateStatus
 
@@ -50,8 +51,8 @@ def _status(instance: Object, count: int, now: Instant) -> dict[str, Any]:
     noun = "object is" if count == 1 else "objects are"
     message = f"{count} {noun} still there"
     found = (
-        Condition(conditions.READY, "Unknown", "UnderDeletion", message),
-        Condition(conditions.RESOURCES_READY, "Unknown", "UnderDeletion", message),
+        Condition(conditions.READY, "Unknown", Reason.UNDER_DELETION, message),
+        Condition(conditions.RESOURCES_READY, "Unknown", Reason.UNDER_DELETION, message),
     )
     return {
         **instance.status,

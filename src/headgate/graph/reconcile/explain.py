@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from headgate.graph.reconcile.propagate import DefinitionPlan, InstancePlan
 
 Verdict = Literal["allowed", "pending", "denied"]
+LineKind = Literal[
+    "definition", "dependency", "deletion", "externalRef", "includeWhen", "propagateWhen", "readyWhen", "removal",
+    "suspension", "template",
+]  # fmt: skip
 
 
 class ReasonLine(msgspec.Struct, frozen=True):
@@ -25,7 +29,7 @@ class ReasonLine(msgspec.Struct, frozen=True):
 
     node: str
     item: str
-    kind: str
+    kind: LineKind
     revision: int
     verdict: Verdict
     message: str
@@ -67,7 +71,7 @@ def _node_lines(state: NodeState, newest: int) -> list[ReasonLine]:
         return [ReasonLine(state.id, "", "includeWhen", newest, "allowed", "it is left out by includeWhen")]
     if not state.is_resolved:
         verdict: Verdict = "denied" if state.resolved.state == "failed" else "pending"
-        kind = "template" if verdict == "denied" else "dependency"
+        kind: LineKind = "template" if verdict == "denied" else "dependency"
         return [ReasonLine(state.id, "", kind, newest, verdict, state.reason)]
     return [_unit_line(state, unit) for unit in state.units]
 

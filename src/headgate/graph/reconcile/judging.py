@@ -100,7 +100,7 @@ class _Asked:
 
     def admitted(self, item: GraphItem) -> None:
         for tally in self._tallies or ():
-            tally.look_at(item)
+            tally.observe(item)
 
     def _said(self, item_bindings: Mapping[str, object], bindings: Mapping[str, object]) -> GateVerdict:
         folded = self._folded()

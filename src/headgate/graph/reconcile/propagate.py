@@ -156,11 +156,11 @@ def plan_instance(
 
 def _suspended(instance: Object, now: Instant) -> InstancePlan:
     parts = (
-        Condition(conditions.INSTANCE_MANAGED, "True", "Managed"),
+        Condition(conditions.INSTANCE_MANAGED, "True", Reason.MANAGED),
         Condition(
             conditions.RESOURCES_READY,
             "False",
-            "ReconciliationSuspended",
+            Reason.RECONCILIATION_SUSPENDED,
             f"the annotation {labels.RECONCILE} says {instance.annotations[labels.RECONCILE]}",
         ),
     )

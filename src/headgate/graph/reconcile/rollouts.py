@@ -344,22 +344,22 @@ class _Pass:
         problems: tuple[str, ...],
     ) -> dict[str, Any]:
         accepted = (
-            Condition("GraphAccepted", "False", "InvalidResourceGraph", "; ".join(problems))
+            Condition("GraphAccepted", "False", Reason.INVALID_RESOURCE_GRAPH, "; ".join(problems))
             if problems
-            else Condition("GraphAccepted", "True", "Valid")
+            else Condition("GraphAccepted", "True", Reason.VALID)
         )
         is_served = newest is not None
         parts = (
-            Condition("GraphRevisionsResolved", "True", "Resolved")
+            Condition("GraphRevisionsResolved", "True", Reason.RESOLVED)
             if is_served
-            else Condition("GraphRevisionsResolved", "False", "Failed", "no revision was accepted"),
+            else Condition("GraphRevisionsResolved", "False", Reason.FAILED, "no revision was accepted"),
             accepted,
-            Condition("KindReady", "True", "Ready")
+            Condition("KindReady", "True", Reason.READY)
             if is_served
-            else Condition("KindReady", "False", "Failed", "the graph was not accepted"),
-            Condition("ControllerReady", "True", "Running")
+            else Condition("KindReady", "False", Reason.FAILED, "the graph was not accepted"),
+            Condition("ControllerReady", "True", Reason.RUNNING)
             if is_served
-            else Condition("ControllerReady", "False", "FailedToStart", "the graph was not accepted"),
+            else Condition("ControllerReady", "False", Reason.FAILED_TO_START, "the graph was not accepted"),
         )
         found = [root(conditions.READY, parts), *parts]
         status: dict[str, Any] = {"state": "Active" if is_served and not problems else "Inactive"}
@@ -391,15 +391,15 @@ def propagated(number: int, members: list[RolloutMember]) -> Condition:
     kind = conditions.RESOURCES_PROPAGATED
     landed = sum(member.is_updated and member.has_landed for member in members)
     if landed == len(members):
-        return Condition(kind, "True", "Propagated", f"all instances at graph revision {number}")
+        return Condition(kind, "True", Reason.PROPAGATED, f"all instances at graph revision {number}")
     so_far = f"{landed} of {len(members)} instances at graph revision {number}"
     if any(member.is_updated and not member.has_landed for member in members):
-        return Condition(kind, "Unknown", "Propagating", so_far)
-    for outcome, reason in (("error", "EvaluationFailed"), ("pending", "PropagationBlocked")):
+        return Condition(kind, "Unknown", Reason.PROPAGATING, so_far)
+    for outcome, reason in (("error", Reason.EVALUATION_FAILED), ("pending", Reason.PROPAGATION_BLOCKED)):
         for member in members:
             answer = member.answer
             if answer is not None and answer.outcome == outcome:
                 gate = f"{answer.gate} " if answer.gate else ""
                 message = f"{so_far}; {member.instance.name}: {gate}{answer.message}"
                 return Condition(kind, "False", reason, message)
-    return Condition(kind, "Unknown", "Propagating", so_far)
+    return Condition(kind, "Unknown", Reason.PROPAGATING, so_far)

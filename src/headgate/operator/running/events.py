@@ -14,6 +14,8 @@ from typing import Any, Literal
 import msgspec
 
 from headgate.kernel import instants
+from headgate.kernel.conditions import WrittenReason
+from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Object
 from headgate.kubernetes.client import Client
@@ -37,7 +39,7 @@ class Told(msgspec.Struct, frozen=True):
 
     about: Object
     weight: Weight
-    reason: str
+    reason: Reason | WrittenReason
     message: str
 
 
@@ -97,7 +99,7 @@ class EventRecorder:
             "metadata": {"name": name, "namespace": namespace},
             "involvedObject": regarding,
             "type": told.weight,
-            "reason": told.reason,
+            "reason": str(told.reason),
             "message": told.message[:_LONGEST_MESSAGE],
             "source": {"component": self._component},
             "reportingComponent": self._component,
@@ -119,13 +121,13 @@ def of_conditions(about: Object, status: Mapping[str, Any]) -> Told | None:
     """What the conditions say that they did not say before, as one sentence. One that is true from its beginning on is
     no news: nobody has waited for it."""
     before = {_type(each): (each.get("status"), each.get("reason")) for each in _conditions(about.status)}
-    news: dict[str, str] = {}
+    news: dict[str, WrittenReason] = {}
     for each in _conditions(status):
         said, message = (each.get("status"), each.get("reason")), str(each.get("message") or "")
         was = before.get(_type(each), ("True", None))
         is_news = was != said and (said[0] != "True" or was[0] != "True")
         if is_news and message and each.get("reason"):
-            news.setdefault(message, str(each["reason"]))
+            news.setdefault(message, WrittenReason(str(each["reason"])))
     if not news:
         return None
     return Told(about, "Normal", next(iter(news.values())), "; ".join(news))

@@ -9,6 +9,7 @@ from headgate.cluster.cache import ObjectCache
 from headgate.graph import controller as graphs
 from headgate.graph.controller import GraphController, GraphPlan
 from headgate.graph.reconcile import labels, revisions
+from headgate.kernel.decisions import Reason
 from headgate.kernel.objects import Key, Object
 from headgate.kubernetes.client import Client
 from headgate.kubernetes.discovery import Discovery, UnknownKindError
@@ -70,7 +71,7 @@ class LiveGraphController(GraphController):
             for key in self._instance_with(item):
                 instance = self._cache.get(key)
                 if instance is not None:
-                    self._recorder.tell(Told(instance, "Warning", "TakenOver", message))
+                    self._recorder.tell(Told(instance, "Warning", Reason.TAKEN_OVER, message))
 
     def requests(
         self, item: Object, before: Object | None, *, is_gone: bool, is_own_status: bool
@@ -198,7 +199,7 @@ class GraphPreparation:
     def _wait_for(self, reflector: Reflector, definition: Object) -> None:
         if reflector.problem is not None:
             message = f"its objects cannot be looked after: {reflector.problem}"
-            self._recorder.tell(Told(definition, "Warning", "KindNotHeard", message))
+            self._recorder.tell(Told(definition, "Warning", Reason.KIND_NOT_HEARD, message))
         key = (reflector.resource.group, reflector.resource.kind)
         if key not in self._waiting:
             self._waiting[key] = asyncio.create_task(self._listed(reflector, key))

@@ -15,6 +15,7 @@ from headgate.cluster.controller import Controller, PlanT
 from headgate.cluster.port import Conflict, ObjectChange
 from headgate.cluster.runner import Runner
 from headgate.kernel import instants
+from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, Create, Key, Object, Update, UpdateStatus
 from headgate.kubernetes.errors import (
@@ -61,7 +62,7 @@ class Announced(Protocol):
     def message(self) -> str: ...
 
     @property
-    def reason(self) -> str: ...
+    def reason(self) -> Reason: ...
 
 
 class ControllerLoop(Generic[PlanT]):
@@ -278,7 +279,7 @@ class ControllerLoop(Generic[PlanT]):
         self.runner.refused(request, now)
         about = self.runner.cache.get(request)
         if about is not None:
-            self._recorder.tell(Told(about, "Warning", "WriteRefused", f"a write was refused: {error}"))
+            self._recorder.tell(Told(about, "Warning", Reason.WRITE_REFUSED, f"a write was refused: {error}"))
 
     def _announce(self, announced: Iterable[Announced]) -> None:
         for each in announced:

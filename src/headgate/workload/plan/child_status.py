@@ -7,6 +7,7 @@ from typing import Any
 from headgate.kernel import instants
 from headgate.kernel.budgets import Limits
 from headgate.kernel.conditions import Condition, documents, since
+from headgate.kernel.decisions import Reason
 from headgate.kernel.objects import Object
 from headgate.workload import labels
 from headgate.workload.plan import conditions, observed, selection
@@ -206,7 +207,7 @@ def _note_termination(situation: Situation, status: Mapping[str, Any]) -> None:
         return
     moment = since(status, conditions.BREACHED, "True")
     if moment is not None:
-        situation.look_at(moment + situation.pcs.template.termination_delay.microseconds)
+        situation.requeue_at(moment + situation.pcs.template.termination_delay.microseconds)
 
 
 def _breached(
@@ -219,10 +220,14 @@ def _breached(
 ) -> Condition:
     message = f"{available} {what}, at least {min_available} are wanted"
     if available >= min_available:
-        return Condition(conditions.BREACHED, "False", "Sufficient", message)
+        return Condition(conditions.BREACHED, "False", Reason.SUFFICIENT, message)
     if is_taken or available + taken >= min_available:
-        return Condition(conditions.BREACHED, "Unknown", "UpdateInProgress", message)
-    reason = "ScheduledReplicasBelowMinAvailable" if bound < min_available else "InsufficientReadyPods"
+        return Condition(conditions.BREACHED, "Unknown", Reason.UPDATE_IN_PROGRESS, message)
+    reason = (
+        Reason.SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE
+        if bound < min_available
+        else Reason.INSUFFICIENT_READY_PODS
+    )
     return Condition(conditions.BREACHED, "True", reason, message)
 
 
@@ -231,5 +236,5 @@ def _scheduled(clique: observed.Clique) -> Condition:
         f"{clique.bound} of {clique.live} pods are scheduled, at least {clique.min_available} are wanted"
     )
     if clique.bound >= clique.min_available:
-        return Condition(conditions.SCHEDULED, "True", "SufficientScheduledPods", message)
-    return Condition(conditions.SCHEDULED, "False", "InsufficientScheduledPods", message)
+        return Condition(conditions.SCHEDULED, "True", Reason.SUFFICIENT_SCHEDULED_PODS, message)
+    return Condition(conditions.SCHEDULED, "False", Reason.INSUFFICIENT_SCHEDULED_PODS, message)

@@ -78,7 +78,7 @@ def plan(
     first = [] if status == pcs.status else [UpdateStatus(pcs.key, pcs.uid, status)]
     deadline = progress.deadline(situation)
     if deadline is not None:
-        situation.look_at(deadline)
+        situation.requeue_at(deadline)
     return WorkloadPlan(
         actions=situation.writes.in_order(first),
         status=status,

@@ -4,6 +4,7 @@ from typing import Any
 
 from headgate.kernel import instants
 from headgate.kernel.conditions import Condition, Truth, documents
+from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Object
 from headgate.workload import labels
@@ -51,44 +52,48 @@ def of(situation: Situation, stuck: tuple[Stuck, ...]) -> dict[str, Any]:
 
 def refused(item: Object, why: Stuck, now: Instant) -> dict[str, Any]:
     """Of a set that cannot be built at all."""
-    progressing = Condition(conditions.PROGRESSING, "False", why.reason.value, f"{why.message}; {why.help}")
+    progressing = Condition(conditions.PROGRESSING, "False", why.reason, f"{why.message}; {why.help}")
     written = documents([progressing], item.status, item.generation, now)
     return {**item.status, "observedGeneration": item.generation, "conditions": written}
 
 
-def _available(available: int, replicas: int) -> tuple[Truth, str, str]:
+def _available(available: int, replicas: int) -> tuple[Truth, Reason, str]:
     message = f"{available} of {replicas} replicas are available"
     if available == replicas:
-        return "True", "AllReplicasAvailable", message
-    return "False", "ReplicasUnavailable", message
+        return "True", Reason.ALL_REPLICAS_AVAILABLE, message
+    return "False", Reason.REPLICAS_UNAVAILABLE, message
 
 
-def _progressing(situation: Situation, stuck: tuple[Stuck, ...]) -> tuple[Truth, str, str]:
+def _progressing(situation: Situation, stuck: tuple[Stuck, ...]) -> tuple[Truth, Reason, str]:
     known = situation.persisted
     if situation.is_aborted:
-        return "False", "Aborted", f"the update to {situation.newest.hash} was aborted"
+        return "False", Reason.ABORTED, f"the update to {situation.newest.hash} was aborted"
     if known.progress is None:
-        return "True", "Started", "the first revision is built"
+        return "True", Reason.STARTED, "the first revision is built"
     if known.progress.ended_at is not None:
         if situation.strategy == "OnDelete":
-            return "True", "OnDelete", "what is deleted comes back at the newest revision"
+            return "True", Reason.ON_DELETE, "what is deleted comes back at the newest revision"
         if known.rolled_back is not None:
-            return "True", "RolledBack", f"rolled back from {known.rolled_back.source}"
-        return "True", "UpdateComplete", f"every replica is new and available at {situation.target.hash}"
+            return "True", Reason.ROLLED_BACK, f"rolled back from {known.rolled_back.source}"
+        return (
+            "True",
+            Reason.UPDATE_COMPLETE,
+            f"every replica is new and available at {situation.target.hash}",
+        )
     if situation.is_paused:
-        return "Unknown", "Paused", "the update is paused; what was taken down is rebuilt"
+        return "Unknown", Reason.PAUSED, "the update is paused; what was taken down is rebuilt"
     if progress.is_overdue(situation):
         seconds = situation.pcs.update_strategy.progress_deadline_seconds
         return (
             "False",
-            "ProgressDeadlineExceeded",
+            Reason.PROGRESS_DEADLINE_EXCEEDED,
             f"nothing became new and available for {seconds}s, last at"
             f" {instants.show(known.progress.last_progress_at)}{_first(stuck)}",
         )
     if known.rolled_back is not None:
         message = f"rolling back from {known.rolled_back.source} to {known.rolled_back.target}"
-        return "False", "ProgressDeadlineExceeded", message
-    return "True", "Updating", f"the update to {situation.target.hash} is under way"
+        return "False", Reason.PROGRESS_DEADLINE_EXCEEDED, message
+    return "True", Reason.UPDATING, f"the update to {situation.target.hash} is under way"
 
 
 def _first(stuck: tuple[Stuck, ...]) -> str:

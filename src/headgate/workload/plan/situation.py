@@ -1,10 +1,11 @@
 """One pass of the planner: what it goes by, what it means to remember, and what it wants written."""
 
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
+from headgate.kernel.decisions import Reason
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, Create, DeleteObject, Key, Object, Update, UpdateStatus
@@ -33,7 +34,7 @@ class Announcement(msgspec.Struct, frozen=True):
 
     object: Key
     message: str
-    reason: Literal["PutBack"] = "PutBack"
+    reason: Reason = Reason.PUT_BACK
 
 
 class Writes(msgspec.Struct):
@@ -154,7 +155,7 @@ class Situation(msgspec.Struct):
     def may_move(self, index: int) -> bool:
         return index >= self.pcs.update_strategy.partition
 
-    def look_at(self, moment: Instant) -> None:
+    def requeue_at(self, moment: Instant) -> None:
         if moment > self.now:
             self.looks.append(moment)
 

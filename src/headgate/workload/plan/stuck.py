@@ -193,7 +193,7 @@ def _overdue(situation: Situation, pod: observed.Pod) -> Stuck | None:
     seconds = (grace if isinstance(grace, int) else DEFAULT_GRACE_SECONDS) + PATIENCE_SECONDS
     due = item.deleted_at + instants.seconds(seconds)
     if situation.now < due:
-        situation.look_at(due)
+        situation.requeue_at(due)
         return None
     node = item.spec.get("nodeName", "its node")
     return Stuck(

@@ -21,8 +21,8 @@ from headgate.kubernetes.schemas import ClusterSchemas
 from headgate.operator.crds import graphs as kinds
 from headgate.operator.crds import workloads as workload_kinds
 from headgate.operator.installation import settings
-from headgate.operator.looking import listing, sets
-from headgate.operator.looking.sets import SeenSets
+from headgate.operator.observation import listing, sets
+from headgate.operator.observation.sets import SeenSets
 from headgate.operator.running import graph_kinds, signals
 from headgate.operator.running.graph_kinds import KindName, LearntKinds
 from headgate.operator.running.graphs import WATCHED

@@ -14,7 +14,7 @@ from headgate.kubernetes import objects
 from headgate.kubernetes.client import Client
 from headgate.kubernetes.discovery import Discovery
 from headgate.kubernetes.resources import ApiResource, Document
-from headgate.operator.looking import graphs, sets
+from headgate.operator.observation import graphs, sets
 from headgate.workload import controller
 
 
@@ -29,10 +29,10 @@ async def observe(
     client: Client, discovery: Discovery, resource: ApiResource, document: Document, now: Instant
 ) -> SeenObject | None:
     """None if it is neither a set nor an instance, or on its way out. Raises ApiError."""
-    return await look_at(client, discovery, resource, objects.read(document, resource), now)
+    return await observe_read(client, discovery, resource, objects.read(document, resource), now)
 
 
-async def look_at(
+async def observe_read(
     client: Client,
     discovery: Discovery,
     resource: ApiResource,
@@ -43,7 +43,7 @@ async def look_at(
     """The same of one that is read already; it may be a definition too, of which those instances are told that `shows`
     lets through."""
     if controller.is_set(item):
-        seen = await sets.look_at(client, discovery, item)
+        seen = await sets.observe_one(client, discovery, item)
         return SeenObject(seen.explain(item, now), seen.pods(item, now))
     definition: Object | None = item
     if not is_definition(item.key):

@@ -2,7 +2,7 @@
 seen before.
 
 Said once for all who ask what was, what is and what will be: the log that is read again, the engine that decides, and
-a plan. It stands beside an engine, notes whom each decision concerned, and looks at them when it is asked to; nothing
+a plan. Attached to an engine it notes whom each decision concerned, and compares them when it is asked to; nothing
 that decides depends on it.
 """
 
@@ -28,7 +28,7 @@ _RECORDS = frozenset({"target", "job", "group", "place", "progress", "warned"})
 
 
 class Watchable(Protocol):
-    """An engine, as far as it is looked at."""
+    """An engine, as far as it is tracked."""
 
     state: State
 
@@ -75,8 +75,8 @@ class _Slots:
         self._other.on_version_rejected(version)
 
 
-class Onlooker:
-    """Of one engine, by `engine.onlooker`. `tables` is all that it has seen."""
+class ChangeTracker:
+    """Of one engine, by `engine.tracker`. `tables` is all that it has seen."""
 
     def __init__(self, tables: Tables | None = None) -> None:
         self.tables: Tables = tables if tables is not None else {TARGETS: {}, GROUPS: {}, BUDGETS: {}}
@@ -86,11 +86,11 @@ class Onlooker:
         self._budgets_may_differ = False
 
     @property
-    def has_to_look(self) -> bool:
+    def is_behind(self) -> bool:
         return bool(self._targets or self._groups or self._budgets_may_differ)
 
-    def stand_beside(self, engine: Watchable) -> None:
-        """Whatever was seen of another state may be otherwise in this one: all of it is looked at."""
+    def attach(self, engine: Watchable) -> None:
+        """Whatever was seen of another state may be otherwise in this one: all of it is compared."""
         state = self._state = engine.state
         state.waiting.dirty = self._touched = _Touched(state.waiting.dirty)
         state.observer = self._slots = _Slots(state.observer)
@@ -98,13 +98,13 @@ class Onlooker:
         self._groups |= dict.fromkeys((*self.tables[GROUPS], *state.groups))
         self._budgets_may_differ = True
 
-    def has_seen_all_of(self, engine: Watchable) -> None:
+    def attach_up_to_date(self, engine: Watchable) -> None:
         """What the tables hold is what the engine has, as somebody knows who has written both down."""
-        self.stand_beside(engine)
+        self.attach(engine)
         self._touched.all.clear()
         self._targets, self._groups, self._budgets_may_differ = {}, {}, False
 
-    def is_beside(self, engine: Watchable) -> bool:
+    def is_attached_to(self, engine: Watchable) -> bool:
         return self._state is engine.state
 
     def decided(self, journal: Journal) -> None:
@@ -131,12 +131,12 @@ class Onlooker:
                 self._targets |= dict.fromkeys(self.tables[TARGETS].keys() - state.targets.keys())
                 self._budgets_may_differ = True
 
-    def look(
+    def changes(
         self, engine: Watchable, now: Instant, is_enough: Callable[[], bool] = lambda: False
     ) -> list[Row]:
-        """What is otherwise than it was. What there was no time for is left for the next look."""
-        if not self.is_beside(engine):
-            self.stand_beside(engine)
+        """What is otherwise than it was. What there was no time for is left for the next time."""
+        if not self.is_attached_to(engine):
+            self.attach(engine)
         state, found = engine.state, list[Row]()
         while self._targets and not is_enough():
             name = next(iter(self._targets))

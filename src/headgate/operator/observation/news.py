@@ -16,7 +16,7 @@ from headgate.kubernetes.discovery import Discovery, UnknownKindError
 from headgate.kubernetes.reflector import Reflector
 from headgate.kubernetes.resources import ApiResource
 from headgate.operator.crds import graphs as kinds
-from headgate.operator.looking import listing
+from headgate.operator.observation import listing
 from headgate.operator.running import graph_kinds, workloads
 from headgate.workload import labels
 

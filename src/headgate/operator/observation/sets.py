@@ -8,7 +8,7 @@ from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Object
 from headgate.kubernetes.client import Client
 from headgate.kubernetes.discovery import Discovery
-from headgate.operator.looking import listing
+from headgate.operator.observation import listing
 from headgate.operator.running import workloads
 from headgate.workload import controller, labels, model
 from headgate.workload.plan import explain, pod_counts
@@ -50,8 +50,8 @@ async def observe(client: Client, discovery: Discovery, namespace: str) -> SeenS
     return SeenSets(cache)
 
 
-async def look_at(client: Client, discovery: Discovery, item: Object) -> SeenSets:
-    """At one set and what carries its mark."""
+async def observe_one(client: Client, discovery: Discovery, item: Object) -> SeenSets:
+    """One set and what carries its mark."""
     cache = ObjectCache(workloads.controller().index, [item])
     marks = ",".join(f"{key}={value}" for key, value in labels.of_set(item.name).items())
     for api_version, kind, _ in workloads.WATCHED:
