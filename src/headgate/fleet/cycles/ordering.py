@@ -40,9 +40,12 @@ def verdicts_of(state: State, site: Site, group: Group, member: Member, now: Ins
         ]
         if upstreams:
             verdict = deployment_dependency.judge(rule.spec, upstreams)
-        elif matched or rule.is_upstream(target) or shape.covers_upstream(site, rule):
-            continue
-        elif group.started_at is not None:
+        elif (
+            matched
+            or group.started_at is not None
+            or rule.is_upstream(target)
+            or shape.covers_upstream(site, rule)
+        ):
             continue
         else:
             verdict = deployment_dependency.matches_nothing(rule.spec, "of this bracket")
