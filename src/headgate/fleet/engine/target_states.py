@@ -47,6 +47,9 @@ def _held(state: State, target: Target, now: Instant) -> TargetState:
 
 def is_going_back(state: State, target: Target) -> bool:
     """Its rollback is ordered, or its group puts it back, and its turn has not come."""
+    _, member = group_and_member(target)
+    if member is not None and member.kind == "rollback" and member.state in STILL_TO_RUN:
+        return True
     return target.record.rollback_to is not None or is_put_back_by_its_group(state, target)
 
 
