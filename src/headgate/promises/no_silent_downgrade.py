@@ -13,12 +13,15 @@ import msgspec
 from headgate.fleet.model import changes, records
 from headgate.fleet.model import objects as model
 from headgate.fleet.rules import rollback
+from headgate.kernel import instants
 from headgate.kernel.instants import Instant
 from headgate.promises.base import Broken, FleetPromise
 from headgate.promises.books.mirror import Mirror, matches
 
 Order = tuple[Instant, int]
 """When a version was created, and as which one it arrived."""
+KEPT = instants.hours(90 * 24)
+"""How long an environment that was deleted is known."""
 
 
 class VersionRun(msgspec.Struct, frozen=True):
@@ -63,6 +66,8 @@ class NoSilentDowngrade(FleetPromise):
         self._cycles: dict[str, BracketCycle] = {}
         self._ordered: dict[str, str | None] = {}
         """Targets that a person sends back, each with the tag it is sent to, if one was named."""
+        self._gone: dict[str, Instant] = {}
+        """Environments that were deleted, and when."""
 
     def changed(self, change: changes.Change, now: Instant) -> None:
         match change:
@@ -77,8 +82,16 @@ class NoSilentDowngrade(FleetPromise):
                 job = self.mirror.jobs.get(change.job)
                 if job is not None and job.verification == "failed" and job.status == "successful":
                     self._note_failure(job)
-            case changes.Delete():
-                self._forget(change.kind, change.name)
+            case changes.Put(object=model.Environment() as environment):
+                gone_at = self._gone.pop(environment.name, None)
+                if gone_at is not None and gone_at + KEPT <= now:
+                    self._forget(1, environment.name)
+            case changes.Delete(kind="Environment"):
+                self._gone[change.name] = now
+            case changes.Delete(kind="Deployment"):
+                self._forget(0, change.name)
+            case changes.Delete(kind="Resource"):
+                self._forget(2, change.name)
             case _:
                 pass
 
@@ -113,11 +126,11 @@ class NoSilentDowngrade(FleetPromise):
         if named is None or named.id == job.version:
             self._ordered[target] = job.tag
 
-    def _forget(self, kind: str, name: str) -> None:
-        """What is made again under an old name is a new target."""
-        part = {"Deployment": 0, "Environment": 1, "Resource": 2}.get(kind)
-        for book in (self._runs, self._failures, self._in_vain, self._ordered) if part is not None else ():
-            for target in [target for target in book if target.split("/")[part or 0] == name]:
+    def _forget(self, part: int, name: str) -> None:
+        """What is made again under an old name is a new target; but an environment that comes back in time knows what ran
+        there."""
+        for book in (self._runs, self._failures, self._in_vain, self._ordered):
+            for target in [target for target in book if target.split("/")[part] == name]:
                 del book[target]
 
     def job_changed(self, job: records.Job, old_status: str, now: Instant) -> None:
@@ -218,7 +231,7 @@ class NoSilentDowngrade(FleetPromise):
 
     def _cause(self, job: records.Job) -> FailedRelease | None:
         cycle = self._cycles.get(job.group or "")
-        if cycle is None:
+        if cycle is None or not cycle.failures:
             failures = [failure for name, failure in self._failures.items() if name == job.target]
         elif cycle.strategy == "halt_and_notify":
             return None

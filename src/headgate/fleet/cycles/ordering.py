@@ -20,7 +20,8 @@ NO_OP = frozenset({"unchanged", "dropped", "skipped", "rolledBack"})
 
 
 def verdicts_of(state: State, site: Site, group: Group, member: Member, now: Instant) -> Iterator[GateResult]:
-    """A hook's place is given by its role, whatever the rules say; other members follow the rules."""
+    """A hook's place is given by its role, whatever the rules say; other members follow the rules. A group that has started
+    was able to end when it did: an upstream that has gone since is not waited for, or the resource would stay prepared."""
     target = site.members[member.deployment]
     around = _hooks_verdict(state, site, group, member)
     if around is not None:
@@ -39,7 +40,12 @@ def verdicts_of(state: State, site: Site, group: Group, member: Member, now: Ins
         ]
         if upstreams:
             verdict = deployment_dependency.judge(rule.spec, upstreams)
-        elif matched or rule.is_upstream(target) or shape.covers_upstream(site, rule):
+        elif (
+            matched
+            or group.started_at is not None
+            or rule.is_upstream(target)
+            or shape.covers_upstream(site, rule)
+        ):
             continue
         else:
             verdict = deployment_dependency.matches_nothing(rule.spec, "of this bracket")

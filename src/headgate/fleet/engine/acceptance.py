@@ -260,6 +260,8 @@ def _cancel_jobs_of_removed_targets(state: State, now: Instant) -> None:
         job = state.jobs.get(target.record.job or "")
         if job is not None:
             jobs.cancel(state, job, now, f"{target.name} is no longer a release target")
+            if job.kind == "rollback" and departing.is_left_bad(target.record, job):
+                target.record.rollback_to, target.record.rollback_cause = job.version, job.reason
         if site is not None:
             leaving.target_left(state, site, target.deployment.name, now)
         for job_id in (*target.record.attempts, *([job.id] if job is not None else ())):

@@ -268,7 +268,7 @@ def _message(state: State, target: Target, judged: list[explain_attempts.Verdict
     going_back = explain_rollbacks.waiting_sentence(state, target, judged)
     if going_back is not None:
         return going_back
-    if record.failed_at is not None:
+    if record.failed_at is not None and not target_states.is_tried_again(target):
         failed = explain_attempts.failed_sentence(state, target, record.failed_version)
         return failed + _what_holds_the_way_back(state, target, judged)
     held_by = [(version, one) for version, one in judged if not one.is_allowed]

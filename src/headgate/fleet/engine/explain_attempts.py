@@ -76,19 +76,24 @@ def of_retry(target: Target, retry_at: Instant, now: Instant) -> Iterator[GateRe
 
 
 def of_rolled_back(state: State, target: Target) -> Iterator[Verdict]:
+    """What is barred because a rollback took it away, or should have and found nothing to go back to: that has failed."""
     version = target_states.rolled_back_version(state, target)
     is_back = not target_states.is_going_back(state, target) and rollbacks.tried_last(state, target) is None
     if version is None or not is_back:
         return
-    why = target.record.rolled_back[version.id]
-    cause = f": {why}" if why != "rolledBack" else ""
-    message = f"{version.tag} was rolled back here{cause}; it is not tried again by itself, an operator's retry does it"
+    if target.record.failed_version == version.id:
+        reason, message = Reason.FAILED, failed_sentence(state, target, version.id)
+    else:
+        why = target.record.rolled_back[version.id]
+        cause = f": {why}" if why != "rolledBack" else ""
+        reason = Reason.ROLLED_BACK
+        message = f"{version.tag} was rolled back here{cause}; it is not tried again by itself, an operator's retry does it"
     yield (
         version,
         GateResult(
             next(iter(target.rules.of(Rollback)), None),
             "rollback",
-            decisions.denied(Reason.ROLLED_BACK, message),
+            decisions.denied(reason, message),
         ),
     )
 

@@ -10,6 +10,7 @@ from headgate.fleet.cycles import (
     giving_up,
     group_rollbacks,
     locking,
+    ordered_rollbacks,
     ordering,
     readiness,
     running,
@@ -189,6 +190,7 @@ def _verdicts_of_member(
 ) -> Iterator[GateResult]:
     if group.started_at is None:
         yield from readiness.verdicts_of(state, site, group, now)
+    if group.started_at is None or _takes_slots_again(group):
         for table in readiness.tables_of(state, site, group):
             yield explain_slots.of_table(state, table, target)
     if member.state in ("waiting", "retrying"):
@@ -198,6 +200,11 @@ def _verdicts_of_member(
             yield gates.frozen(state, target, now)
         if member.retry_at is not None:
             yield from explain_attempts.of_retry(target, member.retry_at, now)
+
+
+def _takes_slots_again(group: Group) -> bool:
+    """It goes on, or back, after its slot was released: nothing of it starts before it has one again."""
+    return group.slot_released and (group.status != "failed" or ordered_rollbacks.is_about(group))
 
 
 def _no_cycle(site: Site) -> GateResult:

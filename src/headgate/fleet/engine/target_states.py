@@ -47,6 +47,9 @@ def _held(state: State, target: Target, now: Instant) -> TargetState:
 
 def is_going_back(state: State, target: Target) -> bool:
     """Its rollback is ordered, or its group puts it back, and its turn has not come."""
+    _, member = group_and_member(target)
+    if member is not None and member.kind == "rollback" and member.state in STILL_TO_RUN:
+        return True
     return target.record.rollback_to is not None or is_put_back_by_its_group(state, target)
 
 
@@ -63,7 +66,10 @@ def is_put_back_by_its_group(state: State, target: Target) -> bool:
 
 
 def has_failed(state: State, target: Target) -> bool:
-    """The newest release failed for good: a person or a newer version moves it."""
+    """The newest release failed for good: a person or a newer version moves it. Not where a person has let its group try
+    it again, and its turn has not come."""
+    if is_tried_again(target):
+        return False
     if target.record.failed_at is not None:
         return True
     group, member = group_and_member(target)
@@ -73,6 +79,14 @@ def has_failed(state: State, target: Target) -> bool:
     if newest is None or newest.id == target.record.deployed:
         return False
     return targets.has_failed(target, newest, variables.resolve(state, target))
+
+
+def is_tried_again(target: Target) -> bool:
+    """Its part in the group that executes is still to run, whatever has become of it before."""
+    group, member = group_and_member(target)
+    if group is None or member is None or group.status != "executing":
+        return False
+    return member.state in STILL_TO_RUN
 
 
 def _has_work(state: State, target: Target, now: Instant) -> bool:

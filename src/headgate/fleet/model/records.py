@@ -186,7 +186,7 @@ class TargetRecord(msgspec.Struct, omit_defaults=True, eq=False, gc=False):
     slots: dict[str, Instant] = {}
     """Concurrency rules whose slots are held for work outside brackets, and since when."""
     ordered: str | None = None
-    """An operator's command that is still to be carried out: retry, rollback or redeploy."""
+    """What is still to be carried out: an operator's retry or redeploy, or a redeploy of what left unmeasured."""
     rollback_to: str | None = None
     """The version that an automatic or ordered rollback is going back to."""
     rollback_cause: str = ""

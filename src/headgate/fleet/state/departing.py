@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headgate.fleet.model.records import Left, TargetRecord
+from headgate.fleet.model.records import Job, Left, TargetRecord
 from headgate.fleet.state.state import State
 from headgate.fleet.state.units import DeploymentNode, ResourceNode, Target
 from headgate.kernel import instants
@@ -14,15 +14,25 @@ KEPT = instants.hours(90 * 24)
 
 def leave(state: State, target: Target, now: Instant) -> None:
     """What runs there stays known, what was ahead does not. A machine or a deployment that is gone takes it along: what
-    comes back under its name is another one."""
+    comes back under its name is another one.
+
+    What was to go back still is, coming back: what it leaves is bad. What was still being measured is not known to be good:
+    it is deployed and measured again, a hook with its next cycle.
+    """
     record = target.record
-    record.job = record.retry_at = record.ordered = record.rollback_to = None
+    record.job = record.retry_at = record.ordered = None
     record.attempts = []
     if record.verification == "running":
-        record.verification = "none"
+        record.verification = "failed"
+        record.ordered = "redeploy"
     record.left = Left(now, target.deployment.object.id, target.resource.object.id)
     if target.deployment.name not in state.deployments or target.resource.name not in state.resources:
         state.departed.pop(target.name, None)
+
+
+def is_left_bad(record: TargetRecord, rollback: Job) -> bool:
+    """Whether what a rollback left before it was done is no good by itself. A member that went back with a sibling is."""
+    return not record.is_proven or record.deployed == rollback.version
 
 
 def come_back(
