@@ -159,7 +159,7 @@ def rollout_verdicts(
             )
             concerned = _locked(state, group) if shared else [version]
             members = [target for target, _ in running]
-            behind, reasons = None, turn_wakes(*members)
+            behind, reasons = None, (*turn_wakes(*members), *gates.stop_wakes(rule, version))
             if rule.spec.advance_on == "success":
                 behind = rollouts.site_behind(state, site, concerned, rule)
                 reasons = (*reasons, *rollouts.success_wakes(*members))

@@ -346,7 +346,7 @@ def rollout_of(
         if stopped is not None:
             yield stopped
         position, total = rollouts.position_of_target(target, version, rule.spec.group_by)
-        behind, reasons = None, turn_wakes(target)
+        behind, reasons = None, (*turn_wakes(target), *gates.stop_wakes(rule, version))
         if rule.spec.advance_on == "success":
             behind = rollouts.target_behind(state, target, version, rule, position, total)
             reasons = (*reasons, *rollouts.success_wakes(target))

@@ -57,12 +57,10 @@ def newest_release(state: State, upstream: Target) -> Upstream:
         job = state.jobs[record.job]
         since = instants.show_to_the_second(job.started_at or job.created_at)
         return Upstream(name, False, f"job {job.status} since {since}")
-    if record.retry_at is not None:
-        return Upstream(
-            name,
-            False,
-            f"job {_last_status(state, upstream)}, tried again at {instants.show_to_the_second(record.retry_at)}",
-        )
+    retry_at = upstream.retry_at()
+    if retry_at is not None:
+        again = instants.show_to_the_second(retry_at)
+        return Upstream(name, False, f"job {_last_status(state, upstream)}, tried again at {again}")
     if record.failed_at is not None:
         return Upstream(
             name,

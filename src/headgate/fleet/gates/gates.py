@@ -314,6 +314,12 @@ def rollout_stopped(state: State, rule: BoundRule[GradualRollout], version: Vers
     return GateResult(rule, rule.kind, verdict, (wakes.breaker(rule.id, version.id),))
 
 
+def stop_wakes(rule: BoundRule[GradualRollout], version: VersionNode) -> tuple[Wake, ...]:
+    """What stops the line also for those whose turn has come and who wait for something else: another version, or values
+    alone, then stands in line for them, at another place."""
+    return () if rule.spec.stop_after_failures is None else (wakes.breaker(rule.id, version.id),)
+
+
 def budget_total(state: State, rule: BoundRule[FailureBudget], target: Target) -> int:
     """How many targets the budget covers: those of the policy, in the environment if it counts per environment."""
     key = (rule.id, breaker_scope(rule, target))

@@ -42,7 +42,7 @@ class TargetItem:
             record.job is None
             and record.deployed is not None
             and record.failed_at is None
-            and record.retry_at is None
+            and self.target.retry_at() is None
             and record.verification in ("none", "passed")
         )
 

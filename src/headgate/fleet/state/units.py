@@ -229,6 +229,13 @@ class Target(Unit):
             "deployment": self.deployment.view,
         }
 
+    def retry_at(self) -> Instant | None:
+        """When its last attempt is repeated, by itself or by the group that executes; None if none is ahead."""
+        if self.record.retry_at is not None or self.site is None or self.site.executing is None:
+            return self.record.retry_at
+        member = self.site.executing.member(self.deployment.name)
+        return member.retry_at if member is not None and member.state == "retrying" else None
+
     def rollout_prefix(self) -> int:
         """FNV-1a of the target's key, from which that of the key and a version goes on."""
         if self.hash_prefix is None:
