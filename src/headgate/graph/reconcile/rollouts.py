@@ -198,15 +198,26 @@ class _Pass:
         return None if self._known else served_kinds.foreign(graph, self._view)
 
     def _serve_kind(self, graph: CompiledGraph) -> None:
-        """The CustomResourceDefinition of the instances, put back when others change or delete it."""
+        """The CustomResourceDefinition of the instances, put back when others change or delete it. A server may keep it
+        in words of its own, so what was written into it is remembered by its hash."""
         wanted = graph.crd
         found = self._view.get(served_kinds.key_of(graph))
         marks = {labels.OWNED: "true", labels.DEFINITION_NAME: self._item.name}
+        content = contents.content_hash(wanted["spec"])
+        annotations = {labels.CONTENT: content}
         if found is None:
-            self._actions.append(Create(contents.created(wanted, marks, {})))
-        elif found.deleted_at is None and found.spec != wanted["spec"]:
-            changed = msgspec.structs.replace(found, spec=wanted["spec"], labels={**found.labels, **marks})
+            self._actions.append(Create(contents.created(wanted, marks, annotations)))
+        elif found.deleted_at is None and not self._is_served_as(found, wanted["spec"], content):
+            changed = msgspec.structs.replace(
+                found,
+                spec=wanted["spec"],
+                labels={**found.labels, **marks},
+                annotations={**found.annotations, **annotations},
+            )
             self._actions.append(Update(changed))
+
+    def _is_served_as(self, found: Object, wanted: dict[str, Any], content: str) -> bool:
+        return found.spec == wanted or self._planner_cache.is_in_force(found, content)
 
     def _members(self, graph: CompiledGraph) -> list[RolloutMember]:
         group = graph.api_version.partition("/")[0]

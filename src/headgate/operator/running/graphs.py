@@ -65,7 +65,7 @@ class LiveGraphController(GraphController):
             # its instance is looked at again: it waited for this.
             for key in self._instance_with(item):
                 self._enqueue(key)
-        if before is not None and labels.INSTANCE_ID not in before.labels:
+        if item.kind != CRD_KIND and before is not None and labels.INSTANCE_ID not in before.labels:
             message = f"{item.kind} {item.name} was there already, was nobody's, and belongs to it now"
             for key in self._instance_with(item):
                 instance = self._cache.get(key)

@@ -160,7 +160,8 @@ class ObjectWriter:
                 resource_version=version,
                 force=True,
             )
-        self._contested.wrote(item.key, seen.uid, patch)
+        if answer["metadata"].get("resourceVersion") != version:
+            self._contested.wrote(item.key, seen.uid, patch)
         self._tell(answer, resource, seen)
 
     async def _update_status(self, seen: Object, status: Document, cache: ObjectCache) -> None:
