@@ -60,6 +60,7 @@ class Reason(StrEnum):
     NO_CAPACITY = "NoCapacity"
     TERMINATING = "Terminating"
     NODE_GONE = "NodeGone"
+    WRITE_REFUSED = "WriteRefused"
 
 
 class Sentence(msgspec.Struct, frozen=True):

@@ -29,7 +29,7 @@ from headgate.graph.reconcile.judging import GateVerdict
 from headgate.graph.reconcile.planner_cache import PlannerCache
 from headgate.graph.reconcile.resolving import AcceptedGraph
 from headgate.graph.reconcile.revisions import GraphRevision
-from headgate.kernel.conditions import Condition, documents, root
+from headgate.kernel.conditions import WRITE_REFUSED, Condition, RefusedWrite, documents, refusal, root
 from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, Create, DeleteObject, Object, Update, UpdateStatus
@@ -55,6 +55,11 @@ class RolloutMember(msgspec.Struct):
     @property
     def has_landed(self) -> bool:
         return self.number > 0 and self.landed_number == self.number
+
+    @property
+    def refusal(self) -> RefusedWrite | None:
+        """What the server does not take of it."""
+        return refusal(self.instance.status)
 
 
 class DefinitionRollout(msgspec.Struct):
@@ -94,6 +99,7 @@ def standing_of(instance: Object) -> tuple[object, ...]:
         instance.labels.get(labels.OWNED),
         labels.FINALIZER in instance.finalizers,
         instance.status.get(conditions.OWN),
+        refusal(instance.status),
     )
 
 
@@ -393,8 +399,11 @@ class _Pass:
         return status
 
     def _write_status(self, status: dict[str, Any]) -> None:
+        """Last; while a write is refused, after which nothing is written, first."""
         if status != self._item.status:
-            self._actions.append(UpdateStatus(self._item.key, self._item.uid, status))
+            told = UpdateStatus(self._item.key, self._item.uid, status)
+            is_first = refusal(self._item.status) is not None
+            self._actions.insert(0 if is_first else len(self._actions), told)
 
 
 def propagated(number: int, members: list[RolloutMember]) -> Condition:
@@ -404,6 +413,10 @@ def propagated(number: int, members: list[RolloutMember]) -> Condition:
     if landed == len(members):
         return Condition(kind, "True", "Propagated", f"all instances at graph revision {number}")
     so_far = f"{landed} of {len(members)} instances at graph revision {number}"
+    for member in members:
+        if member.refusal is not None and not (member.is_updated and member.has_landed):
+            message = f"{so_far}; {member.instance.name}: {member.refusal.message}"
+            return Condition(kind, "False", WRITE_REFUSED, message)
     if any(member.is_updated and not member.has_landed for member in members):
         return Condition(kind, "Unknown", "Propagating", so_far)
     for outcome, reason in (("error", "EvaluationFailed"), ("pending", "PropagationBlocked")):

@@ -11,12 +11,14 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from typing import Any, Generic, Protocol
 
+from headgate.cluster import port, refusals
 from headgate.cluster.controller import Controller, PlanT
 from headgate.cluster.port import Conflict, ObjectChange
 from headgate.cluster.runner import Runner
 from headgate.kernel import instants
+from headgate.kernel.conditions import WRITE_REFUSED
 from headgate.kernel.instants import Instant
-from headgate.kernel.objects import Action, Create, Key, Object, Update, UpdateStatus
+from headgate.kernel.objects import Action, Key, Object, UpdateStatus
 from headgate.kubernetes.errors import (
     AlreadyExistsError,
     ApiError,
@@ -42,6 +44,8 @@ PASSES_AT_ONCE = 8
 MOST_AT_ONCE = 16
 """How many writes of one plan are under way together, if they are alike."""
 LONGEST_REST_SECONDS = 60.0
+PASSING_TIMES = 3
+"""How often in a row a server may be busy, out of reach or ahead of what was heard before that is told as a refusal."""
 
 Prepare = Callable[[Key], Awaitable[bool]]
 """Sees to it that a request can be looked at. If not, it is asked for again when it can."""
@@ -215,11 +219,12 @@ class ControllerLoop(Generic[PlanT]):
             actions = actions[:-1]
             self.runner.queue.requeue(request, until)
         for batch in _batches(actions):
-            refusal = await self._write(request, batch)
-            if refusal is not None:
-                self._refused(request, refusal)
+            refused = await self._write(request, batch)
+            if refused is not None:
+                await self._refused(request, *refused)
                 return
         self.runner.written(request)
+        await self._take_back(request)
 
     def _forget(self, request: Key) -> None:
         """It is gone, and may come back as another."""
@@ -227,8 +232,8 @@ class ControllerLoop(Generic[PlanT]):
             self._resting.forget(request)
         self._costs[self._is_alone(request)].forget(request)
 
-    async def _write(self, request: Key, batch: Sequence[Action]) -> BaseException | None:
-        """The first thing that went wrong; what was under way beside it is waited for."""
+    async def _write(self, request: Key, batch: Sequence[Action]) -> tuple[Action, BaseException] | None:
+        """The first that went wrong, and how; what was under way beside it is waited for."""
         for start in range(0, len(batch), MOST_AT_ONCE):
             part = batch[start : start + MOST_AT_ONCE]
             seen = [self._before(request, action) for action in part]
@@ -241,9 +246,9 @@ class ControllerLoop(Generic[PlanT]):
                     told = events.of_conditions(before, action.status)
                     if told is not None:
                         self._recorder.tell(told)
-            wrong = next((error for error in found if error is not None), None)
-            if wrong is not None:
-                return wrong
+            for action, error in zip(part, found, strict=True):
+                if error is not None:
+                    return action, error
         return None
 
     def _before(self, request: Key, action: Action) -> Object | None:
@@ -261,24 +266,37 @@ class ControllerLoop(Generic[PlanT]):
         self._meter.wrote(self._name, _verb(action), "")
         return None
 
-    def _refused(self, request: Key, error: BaseException) -> None:
+    async def _refused(self, request: Key, action: Action, error: BaseException) -> None:
         now = self._clock()
         name = f"{request.namespace}/{request.name}" if request.namespace else request.name
         logger.info("a write for %s %s was refused: %s", request.kind, name, error)
         if isinstance(error, DeposedError):
             raise error
-        if isinstance(error, TooManyRequestsError | UnreachableError):
-            if error.after_seconds:
-                self._pace.pause(error.after_seconds)
-            self.runner.refused(request, now)
-            return
         if isinstance(error, Conflict) and not isinstance(error, AlreadyExistsError):
             self.runner.conflicted(request, now)
             return
         self.runner.refused(request, now)
+        is_passing = isinstance(error, TooManyRequestsError | UnreachableError)
+        if isinstance(error, TooManyRequestsError | UnreachableError) and error.after_seconds:
+            self._pace.pause(error.after_seconds)
         about = self.runner.cache.get(request)
-        if about is not None:
-            self._recorder.tell(Told(about, "Warning", "WriteRefused", f"a write was refused: {error}"))
+        if about is None:
+            return
+        if not is_passing:
+            self._recorder.tell(Told(about, "Warning", WRITE_REFUSED, f"a write was refused: {error}"))
+        may_pass = is_passing or isinstance(error, AlreadyExistsError)
+        if not may_pass or self.runner.queue.failures(request) >= PASSING_TIMES:
+            for told in refusals.told(about, action, str(error), now):
+                await self._one(told)
+
+    async def _take_back(self, request: Key) -> None:
+        """That a write was refused, now that all were taken; what follows from that is for another pass."""
+        about = self.runner.cache.get(request)
+        for told in refusals.taken_back(about) if about is not None else ():
+            if await self._one(told) is None:
+                self.runner.queue.add(request)
+            else:
+                self.runner.refused(request, self._clock())
 
     def _announce(self, announced: Iterable[Announced]) -> None:
         for each in announced:
@@ -305,7 +323,7 @@ def _batches(actions: Sequence[Action]) -> Iterator[Sequence[Action]]:
     batch: list[Action] = []
     keys: set[Key] = set()
     for action in actions:
-        key = _key(action)
+        key = port.key_of(action)
         if batch and (_likeness(batch[-1]) != _likeness(action) or key in keys):
             yield batch
             batch, keys = [], set()
@@ -315,12 +333,8 @@ def _batches(actions: Sequence[Action]) -> Iterator[Sequence[Action]]:
         yield batch
 
 
-def _key(action: Action) -> Key:
-    return action.object.key if isinstance(action, Create | Update) else action.key
-
-
 def _likeness(action: Action) -> tuple[str, str, str]:
-    key = _key(action)
+    key = port.key_of(action)
     return type(action).__name__, key.group, key.kind
 
 

@@ -7,6 +7,7 @@ from typing import Protocol
 
 import msgspec
 
+from headgate.cluster import port
 from headgate.cluster.cache import ObjectCache
 from headgate.cluster.port import Conflict
 from headgate.graph.reconcile import revisions
@@ -80,8 +81,7 @@ class ObjectWriter:
         return self._retired.due_in_seconds()
 
     async def write(self, action: Action, cache: ObjectCache) -> None:
-        key = action.object.key if isinstance(action, Create | Update) else action.key
-        with self._feed.writing(key):
+        with self._feed.writing(port.key_of(action)):
             match action:
                 case Create(object=item):
                     await self._create(item, cache)
