@@ -133,6 +133,8 @@ def test_the_service_itself_hands_in_what_comes_and_goes_also_after_a_crash(
         tmp_path,
         "--discover",
         f"{context}=east",
+        "--discover-prefix",
+        "{cluster}-",
         environment={"KUBECONFIG": str(control_plane.kubeconfig)},
     )
 
@@ -141,7 +143,8 @@ def test_the_service_itself_hands_in_what_comes_and_goes_also_after_a_crash(
 
             def has(*wanted: str) -> bool:
                 found = names(service.admin())
-                return "east" in found and [name for name in found if kube_namespace in name] == [*wanted]
+                own = [name for name in found if kube_namespace in name]
+                return "east-east" in found and own == [f"east-{name}" for name in wanted]
 
             await until(lambda: has(*it.nodes))
             await it.add_nodes(1)

@@ -290,3 +290,78 @@ def _order(plane: ControlPlane, place: str) -> list[str]:
         elif entry.name.startswith("north-"):
             found.append(data["value"])
     return found
+
+
+def test_a_kind_that_the_server_writes_in_its_own_words_is_written_once(
+    plane: ControlPlane, place: str
+) -> None:
+    """An empty schema comes back without its properties: that is no drift, and keeps no status from being written."""
+    document = graph("Bare")
+    document["spec"]["schema"].pop("spec")
+    document["spec"]["resources"][0]["template"]["data"] = {"value": "${schema.metadata.name}"}
+
+    async def story() -> None:
+        async with plane.client() as client:
+            await operating.install(client)
+            async with operator_of(plane, place):
+                await define(client, document)
+                for name in ("north", "south"):
+                    metadata = {"name": name, "namespace": place}
+                    instance = {"apiVersion": "kro.run/v1alpha1", "kind": "Bare", "metadata": metadata}
+                    await client.apply(kind("Bare"), instance, manager="people")
+
+                    async def is_said(name: str = name) -> bool:
+                        found = await condition(client, GRAPHS, "bare", "", "ResourcesPropagated")
+                        landed = (await client.get(kind("Bare"), name, place)).get("status", {})
+                        return bool(landed.get("state") == "ACTIVE" and found.get("status") == "True")
+
+                    await until(is_said, 90)
+
+    play(story(), 300)
+    written = [
+        entry
+        for entry in judging.entries(plane, "", "customresourcedefinitions")
+        if entry.name == "bares.kro.run" and entry.verb == "patch"
+    ]
+    assert len(written) <= 2
+
+
+def test_what_the_server_refuses_is_said_in_its_words_until_it_takes_it(
+    plane: ControlPlane, place: str
+) -> None:
+    document = graph("Refused")
+    document["spec"]["resources"][0]["template"]["metadata"]["name"] = (
+        "${schema.metadata.name}-${schema.spec.value}-${letter}"
+    )
+    instances = kind("Refused")
+
+    async def story() -> None:
+        async with plane.client() as client:
+            await operating.install(client)
+            async with operator_of(plane, place):
+                await define(client, document)
+                await give(client, "Refused", place, "Not_A_Name")
+
+                async def is_said() -> bool:
+                    refused = await condition(client, instances, "north", place, "WritesAccepted")
+                    stopped = await condition(client, instances, "north", place, "ResourcesPropagated")
+                    words = "a lowercase RFC 1123 subdomain"
+                    return bool(
+                        refused.get("status") == "False"
+                        and words in refused["message"]
+                        and stopped.get("reason") == "WriteRefused"
+                        and words in stopped["message"]
+                    )
+
+                await until(is_said, 90)
+                await give(client, "Refused", place, "name")
+                await until(lambda: have(client, place, "name"), 90)
+
+                async def is_taken_back() -> bool:
+                    refused = await condition(client, instances, "north", place, "WritesAccepted")
+                    whole = await condition(client, instances, "north", place, "ResourcesPropagated")
+                    return not refused and whole.get("status") == "True"
+
+                await until(is_taken_back, 90)
+
+    play(story(), 300)

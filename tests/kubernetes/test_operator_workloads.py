@@ -198,4 +198,25 @@ def test_a_write_that_is_refused_for_good_is_said_and_nothing_else_waits_for_it(
 
                 await until(is_said)
 
+                async def refusals() -> list[str]:
+                    found = await client.get(SETS, "broken", namespace)
+                    return [
+                        each["message"]
+                        for each in found["status"]["conditions"]
+                        if each["type"] == "WritesAccepted" and each["status"] == "False"
+                    ]
+
+                async def is_in_the_status() -> bool:
+                    return any("imagePullPolicy" in message for message in await refusals())
+
+                await until(is_in_the_status)
+                broken["spec"]["podSpec"]["containers"][0]["imagePullPolicy"] = "Always"
+                await operating.apply(client, pod_set("broken", namespace, 1, [broken]))
+                await until(lambda: operating.is_updated(client, "broken", namespace))
+
+                async def is_taken_back() -> bool:
+                    return not await refusals()
+
+                await until(is_taken_back)
+
     play(story(), 90)

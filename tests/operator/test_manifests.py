@@ -282,12 +282,17 @@ def test_the_service_reaches_its_cluster_only_where_that_is_said() -> None:
     for document in rendered("service.yaml"):
         if document["kind"] == "StatefulSet":
             assert document["spec"]["template"]["spec"]["automountServiceAccountToken"] is False
-    found = rendered("service.yaml", service__cluster__enabled=True)
+    found = rendered(
+        "service.yaml", service__cluster__enabled=True, service__cluster__discover="in-cluster=east"
+    )
     kinds = ["ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "Service"]
     assert [document["kind"] for document in found] == [*kinds, "StatefulSet"]
     pod = found[-1]["spec"]["template"]["spec"]
     assert (pod["serviceAccountName"], pod["automountServiceAccountToken"]) == ("headgate", True)
-    assert {"name": "HEADGATE_ALLOW_CLUSTER", "value": "in-cluster"} in pod["containers"][0]["env"]
+    assert pod["containers"][0]["env"] == [
+        {"name": "HEADGATE_ALLOW_CLUSTER", "value": "in-cluster"},
+        {"name": "HEADGATE_DISCOVER", "value": "in-cluster=east"},
+    ]
     for binding in (found[2], found[4]):
         assert binding["subjects"] == [
             {"kind": "ServiceAccount", "name": "headgate", "namespace": "over-there"}

@@ -30,23 +30,23 @@ def test_every_object_has_the_name_the_api_gives_it(made: str, expected: str) ->
 
 
 def test_a_pod_is_named_by_its_clique_and_five_letters() -> None:
-    name = names.pod("llm-0-frontend", 3, IDS, 0)
+    name = names.pod("llm-0-frontend", 3, IDS, "0")
     stem, _, suffix = name.rpartition("-")
     assert (stem, len(suffix)) == ("llm-0-frontend", 5)
     assert set(suffix) <= set("bcdfghjklmnpqrstvwxz2456789")
 
 
-def test_the_same_pod_asked_for_twice_has_one_name_and_its_replacement_another() -> None:
-    assert names.pod("a-0-b", 0, IDS, 5) == names.pod("a-0-b", 0, IDS, 5)
-    assert names.pod("a-0-b", 0, IDS, 5) != names.pod("a-0-b", 0, IDS, 6)
-    assert names.pod("a-0-b", 0, IDS, 5) != names.pod("a-0-b", 1, IDS, 5)
+def test_the_same_pod_asked_for_twice_has_one_name_and_one_of_another_template_another() -> None:
+    assert names.pod("a-0-b", 0, IDS, "5") == names.pod("a-0-b", 0, IDS, "5")
+    assert names.pod("a-0-b", 0, IDS, "5") != names.pod("a-0-b", 0, IDS, "6")
+    assert names.pod("a-0-b", 0, IDS, "5") != names.pod("a-0-b", 1, IDS, "5")
 
 
 def test_a_taken_pod_name_is_not_given_again() -> None:
-    first = names.pod("a-0-b", 0, IDS, 5)
-    second = names.pod("a-0-b", 0, IDS, 5, {first})
+    first = names.pod("a-0-b", 0, IDS, "5")
+    second = names.pod("a-0-b", 0, IDS, "5", {first})
     assert second != first
-    assert names.pod("a-0-b", 0, IDS, 5, {first, second}) not in {first, second}
+    assert names.pod("a-0-b", 0, IDS, "5", {first, second}) not in {first, second}
 
 
 @pytest.mark.parametrize(

@@ -284,3 +284,12 @@ def test_a_set_that_was_scaled_beyond_all_measure_is_held(running: World) -> Non
     found = running.plan()
     assert [stuck.reason for stuck in found.stuck] == ["Misconfigured"]
     assert "allowed are 50000 pods in a set" in found.status["conditions"][0]["message"]
+
+
+def test_who_makes_a_pod_once_more_gives_it_the_same_name(running: World) -> None:
+    """The answer to its creation was lost, or another leads: the server says that it is there, and it is not doubled."""
+    before = running.pod("llm-0-front-0").name
+    del running.objects[running.pod("llm-0-front-0").key]
+    running.now += instants.seconds(90)
+    made = [action.object for action in running.plan().actions if isinstance(action, Create)]
+    assert [item.name for item in made] == [before]

@@ -3413,7 +3413,7 @@ export interface components {
             /** @enum {string} */
             verdict: "allowed" | "pending" | "denied" | "error";
             /** @enum {string} */
-            reason: "Allowed" | "Frozen" | "Paused" | "Rejected" | "LineStopped" | "Misconfigured" | "NameTaken" | "WindowClosed" | "AwaitingTurn" | "CoolingDown" | "Soaking" | "Collecting" | "AwaitingRetry" | "AwaitingApproval" | "AwaitingDependency" | "AwaitingEnvironment" | "AwaitingVerification" | "AwaitingCycle" | "SlotsTaken" | "WaveFull" | "BudgetSpent" | "GateFalse" | "EvaluationFailed" | "NotSelected" | "TooOld" | "Failed" | "CycleFailed" | "VerificationFailed" | "RolledBack" | "SurgeUnscheduled" | "SurgeBreached" | "UnitUnscheduled" | "UnitBreached" | "NoCapacity" | "Terminating" | "NodeGone";
+            reason: "Allowed" | "Frozen" | "Paused" | "Rejected" | "LineStopped" | "Misconfigured" | "NameTaken" | "WindowClosed" | "AwaitingTurn" | "CoolingDown" | "Soaking" | "Collecting" | "AwaitingRetry" | "AwaitingApproval" | "AwaitingDependency" | "AwaitingEnvironment" | "AwaitingVerification" | "AwaitingCycle" | "SlotsTaken" | "WaveFull" | "BudgetSpent" | "GateFalse" | "EvaluationFailed" | "NotSelected" | "TooOld" | "Failed" | "CycleFailed" | "VerificationFailed" | "RolledBack" | "SurgeUnscheduled" | "SurgeBreached" | "UnitUnscheduled" | "UnitBreached" | "NoCapacity" | "Terminating" | "NodeGone" | "WriteRefused";
             message: string;
             /** Format: date-time */
             satisfiedAt: string | null;

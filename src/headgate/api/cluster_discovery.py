@@ -30,11 +30,12 @@ _log = logging.getLogger("headgate.discovery")
 
 
 class DiscoveredCluster(msgspec.Struct, frozen=True):
-    """A context, what the cluster is called, and in which workspace its resources are."""
+    """A context, what the cluster is called, in which workspace its resources are, and what their names begin with."""
 
     context: str
     name: str
     workspace: str
+    prefix: str = ""
 
     @property
     def provider(self) -> str:
@@ -82,7 +83,7 @@ class ClusterDiscovery:
 
     async def _follow(self) -> None:
         cluster = await self._clusters.named(self._wanted.context)
-        facts = await cluster_resources.facts_of(cluster.client, self._wanted.name, "")
+        facts = await cluster_resources.facts_of(cluster.client, self._wanted.name, self._wanted.prefix)
         following = cluster_resources.following(cluster.client, noticed=self._say)
         async with aclosing(following) as states:
             async for nodes in states:

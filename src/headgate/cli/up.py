@@ -111,6 +111,9 @@ def health_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
+_CLUSTER = "{cluster}"
+
+
 def _discovered(
     context: click.Context, parameter: click.Parameter, given: tuple[str, ...]
 ) -> "tuple[DiscoveredCluster, ...]":
@@ -118,19 +121,21 @@ def _discovered(
     from headgate.api.cluster_discovery import DiscoveredCluster
 
     workspace = str(context.meta.get("discover_workspace") or "default")
+    prefix = str(context.meta.get("discover_prefix") or "")
     found = []
     for text in given:
         cluster, _, name = text.rpartition("=") if "=" in text else (text, "", text)
         if not cluster or not name:
             raise failures.misused(f'--discover: is "{text}"; allowed is CONTEXT or CONTEXT=NAME')
-        found.append(DiscoveredCluster(cluster, name, workspace))
+        found.append(DiscoveredCluster(cluster, name, workspace, prefix.replace(_CLUSTER, name)))
     if len({each.provider for each in found}) < len(found):
         raise failures.misused("--discover: two clusters have one name")
     return tuple(found)
 
 
-def _remember_workspace(context: click.Context, parameter: click.Parameter, given: str) -> str:
-    context.meta["discover_workspace"] = given
+def _remember(context: click.Context, parameter: click.Parameter, given: str) -> str:
+    """For the option that names the clusters, which is read after it."""
+    context.meta[str(parameter.name)] = given
     return given
 
 
@@ -161,8 +166,18 @@ def api_options(function: Callable[..., Any]) -> Callable[..., Any]:
                 show_default=True,
                 is_eager=True,
                 expose_value=False,
-                callback=_remember_workspace,
+                callback=_remember,
                 help="Where they become resources.",
+            ),
+            click.option(
+                "--discover-prefix",
+                metavar="TEXT",
+                default="",
+                envvar="HEADGATE_DISCOVER_PREFIX",
+                is_eager=True,
+                expose_value=False,
+                callback=_remember,
+                help="Begins the names of these resources; {cluster} in it is what the cluster is called.",
             ),
             click.option(
                 "--public-url",

@@ -11,6 +11,10 @@ class Conflict(Exception):  # noqa: N818 - the field's word for a write that the
     """The write came too late, or for an object that is not there."""
 
 
+class WriteRefused(Exception):  # noqa: N818 - as above
+    """The server does not take the write, and no news may end that: a quota, an admission, a field that cannot change."""
+
+
 class ObjectChange(NamedTuple):
     """One write. `old` is what was there before; a deleted object stays as it was last."""
 
@@ -47,6 +51,11 @@ class ClusterPort(Protocol):
     def update_status(self, key: Key, uid: str, status: dict[str, Any], now: Instant, by: str) -> Object: ...
 
     def delete(self, key: Key, uid: str | None, now: Instant, by: str) -> Object: ...
+
+
+def key_of(action: Action) -> Key:
+    """Of the object that it is about."""
+    return action.object.key if isinstance(action, Create | Update) else action.key
 
 
 def write(port: ClusterPort, action: Action, now: Instant, by: str) -> None:

@@ -36,6 +36,10 @@ class WorkQueue:
         self._failures[request] = failures + 1
         self.requeue(request, now + min(first << min(failures, _MOST_DOUBLINGS), most))
 
+    def failures(self, request: Key) -> int:
+        """In a row."""
+        return self._failures.get(request, 0)
+
     def succeeded(self, request: Key) -> None:
         self._failures.pop(request, None)
 

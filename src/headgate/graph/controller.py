@@ -135,6 +135,8 @@ class GraphController:
     def _instance_with(self, item: Object) -> Iterator[Key]:
         """The instance that the labels of one of its objects name."""
         found = item.labels
+        if labels.INSTANCE_NAME not in found:
+            return
         for group, kind in self._kinds_of(found.get(labels.DEFINITION_NAME, "")):
             yield Key(group, kind, found.get(labels.INSTANCE_NAMESPACE, ""), found[labels.INSTANCE_NAME])
 

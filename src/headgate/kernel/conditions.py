@@ -15,6 +15,10 @@ Truth = Literal["True", "False", "Unknown"]
 WrittenReason = NewType("WrittenReason", str)
 """As it stands in a condition that was read, or that the author of a graph writes in words of their own."""
 
+WRITES_ACCEPTED = "WritesAccepted"
+"""Of an object for which a controller writes others. It is there, and False, as long as the server refuses one of them;
+whoever writes puts it there and takes it away."""
+
 
 class Condition(msgspec.Struct, frozen=True):
     type: str
@@ -45,7 +49,38 @@ def documents(
                 "lastTransitionTime": old["lastTransitionTime"] if is_same else instants.show(now),
             }
         )
-    return made
+    refused = known.get(WRITES_ACCEPTED)
+    return [*made, dict(refused)] if refused is not None else made
+
+
+class RefusedWrite(msgspec.Struct, frozen=True):
+    """What the server does not take, in its words, and since when it refuses anything."""
+
+    message: str
+    since: Instant
+
+
+def refusal(status: Mapping[str, Any]) -> RefusedWrite | None:
+    """What a status says of a write that was refused."""
+    moment = since(status, WRITES_ACCEPTED, "False")
+    if moment is None:
+        return None
+    written = next(each for each in status["conditions"] if each.get("type") == WRITES_ACCEPTED)
+    return RefusedWrite(str(written.get("message") or ""), moment)
+
+
+def with_refusal(status: Mapping[str, Any], message: str, generation: int, now: Instant) -> dict[str, Any]:
+    """The status, and that a write is refused."""
+    kept = without_refusal(status)
+    found = documents(
+        [Condition(WRITES_ACCEPTED, "False", Reason.WRITE_REFUSED, message)], status, generation, now
+    )
+    return {**kept, "conditions": [*kept.get("conditions", ()), found[0]]}
+
+
+def without_refusal(status: Mapping[str, Any]) -> dict[str, Any]:
+    others = [each for each in status.get("conditions") or () if each.get("type") != WRITES_ACCEPTED]
+    return {**status, "conditions": others}
 
 
 def root(kind: str, parts: Sequence[Condition]) -> Condition:

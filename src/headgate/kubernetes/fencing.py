@@ -26,7 +26,7 @@ class FencedClient:
         return self._client.within(leadership.remaining_seconds)
 
     async def create(self, resource: ApiResource, document: Document, *, manager: str) -> Document:
-        """The name is the precondition: it must be one that both leaders would choose."""
+        """The name is the precondition: it has to be one that both leaders choose, as names of pods and revisions are."""
         return await self._leading().create(resource, document, manager=manager)
 
     async def update(

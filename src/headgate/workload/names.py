@@ -4,7 +4,6 @@ from collections.abc import Container
 
 from headgate.kernel import identifiers
 from headgate.kernel.identifiers import IdSource
-from headgate.kernel.instants import Instant
 
 _SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 """Without vowels and look-alikes, so that no suffix spells a word or is misread."""
@@ -81,11 +80,13 @@ def index_of_hostname(hostname: str) -> int | None:
 
 
 def pod(
-    clique_object: str, pod_index: int, ids: IdSource, now: Instant, taken: Container[str] = frozenset()
+    clique_object: str, pod_index: int, ids: IdSource, origin: str, taken: Container[str] = frozenset()
 ) -> str:
-    """No index in it: a replacement has the hostname of its predecessor and a name of its own."""
+    """It follows from what the pod is made of and from nothing else: whoever makes it again, because the answer was lost
+    or because somebody else leads now, is told that it is there. `origin` is which clique and which template. There is
+    no index in it, and a pod of another template has another name."""
     for attempt in range(_MOST_SUFFIX_TRIES):
-        seed = f"{hostname(clique_object, pod_index)}@{now}"
+        seed = f"{hostname(clique_object, pod_index)}@{origin}"
         name = f"{clique_object}-{_suffix(ids.new('Pod', f'{seed}#{attempt}' if attempt else seed))}"
         if name not in taken:
             return name

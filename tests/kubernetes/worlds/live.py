@@ -217,6 +217,7 @@ class LiveWorld:
             self._operator_client.news.release()
             await self._until_served(*name)
             await self._settle()
+            self._actor.done.clear()
             self._operator_client.news.hold()
         await self._actor.put(document)
         await self._number(document["kind"], document["metadata"]["name"])

@@ -37,6 +37,14 @@ BATCHES = {
     "others": (
         "graph/external/by-selector",
         "graph/external/data-is-followed",
+        "graph/external/waits-until-it-exists",
+    ),
+    "order": (
+        "graph/order/author-position",
+        "graph/order/branches-do-not-wait-for-each-other",
+        "graph/order/condition-on-missing-status",
+        "graph/order/data-that-comes-later",
+        "graph/order/waits-for-two",
     ),
     "pruning": (
         "graph/pruning/a-chain-of-names",
@@ -45,8 +53,7 @@ BATCHES = {
         "graph/pruning/not-across-instances",
     ),
 }
-"""Those of a batch are played at the same time. Left out until it is known which world is right: `graph/order` and
-`graph/external/waits-until-it-exists`, where a definition says at another moment that its instances have propagated."""
+"""Those of a batch are played at the same time."""
 
 
 @pytest.mark.parametrize("batch", BATCHES)

@@ -91,5 +91,5 @@ def _pods(
             yield Update(msgspec.structs.replace(pod, spec={**pod.spec, "schedulingGates": []}))
     used = {names.index_of_hostname(pod.spec["hostname"]) for pod in own}
     free = [index for index in range(clique.spec["replicas"]) if index not in used]
-    for pod in expand.pods(pcs, clique, free, ids, now):
+    for pod in expand.pods(pcs, clique, free, ids):
         yield Create(pod)

@@ -33,6 +33,12 @@ class Behaviors:
             return ORDINARY
         return self._first(object_bindings(item))
 
+    def refusal(self, item: Object) -> str | None:
+        """What a server would answer to a controller that writes the object like this; None if it takes it."""
+        if not any(entry.refuses for entry, _ in self._entries):
+            return None
+        return self._first(object_bindings(item)).refuses
+
     def _first(self, bindings: dict[str, object]) -> Behavior:
         return next((entry for entry, selector in self._entries if selector.matches(bindings)), ORDINARY)
 

@@ -1,19 +1,19 @@
 """Drives a controller as a real one is driven: told late, sure only of its own writes, killed at will."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Generic, Protocol, TypeVar
 
-from headgate.cluster import port
+from headgate.cluster import port, refusals
 from headgate.cluster.cache import ObjectCache
 from headgate.cluster.controller import Controller, PlanT
-from headgate.cluster.port import Conflict, ObjectChange
+from headgate.cluster.port import Conflict, ObjectChange, WriteRefused
 from headgate.cluster.runner import Runner
 from headgate.cluster.simulated.agenda import Agenda
 from headgate.cluster.simulated.store import ObjectStore
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
-from headgate.kernel.objects import Action, Key
+from headgate.kernel.objects import Action, Create, Key, Object, Update
 
 PlanT_contra = TypeVar("PlanT_contra", contravariant=True)
 
@@ -43,7 +43,9 @@ class ControllerDriver(Generic[PlanT]):
         lag: int = 0,
         seed: int = 1,
         crash_at_writes: Sequence[int] = (),
+        refusal: Callable[[Object], str | None] = lambda _: None,
     ) -> None:
+        """`refusal` is what the server answers instead of making or changing an object."""
         self._store = store
         self._agenda = agenda
         self._controller = controller
@@ -51,6 +53,7 @@ class ControllerDriver(Generic[PlanT]):
         self._lag = lag
         self._chance = random.Random(seed)
         self._crash_at_writes = frozenset(crash_at_writes)
+        self._refusal = refusal
         self._writes_count = 0
         self._life = 0
         """Counts restarts: notifications meant for an earlier life are dropped."""
@@ -99,16 +102,41 @@ class ControllerDriver(Generic[PlanT]):
         written: list[Action] = []
         for action in actions:
             try:
+                self._check(action)
                 port.write(self._store, action, now, self._controller.name)
             except Conflict as conflict:
                 self.conflicts.append((now, str(conflict)))
                 self.runner.conflicted(request, now)
                 break
+            except WriteRefused as refused:
+                self.runner.refused(request, now)
+                self._tell_refusal(request, action, str(refused), now)
+                break
             written.append(action)
             self._writes_count += 1
             if self._writes_count in self._crash_at_writes:
                 return written, True
+        else:
+            self.runner.written(request)
+            self._take_back(request, now)
         return written, False
+
+    def _check(self, action: Action) -> None:
+        words = self._refusal(action.object) if isinstance(action, Create | Update) else None
+        if words is not None:
+            raise WriteRefused(words)
+
+    def _tell_refusal(self, request: Key, action: Action, words: str, now: Instant) -> None:
+        about = self.runner.cache.get(request)
+        for told in refusals.told(about, action, words, now) if about is not None else ():
+            port.write(self._store, told, now, self._controller.name)
+
+    def _take_back(self, request: Key, now: Instant) -> None:
+        """That a write was refused, now that all were taken; what follows from that is for another pass."""
+        about = self.runner.cache.get(request)
+        for told in refusals.taken_back(about) if about is not None else ():
+            port.write(self._store, told, now, self._controller.name)
+            self.runner.queue.add(request)
 
     def crash(self) -> None:
         """Nothing is remembered, and what was on its way to the old life is lost."""

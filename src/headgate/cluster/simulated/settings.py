@@ -34,6 +34,7 @@ class Behavior(msgspec.Struct, frozen=True, rename="camel"):
     unschedulable: bool = False
     ends: Ends | None = None
     status: StatusBehavior | None = None
+    refuses: str | None = None
 
 
 class Cluster(msgspec.Struct, frozen=True, rename="camel"):

@@ -16,7 +16,7 @@ from headgate.graph.compile import crd, names
 from headgate.graph.reconcile import contents, labels
 from headgate.graph.reconcile.instances import InstancePass
 from headgate.graph.reconcile.nodes import NodeState, NodeUnit
-from headgate.kernel.conditions import Condition, WrittenReason, documents, root
+from headgate.kernel.conditions import Condition, WrittenReason, documents, refusal, root
 from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
 
@@ -50,7 +50,11 @@ def instance_status(instance_pass: InstancePass, landed_before: int) -> Instance
     resolved = _graph_resolved(instance_pass, states)
     whole = root(READY, (managed, resolved, ready))
     landed = instance_pass.number if is_ready and is_propagated else landed_before
-    failed = resolved.status == "False" or any(unit.problem for unit in instance_pass.units)
+    failed = (
+        resolved.status == "False"
+        or any(unit.problem for unit in instance_pass.units)
+        or refusal(instance_pass.instance.status) is not None
+    )
     state = "ERROR" if failed else ("ACTIVE" if is_ready else "IN_PROGRESS")
     return InstanceStatus(
         state, (whole, managed, resolved, ready, propagated), is_ready, is_propagated, landed
@@ -122,6 +126,10 @@ def progress(instance_pass: InstancePass) -> tuple[int, int]:
 
 def _propagated(instance_pass: InstancePass, states: Sequence[NodeState]) -> Condition:
     done, total = progress(instance_pass)
+    refused = refusal(instance_pass.instance.status)
+    if refused is not None:
+        so_far = f"{done} of {total} at revision {instance_pass.number}"
+        return Condition(RESOURCES_PROPAGATED, "False", Reason.WRITE_REFUSED, f"{so_far}; {refused.message}")
     if done == total and all(state.is_resolved for state in states):
         return Condition(
             RESOURCES_PROPAGATED, "True", Reason.PROPAGATED, f"all at revision {instance_pass.number}"

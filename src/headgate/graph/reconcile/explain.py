@@ -12,6 +12,7 @@ from headgate.graph.reconcile.judging import GateVerdict
 from headgate.graph.reconcile.nodes import NodeState, NodeUnit
 from headgate.graph.reconcile.rollouts import RolloutMember
 from headgate.kernel import instants
+from headgate.kernel.conditions import RefusedWrite, refusal
 from headgate.kernel.instants import Instant
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 Verdict = Literal["allowed", "pending", "denied"]
 LineKind = Literal[
     "definition", "dependency", "deletion", "externalRef", "includeWhen", "propagateWhen", "readyWhen", "removal",
-    "suspension", "template",
+    "suspension", "template", "write",
 ]  # fmt: skip
 
 
@@ -41,6 +42,9 @@ def instance_lines(plan: InstancePlan) -> list[ReasonLine]:
     if instance_pass is None:
         return [_without_a_look(plan)]
     found: list[ReasonLine] = []
+    refused = refusal(plan.instance.status)
+    if refused is not None:
+        found.append(_refused(refused, instance_pass.number))
     for state in instance_pass.states:
         if state.node.template is not None:
             found.extend(_node_lines(state, instance_pass.number))
@@ -54,6 +58,11 @@ def instance_lines(plan: InstancePlan) -> list[ReasonLine]:
             message = f"{unit.key.kind} {unit.name} is not wanted at revision {instance_pass.number} and {what_follows}"
             found.append(ReasonLine(state.id, unit.name, "removal", unit.number, "pending", message))
     return found
+
+
+def _refused(refused: RefusedWrite, number: int) -> ReasonLine:
+    message = f"the server refuses {refused.message}, since {instants.show(refused.since)}; it is tried again"
+    return ReasonLine("", "", "write", number, "denied", message)
 
 
 def _without_a_look(plan: InstancePlan) -> ReasonLine:
@@ -114,6 +123,9 @@ def definition_lines(plan: DefinitionPlan) -> list[ReasonLine]:
     found = [
         ReasonLine("", "", "definition", rollout.number, "denied", problem) for problem in rollout.problems
     ]
+    refused = refusal(plan.definition.status)
+    if refused is not None:
+        found.append(_refused(refused, rollout.number))
     found.extend(_member_line(member, rollout.number) for member in rollout.members)
     return found
 
@@ -123,6 +135,8 @@ def _member_line(member: RolloutMember, newest: int) -> ReasonLine:
     if member.is_updated:
         verdict: Verdict = "allowed" if member.is_ready else "pending"
         words = "and ready" if member.is_ready else "and not all of it is there and ready yet"
+        if member.refusal is not None:
+            words = f"and the server refuses {member.refusal.message}"
         return ReasonLine(
             "", name, "propagateWhen", newest, verdict, f"{name} is at graph revision {newest} {words}"
         )

@@ -19,7 +19,7 @@ from headgate.graph.reconcile.instances import InstancePass
 from headgate.graph.reconcile.planner_cache import PlannerCache
 from headgate.graph.reconcile.resolving import AcceptedGraph
 from headgate.graph.reconcile.rollouts import DefinitionRollout
-from headgate.kernel.conditions import Condition, documents, root
+from headgate.kernel.conditions import Condition, documents, refusal, root
 from headgate.kernel.decisions import Reason
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
@@ -47,6 +47,8 @@ class InstancePlan(msgspec.Struct):
             for unit in state.units:
                 if unit.answer is not None and not unit.is_updated:
                     yield unit.answer.reason
+        if refusal(self.instance.status) is not None:
+            yield Reason.WRITE_REFUSED
 
 
 class DefinitionPlan(msgspec.Struct):
@@ -148,10 +150,11 @@ def plan_instance(
     own = instance.status.get(conditions.OWN) or {}
     instance_status = conditions.instance_status(found, int(own.get("landedRevision") or 0))
     status = conditions.status_of(found, instance_status, now)
-    actions = list(found.actions)
-    if status != instance.status:
-        actions.append(UpdateStatus(instance.key, instance.uid, status))
-    return InstancePlan(instance, tuple(actions), status, found.requeue_at, found, instance_status)
+    told = () if status == instance.status else (UpdateStatus(instance.key, instance.uid, status),)
+    # While a write is refused nothing after it is written, and what stands in the way has to be told all the same.
+    is_told_first = refusal(instance.status) is not None
+    actions = (*told, *found.actions) if is_told_first else (*found.actions, *told)
+    return InstancePlan(instance, actions, status, found.requeue_at, found, instance_status)
 
 
 def _suspended(instance: Object, now: Instant) -> InstancePlan:
@@ -166,12 +169,10 @@ def _suspended(instance: Object, now: Instant) -> InstancePlan:
     )
     found = (root(conditions.READY, parts), *parts)
     before = instance.status.get("conditions") or ()
-    kept = {
-        str(item.get("type")): item
-        for item in before
-        if isinstance(item, Mapping) and str(item.get("type")) not in {each.type for each in found}
-    }
+    kept = {str(item.get("type")): item for item in before if isinstance(item, Mapping)}
     shown = documents(found, instance.status, instance.generation, now)
+    for each in shown:
+        kept.pop(each["type"], None)
     own = {**(instance.status.get(conditions.OWN) or {}), "isReady": False}
     status = {**instance.status, "conditions": [*shown, *kept.values()], conditions.OWN: own}
     actions = () if status == instance.status else (UpdateStatus(instance.key, instance.uid, status),)

@@ -29,7 +29,7 @@ from headgate.graph.reconcile.judging import GateVerdict
 from headgate.graph.reconcile.planner_cache import PlannerCache
 from headgate.graph.reconcile.resolving import AcceptedGraph
 from headgate.graph.reconcile.revisions import GraphRevision
-from headgate.kernel.conditions import Condition, documents, root
+from headgate.kernel.conditions import Condition, RefusedWrite, documents, refusal, root
 from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, Create, DeleteObject, Object, Update, UpdateStatus
@@ -55,6 +55,11 @@ class RolloutMember(msgspec.Struct):
     @property
     def has_landed(self) -> bool:
         return self.number > 0 and self.landed_number == self.number
+
+    @property
+    def refusal(self) -> RefusedWrite | None:
+        """What the server does not take of it."""
+        return refusal(self.instance.status)
 
 
 class DefinitionRollout(msgspec.Struct):
@@ -94,6 +99,7 @@ def standing_of(instance: Object) -> tuple[object, ...]:
         instance.labels.get(labels.OWNED),
         labels.FINALIZER in instance.finalizers,
         instance.status.get(conditions.OWN),
+        refusal(instance.status),
     )
 
 
@@ -198,15 +204,26 @@ class _Pass:
         return None if self._known else served_kinds.foreign(graph, self._view)
 
     def _serve_kind(self, graph: CompiledGraph) -> None:
-        """The CustomResourceDefinition of the instances, put back when others change or delete it."""
+        """The CustomResourceDefinition of the instances, put back when others change or delete it. A server may keep it
+        in words of its own, so what was written into it is remembered by its hash."""
         wanted = graph.crd
         found = self._view.get(served_kinds.key_of(graph))
         marks = {labels.OWNED: "true", labels.DEFINITION_NAME: self._item.name}
+        content = contents.content_hash(wanted["spec"])
+        annotations = {labels.CONTENT: content}
         if found is None:
-            self._actions.append(Create(contents.created(wanted, marks, {})))
-        elif found.deleted_at is None and found.spec != wanted["spec"]:
-            changed = msgspec.structs.replace(found, spec=wanted["spec"], labels={**found.labels, **marks})
+            self._actions.append(Create(contents.created(wanted, marks, annotations)))
+        elif found.deleted_at is None and not self._is_served_as(found, wanted["spec"], content):
+            changed = msgspec.structs.replace(
+                found,
+                spec=wanted["spec"],
+                labels={**found.labels, **marks},
+                annotations={**found.annotations, **annotations},
+            )
             self._actions.append(Update(changed))
+
+    def _is_served_as(self, found: Object, wanted: dict[str, Any], content: str) -> bool:
+        return found.spec == wanted or self._planner_cache.is_in_force(found, content)
 
     def _members(self, graph: CompiledGraph) -> list[RolloutMember]:
         group = graph.api_version.partition("/")[0]
@@ -382,8 +399,11 @@ class _Pass:
         return status
 
     def _write_status(self, status: dict[str, Any]) -> None:
+        """Last; while a write is refused, after which nothing is written, first."""
         if status != self._item.status:
-            self._actions.append(UpdateStatus(self._item.key, self._item.uid, status))
+            told = UpdateStatus(self._item.key, self._item.uid, status)
+            is_first = refusal(self._item.status) is not None
+            self._actions.insert(0 if is_first else len(self._actions), told)
 
 
 def propagated(number: int, members: list[RolloutMember]) -> Condition:
@@ -393,6 +413,10 @@ def propagated(number: int, members: list[RolloutMember]) -> Condition:
     if landed == len(members):
         return Condition(kind, "True", Reason.PROPAGATED, f"all instances at graph revision {number}")
     so_far = f"{landed} of {len(members)} instances at graph revision {number}"
+    for member in members:
+        if member.refusal is not None and not (member.is_updated and member.has_landed):
+            message = f"{so_far}; {member.instance.name}: {member.refusal.message}"
+            return Condition(kind, "False", Reason.WRITE_REFUSED, message)
     if any(member.is_updated and not member.has_landed for member in members):
         return Condition(kind, "Unknown", Reason.PROPAGATING, so_far)
     for outcome, reason in (("error", Reason.EVALUATION_FAILED), ("pending", Reason.PROPAGATION_BLOCKED)):

@@ -42,6 +42,8 @@ service:
   cluster:
     # Lets job agents use the cluster that the service runs in: Jobs in its namespace, drains of all nodes.
     enabled: false
+    # Its nodes become resources: in-cluster, or in-cluster=NAME with what the cluster is called.
+    discover: ''
 """
 
 
@@ -91,6 +93,7 @@ def _service_settings(*, reaches_cluster: bool) -> ServiceSettings:
         database_secret="{{ .Values.service.database.secret }}",
         database_key="{{ .Values.service.database.key }}",
         reaches_cluster=reaches_cluster,
+        discovered="{{ .Values.service.cluster.discover }}",
     )
 
 

@@ -28,6 +28,8 @@ class ServiceSettings(msgspec.Struct, frozen=True):
     database_key: str
     reaches_cluster: bool = False
     """Whether its job agents may use the cluster that it runs in."""
+    discovered: str = ""
+    """As `--discover` takes it: that cluster, if its nodes are to become resources."""
 
 
 def service(given: ServiceSettings) -> Document:
@@ -89,6 +91,7 @@ def _metadata(given: ServiceSettings) -> Document:
 def _template(given: ServiceSettings, environment: list[Document], volumes: list[Document]) -> Document:
     if given.reaches_cluster:
         environment = [*environment, {"name": "HEADGATE_ALLOW_CLUSTER", "value": "in-cluster"}]
+        environment.append({"name": "HEADGATE_DISCOVER", "value": given.discovered})
     container: Document = {
         "name": "headgate",
         "image": given.image,

@@ -19,7 +19,12 @@ MOST_OBJECTS = 10_000
 
 
 class ContestedError(ApiError):
-    """Nothing was sent."""
+    """Nothing was sent. After `after_seconds` it may be; if `is_left_to_others`, all else goes on meanwhile."""
+
+    def __init__(self, message: str, after_seconds: float) -> None:
+        super().__init__(message, reason="Contested")
+        self.after_seconds = after_seconds
+        self.is_left_to_others = False
 
 
 class _Repair(NamedTuple):
@@ -46,7 +51,7 @@ class ContestedObjects:
             raise ContestedError(
                 f"{key.kind} {key.name} was put back {last.times} times, and somebody changes {_fields(patch)} each "
                 "time; it is put back again later",
-                reason="Contested",
+                wait,
             )
 
     def wrote(self, key: Key, uid: str, patch: Document) -> None:

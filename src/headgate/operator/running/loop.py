@@ -11,13 +11,14 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from typing import Any, Generic, Protocol
 
+from headgate.cluster import port, refusals
 from headgate.cluster.controller import Controller, PlanT
 from headgate.cluster.port import Conflict, ObjectChange
 from headgate.cluster.runner import Runner
 from headgate.kernel import instants
 from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
-from headgate.kernel.objects import Action, Create, Key, Object, Update, UpdateStatus
+from headgate.kernel.objects import Action, Key, Object, UpdateStatus
 from headgate.kubernetes.errors import (
     AlreadyExistsError,
     ApiError,
@@ -26,6 +27,7 @@ from headgate.kubernetes.errors import (
 )
 from headgate.kubernetes.lease import DeposedError
 from headgate.operator.running import events
+from headgate.operator.running.contested import ContestedError
 from headgate.operator.running.costly_passes import CostlyPasses
 from headgate.operator.running.events import EventRecorder, Told
 from headgate.operator.running.meter import OperatorMeter
@@ -43,6 +45,8 @@ PASSES_AT_ONCE = 8
 MOST_AT_ONCE = 16
 """How many writes of one plan are under way together, if they are alike."""
 LONGEST_REST_SECONDS = 60.0
+PASSING_TIMES = 3
+"""How often in a row a server may be busy, out of reach or ahead of what was heard before that is told as a refusal."""
 
 Prepare = Callable[[Key], Awaitable[bool]]
 """Sees to it that a request can be looked at. If not, it is asked for again when it can."""
@@ -216,11 +220,12 @@ class ControllerLoop(Generic[PlanT]):
             actions = actions[:-1]
             self.runner.queue.requeue(request, until)
         for batch in _batches(actions):
-            refusal = await self._write(request, batch)
-            if refusal is not None:
-                self._refused(request, refusal)
+            refused = await self._write(request, batch)
+            if refused is not None:
+                await self._refused(request, *refused)
                 return
         self.runner.written(request)
+        await self._take_back(request)
 
     def _forget(self, request: Key) -> None:
         """It is gone, and may come back as another."""
@@ -228,8 +233,8 @@ class ControllerLoop(Generic[PlanT]):
             self._resting.forget(request)
         self._costs[self._is_alone(request)].forget(request)
 
-    async def _write(self, request: Key, batch: Sequence[Action]) -> BaseException | None:
-        """The first thing that went wrong; what was under way beside it is waited for."""
+    async def _write(self, request: Key, batch: Sequence[Action]) -> tuple[Action, BaseException] | None:
+        """The first that went wrong, and how; what was under way beside it is waited for."""
         for start in range(0, len(batch), MOST_AT_ONCE):
             part = batch[start : start + MOST_AT_ONCE]
             seen = [self._before(request, action) for action in part]
@@ -242,9 +247,9 @@ class ControllerLoop(Generic[PlanT]):
                     told = events.of_conditions(before, action.status)
                     if told is not None:
                         self._recorder.tell(told)
-            wrong = next((error for error in found if error is not None), None)
-            if wrong is not None:
-                return wrong
+            for action, error in zip(part, found, strict=True):
+                if error is not None:
+                    return action, error
         return None
 
     def _before(self, request: Key, action: Action) -> Object | None:
@@ -262,24 +267,45 @@ class ControllerLoop(Generic[PlanT]):
         self._meter.wrote(self._name, _verb(action), "")
         return None
 
-    def _refused(self, request: Key, error: BaseException) -> None:
+    async def _refused(self, request: Key, action: Action, error: BaseException) -> None:
         now = self._clock()
         name = f"{request.namespace}/{request.name}" if request.namespace else request.name
         logger.info("a write for %s %s was refused: %s", request.kind, name, error)
         if isinstance(error, DeposedError):
             raise error
-        if isinstance(error, TooManyRequestsError | UnreachableError):
-            if error.after_seconds:
-                self._pace.pause(error.after_seconds)
-            self.runner.refused(request, now)
-            return
         if isinstance(error, Conflict) and not isinstance(error, AlreadyExistsError):
             self.runner.conflicted(request, now)
             return
-        self.runner.refused(request, now)
+        self._put_off(request, error, now)
+        is_passing = isinstance(error, TooManyRequestsError | UnreachableError)
+        if isinstance(error, TooManyRequestsError | UnreachableError) and error.after_seconds:
+            self._pace.pause(error.after_seconds)
         about = self.runner.cache.get(request)
-        if about is not None:
+        if about is None:
+            return
+        if not is_passing:
             self._recorder.tell(Told(about, "Warning", Reason.WRITE_REFUSED, f"a write was refused: {error}"))
+        if isinstance(error, ContestedError) and error.is_left_to_others:
+            return
+        may_pass = is_passing or isinstance(error, AlreadyExistsError)
+        if not may_pass or self.runner.queue.failures(request) >= PASSING_TIMES:
+            for told in refusals.told(about, action, str(error), now):
+                await self._one(told)
+
+    def _put_off(self, request: Key, error: BaseException, now: Instant) -> None:
+        if isinstance(error, ContestedError):
+            self.runner.queue.requeue(request, now + instants.seconds(error.after_seconds))
+        else:
+            self.runner.refused(request, now)
+
+    async def _take_back(self, request: Key) -> None:
+        """That a write was refused, now that all were taken; what follows from that is for another pass."""
+        about = self.runner.cache.get(request)
+        for told in refusals.taken_back(about) if about is not None else ():
+            if await self._one(told) is None:
+                self.runner.queue.add(request)
+            else:
+                self.runner.refused(request, self._clock())
 
     def _announce(self, announced: Iterable[Announced]) -> None:
         for each in announced:
@@ -306,7 +332,7 @@ def _batches(actions: Sequence[Action]) -> Iterator[Sequence[Action]]:
     batch: list[Action] = []
     keys: set[Key] = set()
     for action in actions:
-        key = _key(action)
+        key = port.key_of(action)
         if batch and (_likeness(batch[-1]) != _likeness(action) or key in keys):
             yield batch
             batch, keys = [], set()
@@ -316,12 +342,8 @@ def _batches(actions: Sequence[Action]) -> Iterator[Sequence[Action]]:
         yield batch
 
 
-def _key(action: Action) -> Key:
-    return action.object.key if isinstance(action, Create | Update) else action.key
-
-
 def _likeness(action: Action) -> tuple[str, str, str]:
-    key = _key(action)
+    key = port.key_of(action)
     return type(action).__name__, key.group, key.kind
 
 

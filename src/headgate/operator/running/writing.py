@@ -7,6 +7,7 @@ from typing import Protocol
 
 import msgspec
 
+from headgate.cluster import port
 from headgate.cluster.cache import ObjectCache
 from headgate.cluster.port import Conflict
 from headgate.graph.reconcile import revisions
@@ -26,7 +27,7 @@ from headgate.kubernetes.errors import NotFoundError
 from headgate.kubernetes.fencing import FencedClient
 from headgate.kubernetes.resources import ApiResource, Document
 from headgate.operator.running import translation
-from headgate.operator.running.contested import ContestedObjects
+from headgate.operator.running.contested import ContestedError, ContestedObjects
 from headgate.operator.running.feed import ObjectFeed
 from headgate.operator.running.pace import WritePace
 from headgate.operator.running.retired_revisions import RetiredRevisions
@@ -54,9 +55,11 @@ class ObjectWriter:
         manager: str,
         by: str,
         applied: Callable[[Object | None, Object], None] | None = None,
+        contested: Callable[[Object, Object, float], None] | None = None,
     ) -> None:
         """`applied` is shown what an object was, and what the server has after it was made or changed, with those labels
-        and annotations alone that are this controller's."""
+        and annotations alone that are this controller's. `contested` is shown what an object is, what it should be, and
+        for how many seconds it is left to somebody else."""
         self._client = client
         self._discovery = discovery
         self._watched = watched
@@ -65,6 +68,7 @@ class ObjectWriter:
         self._manager = manager
         self._by = by
         self._applied = applied
+        self._when_contested = contested
         self._retired = RetiredRevisions(client, discovery, feed, pace, by)
         self._contested = ContestedObjects()
 
@@ -80,8 +84,7 @@ class ObjectWriter:
         return self._retired.due_in_seconds()
 
     async def write(self, action: Action, cache: ObjectCache) -> None:
-        key = action.object.key if isinstance(action, Create | Update) else action.key
-        with self._feed.writing(key):
+        with self._feed.writing(port.key_of(action)):
             match action:
                 case Create(object=item):
                     await self._create(item, cache)
@@ -134,7 +137,13 @@ class ObjectWriter:
         patch = translation.difference(before, wanted)
         if not patch:
             return
-        self._contested.check(item.key, seen.uid, patch)
+        try:
+            self._contested.check(item.key, seen.uid, patch)
+        except ContestedError as error:
+            if self._when_contested is not None:
+                self._when_contested(seen, item, error.after_seconds)
+                error.is_left_to_others = True
+            raise
         resource = await self._discovery.find(item.api_version, item.kind)
         await self._pace.turn()
         version = str(seen.resource_version)
@@ -160,7 +169,8 @@ class ObjectWriter:
                 resource_version=version,
                 force=True,
             )
-        self._contested.wrote(item.key, seen.uid, patch)
+        if answer["metadata"].get("resourceVersion") != version:
+            self._contested.wrote(item.key, seen.uid, patch)
         self._tell(answer, resource, seen)
 
     async def _update_status(self, seen: Object, status: Document, cache: ObjectCache) -> None:

@@ -8,6 +8,7 @@ import msgspec
 
 from headgate.cluster.cache import ObjectCache
 from headgate.cluster.simulated import object_documents
+from headgate.cluster.simulated.behaviors import Behaviors
 from headgate.cluster.simulated.driver import ControllerDriver
 from headgate.cluster.simulated.settings import Cluster
 from headgate.fleet.engine import manifests
@@ -55,6 +56,7 @@ class GraphPart:
             lag=settings.lag.microseconds,
             seed=seed,
             crash_at_writes=settings.crash_at_writes,
+            refusal=Behaviors(settings.behaviors).refusal,
         )
 
     def read_signals(self, signals: Mapping[str, model.Signal]) -> None:

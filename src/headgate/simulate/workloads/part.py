@@ -89,6 +89,7 @@ class ClusterPart:
             lag=cluster.lag.microseconds,
             seed=seed,
             crash_at_writes=cluster.crash_at_writes,
+            refusal=behaviors.refusal,
         )
 
     def _tell(self, now: Instant, event: Announcement) -> None:

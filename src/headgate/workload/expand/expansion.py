@@ -7,7 +7,6 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any
 
 from headgate.kernel.identifiers import IdSource
-from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Object, OwnerReference
 from headgate.workload import labels, model, names
 from headgate.workload.expand import gangs, revisions, startup
@@ -178,7 +177,6 @@ def pods(
     clique_object: Object,
     indices: Iterable[int],
     ids: IdSource,
-    now: Instant,
     taken: Container[str] = frozenset(),
 ) -> tuple[Object, ...]:
     """Pods of a live PodClique at the given indices. They share one pod spec: a thousand pods are light.
@@ -188,10 +186,11 @@ def pods(
     shared = _shared_pod_spec(pcs, clique_object)
     owner = (owned_by(clique_object),)
     inherited = {**clique_object.labels, labels.POD_CLIQUE: clique_object.name}
+    origin = f"{clique_object.created_at}/{clique_object.labels.get(labels.POD_TEMPLATE_HASH, '')}"
     new_names: set[str] = set()
     found: list[Object] = []
     for index in indices:
-        name = names.pod(clique_object.name, index, ids, now, _Either(taken, new_names))
+        name = names.pod(clique_object.name, index, ids, origin, _Either(taken, new_names))
         new_names.add(name)
         found.append(
             Object(
@@ -213,10 +212,9 @@ def pod(
     clique_object: Object,
     index: int,
     ids: IdSource,
-    now: Instant,
     taken: Container[str] = frozenset(),
 ) -> Object:
-    return pods(pcs, clique_object, (index,), ids, now, taken)[0]
+    return pods(pcs, clique_object, (index,), ids, taken)[0]
 
 
 class _Either:

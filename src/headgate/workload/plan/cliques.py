@@ -58,7 +58,7 @@ def _create(situation: Situation, clique: observed.Clique, indices: Sequence[int
         source = sources(index)
         by_source.setdefault(id(source), (source, []))[1].append(index)
     for source, chosen in by_source.values():
-        for pod in expand.pods(situation.pcs, source, chosen, situation.ids, situation.now, taken):
+        for pod in expand.pods(situation.pcs, source, chosen, situation.ids, taken):
             situation.writes.create(pod)
             taken.add(pod.name)
             situation.writes.created_pods.setdefault(clique.name, []).append(pod.name)

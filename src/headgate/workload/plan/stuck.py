@@ -1,11 +1,12 @@
 """What stands in the way, by name: which unit, why, since when, and what would help."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 
 import msgspec
 
 from headgate.kernel import instants
+from headgate.kernel.conditions import refusal
 from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
 from headgate.workload import labels
@@ -30,7 +31,20 @@ class Stuck(msgspec.Struct, frozen=True):
 
 
 def find(situation: Situation) -> tuple[Stuck, ...]:
-    return tuple(islice(_all(situation), MOST_LISTED))
+    return tuple(islice(chain(_refused(situation), _all(situation)), MOST_LISTED))
+
+
+def _refused(situation: Situation) -> Iterator[Stuck]:
+    """A write that the server does not take keeps everything after it from being written."""
+    found = refusal(situation.source.status)
+    if found is not None:
+        yield Stuck(
+            f"set {situation.pcs.name}",
+            Reason.WRITE_REFUSED,
+            found.since,
+            f"the server refuses {found.message}",
+            "make room for it, or correct the set; it is tried again by itself",
+        )
 
 
 def _all(situation: Situation) -> Iterator[Stuck]:
