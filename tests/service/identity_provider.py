@@ -31,6 +31,7 @@ class IdentityProvider:
         self.seconds = 300
         self.error: str | None = None
         self.is_away = False
+        self.discoveries = 0
         self.codes: dict[str, dict[str, str]] = {}
         self.forms: list[dict[str, str]] = []
         self.proofs: list[str | None] = []
@@ -85,6 +86,7 @@ def running() -> Iterator[IdentityProvider]:
             if provider.is_away:
                 self._json(503, {})
             elif parts.path == "/.well-known/openid-configuration":
+                provider.discoveries += 1
                 self._json(200, provider.discovery())
             elif parts.path == "/keys":
                 self._json(200, {"keys": [_KEY.as_dict(private=False)]})
@@ -98,6 +100,8 @@ def running() -> Iterator[IdentityProvider]:
 
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+            if provider.is_away:
+                return self._json(503, {})
             provider.proofs.append(self.headers.get("Authorization"))
             found = provider.token({name: values[0] for name, values in parse_qs(body).items()})
             self._json(200 if found else 400, found or {"error": "invalid_grant"})
