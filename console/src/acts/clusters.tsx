@@ -1,8 +1,7 @@
 // Orders for sets and graphs of clusters. The cluster says later what came of them, so they are told as accepted.
 import { place, send } from "../api/client";
 import type { Act } from "./act";
-
-const REASON = { name: "reason", label: "Reason", required: true, placeholder: "for those who ask later" };
+import { REASON } from "./fleet";
 
 const WORDS = {
   pause: ["Pause", "What is being replaced is finished; nothing more is taken down until it is resumed."],

@@ -1874,7 +1874,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Simulate what manifests or a new version would lead to
+         * Simulate what manifests, a new version or an order would lead to
          * @description The production engine goes on in virtual time on a copy of the workspace. Jobs take as long as jobs of their deployment took before, else one minute, and succeed. Nothing is stored. A plan that takes long to make is cut, and `finish.wasCut` says so.
          *
          *     Needs the permission `read`.
@@ -5140,21 +5140,24 @@ export interface components {
             /** Format: int64 */
             offset?: number | null;
         };
-        /** @description `to` is a version that ran there, by tag or id; for a retry one that failed there. */
+        /** @description `to` is a version that ran there, by tag or id; for a retry one that failed there. `reason` is kept in the audit log. */
         TargetOrderInput: {
             to?: string | null;
+            reason?: string | null;
         };
-        /** @description `version` runs there already, by tag or id. */
+        /** @description `version` runs there already, by tag or id. `reason` is kept in the audit log. */
         AdoptInput: {
             version: string;
+            reason?: string | null;
         };
-        /** @description `selector` is over deployment, environment and resource; absent, all targets in the environment. */
+        /** @description `selector` is over deployment, environment and resource; absent, all targets in the environment. `reason` is kept in the audit log. */
         TargetsOrderInput: {
             environment: string;
             selector?: string | null;
             to?: string | null;
             /** @description `false` if absent. */
             dryRun?: boolean;
+            reason?: string | null;
         };
         AdoptManyInput: {
             environment: string;
@@ -5162,11 +5165,14 @@ export interface components {
             selector?: string | null;
             /** @description `false` if absent. */
             dryRun?: boolean;
+            reason?: string | null;
         };
+        /** @description `reason` is kept in the audit log. */
         GroupActionInput: {
             member?: string | null;
             /** @description `true` if absent. */
             postHooks?: boolean;
+            reason?: string | null;
         };
         ApprovalInput: {
             deployment: string;
@@ -5221,7 +5227,7 @@ export interface components {
             kind: "Resource" | "Environment" | "Deployment" | "Version" | "Policy" | "JobAgent" | "VariableSet" | "Freeze" | "Signal";
             name: string;
         };
-        /** @description `version` is a version to publish, `until` a duration such as 72h. `assume` approvals plays the future as if everybody who is asked had approved. */
+        /** @description `version` is a version to publish, `until` a duration such as 72h. `assume` approvals plays the future as if everybody who is asked had approved. `orders`, `groups`, `statuses`, `approvals` and `skips` are what people do with what there is. */
         PlanInput: {
             manifests?: components["schemas"]["AnyValue"][];
             version?: {
@@ -5235,6 +5241,36 @@ export interface components {
             assume?: "approvals"[];
             /** @description `false` if absent. */
             force?: boolean;
+            orders?: components["schemas"]["PlannedOrderInput"][];
+            groups?: components["schemas"]["PlannedGroupInput"][];
+            statuses?: components["schemas"]["PlannedStatusInput"][];
+            approvals?: components["schemas"]["ApprovalInput"][];
+            skips?: components["schemas"]["SkipInput"][];
+        };
+        /** @description An order for targets, in a plan; `resources` names them one by one. */
+        PlannedOrderInput: {
+            /** @enum {string} */
+            action: "retry" | "rollback" | "redeploy";
+            deployment: string;
+            environment: string;
+            selector?: string | null;
+            resources?: string[];
+            to?: string | null;
+        };
+        /** @description An order for a group that has not ended, in a plan. */
+        PlannedGroupInput: {
+            /** @enum {string} */
+            action: "retry" | "abort" | "release";
+            group: string;
+        };
+        /** @description A version that is withdrawn, offered again or marked as bad, in a plan; `rollback` is for one that is rejected. */
+        PlannedStatusInput: {
+            deployment: string;
+            tag: string;
+            /** @enum {string} */
+            status: "ready" | "paused" | "rejected";
+            /** @description `false` if absent. */
+            rollback?: boolean;
         };
         /** @description `scenario` is the text of a file of `headgate simulate`; `until` a time, or one such as +72h from the start. */
         SimulationInput: {

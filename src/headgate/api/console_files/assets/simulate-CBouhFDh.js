@@ -1,4 +1,4 @@
-import{r as n,j as e,T as j,_ as f,S as b,M as r}from"./index-Dcmyf1wb.js";import{E as k}from"./editor-Bi5ZdXLW.js";const y=`apiVersion: headgate.dev/v1
+import{r as n,j as e,T as j,_ as f,S as b,M as r}from"./index-CXyfI0r1.js";import{E as k}from"./editor-BGYwOq1b.js";const y=`apiVersion: headgate.dev/v1
 kind: Scenario
 metadata: {name: three nodes one after the other}
 spec:
