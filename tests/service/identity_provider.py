@@ -101,7 +101,8 @@ def running() -> Iterator[IdentityProvider]:
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"])).decode()
             if provider.is_away:
-                return self._json(503, {})
+                self._json(503, {})
+                return
             provider.proofs.append(self.headers.get("Authorization"))
             found = provider.token({name: values[0] for name, values in parse_qs(body).items()})
             self._json(200 if found else 400, found or {"error": "invalid_grant"})

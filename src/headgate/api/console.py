@@ -22,11 +22,11 @@ _TYPES = {
     ".woff2": "font/woff2",
 }
 _POLICY = (
-    "default-src 'none'; script-src 'self' {scripts}; style-src 'self' {style}; img-src 'self' data:; font-src 'self'; "
+    "default-src 'none'; script-src 'self' {script}; style-src 'self' {style}; img-src 'self' data:; font-src 'self'; "
     "connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
 )
-"""Beside the console's own files, the three scripts and the style of a simulation's page, which is shown in a frame that
-can reach nothing."""
+"""Beside the console's own files, the script and the style of a simulation's page, which is shown in a frame that can
+reach nothing."""
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -68,7 +68,7 @@ async def _answer(scope: Scope, send: Send, status: int, body: bytes, headers: d
 
 @functools.cache
 def _policy() -> str:
-    return _POLICY.format(scripts=" ".join(page.script_hashes()), style=page.style_hash())
+    return _POLICY.format(script=page.script_hash(), style=page.style_hash())
 
 
 @functools.cache
