@@ -2454,6 +2454,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/clusters/follow": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow what connected clusters hold
+         * @description Server-sent events, for one of `list`, `workload` and `graph`: `event: seen` has what `GET` of it answers, at first and whenever that is otherwise, which is looked for every 3 seconds while somebody follows; `event: trouble` has the problem if there is one. Of a list the first 1,000 are followed.
+         *
+         *     Needs the permission `read`.
+         */
+        get: operations["followClusters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/checks": {
         parameters: {
             query?: never;
@@ -12309,6 +12331,44 @@ export interface operations {
             422: components["responses"]["Invalid"];
             429: components["responses"]["TooMany"];
             502: components["responses"]["BadGateway"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    followClusters: {
+        parameters: {
+            query?: {
+                /** @description The list of these. */
+                list?: "workloads" | "graphs";
+                /** @description This one, by its id. */
+                workload?: string;
+                /** @description This one, by its id. */
+                graph?: string;
+                /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
+                workspace?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                    "application/json": components["schemas"]["WorkloadDetail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
             503: components["responses"]["Unavailable"];
         };
     };

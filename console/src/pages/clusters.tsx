@@ -2,12 +2,31 @@
 import type { ReactNode } from "react";
 import { get } from "../api/client";
 import type { ConnectedCluster, Page } from "../api/types";
+import { useCluster } from "../live/follow";
 import { ofKinds, useLive } from "../live/queries";
-import { Mark, Section, Time } from "./parts";
-import type { Stuck as Stuckness } from "./tree";
+import { ObjectPage, type Shown } from "./tables";
+import { Link, to } from "../router";
+import { Mark, Section, Time } from "../ui/parts";
+import type { Stuck as Stuckness } from "../ui/tree";
 
-export function Unanswering({ version }: { version: number }): ReactNode {
-  const clusters = useLive(`clusters ${version}`, () => get<Page<ConnectedCluster>>("clusters"), ofKinds("JobAgent"));
+/** A list of what connected clusters hold, which follows them. */
+export function ClusterList<T>({ list, ...shown }: Shown<T> & { list: "workloads" | "graphs" }): ReactNode {
+  const found = useCluster<Page<T>>({ list });
+  return <ObjectPage {...shown} items={found.data?.items} error={found.error} above={<Unanswering />} />;
+}
+
+/** The target that something was applied for. */
+export function AppliedFor({ target, version }: { target: string | null; version: string | null }): ReactNode {
+  if (target === null) return <span className="soft">not of this workspace</span>;
+  return (
+    <Link href={to("targets", ...target.split("/"))}>
+      {target} {version}
+    </Link>
+  );
+}
+
+function Unanswering(): ReactNode {
+  const clusters = useLive("clusters", () => get<Page<ConnectedCluster>>("clusters"), ofKinds("JobAgent"));
   const silent = clusters.data?.items.filter((one) => !one.isAnswering) ?? [];
   if (silent.length === 0) return null;
   return (
