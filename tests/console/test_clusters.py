@@ -189,7 +189,7 @@ def test_a_definition_is_drawn_with_its_nodes_and_instances(
 
 
 def test_a_graph_is_paused_and_goes_on(page: Page, connected: tuple[Server, Cluster]) -> None:
-    server, cluster = connected
+    server, _ = connected
     log_in(page, server.address, server.token)
     page.get_by_role("link", name="Graphs").click()
     page.get_by_role("link", name="default/market").click()

@@ -2463,7 +2463,7 @@ export interface paths {
         };
         /**
          * Follow what connected clusters hold
-         * @description Server-sent events, for one of `list`, `workload` and `graph`: `event: seen` has what `GET` of it answers, at first and whenever that is otherwise, which is looked for every 3 seconds while somebody follows; `event: trouble` has the problem if there is one. Of a list the first 1,000 are followed.
+         * @description Server-sent events, for one of `list`, `workload` and `graph`; with `Accept: application/json` it answers once. `event: seen` has what `GET` of it answers, at first and whenever that is otherwise, which is looked for every 3 seconds while somebody follows; `event: trouble` has the problem if there is one. Of a list the first 1,000 are followed.
          *
          *     Needs the permission `read`.
          */
@@ -12337,8 +12337,8 @@ export interface operations {
     followClusters: {
         parameters: {
             query?: {
-                /** @description The list of these. */
-                list?: "workloads" | "graphs";
+                /** @description The list of these; of clusters if nothing is given. */
+                list?: "clusters" | "workloads" | "graphs";
                 /** @description This one, by its id. */
                 workload?: string;
                 /** @description This one, by its id. */
@@ -12360,7 +12360,7 @@ export interface operations {
                 };
                 content: {
                     "text/event-stream": string;
-                    "application/json": components["schemas"]["WorkloadDetail"];
+                    "application/json": components["schemas"]["ConnectedClusterPage"];
                 };
             };
             400: components["responses"]["BadRequest"];

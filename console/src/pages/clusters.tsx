@@ -1,9 +1,7 @@
 // What is said of clusters on several pages: which one does not answer, and who is stuck.
 import type { ReactNode } from "react";
-import { get } from "../api/client";
 import type { ConnectedCluster, Page } from "../api/types";
 import { useCluster } from "../live/follow";
-import { ofKinds, useLive } from "../live/queries";
 import { ObjectPage, type Shown } from "./tables";
 import { Link, to } from "../router";
 import { Mark, Section, Time } from "../ui/parts";
@@ -26,7 +24,7 @@ export function AppliedFor({ target, version }: { target: string | null; version
 }
 
 function Unanswering(): ReactNode {
-  const clusters = useLive("clusters", () => get<Page<ConnectedCluster>>("clusters"), ofKinds("JobAgent"));
+  const clusters = useCluster<Page<ConnectedCluster>>({ list: "clusters" });
   const silent = clusters.data?.items.filter((one) => !one.isAnswering) ?? [];
   if (silent.length === 0) return null;
   return (

@@ -13,7 +13,7 @@ import { partsOf } from "../time/moments";
 import { type TimeLine, useTimeLine } from "../time/use";
 import { CelField } from "../ui/celfield";
 import { arrange, Grid } from "../ui/grid";
-import { Bar, Empty, Loading, Section, Time, Trouble } from "../ui/parts";
+import { Bar, Empty, Loading, Section, Sentence, Time, Trouble } from "../ui/parts";
 import { countStates, parts, PHASES, plural, spaced, STATES } from "../words";
 import { BudgetRows } from "./limits";
 
@@ -148,7 +148,7 @@ function MatrixCell({ deployment, pair, told }: { deployment: string; pair: Pair
           {told === undefined ? "runs" : "still runs"} {(told === undefined ? versions : drift).slice(0, 3).map(([tag, count]) => `${tag} ×${count}`).join(", ")}
         </small>
       )}
-      {told?.waiting[0] && <small className="soft why">{told.waiting[0].message}</small>}
+      {told?.waiting[0] && <small className="soft why"><Sentence text={told.waiting[0].message} /></small>}
       {told?.expectedFinish?.at && (
         <small className="soft">
           done <Time at={told.expectedFinish.at} />

@@ -4,7 +4,7 @@ import { send } from "../api/client";
 import type { PlanResult } from "../api/types";
 import { PlanBars } from "./planbars";
 import { plural } from "../words";
-import { Time, Trouble } from "./parts";
+import { Sentence, Time, Trouble } from "./parts";
 import { summary } from "./planning";
 
 export interface PlanWish {
@@ -98,7 +98,7 @@ export function Foreseen({ plan, title = "If nothing else changes" }: { plan: Pl
         <ul className="plain small">
           {found.waiting.slice(0, 5).map((one) => (
             <li key={one.reason}>
-              <b className="figures">{plural(one.count, "target")}</b> left waiting: {one.reason}
+              <b className="figures">{plural(one.count, "target")}</b> left waiting: <Sentence text={one.reason} />
             </li>
           ))}
           {found.waiting.length > 5 && <li className="soft">and {found.waiting.length - 5} other reasons</li>}

@@ -16,12 +16,14 @@ import msgspec
 from headgate.api import cluster_views, problems, responding, sse
 from headgate.api.calls import Answer, Parameter, Refusal, Request, Route
 from headgate.api.routes import levels
+from headgate.api.schemas import Page as PageSchema
 from headgate.kernel.problems import Problem, Rejected
 
 LOOK_SECONDS = 3.0
 LARGEST_PAGE = 1_000
 Look = Callable[[Request], Awaitable[Answer]]
 _LISTS: dict[str, tuple[str, Look]] = {
+    "clusters": ("listClusters", levels.list_clusters),
     "workloads": ("listWorkloads", levels.list_workloads),
     "graphs": ("listGraphs", levels.list_graphs),
 }
@@ -33,13 +35,17 @@ _ONE: dict[str, tuple[str, Look]] = {
 
 async def follow(call: Request) -> Answer:
     given = {name: str(call.query[name]) for name in ("list", *_ONE) if call.query.get(name)}
-    if len(given) != 1:
-        raise Rejected([Problem("list", "is required, or workload, or graph: one of them")])
-    ((name, value),) = given.items()
+    if len(given) > 1:
+        raise Rejected(
+            [Problem("list", f"is given beside {', '.join(list(given)[1:])}; allowed is one of them")]
+        )
+    ((name, value),) = given.items() or [("list", "clusters")]
     operation, look = _LISTS[value] if name == "list" else _ONE[name]
     query: dict[str, Any] = {"limit": LARGEST_PAGE} if name == "list" else {}
     path = {} if name == "list" else {name: value}
     asked = msgspec.structs.replace(call, path=path, query=query)
+    if "application/json" in call.headers.get("accept", ""):
+        return await _look(asked, operation, look)
     return Answer(200, stream=_stream(asked, operation, look), media_type="text/event-stream")
 
 
@@ -59,11 +65,15 @@ async def _stream(call: Request, operation: str, look: Look) -> AsyncIterator[by
         await asyncio.sleep(LOOK_SECONDS)
 
 
+async def _look(call: Request, operation: str, look: Look) -> Answer:
+    aside = call.service.aside
+    return await (look(call) if aside is None else aside.answer("clusters", operation, call))
+
+
 async def _looked(call: Request, operation: str, look: Look) -> tuple[bytes, bytes]:
     """The answer that a question would get now, or the refusal: a cluster that is away comes back."""
-    aside = call.service.aside
     try:
-        answer = await (look(call) if aside is None else aside.answer("clusters", operation, call))
+        answer = await _look(call, operation, look)
     except Exception as error:
         refusal = problems.refusal_for(error)
         if refusal is None:
@@ -82,15 +92,15 @@ def _said(refusal: Refusal) -> bytes:
 ROUTES = (
     Route(
         "GET", "/v1/clusters/follow", "followClusters", "Follow what connected clusters hold",
-        follow, "read", "clusters", {200: cluster_views.WorkloadDetail},
+        follow, "read", "clusters", {200: PageSchema(cluster_views.ConnectedClusterView)},
         query=(
-            Parameter("list", {"type": "string", "enum": [*_LISTS]}, "The list of these."),
+            Parameter("list", {"type": "string", "enum": [*_LISTS]}, "The list of these; of clusters if nothing is given."),
             Parameter("workload", {"type": "string"}, "This one, by its id."),
             Parameter("graph", {"type": "string"}, "This one, by its id."),
         ),
-        media_type="text/event-stream", streams=True, problems=(422,),
+        media_type="text/event-stream", streams=True, problems=(422,), lane="clusters",
         description=(
-            "Server-sent events, for one of `list`, `workload` and `graph`: `event: seen` has what `GET` of it answers, at "
+            "Server-sent events, for one of `list`, `workload` and `graph`; with `Accept: application/json` it answers once. `event: seen` has what `GET` of it answers, at "
             f"first and whenever that is otherwise, which is looked for every {LOOK_SECONDS:g} seconds while somebody "
             "follows; `event: trouble` has the problem if there is one. Of a list the first "
             f"{LARGEST_PAGE:,} are followed."
