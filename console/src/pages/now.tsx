@@ -97,11 +97,11 @@ function Rollouts({ lines }: { lines: Line[] }): ReactNode {
   const expected = (line: Line): ReactNode => {
     const found = forecast.data?.rollouts.find((one) => one.deployment === line.deployment && one.environment === line.environment.name);
     if (found === undefined) return <span className="soft">–</span>;
-    return found.finishAt === null ? <span className="soft">somebody is waited for</span> : <Time at={found.finishAt} />;
+    return found.finishAt === null ? <span className="soft whole">needs a person</span> : <Time at={found.finishAt} />;
   };
   return (
     <div className="scroll">
-      <table>
+      <table className="cards">
         <thead>
           <tr>
             <th>Rollout</th>

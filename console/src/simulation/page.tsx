@@ -311,7 +311,7 @@ function Lists({ data, clock }: { data: Simulation; clock: (at: number | null) =
         <summary>
           {title} ({items.length})
         </summary>
-        <ol className="said">
+        <ol className="entries">
           {items.slice(0, MOST_LISTED).map((cells, index) => (
             <li key={index} className={cells[0] === "NOT MET" ? "denied" : undefined}>
               {cells.map((cell, number) => (

@@ -25,11 +25,24 @@ export function flow(names: string[], edges: [string, string][], box: { width: n
     }),
   );
   const lines = graph.edges().map((edge) => {
-    const points = graph.edge(edge).points;
-    return points.map((point, index) => `${index ? "L" : "M"}${point.x.toFixed(1)} ${point.y.toFixed(1)}`).join(" ");
+    const [from, next] = [graph.node(edge.v), graph.node(edge.w)];
+    const between = graph.edge(edge).points.slice(1, -1);
+    const points = [{ x: from.x + box.width / 2, y: from.y }, ...(between.length > 1 ? between : []), { x: next.x - box.width / 2, y: next.y }];
+    return curve(points);
   });
   const size = graph.graph();
   return { at, lines, width: size.width ?? 0, height: size.height ?? 0 };
+}
+
+/** From the side of a box to the side of the next, around those between. */
+function curve(points: { x: number; y: number }[]): string {
+  let line = "";
+  points.forEach(({ x, y }, index) => {
+    const before = points[index - 1];
+    const middle = before === undefined ? 0 : (before.x + x) / 2;
+    line += before === undefined ? `M${x.toFixed(1)} ${y.toFixed(1)}` : ` C${middle.toFixed(1)} ${before.y.toFixed(1)} ${middle.toFixed(1)} ${y.toFixed(1)} ${x.toFixed(1)} ${y.toFixed(1)}`;
+  });
+  return line;
 }
 
 interface Box {

@@ -1,4 +1,4 @@
-import{r as n,j as e,T as j,a7 as f,S as b,Q as r}from"./index-DrRKVV3T.js";import{E as k}from"./editor-BLHmX7_W.js";const y=`apiVersion: headgate.dev/v1
+import{r as n,j as e,T as j,a7 as f,S as b,Q as r}from"./index-CrN7mk_Q.js";import{E as k}from"./editor-Zlh0f4pp.js";const y=`apiVersion: headgate.dev/v1
 kind: Scenario
 metadata: {name: three nodes one after the other}
 spec:
