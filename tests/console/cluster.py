@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import urlsplit
+
+from service.answering import JsonHandler, serving
 
 Document = dict[str, Any]
 _KINDS = {
@@ -108,34 +108,19 @@ def merge(document: Document, patch: Document) -> None:
 def running() -> Iterator[Cluster]:
     cluster = Cluster()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self._answer(*cluster.answer(urlsplit(self.path).path))
+    class Handler(JsonHandler):
+        def get(self) -> None:
+            self.answer(*cluster.answer(urlsplit(self.path).path))
 
-        def do_PATCH(self) -> None:
-            patch = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            cluster.patches.append(patch)
+        def patch(self) -> None:
+            wanted = json.loads(self.body())
+            cluster.patches.append(wanted)
             status, found = cluster.answer(urlsplit(self.path).path)
-            merge(found, patch)
-            self._answer(status, found)
+            merge(found, wanted)
+            self.answer(status, found)
 
-        def _answer(self, status: int, document: Document) -> None:
-            body = json.dumps(document).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            return
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    cluster.address = f"http://127.0.0.1:{server.server_port}"
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield cluster
-    server.shutdown()
-    server.server_close()
+    with serving(Handler) as cluster.address:
+        yield cluster
 
 
 def kubeconfig(cluster: Cluster) -> str:

@@ -12,7 +12,8 @@ from service.client import Client
 from service.conftest import new_workspace
 from service.server import Server
 
-from .visits import because, confirm, enter, manifest, publish, questions, ten_nodes
+from .steps import because, confirm, enter
+from .visits import manifest, publish, questions, ten_nodes
 
 pytestmark = pytest.mark.slow
 HOSTILE = '<img src=x onerror="document.title=1"> \u202egnp.exe'

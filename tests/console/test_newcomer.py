@@ -12,7 +12,8 @@ from playwright.sync_api import Page, expect
 from service.client import Client
 from service.server import Server
 
-from .visits import because, confirm, manifest, publish, slowly, ten_nodes
+from .steps import because, confirm
+from .visits import manifest, publish, slowly, ten_nodes
 
 pytestmark = pytest.mark.slow
 

@@ -12,6 +12,7 @@ import { TimeBar } from "../time/bar";
 import { partsOf } from "../time/moments";
 import { type TimeLine, useTimeLine } from "../time/use";
 import { CelField } from "../ui/celfield";
+import { endsWhen } from "../ui/gates";
 import { arrange, Grid } from "../ui/grid";
 import { Bar, Empty, Loading, Section, Sentence, Time, Trouble } from "../ui/parts";
 import { countStates, parts, PHASES, plural, spaced, STATES } from "../words";
@@ -188,6 +189,7 @@ export function Reasons({ tables, deployment }: { tables: Tables; deployment?: s
                 {PHASES[row.state].sign} {spaced(row.reason).toLowerCase()}
               </span>
               <b className="figures">{plural(row.names.length, "target")}</b>
+              {endsWhen(row.reason) && <span className="soft">until {endsWhen(row.reason).replace(/^when |^with /, "")}</span>}
               <span className="grow links">
                 {shown.map((name) => (
                   <Link key={name} href={to("targets", ...Object.values(partsOf(name)))}>

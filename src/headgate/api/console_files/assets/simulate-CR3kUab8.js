@@ -1,4 +1,4 @@
-import{r as n,j as e,T as j,a7 as f,S as b,Q as r}from"./index-CrN7mk_Q.js";import{E as k}from"./editor-Zlh0f4pp.js";const y=`apiVersion: headgate.dev/v1
+import{r as n,j as e,T as j,a9 as f,S as b,O as r}from"./index-CN1BLesb.js";import{E as k}from"./editor-BoEMV7Pb.js";const y=`apiVersion: headgate.dev/v1
 kind: Scenario
 metadata: {name: three nodes one after the other}
 spec:
