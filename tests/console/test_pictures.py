@@ -40,7 +40,7 @@ def keep(page: Page, name: str, folder: Path) -> None:
 
 def recorded(page: Page) -> None:
     """What came before the page was opened is on the slider, too."""
-    page.wait_for_function("document.querySelectorAll('.track .mark-was').length > 5")
+    expect(page.locator(".track .mark-was").nth(5)).to_be_attached()
 
 
 def test_the_demo_looks_as_the_documentation_shows_it(page: Page, demo: Server, tmp_path: Path) -> None:
