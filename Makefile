@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 RUNS := $(VENV)/.runs
 
-.PHONY: setup demo check test hunt postgres chromium kube lint bench format lock
+.PHONY: setup demo check test hunt postgres chromium kube lint bench format lock pictures
 
 setup: $(READY)
 
@@ -53,6 +53,10 @@ test: $(READY) postgres chromium kube
 EXAMPLES := 0.5
 hunt: $(READY)
 	HEADGATE_EXAMPLES=$(EXAMPLES) $(BIN)/pytest -n auto tests/properties
+
+# The screens of the documentation, as the tests of the console see them.
+pictures: $(READY) chromium
+	HEADGATE_PICTURES=docs/images $(BIN)/pytest tests/console/test_pictures.py
 
 postgres:
 	scripts/postgres

@@ -14,6 +14,7 @@ from joserfc.jwk import ECKey, RSAKey
 from headgate.api.calls import Principal, Refusal
 from headgate.api.oidc import REFRESH_EVERY_SECONDS, OidcVerifier
 from headgate.api.oidc_config import OidcConfig
+from headgate.api.oidc_provider import KEEP_SECONDS, IdentityProviderError
 from headgate.api.permissions import BY_ROLE
 from headgate.kernel import documents, instants
 from headgate.kernel.problems import Rejected
@@ -32,10 +33,12 @@ class Issuer:
     def __init__(self) -> None:
         self.keys: list[Any] = [RSA, EC]
         self.fetches = 0
+        self.discoveries = 0
         self.address = ""
         self.named: str | None = None
         self.now = NOW
         self.is_broken = False
+        self.is_away = False
 
     async def start(self) -> None:
         app = web.Application()
@@ -51,6 +54,9 @@ class Issuer:
         await self._runner.cleanup()
 
     async def _discovery(self, request: web.Request) -> web.Response:
+        self.discoveries += 1
+        if self.is_away:
+            return web.Response(status=503)
         return web.json_response({"issuer": self.named or self.address, "jwks_uri": f"{self.address}/keys"})
 
     async def _keys(self, request: web.Request) -> web.Response:
@@ -142,6 +148,32 @@ def test_a_new_key_is_fetched_when_a_token_names_it() -> None:
         issuer.now += instants.seconds(REFRESH_EVERY_SECONDS)
         assert (await verifier.verify(issuer.token(OTHER_RSA))).user == "ada@example.com"
         assert (await refusal(verifier, issuer.token()))[0] == 401
+
+    with_issuer(test)
+
+
+def test_where_its_pages_are_is_asked_once_and_again_when_that_is_old_or_a_key_is_new() -> None:
+    async def test(issuer: Issuer) -> None:
+        verifier = issuer.verifier()
+        await asyncio.gather(*(verifier.provider.metadata() for _ in range(5)))
+        assert issuer.discoveries == 1
+        await verifier.verify(issuer.token())
+        assert issuer.discoveries == 2
+        issuer.now += instants.seconds(KEEP_SECONDS - 1)
+        await verifier.provider.metadata()
+        assert issuer.discoveries == 2
+        issuer.now += instants.seconds(1)
+        await verifier.provider.metadata()
+        assert issuer.discoveries == 3
+
+    with_issuer(test)
+
+
+def test_a_provider_that_was_never_there_is_said_to_be_away() -> None:
+    async def test(issuer: Issuer) -> None:
+        issuer.is_away = True
+        with pytest.raises(IdentityProviderError, match="answers 503"):
+            await issuer.verifier().provider.metadata()
 
     with_issuer(test)
 

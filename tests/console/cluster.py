@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import urlsplit
+
+from service.answering import JsonHandler, serving
 
 Document = dict[str, Any]
 _KINDS = {
@@ -20,10 +20,32 @@ _KINDS = {
         ("PodCliqueScalingGroup", "podcliquescalinggroups"),
     ],
     "scheduler.grove.io": [("PodGang", "podgangs")],
-    "kro.run": [("ResourceGraphDefinition", "resourcegraphdefinitions"), ("GraphRevision", "graphrevisions")],
+    "kro.run": [
+        ("ResourceGraphDefinition", "resourcegraphdefinitions"),
+        ("ResourceGraphRevision", "resourcegraphrevisions"),
+    ],
+    "internal.kro.run": [("GraphRevision", "graphrevisions")],
+    "apiextensions.k8s.io": [("CustomResourceDefinition", "customresourcedefinitions")],
+    "example.com": [("Shop", "shops")],
 }  # fmt: skip
-_VERSIONS = {"": "v1", "apps": "v1", "autoscaling": "v2"}
-_OF_THE_CLUSTER = ("resourcegraphdefinitions", "graphrevisions")
+_VERSIONS = {"": "v1", "apps": "v1", "autoscaling": "v2", "example.com": "v1", "apiextensions.k8s.io": "v1"}
+_PLURALS = {plural for kinds in _KINDS.values() for _, plural in kinds}
+_OF_THE_CLUSTER = ("resourcegraphdefinitions", "graphrevisions", "customresourcedefinitions")
+_TEXT = {"type": "string"}
+_CONFIG_MAP = {
+    "type": "object",
+    "properties": {
+        "apiVersion": _TEXT,
+        "kind": _TEXT,
+        "metadata": {"type": "object", "properties": {"name": _TEXT, "namespace": _TEXT}},
+        "data": {"type": "object", "additionalProperties": _TEXT},
+    },
+    "x-kubernetes-group-version-kind": [{"group": "", "version": "v1", "kind": "ConfigMap"}],
+}
+_SCHEMAS: dict[str, Document] = {
+    "/openapi/v3": {"paths": {"api/v1": {"serverRelativeURL": "/openapi/v3/api/v1?hash=1"}}},
+    "/openapi/v3/api/v1": {"components": {"schemas": {"io.k8s.api.core.v1.ConfigMap": _CONFIG_MAP}}},
+}
 
 
 def _discovery(is_core: bool) -> Document:
@@ -57,53 +79,48 @@ class Cluster:
         self.patches: list[Document] = []
 
     def answer(self, path: str) -> tuple[int, Document]:
+        """A list by the name of its kind, an object by its own after that; of anything else there is none."""
         if path in ("/api", "/apis"):
             return 200, _discovery(path == "/api")
+        if path in _SCHEMAS:
+            return 200, _SCHEMAS[path]
         if path == "/api/v1/namespaces/kube-system":
             return 200, {"metadata": {"uid": "one"}}
-        plural, _, name = path.partition("/v1alpha1/")[2].rpartition("/")
-        listed = self.objects.get(path.rpartition("/")[2])
-        if listed is not None or not name or path.count("/") < 6:
-            return 200, {"metadata": {"resourceVersion": "9"}, "items": listed or []}
-        kind = plural.rpartition("/")[2]
+        *_, kind, name = path.split("/")
+        if name in _PLURALS:
+            return 200, {"metadata": {"resourceVersion": "9"}, "items": self.objects.get(name, [])}
         found = [one for one in self.objects.get(kind, []) if one["metadata"]["name"] == name]
-        return (200, found[0]) if found else (200, {"metadata": {"resourceVersion": "9"}, "items": []})
+        return (200, found[0]) if found else (404, {"kind": "Status", "message": "there is none"})
+
+
+def merge(document: Document, patch: Document) -> None:
+    """As a merge patch: null takes a field away."""
+    for key, value in patch.items():
+        if value is None:
+            document.pop(key, None)
+        elif isinstance(value, dict):
+            merge(document.setdefault(key, {}), value)
+        else:
+            document[key] = value
 
 
 @contextmanager
 def running() -> Iterator[Cluster]:
     cluster = Cluster()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self._answer(*cluster.answer(urlsplit(self.path).path))
+    class Handler(JsonHandler):
+        def get(self) -> None:
+            self.answer(*cluster.answer(urlsplit(self.path).path))
 
-        def do_PATCH(self) -> None:
-            patch = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            cluster.patches.append(patch)
+        def patch(self) -> None:
+            wanted = json.loads(self.body())
+            cluster.patches.append(wanted)
             status, found = cluster.answer(urlsplit(self.path).path)
-            found.setdefault("spec", {}).setdefault("updateStrategy", {}).update(
-                patch.get("spec", {}).get("updateStrategy", {})
-            )
-            self._answer(status, found)
+            merge(found, wanted)
+            self.answer(status, found)
 
-        def _answer(self, status: int, document: Document) -> None:
-            body = json.dumps(document).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            return
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    cluster.address = f"http://127.0.0.1:{server.server_port}"
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield cluster
-    server.shutdown()
-    server.server_close()
+    with serving(Handler) as cluster.address:
+        yield cluster
 
 
 def kubeconfig(cluster: Cluster) -> str:

@@ -39,6 +39,11 @@ def enter(page: Page, client: Client) -> None:
     expect(page.get_by_text("● live")).to_be_visible()
 
 
+def because(page: Page, reason: str) -> None:
+    """Whoever orders something says why."""
+    page.get_by_role("dialog").get_by_label("Reason").fill(reason)
+
+
 def confirm(page: Page, name: str) -> None:
     page.get_by_role("dialog").get_by_role("button", name=name).click()
     expect(page.get_by_role("dialog")).to_have_count(0)

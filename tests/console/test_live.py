@@ -12,7 +12,8 @@ from service.client import Client
 from service.conftest import new_workspace
 from service.server import Server
 
-from .visits import confirm, enter, manifest, publish, questions, ten_nodes
+from .steps import because, confirm, enter
+from .visits import manifest, publish, questions, ten_nodes
 
 pytestmark = pytest.mark.slow
 HOSTILE = '<img src=x onerror="document.title=1"> \u202egnp.exe'
@@ -144,6 +145,7 @@ def test_chosen_targets_are_rolled_back_together(page: Page, client: Client) -> 
     page.keyboard.press("Shift+Space")
     expect(page.get_by_role("toolbar")).to_contain_text("2 targets selected")
     page.get_by_role("toolbar").get_by_role("button", name="Roll back").click()
+    because(page, "both are slow")
     confirm(page, "Roll back")
     expect(page.get_by_text("Roll back: 2 targets")).to_be_visible()
     waiting.until(lambda: running(client).count("v1") == 2)

@@ -12,7 +12,8 @@ from playwright.sync_api import Page, expect
 from service.client import Client
 from service.server import Server
 
-from .visits import confirm, manifest, publish, slowly, ten_nodes
+from .steps import because, confirm
+from .visits import manifest, publish, slowly, ten_nodes
 
 pytestmark = pytest.mark.slow
 
@@ -129,5 +130,7 @@ def roll_a_node_back(page: Page) -> None:
     page.get_by_role("combobox", name="Deployment, version").fill("kubelet/prod/node-3")
     page.get_by_role("option", name="kubelet/prod/node-3").click()
     page.get_by_role("button", name="Roll back").click()
+    expect(page.get_by_role("dialog").locator(".foreseen")).to_contain_text("If nothing else changes")
+    because(page, "it is slow")
     confirm(page, "Roll back")
     expect(page.locator("dd", has_text="v1").first).to_be_visible()

@@ -13,7 +13,7 @@ from service.client import Client
 from service.conftest import new_workspace
 from service.server import Server
 
-from .steps import confirm, fleet, log_in, publish, told
+from .steps import because, confirm, fleet, log_in, publish, told
 
 pytestmark = pytest.mark.slow
 APPROVAL = {"name": "somebody says yes", "approval": {"minApprovals": 1}}
@@ -108,8 +108,10 @@ def test_a_version_is_published_to_whom_the_form_shows(inside: Page, client: Cli
     inside.reload()
     expect(inside.locator(".diff")).to_contain_text('"tag": "v1"')
     row.get_by_role("button", name="Withdraw").click()
+    because(inside, "not yet")
     confirm(inside, "Withdraw")
     expect(row).to_contain_text("paused")
+    expect(row).to_contain_text("not yet")
     row.get_by_role("button", name="Make ready").click()
     confirm(inside, "Make ready")
     expect(row).to_contain_text("ready")
@@ -146,8 +148,15 @@ def test_a_target_shows_its_gates_log_and_variables(inside: Page, client: Client
     expect(inside.get_by_role("log")).to_contain_text("hello from the job")
     assert "job=" in inside.url
     inside.get_by_role("button", name="Redeploy").click()
+    expect(dialog.locator(".foreseen")).to_contain_text("1 job on 1 target")
+    because(inside, "once more")
     confirm(inside, "Redeploy")
     expect(history).to_contain_text("redeploy")
+    assert client.get("/v1/audit", kind="ReleaseTarget")["items"][0]["after"]["reason"] == "once more"
+    inside.get_by_role("button", name="Roll back").click()
+    expect(dialog.locator(".foreseen")).to_contain_text("no previous version to go back to")
+    inside.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
     inside.goto(f"{client.address}/approvals")
     skips = inside.get_by_role("region", name="Skips", exact=True)
     expect(skips).to_contain_text("an emergency")

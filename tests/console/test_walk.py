@@ -11,7 +11,7 @@ from service.client import Client
 from service.conftest import new_workspace
 from service.server import Server
 
-from .steps import HOSTILE, confirm, enter, fleet, publish
+from .steps import HOSTILE, because, confirm, enter, fleet, publish
 
 pytestmark = pytest.mark.slow
 _numbers = count(1)
@@ -41,6 +41,7 @@ def test_a_version_is_approved_goes_out_and_is_taken_back(page: Page, client: Cl
     page.get_by_role("option", name="kubelet/prod/node-2").click()
     expect(page.get_by_role("heading", name="kubelet on node-2 in prod")).to_be_visible()
     page.get_by_role("button", name="Roll back").click()
+    because(page, "it is slow")
     confirm(page, "Roll back")
     expect(page.locator("dd", has_text="v1").first).to_be_visible()
 

@@ -1,4 +1,4 @@
-"""What tests of the console have in common: coming in, fleets to look at, and what is asked over the wire."""
+"""Fleets to look at in the console, and what is asked over the wire meanwhile."""
 
 from __future__ import annotations
 
@@ -7,28 +7,12 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Page, Request, expect
+from playwright.sync_api import Page, Request
 
 from service import fleet as service_fleet
 from service.client import Client
 
 manifest = service_fleet.manifest
-
-
-def enter(page: Page, client: Client) -> None:
-    """By a token, as somebody who has only that; the workspace is chosen as a person would."""
-    page.goto(client.address)
-    page.get_by_label("API token").fill(str(client.token))
-    page.get_by_role("button", name="Log in").click()
-    page.locator("details.who summary").click()
-    page.get_by_label("Workspace").select_option(client.workspace)
-    expect(page.get_by_label("Workspace")).to_be_hidden()
-    expect(page.get_by_text("● live")).to_be_visible()
-
-
-def confirm(page: Page, name: str) -> None:
-    page.get_by_role("dialog").get_by_role("button", name=name).click()
-    expect(page.get_by_role("dialog")).to_have_count(0)
 
 
 def ten_nodes(client: Client, seconds: float = 0.5) -> None:

@@ -32,8 +32,13 @@ def test_the_page_is_one_file_without_addresses_of_others() -> None:
     assert "/*STYLE*/" not in html
     assert "/*SCRIPT*/" not in html
     assert "__DATA__" not in html
+    own = re.sub(r"<script>.*?</script>", "", html.replace(json.dumps(data_of(html)), ""), flags=re.DOTALL)
+    assert not re.search(r"""(src|href)\s*=|url\(|https?://|@import""", own)
+    assert "default-src 'none'" in own
+    script = re.search(r"<script>(.*?)</script>", html, re.DOTALL)
+    assert script is not None
     assert not re.search(
-        r"""(src|href)\s*=|url\(|https?://|@import|fetch\(""", html.replace(json.dumps(data_of(html)), "")
+        r"""fetch\(|XMLHttpRequest|EventSource|WebSocket|importScripts|import\(""", script[1]
     )
 
 

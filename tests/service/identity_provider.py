@@ -6,16 +6,16 @@ import base64
 import hashlib
 import json
 import secrets
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from joserfc import jwt
 from joserfc.jwk import RSAKey
+
+from .answering import JsonHandler, serving
 
 CLIENT = "headgate-console"
 SECRET = "a secret with: signs & spaces"
@@ -31,6 +31,7 @@ class IdentityProvider:
         self.seconds = 300
         self.error: str | None = None
         self.is_away = False
+        self.discoveries = 0
         self.codes: dict[str, dict[str, str]] = {}
         self.forms: list[dict[str, str]] = []
         self.proofs: list[str | None] = []
@@ -79,45 +80,35 @@ class IdentityProvider:
 def running() -> Iterator[IdentityProvider]:
     provider = IdentityProvider()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
+    class Handler(JsonHandler):
+        def get(self) -> None:
             parts = urlsplit(self.path)
             if provider.is_away:
-                self._json(503, {})
+                self.answer(503, {})
             elif parts.path == "/.well-known/openid-configuration":
-                self._json(200, provider.discovery())
+                provider.discoveries += 1
+                self.answer(200, provider.discovery())
             elif parts.path == "/keys":
-                self._json(200, {"keys": [_KEY.as_dict(private=False)]})
+                self.answer(200, {"keys": [_KEY.as_dict(private=False)]})
             elif parts.path == "/authorize":
                 asked = {name: values[0] for name, values in parse_qs(parts.query).items()}
                 self.send_response(302)
                 self.send_header("Location", provider.authorize(asked))
                 self.end_headers()
             else:
-                self._json(404, {})
+                self.answer(404, {})
 
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        def post(self) -> None:
+            body = self.body().decode()
+            if provider.is_away:
+                self.answer(503, {})
+                return
             provider.proofs.append(self.headers.get("Authorization"))
             found = provider.token({name: values[0] for name, values in parse_qs(body).items()})
-            self._json(200 if found else 400, found or {"error": "invalid_grant"})
+            self.answer(200 if found else 400, found or {"error": "invalid_grant"})
 
-        def _json(self, status: int, document: object) -> None:
-            body = json.dumps(document).encode()
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            return
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    provider.address = f"http://127.0.0.1:{server.server_port}"
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield provider
-    server.shutdown()
-    server.server_close()
+    with serving(Handler) as provider.address:
+        yield provider
 
 
 def settings(provider: IdentityProvider) -> str:

@@ -238,11 +238,22 @@ def test_what_the_provider_refuses_is_said_in_our_words(browser: Browser, provid
 
 
 def test_a_provider_that_is_away_is_said_to_be(browser: Browser, provider: IdentityProvider) -> None:
-    asked = browser.begin()
+    """Where its page is stays known for a while: whoever goes there sees for themselves that it is away."""
+    browser.begin()
     provider.is_away = True
-    assert browser.call("POST", "/v1/session/oidc", {}).status == 503
+    asked = browser.begin()
     parts = urlsplit(provider.authorize(asked))
     assert failure(browser.call("GET", f"{parts.path}?{parts.query}")) == "away"
+
+
+def test_what_it_says_of_itself_is_not_asked_for_at_every_login(
+    browser: Browser, provider: IdentityProvider
+) -> None:
+    browser.come_back(provider, browser.begin())
+    before = provider.discoveries
+    for _ in range(3):
+        assert browser.come_back(provider, browser.begin()).status == 303
+    assert provider.discoveries == before
 
 
 def test_another_site_can_begin_nothing(anybody: Client) -> None:

@@ -1,5 +1,6 @@
 """Sessions of browsers: what a cookie can do, and what nobody can do with it from elsewhere."""
 
+import gzip
 from typing import Any
 
 import pytest
@@ -124,3 +125,12 @@ def test_the_console_is_served_to_anybody_and_trusts_nobody(server: Server) -> N
         assert b"import " not in anybody.call("GET", path).body
     assert anybody.call("POST", "/").status == 405
     assert anybody.call("GET", "/v1/none").status == 404
+
+
+def test_files_of_the_console_come_packed_to_who_can_unpack_them(server: Server) -> None:
+    anybody = server.anybody()
+    plain = anybody.expect(200, "GET", "/icon.svg")
+    packed = anybody.call("GET", "/icon.svg", None, {"Accept-Encoding": "br, gzip"})
+    assert gzip.decompress(packed.body) == plain.body
+    assert (packed.headers["content-encoding"], packed.headers["vary"]) == ("gzip", "Accept-Encoding")
+    assert "content-encoding" not in plain.headers

@@ -1,8 +1,7 @@
 // Orders for sets and graphs of clusters. The cluster says later what came of them, so they are told as accepted.
 import { place, send } from "../api/client";
 import type { Act } from "./act";
-
-const REASON = { name: "reason", label: "Reason", required: true, placeholder: "for those who ask later" };
+import { REASON } from "./fleet";
 
 const WORDS = {
   pause: ["Pause", "What is being replaced is finished; nothing more is taken down until it is resumed."],
@@ -10,7 +9,7 @@ const WORDS = {
   abort: ["Abort", "What has not moved keeps its revision until the template changes."],
 } as const;
 
-export function orderCluster(collection: "workloads" | "graphs", action: keyof typeof WORDS, id: string, name: string, onDone: () => void): Act {
+export function orderCluster(collection: "workloads" | "graphs", action: keyof typeof WORDS, id: string, name: string): Act {
   const [label, says] = WORDS[action];
   return {
     label,
@@ -22,13 +21,12 @@ export function orderCluster(collection: "workloads" | "graphs", action: keyof t
     fields: [REASON],
     run: async ({ reason }) => {
       const answer = await send<{ isChanged: boolean; message: string }>("POST", `${collection}/${place(id)}/${action}`, { reason });
-      onDone();
       return answer.isChanged ? `${label} of ${name}: ordered` : `${name} was so already`;
     },
   };
 }
 
-export function partition(id: string, name: string, now: number, onDone: () => void): Act {
+export function partition(id: string, name: string, now: number): Act {
   return {
     label: "Partition",
     title: `Partition of ${name}`,
@@ -39,7 +37,6 @@ export function partition(id: string, name: string, now: number, onDone: () => v
       const first = Number(given);
       if (!Number.isInteger(first) || first < 0) throw new Error(`"${given}" is no index of a replica: 0, 1, 2, …`);
       await send("POST", `workloads/${place(id)}/partition`, { partition: first, reason });
-      onDone();
       return `replicas of ${name} from ${first} on are updated`;
     },
   };

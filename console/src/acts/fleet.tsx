@@ -1,14 +1,16 @@
 // The acts of the fleet: what each asks, what it says before it is done, and what it tells afterwards.
 import { place, send } from "../api/client";
 import type { Freeze, LiveEvent, TargetsOrder } from "../api/types";
+import type { OrderAction } from "../ui/plan";
 import { plural } from "../words";
-import type { Act } from "./act";
+import type { Act, Field } from "./act";
 
 interface WithConcerns {
   concerns?: { targets: number; note?: string | null };
 }
 
-const REASON = { name: "reason", label: "Reason", required: true, placeholder: "for those who ask later" };
+export const REASON = { name: "reason", label: "Reason", required: true, placeholder: "for those who ask later" };
+const TO = { name: "to", label: "To version", placeholder: "the one before, if left empty" };
 
 /** The event of an object, or of an act on it. */
 export function ofObject(kind: string, name?: string): (event: LiveEvent) => boolean {
@@ -69,6 +71,7 @@ export function vote(status: "approved" | "rejected", deployment: string, tag: s
     permission: "approval:write",
     tone: status === "approved" ? "primary" : "bad",
     fields: [{ ...REASON, required: status === "rejected" }],
+    plan: () => ({ approvals: [{ deployment, tag, environment, status }] }),
     confirms: ofObject("Approval", `${deployment}/${tag}/${environment}`),
     run: async ({ reason }) => {
       const body = { deployment, tag, environment, status, ...(reason ? { reason } : {}) };
@@ -77,7 +80,7 @@ export function vote(status: "approved" | "rejected", deployment: string, tag: s
   };
 }
 
-export function order(action: "retry" | "redeploy" | "rollback", target: { deployment: string; environment: string; resource: string }): Act {
+export function order(action: OrderAction, target: { deployment: string; environment: string; resource: string }): Act {
   const { deployment, environment, resource } = target;
   const words = {
     retry: ["Retry", "The failed job is tried again, by its rules."],
@@ -90,19 +93,25 @@ export function order(action: "retry" | "redeploy" | "rollback", target: { deplo
     says: words[1],
     permission: "target:act",
     ...(action === "rollback" ? { tone: "bad" as const } : {}),
-    fields: action === "rollback" ? [{ name: "to", label: "To version", placeholder: "the one before, if left empty" }] : [],
+    fields: orderFields(action),
+    plan: ({ to }) => ({ orders: [{ action, deployment, environment, resources: [resource], ...(to ? { to } : {}) }] }),
     confirms: (event) =>
       (event.kind === "ReleaseTarget" && event.name === `${deployment}/${environment}/${resource}`) ||
       (event.kind === "Job" && event.data["resource"] === resource && event.data["deployment"] === deployment),
-    run: async ({ to }) => {
+    run: async ({ to, reason }) => {
       const path = `release-targets/${place(deployment, environment, resource)}/${action}`;
-      await send("POST", path, to ? { to } : {});
+      await send("POST", path, { reason, ...(to ? { to } : {}) });
       return `${words[0]} of ${deployment} on ${resource}: ordered`;
     },
   };
 }
 
-export function orderMany(action: "retry" | "redeploy" | "rollback", deployment: string, environment: string): Act {
+/** Going back asks whereto; whatever it is, somebody will ask why. */
+export function orderFields(action: OrderAction): Field[] {
+  return action === "rollback" ? [TO, REASON] : [REASON];
+}
+
+export function orderMany(action: OrderAction, deployment: string, environment: string): Act {
   const label = { retry: "Retry failed", redeploy: "Redeploy all", rollback: "Roll back all" }[action];
   return {
     label,
@@ -111,10 +120,11 @@ export function orderMany(action: "retry" | "redeploy" | "rollback", deployment:
     permission: "target:act",
     tone: action === "rollback" ? "bad" : "primary",
     retype: deployment,
-    fields: action === "rollback" ? [{ name: "to", label: "To version", placeholder: "the one before, if left empty" }] : [],
+    fields: orderFields(action),
+    plan: ({ to }) => ({ orders: [{ action, deployment, environment, ...(to ? { to } : {}) }] }),
     confirms: (event) => event.kind === "ReleaseTarget" || event.kind === "Job",
-    run: async ({ to }) => {
-      const body = { environment, ...(to ? { to } : {}) };
+    run: async ({ to, reason }) => {
+      const body = { environment, reason, ...(to ? { to } : {}) };
       const answer = await send<TargetsOrder>("POST", `deployments/${place(deployment)}/${action}`, body);
       const refused = answer.refusedCount ? `, ${answer.refusedCount} cannot be moved` : "";
       return `${label}: ${plural(answer.count, "target")} of ${deployment}${refused}`;
@@ -131,17 +141,10 @@ export function skip(rule: string, policy: string | null, where: { deployment: s
     tone: "bad",
     retype: where.resource,
     fields: [REASON],
+    plan: () => ({ skips: [{ rule, policy, reason: "planned", ...where }] }),
     confirms: ofObject("Skip"),
     run: async ({ reason }) => {
-      const body = {
-        rule,
-        policy,
-        reason,
-        deployment: where.deployment,
-        environment: where.environment,
-        resource: where.resource,
-        tag: where.tag,
-      };
+      const body = { rule, policy, reason, ...where };
       return concerning(`${rule} is skipped`, await send<WithConcerns>("POST", "skips", body));
     },
   };
@@ -160,9 +163,11 @@ export function onGroup(action: "retry" | "abort" | "release", id: string, where
     permission: "group:act",
     tone: action === "retry" ? "primary" : "bad",
     ...(action === "retry" ? {} : { retype: where }),
+    fields: [REASON],
+    plan: () => ({ groups: [{ action, group: id }] }),
     confirms: ofObject("Group"),
-    run: async () => {
-      await send("POST", `groups/${place(id)}/${action}`, action === "abort" ? {} : undefined);
+    run: async ({ reason }) => {
+      await send("POST", `groups/${place(id)}/${action}`, { reason });
       return `${label} on ${where}: done`;
     },
   };
@@ -177,6 +182,7 @@ export function rejectVersion(deployment: string, tag: string): Act {
     tone: "bad",
     retype: tag,
     fields: [REASON, { name: "rollback", label: "Roll back what runs it", options: ["no", "yes"], initial: "no" }],
+    plan: ({ rollback }) => ({ statuses: [{ deployment, tag, status: "rejected", rollback: rollback === "yes" }] }),
     confirms: ofObject("Version", `${deployment}/${tag}`),
     run: async ({ reason, rollback }) => {
       const path = `deployments/${place(deployment)}/versions/${place(tag)}/reject`;
@@ -192,10 +198,12 @@ export function withdraw(deployment: string, tag: string): Act {
     says: "It starts nowhere any more until it is ready again. Where it runs already it stays; a cycle that has begun with it is ended.",
     permission: "version:write",
     tone: "bad",
+    fields: [REASON],
+    plan: () => ({ statuses: [{ deployment, tag, status: "paused" }] }),
     confirms: ofObject("Version", `${deployment}/${tag}`),
-    run: async () => {
+    run: async ({ reason }) => {
       const path = `deployments/${place(deployment)}/versions/${place(tag)}`;
-      return concerning(`${tag} is withdrawn`, await send<WithConcerns>("PATCH", path, { status: "paused" }));
+      return concerning(`${tag} is withdrawn`, await send<WithConcerns>("PATCH", path, { status: "paused", message: reason }));
     },
   };
 }
@@ -206,6 +214,7 @@ export function offerAgain(deployment: string, tag: string): Act {
     title: `Make ${deployment} ${tag} ready again`,
     says: "It goes to every target that it concerns, as the policies allow. What was said against it counts no longer.",
     permission: "version:write",
+    plan: () => ({ statuses: [{ deployment, tag, status: "ready" }] }),
     confirms: ofObject("Version", `${deployment}/${tag}`),
     run: async () => {
       const path = `deployments/${place(deployment)}/versions/${place(tag)}`;

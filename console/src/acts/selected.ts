@@ -4,6 +4,7 @@ import type { TargetsOrder } from "../api/types";
 import { partsOf } from "../time/moments";
 import { plural } from "../words";
 import type { Act } from "./act";
+import { orderFields, REASON } from "./fleet";
 
 /** Resources by deployment and environment: each such pair is one order. */
 export function byPair(names: string[]): { deployment: string; environment: string; resources: string[] }[] {
@@ -33,13 +34,15 @@ export function orderSelected(action: "redeploy" | "rollback", names: string[]):
         ? `The version that is wanted is run once more on ${listed(names)}, by the same rules as any rollout.`
         : `The version that ran before goes to ${listed(names)}, by the same rules as any rollout.`,
     permission: "target:act",
-    ...(action === "rollback" ? { tone: "bad" as const, fields: [{ name: "to", label: "To version", placeholder: "the one before, if left empty" }] } : {}),
+    fields: orderFields(action),
+    ...(action === "rollback" ? { tone: "bad" as const } : {}),
     ...(names.length > 20 ? { retype: String(names.length) } : {}),
-    run: async ({ to }) => {
+    plan: ({ to }) => ({ orders: byPair(names).map((pair) => ({ action, ...pair, ...(to ? { to } : {}) })) }),
+    run: async ({ to, reason }) => {
       let count = 0;
       let refused = 0;
       for (const { deployment, environment, resources } of byPair(names)) {
-        const body = { environment, selector: selectorOf(resources), ...(to ? { to } : {}) };
+        const body = { environment, selector: selectorOf(resources), reason, ...(to ? { to } : {}) };
         const answer = await send<TargetsOrder>("POST", `deployments/${place(deployment)}/${action}`, body);
         count += answer.count;
         refused += answer.refusedCount;
@@ -60,8 +63,10 @@ export function skipSelected(names: string[]): Act {
     fields: [
       { name: "rule", label: "Rule, by its name", required: true },
       { name: "policy", label: "Policy, if the name of the rule is not enough" },
-      { name: "reason", label: "Reason", required: true, placeholder: "for those who ask later" },
+      REASON,
     ],
+    plan: ({ rule, policy }) =>
+      rule ? { skips: names.map((name) => ({ rule, reason: "planned", ...(policy ? { policy } : {}), ...partsOf(name) })) } : null,
     run: async ({ rule, policy, reason }) => {
       for (const name of names) {
         await send("POST", "skips", { rule, reason, ...(policy ? { policy } : {}), ...partsOf(name) });

@@ -61,10 +61,10 @@ export async function send<T>(method: string, path: string, body?: unknown, scop
 }
 
 /** Something that is followed beside the stream of events, such as the log of a job. */
-export async function openFollowed(path: string, after: number | null, signal: AbortSignal): Promise<Response> {
+export async function openFollowed(path: string, query: Query, after: number | null, signal: AbortSignal): Promise<Response> {
   const headers: Record<string, string> = { Accept: "text/event-stream" };
   if (after !== null) headers["Last-Event-ID"] = String(after);
-  const answer = await fetch(address(path, { follow: true }), { headers, credentials: "same-origin", signal });
+  const answer = await fetch(address(path, query), { headers, credentials: "same-origin", signal });
   if (answer.status === 401) onSessionEnd();
   if (!answer.ok) throw new Refused(await readProblem(answer));
   return answer;

@@ -1874,7 +1874,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Simulate what manifests or a new version would lead to
+         * Simulate what manifests, a new version or an order would lead to
          * @description The production engine goes on in virtual time on a copy of the workspace. Jobs take as long as jobs of their deployment took before, else one minute, and succeed. Nothing is stored. A plan that takes long to make is cut, and `finish.wasCut` says so.
          *
          *     Needs the permission `read`.
@@ -2448,6 +2448,28 @@ export interface paths {
          * @description Needs the permission `target:act`.
          */
         post: operations["resumeGraph"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/clusters/follow": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow what connected clusters hold
+         * @description Server-sent events, for one of `list`, `workload` and `graph`; with `Accept: application/json` it answers once. `event: seen` has what `GET` of it answers, at first and whenever that is otherwise, which is looked for every 3 seconds while somebody follows; `event: trouble` has the problem if there is one. Of a list the first 1,000 are followed.
+         *
+         *     Needs the permission `read`.
+         */
+        get: operations["followClusters"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -3413,7 +3435,7 @@ export interface components {
             /** @enum {string} */
             verdict: "allowed" | "pending" | "denied" | "error";
             /** @enum {string} */
-            reason: "Allowed" | "Frozen" | "Paused" | "Rejected" | "LineStopped" | "Misconfigured" | "NameTaken" | "WindowClosed" | "AwaitingTurn" | "CoolingDown" | "Soaking" | "Collecting" | "AwaitingRetry" | "AwaitingApproval" | "AwaitingDependency" | "AwaitingEnvironment" | "AwaitingVerification" | "AwaitingCycle" | "SlotsTaken" | "WaveFull" | "BudgetSpent" | "GateFalse" | "EvaluationFailed" | "NotSelected" | "TooOld" | "Failed" | "CycleFailed" | "VerificationFailed" | "RolledBack" | "SurgeUnscheduled" | "SurgeBreached" | "UnitUnscheduled" | "UnitBreached" | "NoCapacity" | "Terminating" | "NodeGone" | "WriteRefused";
+            reason: "Allowed" | "Frozen" | "Paused" | "Rejected" | "LineStopped" | "Misconfigured" | "NameTaken" | "WindowClosed" | "AwaitingTurn" | "CoolingDown" | "Soaking" | "Collecting" | "AwaitingRetry" | "AwaitingApproval" | "AwaitingDependency" | "AwaitingEnvironment" | "AwaitingVerification" | "AwaitingCycle" | "SlotsTaken" | "WaveFull" | "BudgetSpent" | "GateFalse" | "EvaluationFailed" | "NotSelected" | "TooOld" | "Failed" | "CycleFailed" | "VerificationFailed" | "RolledBack" | "SurgeUnscheduled" | "SurgeBreached" | "UnitUnscheduled" | "UnitBreached" | "NoCapacity" | "Terminating" | "NodeGone" | "NotReady" | "ResourceDeleting" | "ResolutionFailed" | "PropagationBlocked" | "ReconciliationSuspended" | "UnderDeletion" | "InvalidResourceGraph" | "FailedToStart" | "InstancesGoing" | "InstancesLeft" | "TakenOver" | "KindNotHeard" | "ReplicasUnavailable" | "InsufficientReadyPods" | "InsufficientScheduledPods" | "ScheduledReplicasBelowMinAvailable" | "ProgressDeadlineExceeded" | "Aborted" | "PutBack" | "WriteRefused" | "Started" | "Updating" | "UpdateInProgress" | "Propagating" | "OnDelete" | "Ready" | "Running" | "Managed" | "Valid" | "Resolved" | "AllResourcesReady" | "Propagated" | "AllReplicasAvailable" | "UpdateComplete" | "Sufficient" | "SufficientScheduledPods";
             message: string;
             /** Format: date-time */
             satisfiedAt: string | null;
@@ -5141,21 +5163,24 @@ export interface components {
             /** Format: int64 */
             offset?: number | null;
         };
-        /** @description `to` is a version that ran there, by tag or id; for a retry one that failed there. */
+        /** @description `to` is a version that ran there, by tag or id; for a retry one that failed there. `reason` is kept in the audit log. */
         TargetOrderInput: {
             to?: string | null;
+            reason?: string | null;
         };
-        /** @description `version` runs there already, by tag or id. */
+        /** @description `version` runs there already, by tag or id. `reason` is kept in the audit log. */
         AdoptInput: {
             version: string;
+            reason?: string | null;
         };
-        /** @description `selector` is over deployment, environment and resource; absent, all targets in the environment. */
+        /** @description `selector` is over deployment, environment and resource; absent, all targets in the environment. `reason` is kept in the audit log. */
         TargetsOrderInput: {
             environment: string;
             selector?: string | null;
             to?: string | null;
             /** @description `false` if absent. */
             dryRun?: boolean;
+            reason?: string | null;
         };
         AdoptManyInput: {
             environment: string;
@@ -5163,11 +5188,14 @@ export interface components {
             selector?: string | null;
             /** @description `false` if absent. */
             dryRun?: boolean;
+            reason?: string | null;
         };
+        /** @description `reason` is kept in the audit log. */
         GroupActionInput: {
             member?: string | null;
             /** @description `true` if absent. */
             postHooks?: boolean;
+            reason?: string | null;
         };
         ApprovalInput: {
             deployment: string;
@@ -5222,7 +5250,7 @@ export interface components {
             kind: "Resource" | "Environment" | "Deployment" | "Version" | "Policy" | "JobAgent" | "VariableSet" | "Freeze" | "Signal";
             name: string;
         };
-        /** @description `version` is a version to publish, `until` a duration such as 72h. `assume` approvals plays the future as if everybody who is asked had approved. */
+        /** @description `version` is a version to publish, `until` a duration such as 72h. `assume` approvals plays the future as if everybody who is asked had approved. `orders`, `groups`, `statuses`, `approvals` and `skips` are what people do with what there is. */
         PlanInput: {
             manifests?: components["schemas"]["AnyValue"][];
             version?: {
@@ -5236,6 +5264,36 @@ export interface components {
             assume?: "approvals"[];
             /** @description `false` if absent. */
             force?: boolean;
+            orders?: components["schemas"]["PlannedOrderInput"][];
+            groups?: components["schemas"]["PlannedGroupInput"][];
+            statuses?: components["schemas"]["PlannedStatusInput"][];
+            approvals?: components["schemas"]["ApprovalInput"][];
+            skips?: components["schemas"]["SkipInput"][];
+        };
+        /** @description An order for targets, in a plan; `resources` names them one by one. */
+        PlannedOrderInput: {
+            /** @enum {string} */
+            action: "retry" | "rollback" | "redeploy";
+            deployment: string;
+            environment: string;
+            selector?: string | null;
+            resources?: string[];
+            to?: string | null;
+        };
+        /** @description An order for a group that has not ended, in a plan. */
+        PlannedGroupInput: {
+            /** @enum {string} */
+            action: "retry" | "abort" | "release";
+            group: string;
+        };
+        /** @description A version that is withdrawn, offered again or marked as bad, in a plan; `rollback` is for one that is rejected. */
+        PlannedStatusInput: {
+            deployment: string;
+            tag: string;
+            /** @enum {string} */
+            status: "ready" | "paused" | "rejected";
+            /** @description `false` if absent. */
+            rollback?: boolean;
         };
         /** @description `scenario` is the text of a file of `headgate simulate`; `until` a time, or one such as +72h from the start. */
         SimulationInput: {
@@ -12274,6 +12332,44 @@ export interface operations {
             422: components["responses"]["Invalid"];
             429: components["responses"]["TooMany"];
             502: components["responses"]["BadGateway"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    followClusters: {
+        parameters: {
+            query?: {
+                /** @description The list of these; of clusters if nothing is given. */
+                list?: "clusters" | "workloads" | "graphs";
+                /** @description This one, by its id. */
+                workload?: string;
+                /** @description This one, by its id. */
+                graph?: string;
+                /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
+                workspace?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Headgate-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                    "application/json": components["schemas"]["ConnectedClusterPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
             503: components["responses"]["Unavailable"];
         };
     };

@@ -6,6 +6,16 @@ import type { Freshness, Stream } from "./stream";
 
 /** Events come in bursts: one question answers them all. */
 export const GATHER_MS = 150;
+/** While they go on, whoever answers has this many times as long for others as it took. */
+const REST_TIMES = 4;
+const SHORTEST_REST_MS = 500;
+const LONGEST_REST_MS = 10_000;
+
+/** How long to wait before something is asked for again: the first event after a quiet time is answered at once. */
+export function pause(now: number, answeredAt: number, tookMs: number): number {
+  const rest = Math.min(LONGEST_REST_MS, Math.max(SHORTEST_REST_MS, REST_TIMES * tookMs));
+  return Math.max(GATHER_MS, answeredAt + rest - now);
+}
 
 export const StreamContext = createContext<Stream | null>(null);
 
@@ -35,6 +45,7 @@ export function useLive<T>(key: string, ask: () => Promise<T>, concerns: (event:
   asking.current = ask;
   caring.current = concerns;
   const busy = useRef({ isAsking: false, isStale: false });
+  const last = useRef({ answeredAt: -Infinity, tookMs: 0 });
 
   const load = useCallback(async () => {
     if (busy.current.isAsking) {
@@ -43,13 +54,16 @@ export function useLive<T>(key: string, ask: () => Promise<T>, concerns: (event:
     }
     busy.current.isAsking = true;
     do {
+      if (busy.current.isStale) await new Promise((resolve) => setTimeout(resolve, pause(performance.now(), last.current.answeredAt, last.current.tookMs)));
       busy.current.isStale = false;
+      const begun = performance.now();
       try {
         const data = await asking.current();
         setState({ key, data });
       } catch (error) {
         setState((old) => ({ ...(old.key === key ? old : { key }), error: error as Error }));
       }
+      last.current = { answeredAt: performance.now(), tookMs: performance.now() - begun };
     } while (busy.current.isStale);
     busy.current.isAsking = false;
   }, [key]);
@@ -60,7 +74,7 @@ export function useLive<T>(key: string, ask: () => Promise<T>, concerns: (event:
       timer ??= setTimeout(() => {
         timer = undefined;
         void load();
-      }, GATHER_MS);
+      }, pause(performance.now(), last.current.answeredAt, last.current.tookMs));
     };
     busy.current = { isAsking: false, isStale: false };
     void load();

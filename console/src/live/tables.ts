@@ -3,6 +3,7 @@ import { useEffect, useState, useSyncExternalStore } from "react";
 import type { Job, LiveEvent, Status } from "../api/types";
 import { useStream } from "./queries";
 import { type FleetStore, jobOf } from "./store";
+import type { Stream } from "./stream";
 
 /** The store itself; the page is drawn again after every patch. */
 export function useStore(): FleetStore {
@@ -20,8 +21,10 @@ export interface Kept<T> {
   error: Error | undefined;
 }
 
-/** A list that is asked for once, and patched by what the stream tells of each object. `place` lays one over the others. */
-export function useObjects<T>(key: string, kind: string, ask: () => Promise<T[]>, place: (items: T[], name: string, object: unknown) => T[]): Kept<T> {
+type Patch<T> = (patch: (items: T[]) => T[]) => void;
+
+/** A list that is asked for once, and from then on patched by what `listen` hears; asked for again after a gap. */
+function useKept<T>(key: string, ask: () => Promise<T[]>, listen: (stream: Stream, patch: Patch<T>) => () => void): Kept<T> {
   const stream = useStream();
   const [kept, setKept] = useState<Kept<T> & { key: string }>({ key, items: undefined, error: undefined });
   useEffect(() => {
@@ -33,21 +36,24 @@ export function useObjects<T>(key: string, kind: string, ask: () => Promise<T[]>
       );
     };
     load();
-    const leave = [
-      stream.onReturn(load),
-      stream.store.onObjects((objects) => {
-        const mine = objects.filter((one) => one.kind === kind);
-        if (mine.length === 0) return;
-        setKept((old) => ({ ...old, items: old.items && mine.reduce((items, one) => place(items, one.name, one.object), old.items) }));
-      }),
-    ];
+    const leave = [stream.onReturn(load), listen(stream, (patch) => setKept((old) => ({ ...old, items: old.items && patch(old.items) })))];
     return () => {
       isOver = true;
       for (const one of leave) one();
     };
-    // What is asked follows from the key.
-  }, [stream, key, kind]);
+    // What is asked and heard follows from the key.
+  }, [stream, key]);
   return kept.key === key ? kept : { items: undefined, error: undefined };
+}
+
+/** Patched by what the stream tells of each object. `place` lays one over the others. */
+export function useObjects<T>(key: string, kind: string, ask: () => Promise<T[]>, place: (items: T[], name: string, object: unknown) => T[]): Kept<T> {
+  return useKept(key, ask, (stream, patch) =>
+    stream.store.onObjects((objects) => {
+      const mine = objects.filter((one) => one.kind === kind);
+      if (mine.length > 0) patch((items) => mine.reduce((all, one) => place(all, one.name, one.object), items));
+    }),
+  );
 }
 
 export function placeByName<T extends { name: string }>(items: T[], name: string, object: unknown): T[] {
@@ -55,31 +61,13 @@ export function placeByName<T extends { name: string }>(items: T[], name: string
   return object === null ? others : [...others, object as T];
 }
 
-/** Jobs that were asked for once; their events say all that changes of them. */
+/** Jobs; their events say all that changes of them. */
 export function useJobs(key: string, ask: () => Promise<Job[]>, isMine: (event: LiveEvent) => boolean): Kept<Job> {
-  const stream = useStream();
-  const [kept, setKept] = useState<Kept<Job> & { key: string }>({ key, items: undefined, error: undefined });
-  useEffect(() => {
-    let isOver = false;
-    const load = (): void => {
-      ask().then(
-        (items) => isOver || setKept({ key, items, error: undefined }),
-        (error: Error) => isOver || setKept((old) => ({ ...old, key, error })),
-      );
-    };
-    load();
-    const leave = [
-      stream.onReturn(load),
-      stream.onEvent((event) => {
-        if (event.kind === "Job" && isMine(event)) setKept((old) => ({ ...old, items: old.items && withJob(old.items, event) }));
-      }),
-    ];
-    return () => {
-      isOver = true;
-      for (const one of leave) one();
-    };
-  }, [stream, key]);
-  return kept.key === key ? kept : { items: undefined, error: undefined };
+  return useKept(key, ask, (stream, patch) =>
+    stream.onEvent((event) => {
+      if (event.kind === "Job" && isMine(event)) patch((jobs) => withJob(jobs, event));
+    }),
+  );
 }
 
 export function withJob(jobs: Job[], event: LiveEvent): Job[] {

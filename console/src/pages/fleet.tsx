@@ -12,8 +12,9 @@ import { TimeBar } from "../time/bar";
 import { partsOf } from "../time/moments";
 import { type TimeLine, useTimeLine } from "../time/use";
 import { CelField } from "../ui/celfield";
+import { endsWhen } from "../ui/gates";
 import { arrange, Grid } from "../ui/grid";
-import { Bar, Empty, Loading, Section, Time, Trouble } from "../ui/parts";
+import { Bar, Empty, Loading, Section, Sentence, Time, Trouble } from "../ui/parts";
 import { countStates, parts, PHASES, plural, spaced, STATES } from "../words";
 import { BudgetRows } from "./limits";
 
@@ -148,7 +149,7 @@ function MatrixCell({ deployment, pair, told }: { deployment: string; pair: Pair
           {told === undefined ? "runs" : "still runs"} {(told === undefined ? versions : drift).slice(0, 3).map(([tag, count]) => `${tag} ×${count}`).join(", ")}
         </small>
       )}
-      {told?.waiting[0] && <small className="soft why">{told.waiting[0].message}</small>}
+      {told?.waiting[0] && <small className="soft why"><Sentence text={told.waiting[0].message} /></small>}
       {told?.expectedFinish?.at && (
         <small className="soft">
           done <Time at={told.expectedFinish.at} />
@@ -188,6 +189,7 @@ export function Reasons({ tables, deployment }: { tables: Tables; deployment?: s
                 {PHASES[row.state].sign} {spaced(row.reason).toLowerCase()}
               </span>
               <b className="figures">{plural(row.names.length, "target")}</b>
+              {endsWhen(row.reason) && <span className="soft">until {endsWhen(row.reason).replace(/^when |^with /, "")}</span>}
               <span className="grow links">
                 {shown.map((name) => (
                   <Link key={name} href={to("targets", ...Object.values(partsOf(name)))}>

@@ -1,17 +1,15 @@
 // Graphs of connected clusters: definitions with their instances in waves, and one of them as a graph of its nodes.
-import { lazy, type ReactNode, Suspense, useMemo, useState } from "react";
+import { lazy, type ReactNode, Suspense, useMemo } from "react";
 import { ActButton } from "../acts/act";
 import { orderCluster } from "../acts/clusters";
-import { get, place } from "../api/client";
 import type { Graph, GraphDetail, GraphNode, Tree } from "../api/types";
-import { ofKinds, useLive } from "../live/queries";
+import { useCluster } from "../live/follow";
 import { Link, to } from "../router";
-import { Stuck, Unanswering } from "../ui/clusters";
+import { AppliedFor, ClusterList, Stuck } from "./clusters";
 import type { Column } from "../ui/listing";
 import { Loading, Mark, Section, Time, Trouble } from "../ui/parts";
 import { signOf, stuck, toneOf } from "../ui/tree";
 import { TreeView } from "../ui/treeview";
-import { Objects } from "./tables";
 
 const Dag = lazy(() => import("../ui/dag"));
 
@@ -43,14 +41,11 @@ const COLUMNS: Column<Graph>[] = [
 ];
 
 export function Graphs(): ReactNode {
-  const [version, setVersion] = useState(0);
   return (
-    <Objects
+    <ClusterList
       title="Graphs"
       noun="graph"
-      path="graphs"
-      kinds={["Job", "JobAgent"]}
-      version={version}
+      list="graphs"
       columns={COLUMNS}
       choices={[
         { key: "cluster", label: "Cluster", of: (one: Graph) => one.cluster },
@@ -58,19 +53,13 @@ export function Graphs(): ReactNode {
         { key: "definition", label: "Definition", of: (one: Graph) => one.definition },
       ]}
       id={(one: Graph) => one.id}
-      above={<Unanswering version={version} />}
       empty={{ says: "No connected cluster has a graph. A job agent of the type graph connects one:", command: "headgate apply -f graph-agent.yaml" }}
-      acts={
-        <button type="button" onClick={() => setVersion((old) => old + 1)}>
-          Ask again
-        </button>
-      }
     />
   );
 }
 
 export function GraphPage({ id }: { id: string }): ReactNode {
-  const found = useLive(`graph ${id}`, () => get<GraphDetail>(`graphs/${place(id)}`), ofKinds("Job"));
+  const found = useCluster<GraphDetail>({ graph: id });
   const one = found.data;
   const own = useMemo(() => (one?.kind === "instance" ? one.tree : undefined), [one]);
   if (one === undefined) return found.error ? <Trouble error={found.error} /> : <Loading what="the graph" />;
@@ -81,10 +70,7 @@ export function GraphPage({ id }: { id: string }): ReactNode {
           {one.name} <span className="soft">{one.kind === "definition" ? `definition of ${one.instanceKind}` : one.instanceKind} in {one.cluster}</span>
         </h1>
         <span className="buttons">
-          <button type="button" onClick={found.reload}>
-            Ask again
-          </button>
-          <ActButton act={orderCluster("graphs", one.isPaused ? "resume" : "pause", id, one.name, found.reload)} />
+          <ActButton act={orderCluster("graphs", one.isPaused ? "resume" : "pause", id, one.name)} />
         </span>
       </div>
       <Trouble error={found.error} />
@@ -101,9 +87,7 @@ export function GraphPage({ id }: { id: string }): ReactNode {
             <div>
               <dt>applied for</dt>
               <dd>
-                <Link href={`/targets/${one.target.split("/").map(encodeURIComponent).join("/")}`}>
-                  {one.target} {one.version}
-                </Link>
+                <AppliedFor target={one.target} version={one.version} />
               </dd>
             </div>
           )}

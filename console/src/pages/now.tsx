@@ -7,7 +7,7 @@ import type { DeploymentExplanation, EnvironmentStatus, Forecast, Freeze, Group,
 import { ofKinds, useLive } from "../live/queries";
 import { placeByName, useJobs, useObjects, useStore } from "../live/tables";
 import { Link, to } from "../router";
-import { Bar, Empty, Loading, Section, Time, useNow } from "../ui/parts";
+import { Bar, Empty, Loading, Section, Sentence, Time, useNow } from "../ui/parts";
 import { parts, plural } from "../words";
 import { BudgetRows } from "./limits";
 
@@ -97,11 +97,11 @@ function Rollouts({ lines }: { lines: Line[] }): ReactNode {
   const expected = (line: Line): ReactNode => {
     const found = forecast.data?.rollouts.find((one) => one.deployment === line.deployment && one.environment === line.environment.name);
     if (found === undefined) return <span className="soft">–</span>;
-    return found.finishAt === null ? <span className="soft">somebody is waited for</span> : <Time at={found.finishAt} />;
+    return found.finishAt === null ? <span className="soft whole">needs a person</span> : <Time at={found.finishAt} />;
   };
   return (
     <div className="scroll">
-      <table>
+      <table className="cards">
         <thead>
           <tr>
             <th>Rollout</th>
@@ -128,7 +128,9 @@ function Rollouts({ lines }: { lines: Line[] }): ReactNode {
                 <Progress environment={environment} />
               </td>
               <td title={forecast.data && `if nothing else changes; as of ${forecast.data.ageSeconds} s ago`}>{expected({ deployment, environment })}</td>
-              <td className="wide soft">{environment.waiting[0]?.message ?? ""}</td>
+              <td className="wide soft">
+                <Sentence text={environment.waiting[0]?.message ?? ""} />
+              </td>
             </tr>
           ))}
         </tbody>
@@ -179,7 +181,7 @@ function Needed({ lines, groups }: { lines: Line[]; groups: Group[] }): ReactNod
           <li key={group.id} className="row">
             <span className="mark bad">✕ cycle failed</span>
             <span className="grow">
-              {group.policy} on {group.environment}/{group.resource}: {group.reason}
+              {group.policy} on {group.environment}/{group.resource}: <Sentence text={group.reason} />
             </span>
             <ActButton act={onGroup("retry", group.id, group.resource)} />
             <ActButton act={onGroup("release", group.id, group.resource)} />
@@ -196,8 +198,10 @@ function Needed({ lines, groups }: { lines: Line[]; groups: Group[] }): ReactNod
 
 function Approvals({ line }: { line: Line }): ReactNode {
   const { deployment, environment } = line;
-  const explanation = useLive(`why ${deployment}`, () =>
-    get<DeploymentExplanation>(`deployments/${encodeURIComponent(deployment)}/explain`),
+  const explanation = useLive(
+    `why ${deployment}`,
+    () => get<DeploymentExplanation>(`deployments/${encodeURIComponent(deployment)}/explain`),
+    ofKinds("Version", "Approval", "Skip", "Freeze", "Policy", "Deployment", "Environment"),
   );
   const waiting = explanation.data?.reasons.filter(
     (reason) => reason.environment === environment.name && reason.type === "approval" && reason.version !== null,
@@ -206,7 +210,7 @@ function Approvals({ line }: { line: Line }): ReactNode {
     <li key={reason.message} className="row">
       <span className="mark wait">○ approval</span>
       <span className="grow">
-        <Link href={to("rollouts", deployment, reason.version ?? "")}>{deployment}</Link>: {reason.message}
+        <Link href={to("rollouts", deployment, reason.version ?? "")}>{deployment}</Link>: <Sentence text={reason.message} />
       </span>
       <ActButton act={vote("approved", deployment, reason.version ?? "", environment.name)} />
       <ActButton act={vote("rejected", deployment, reason.version ?? "", environment.name)} />

@@ -12,7 +12,7 @@ import { partsOf, plannedJobs, usesOf } from "../time/moments";
 import { type TimeLine, useTimeLine } from "../time/use";
 import { BracketGraph } from "../ui/bracket";
 import { Gantt } from "../ui/gantt";
-import { Bar, Loading, Mark, PhaseMark, Section, Time, Trouble } from "../ui/parts";
+import { Bar, Loading, Mark, PhaseMark, Section, Sentence, Time, Trouble } from "../ui/parts";
 import { Usage } from "../ui/usage";
 import { countStates, parts, plural } from "../words";
 import { Reasons } from "./fleet";
@@ -269,8 +269,8 @@ function Waiting({ deployment, reasons }: { deployment: string; reasons: ReasonG
             <PhaseMark state={reason.state} />
             <b className="figures">{plural(reason.count, "target")}</b>
             <span className="grow">
-              {reason.message}
-              {reason.changes && <small className="soft"> Changes {reason.changes}.</small>}
+              <Sentence text={reason.message} />
+              {reason.changes && <small className="soft"> Changes <Sentence text={reason.changes} />.</small>}
               <small className="links">
                 {reason.targets.slice(0, 6).map((name) => (
                   <Link key={name} href={`/targets/${name.split("/").map(encodeURIComponent).join("/")}`}>

@@ -8,21 +8,30 @@ import { Empty, Loading, Trouble } from "../ui/parts";
 export interface Shown<T> {
   title: string;
   noun: string;
-  path: string;
-  kinds: string[];
   columns: Column<T>[];
   choices?: Choice<T>[];
   id: (item: T) => string;
   empty: { says: string; command?: string };
   acts?: ReactNode;
   above?: ReactNode;
+}
+
+interface Asked {
+  path: string;
+  kinds: string[];
   most?: number;
   /** What no event tells of is asked for again when this changes. */
   version?: number;
 }
 
-export function Objects<T>({ title, noun, path, kinds, columns, choices, id, empty, acts, above, most, version = 0 }: Shown<T>): ReactNode {
+/** Of a list of the API, asked for again when an event tells of one of these kinds. */
+export function Objects<T>({ path, kinds, most, version = 0, ...shown }: Shown<T> & Asked): ReactNode {
   const found = useLive(`${path} ${version}`, () => all<T>(path, most ? { limit: most } : {}, most), ofKinds(...kinds));
+  return <ObjectPage {...shown} items={found.data} error={found.error} />;
+}
+
+export function ObjectPage<T>(properties: Shown<T> & { items: T[] | undefined; error: Error | undefined }): ReactNode {
+  const { title, noun, columns, choices, id, empty, acts, above, items, error } = properties;
   return (
     <>
       <div className="head">
@@ -30,13 +39,13 @@ export function Objects<T>({ title, noun, path, kinds, columns, choices, id, emp
         {acts && <span className="buttons">{acts}</span>}
       </div>
       {above}
-      <Trouble error={found.error} />
-      {found.data === undefined ? (
-        !found.error && <Loading what={noun} />
-      ) : found.data.length === 0 ? (
+      <Trouble error={error} />
+      {items === undefined ? (
+        !error && <Loading what={noun} />
+      ) : items.length === 0 ? (
         <Empty {...(empty.command ? { command: empty.command } : {})}>{empty.says}</Empty>
       ) : (
-        <Listing items={found.data} columns={columns} id={id} noun={noun} {...(choices ? { choices } : {})} />
+        <Listing items={items} columns={columns} id={id} noun={noun} {...(choices ? { choices } : {})} />
       )}
     </>
   );

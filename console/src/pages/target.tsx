@@ -8,7 +8,7 @@ import { ofKinds, useLive } from "../live/queries";
 import { go, Link, to, usePlace, withQuery } from "../router";
 import { Cycle } from "../ui/cycle";
 import { Log } from "../ui/joblog";
-import { Command, Loading, Mark, PhaseMark, Section, Time, Trouble } from "../ui/parts";
+import { Command, Loading, Mark, PhaseMark, Section, Sentence, Time, Trouble } from "../ui/parts";
 import { endOf, whoCan } from "../ui/gates";
 import { jobTone, spaced } from "../words";
 
@@ -72,9 +72,9 @@ function Answer({ found, detail, deployment }: { found: Explanation; detail: Tar
   return (
     <section className="card answer">
       <p>
-        <PhaseMark state={found.state} /> <b>{found.message}</b>
+        <PhaseMark state={found.state} /> <b><Sentence text={found.message} /></b>
       </p>
-      {found.changes && <p>Changes {found.changes}.</p>}
+      {found.changes && <p>Changes <Sentence text={found.changes} />.</p>}
       <dl>
         <div>
           <dt>runs</dt>
@@ -140,7 +140,7 @@ function Gates({ rules, actions, target }: { rules: RuleLine[]; actions: Action[
                     )}
                     {rule.version && ` for ${rule.version}`}
                   </span>
-                  <p>{rule.message}</p>
+                  <p><Sentence text={rule.message} /></p>
                   {rule.verdict === "allowed" ? (
                     rule.satisfiedAt && (
                       <small className="soft">
@@ -180,7 +180,7 @@ function Slots({ found }: { found: Explanation }): ReactNode {
           <li key={slot.policy + slot.rule} className="row">
             <Mark tone={slot.held ? "busy" : "quiet"} sign={slot.held ? "▶" : "–"} word={slot.held ? "held" : "not held"} />
             <span className="grow">
-              <b>{slot.rule}</b> <span className="soft">of {slot.policy}</span>: {slot.message}
+              <b>{slot.rule}</b> <span className="soft">of {slot.policy}</span>: <Sentence text={slot.message} />
             </span>
           </li>
         ))}
@@ -207,7 +207,7 @@ function InCycle({ id }: { id: string }): ReactNode {
         ) : undefined
       }
     >
-      {one.reason && <p>{one.reason}</p>}
+      {one.reason && <p><Sentence text={one.reason} /></p>}
       <Cycle group={one} />
     </Section>
   );

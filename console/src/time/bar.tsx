@@ -3,7 +3,8 @@ import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { say } from "../ui/toasts";
 import { Dialog, Trouble } from "../ui/parts";
 import { relative } from "../words";
-import { type Decision, hasAll, momentAt, neighbour, nowShare, sentence, shareOf } from "./moments";
+import { isWhole, shifted, type Window, zoomed } from "../chart/window";
+import { type Decision, hasAll, momentAt, narrowed, neighbour, nowShare, sentence, shareOf, type Span } from "./moments";
 import type { TimeLine } from "./use";
 
 const STEPS = 2_000;
@@ -15,8 +16,10 @@ export function TimeBar({ time }: { time: TimeLine }): ReactNode {
   const [isPlaying, setPlaying] = useState(false);
   const [isListing, setListing] = useState(false);
   const [sought, setSought] = useState<string[]>([]);
-  const { at, mode, span, decisions, show } = time;
-  const here = at ?? new Date(span.now).toISOString();
+  const [window, setWindow] = useState<Window | null>(null);
+  const { at, mode, decisions, show } = time;
+  const span = narrowed(time.span, window);
+  const here = at ?? new Date(time.span.now).toISOString();
   const share = at === null ? nowShare(span) : shareOf(span, Date.parse(at));
   const before = neighbour(decisions, here, -1);
   const after = neighbour(decisions, here, 1);
@@ -38,20 +41,20 @@ export function TimeBar({ time }: { time: TimeLine }): ReactNode {
   const drag = (value: number): void => {
     setPlaying(false);
     const wanted = value / STEPS;
-    const isNow = Math.abs(wanted - nowShare(span)) < 1 / STEPS;
+    const isNow = span.now === time.span.now && Math.abs(wanted - nowShare(span)) < 1 / STEPS;
     show(isNow ? null : new Date(momentAt(span, wanted)).toISOString());
   };
   return (
     <section className={`card time ${mode}`} aria-label="Time">
       <div className="timeline">
-        <Track time={time} />
+        <Track decisions={decisions} span={span} />
         <input
           type="range"
           min={0}
           max={STEPS}
           value={Math.round(share * STEPS)}
           aria-label="Moment"
-          aria-valuetext={mode === "now" ? "now" : `${exact(here)}, ${relative(Date.parse(here), span.now)}`}
+          aria-valuetext={mode === "now" ? "now" : `${exact(here)}, ${relative(Date.parse(here), time.span.now)}`}
           onChange={(event) => drag(Number(event.target.value))}
         />
       </div>
@@ -80,6 +83,7 @@ export function TimeBar({ time }: { time: TimeLine }): ReactNode {
         <span className="grow said" role="status">
           <Said time={time} here={here} sought={sought} />
         </span>
+        <Nearer whole={{ from: time.span.from, till: time.span.until }} window={window} around={Date.parse(here)} onWindow={setWindow} />
         <span className="buttons">
           <button type="button" onClick={() => setListing(true)} disabled={decisions.length === 0}>
             Jump to a decision
@@ -93,7 +97,7 @@ export function TimeBar({ time }: { time: TimeLine }): ReactNode {
       {isListing && (
         <Decisions
           decisions={decisions}
-          now={span.now}
+          now={time.span.now}
           onClose={() => setListing(false)}
           onChoose={(one, words) => {
             setListing(false);
@@ -103,6 +107,29 @@ export function TimeBar({ time }: { time: TimeLine }): ReactNode {
         />
       )}
     </section>
+  );
+}
+
+/** The line goes nearer around the moment that is shown. */
+function Nearer(properties: { whole: Window; window: Window | null; around: number; onWindow: (window: Window | null) => void }): ReactNode {
+  const { whole, window, around, onWindow } = properties;
+  const now = window ?? whole;
+  const look = (wanted: Window): void => onWindow(isWhole(whole, wanted) ? null : wanted);
+  return (
+    <span className="buttons" role="group" aria-label="Part of the line">
+      <button type="button" aria-label="Nearer on the line" title="Nearer" onClick={() => look(zoomed(whole, now, 0.5, Math.min(Math.max(around, now.from), now.till)))}>
+        +
+      </button>
+      <button type="button" aria-label="Further on the line" title="Further" disabled={window === null} onClick={() => look(zoomed(whole, now, 2))}>
+        −
+      </button>
+      <button type="button" aria-label="Earlier on the line" title="Earlier" disabled={window === null} onClick={() => look(shifted(whole, now, -0.3))}>
+        ‹
+      </button>
+      <button type="button" aria-label="Later on the line" title="Later" disabled={window === null} onClick={() => look(shifted(whole, now, 0.3))}>
+        ›
+      </button>
+    </span>
   );
 }
 
@@ -138,11 +165,11 @@ export function exact(at: string): string {
 }
 
 /** Where something was decided, darker where much was; the future is shaded. */
-function Track({ time }: { time: TimeLine }): ReactNode {
-  const { span, decisions } = time;
+function Track({ decisions, span }: { decisions: Decision[]; span: Span }): ReactNode {
   const density = useMemo(() => {
     const counts = new Array<number>(MARKS).fill(0);
     for (const one of decisions) {
+      if (one.moment < span.from || one.moment > span.until) continue;
       const place = Math.min(MARKS - 1, Math.floor(shareOf(span, one.moment) * MARKS));
       counts[place] = (counts[place] ?? 0) + one.changes.length;
     }
@@ -159,7 +186,7 @@ function Track({ time }: { time: TimeLine }): ReactNode {
           <rect key={index} className={index < now ? "mark-was" : "mark-will"} x={index + 0.1} width={0.8} y={20 - 16 * Math.sqrt(count / most)} height={4 + 16 * Math.sqrt(count / most)} />
         ),
       )}
-      <line x1={now} x2={now} y1={0} y2={24} />
+      {now > 0 && <line x1={now} x2={now} y1={0} y2={24} />}
     </svg>
   );
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { SeenChange, SeenTarget } from "../api/types";
 import { emptyTables } from "../live/store";
-import { comparable, decisionsOf, foreseen, momentAt, neighbour, partsOf, plannedJobs, sentence, shareOf, usesOf } from "./moments";
+import { comparable, decisionsOf, foreseen, momentAt, narrowed, neighbour, partsOf, plannedJobs, sentence, shareOf, usesOf } from "./moments";
 
 const span = { from: 1000, now: 2000, until: 6000 };
 
@@ -76,4 +76,15 @@ test("budgets are told step by step, and resources may have slashes", () => {
   const use = { at: at(1), table: "budgets", name: "b", row: { used: 2, limit: 3 } } as unknown as SeenChange;
   expect(usesOf([use, change(at(2), "a/p/1", "running")], "b")).toEqual([{ at: Date.parse(at(1)), used: 2, limit: 3 }]);
   expect(partsOf("d/e/r/s")).toEqual({ deployment: "d", environment: "e", resource: "r/s" });
+});
+
+test("a part of the line may be all past, all future, or both", () => {
+  const whole = { from: 0, now: 100_000, until: 200_000 };
+  expect(narrowed(whole, null)).toBe(whole);
+  for (const window of [{ from: 10_000, till: 40_000 }, { from: 120_000, till: 160_000 }, { from: 90_000, till: 120_000 }]) {
+    const part = narrowed(whole, window);
+    expect([part.from, part.until]).toEqual([window.from, window.till]);
+    for (const at of [part.from, part.from + 5_000, part.until]) expect(momentAt(part, shareOf(part, at))).toBeCloseTo(at, 3);
+    expect([shareOf(part, part.from), shareOf(part, part.until)]).toEqual([0, 1]);
+  }
 });

@@ -1,5 +1,6 @@
 // Moments on a line: what was recorded, now, and what a plan says will be. No page and no clock in here.
 import type { SeenBudget, SeenChange, SeenGroup, SeenTarget } from "../api/types";
+import { bounded, type Window } from "../chart/window";
 import { type Change, patch, type Row, type Tables } from "../live/store";
 import { PHASES, spaced } from "../words";
 
@@ -17,18 +18,26 @@ const NOW_SHARE = 0.6;
 export function shareOf(span: Span, at: number): number {
   const now = nowShare(span);
   const clamped = Math.min(Math.max(at, span.from), span.until);
-  if (clamped <= span.now) return span.now > span.from ? (now * (clamped - span.from)) / (span.now - span.from) : now;
+  if (clamped <= span.now && now > 0) return span.now > span.from ? (now * (clamped - span.from)) / (span.now - span.from) : now;
   return now + ((1 - now) * (clamped - span.now)) / (span.until - span.now);
 }
 
 export function momentAt(span: Span, share: number): number {
   const now = nowShare(span);
-  if (share <= now) return span.from + (share / now) * (span.now - span.from);
+  if (share <= now && now > 0) return span.from + (share / now) * (span.now - span.from);
   return span.now + ((share - now) / (1 - now)) * (span.until - span.now);
 }
 
 export function nowShare(span: Span): number {
-  return span.until > span.now ? NOW_SHARE : 1;
+  if (span.until <= span.now) return 1;
+  return span.from >= span.now ? 0 : NOW_SHARE;
+}
+
+/** The part of the line that is looked at, which may be all past or all future. */
+export function narrowed(span: Span, window: Window | null): Span {
+  if (window === null) return span;
+  const { from, till } = bounded({ from: span.from, till: span.until }, window);
+  return { from, now: Math.min(Math.max(span.now, from), till), until: till };
 }
 
 /** All that one decision changed; `at` is as the server wrote it, to the microsecond. */

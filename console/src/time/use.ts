@@ -45,7 +45,7 @@ export function useTimeLine(since: number): TimeLine {
   const planned = future?.changes;
   const decisions = useMemo(() => decisionsOf([...changes, ...ahead(planned ?? [])]), [changes, planned]);
   const end = Math.max(Date.parse(future?.finishAt ?? "") || 0, decisions.at(-1)?.moment ?? 0, now);
-  const span = { from: Math.min(Math.max(since, earliest), now - 1), now, until: end > now + 1_000 ? end : now };
+  const span = { from: Math.min(Math.max(since, earliest, begun(changes, earliest, now)), now - 1), now, until: end > now + 1_000 ? end : now };
   const foretold = useMemo(
     () => (mode === "future" && planned !== undefined ? foreseen(store.tables, planned, at as string) : null),
     [mode, planned, at, store.version],
@@ -63,6 +63,12 @@ export function useTimeLine(since: number): TimeLine {
     error: mode === "past" ? was.error : undefined,
     show: (next) => go(withQuery({ at: next }), true),
   };
+}
+
+/** A little before the first that was recorded, once that is known: nobody looks at an hour in which nothing was there. */
+function begun(changes: SeenChange[], earliest: number, now: number): number {
+  const first = earliest === 0 ? NaN : Date.parse(changes[0]?.at ?? "");
+  return Number.isNaN(first) ? 0 : first - (now - first) * 0.05 - 1_000;
 }
 
 /** A plan is made of a moment that is over by now. */

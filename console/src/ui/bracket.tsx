@@ -1,22 +1,13 @@
 // A bracket as a graph: its hooks and members by what each comes after, with how many targets are in which phase.
-import dagre from "@dagrejs/dagre";
-import { type ReactNode, useMemo } from "react";
+import type { ReactNode } from "react";
 import type { Bracket, SeenTarget } from "../api/types";
 import type { Tables } from "../live/store";
 import { partsOf } from "../time/moments";
+import { Flow, RoleWord } from "./flow";
 import { Bar } from "./parts";
 import { countStates, parts } from "../words";
 
-const WIDTH = 250;
-const HEIGHT = 66;
-
 type BracketMember = Bracket["members"][number];
-
-interface Placed {
-  member: BracketMember;
-  x: number;
-  y: number;
-}
 
 /** Hooks stand before and after all; a line that others lead along already is left out. */
 export function edgesOf(members: BracketMember[]): [string, string][] {
@@ -41,51 +32,25 @@ export function edgesOf(members: BracketMember[]): [string, string][] {
   });
 }
 
-function layout(members: BracketMember[]): { placed: Placed[]; lines: string[]; width: number; height: number } {
-  const graph = new dagre.graphlib.Graph();
-  graph.setGraph({ rankdir: "LR", nodesep: 14, ranksep: 40, marginx: 4, marginy: 4 });
-  graph.setDefaultEdgeLabel(() => ({}));
-  for (const member of members) graph.setNode(member.deployment, { width: WIDTH, height: HEIGHT });
-  for (const [from, next] of edgesOf(members)) graph.setEdge(from, next);
-  dagre.layout(graph);
-  const placed = members.map((member) => {
-    const node = graph.node(member.deployment);
-    return { member, x: node.x - WIDTH / 2, y: node.y - HEIGHT / 2 };
-  });
-  const lines = graph.edges().map((edge) => {
-    const points = graph.edge(edge).points;
-    return points.map((point, index) => `${index ? "L" : "M"}${point.x.toFixed(1)} ${point.y.toFixed(1)}`).join(" ");
-  });
-  const size = graph.graph();
-  return { placed, lines, width: size.width ?? 0, height: size.height ?? 0 };
-}
-
 export function BracketGraph({ bracket, tables, current }: { bracket: Bracket; tables: Tables; current: string }): ReactNode {
-  const { placed, lines, width, height } = useMemo(() => layout(bracket.members), [bracket]);
   const of = new Map<string, SeenTarget[]>(bracket.members.map((one) => [one.deployment, []]));
   for (const target of tables.targets.values()) of.get(partsOf(target.name).deployment)?.push(target);
-  return (
-    <div className="scroll">
-      <div className="cycle" style={{ width, height }}>
-        <svg width={width} height={height} aria-hidden="true">
-          {lines.map((line) => (
-            <path key={line} d={line} />
-          ))}
-        </svg>
-        {placed.map(({ member, x, y }) => {
-          const counted = parts(countStates(of.get(member.deployment) ?? []));
-          return (
-            <div key={member.deployment} className={`member bracket ${member.deployment === current ? "busy" : ""}`} style={{ left: x, top: y, width: WIDTH, height: HEIGHT }}>
-              <span className="named" title={member.deployment}>
-                <b>{member.deployment}</b>
-                {member.role !== "member" && <em> {member.role === "preHook" ? "before all" : "after all"}</em>}
-              </span>
-              <Bar parts={counted} />
-              <small className="soft">{counted.filter((one) => one.count > 0).map((one) => `${one.count} ${one.word}`).join(" · ") || "no targets"}</small>
-            </div>
-          );
-        })}
-      </div>
-    </div>
-  );
+  const boxes = bracket.members.map((member) => {
+    const counted = parts(countStates(of.get(member.deployment) ?? []));
+    return {
+      name: member.deployment,
+      tone: `bracket ${member.deployment === current ? "busy" : ""}`,
+      content: (
+        <>
+          <span className="named" title={member.deployment}>
+            <b>{member.deployment}</b>
+            <RoleWord role={member.role} />
+          </span>
+          <Bar parts={counted} />
+          <small className="soft">{counted.filter((one) => one.count > 0).map((one) => `${one.count} ${one.word}`).join(" · ") || "no targets"}</small>
+        </>
+      ),
+    };
+  });
+  return <Flow boxes={boxes} edges={edgesOf(bracket.members)} width={230} height={66} />;
 }

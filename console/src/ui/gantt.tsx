@@ -1,30 +1,28 @@
 // Jobs over time, a row a resource: those that were, and shaded those that a plan expects.
-import { type ReactNode, useMemo } from "react";
+import { type ReactNode, useEffect, useMemo, useState } from "react";
 import type { Job } from "../api/types";
-import { go, to } from "../router";
+import type { ChartRow } from "../chart/paint";
+import { TimeChart } from "../chart/timechart";
+import type { Window } from "../chart/window";
+import { go, to, usePlace, withQuery } from "../router";
 import { partsOf, type PlannedJob } from "../time/moments";
-import { jobTone, length, spaced } from "../words";
+import { jobTone, length, type Phase, spaced } from "../words";
 import { useNow } from "./parts";
 
-const ROW = 20;
-const NAMES = 150;
-const WIDTH = 1000;
-const MOST_ROWS = 400;
-const LETTERS = 24;
+const FIT_ROWS = 100;
+/** The address is written when the hand rests: browsers refuse more. */
+const REST_MS = 400;
 
-interface Span {
+interface Span extends Window {
   id: string;
   target: string;
-  from: number;
-  till: number;
-  tone: string;
+  tone: Phase["tone"] | "planned";
+  text: string;
   title: string;
 }
 
-export interface Chart {
+export interface Chart extends Window {
   rows: [string, Span[]][];
-  from: number;
-  till: number;
 }
 
 export function spans(jobs: Job[], now: number, planned: PlannedJob[] = []): Chart {
@@ -41,13 +39,15 @@ export function spans(jobs: Job[], now: number, planned: PlannedJob[] = []): Cha
   for (const job of jobs) {
     const begun = Date.parse(job.startedAt ?? job.createdAt);
     const ended = job.completedAt === null ? now : Date.parse(job.completedAt);
+    const took = job.completedAt === null ? "" : ` after ${length(Math.round((ended - begun) / 1000))}`;
     add(`${job.environment}/${job.resource}`, {
       id: job.id,
       target: `${job.deployment}/${job.environment}/${job.resource}`,
       from: begun,
       till: Math.max(ended, begun),
       tone: jobTone(job.status),
-      title: `${job.deployment} ${job.version} on ${job.resource}: ${spaced(job.status)}${job.message ? `, ${job.message}` : ""}`,
+      text: job.version,
+      title: `${job.deployment} ${job.version} on ${job.resource}: ${spaced(job.status)}${took}${job.message ? `, ${job.message}` : ""}`,
     });
   }
   for (const one of planned) {
@@ -58,6 +58,7 @@ export function spans(jobs: Job[], now: number, planned: PlannedJob[] = []): Cha
       from: one.from,
       till: one.till ?? one.from + 1000,
       tone: "planned",
+      text: one.version,
       title: `${deployment} ${one.version} on ${resource}: expected, if nothing else changes`,
     });
   }
@@ -66,52 +67,59 @@ export function spans(jobs: Job[], now: number, planned: PlannedJob[] = []): Cha
   return { rows: sorted, from, till: Math.max(till, from + 1000) };
 }
 
+const PAINTS: Record<Span["tone"], string> = { good: "good", busy: "busy", wait: "wait-bar", bad: "bad", quiet: "quiet", planned: "wait-bar" };
+
+function chartRows({ rows }: Chart): ChartRow[] {
+  return rows.map(([label, row]) => ({
+    label,
+    bars: row.map((span) => ({ ...span, paint: PAINTS[span.tone], isBad: span.tone === "bad", ...(span.tone === "planned" ? { look: "planned" as const } : {}) })),
+  }));
+}
+
 export function Gantt({ jobs, planned = [], at }: { jobs: Job[]; planned?: PlannedJob[]; at?: number | null }): ReactNode {
   const now = useNow();
   const isOver = jobs.every((job) => job.completedAt !== null) && planned.length === 0;
-  const { rows, from, till } = useMemo(() => spans(jobs, isOver ? 0 : now, planned), [jobs, planned, isOver, isOver ? 0 : now]);
+  const chart = useMemo(() => spans(jobs, isOver ? 0 : now, planned), [jobs, planned, isOver, isOver ? 0 : now]);
+  const rows = useMemo(() => chartRows(chart), [chart]);
+  const [window, setWindow] = useWindow();
+  const targets = useMemo(() => new Map(chart.rows.flatMap(([, row]) => row.map((span) => [span.id, span.target]))), [chart]);
   if (rows.length === 0) return <p className="soft">No job has begun.</p>;
-  const shown = rows.slice(0, MOST_ROWS);
-  const x = (moment: number): number => NAMES + ((WIDTH - NAMES - 8) * (Math.min(Math.max(moment, from), till) - from)) / (till - from);
-  const height = (shown.length + 1) * ROW;
   return (
-    <>
-      <div className="scroll tall">
-        <svg className="gantt" viewBox={`0 0 ${WIDTH} ${height}`} role="img" aria-label={`${jobs.length} jobs on ${rows.length} resources`}>
-          {[0, 0.25, 0.5, 0.75, 1].map((share) => (
-            <g key={share}>
-              <line x1={x(from + share * (till - from))} x2={x(from + share * (till - from))} y1={ROW - 4} y2={height} />
-              <text x={x(from + share * (till - from))} y={12} textAnchor={share === 1 ? "end" : "start"}>
-                {share === 0 ? new Date(from).toLocaleTimeString() : `+${length(Math.round((share * (till - from)) / 1000))}`}
-              </text>
-            </g>
-          ))}
-          {shown.map(([name, row], index) => (
-            <g key={name}>
-              <text x={0} y={(index + 1) * ROW + 14}>
-                {name.length > LETTERS ? `${name.slice(0, LETTERS - 1)}…` : name}
-              </text>
-              {row.map((span) => (
-                <rect
-                  key={span.id}
-                  className={span.tone}
-                  x={x(span.from)}
-                  y={(index + 1) * ROW + 3}
-                  width={Math.max(2, x(span.till) - x(span.from))}
-                  height={ROW - 6}
-                  rx={3}
-                  onClick={() => go(to("targets", ...Object.values(partsOf(span.target))))}
-                >
-                  <title>{span.title}</title>
-                </rect>
-              ))}
-            </g>
-          ))}
-          {!isOver && <line className="now" x1={x(now)} x2={x(now)} y1={ROW - 8} y2={height} />}
-          {at != null && <line className="here" x1={x(at)} x2={x(at)} y1={ROW - 8} y2={height} />}
-        </svg>
-      </div>
-      {rows.length > shown.length && <p className="soft">{rows.length - shown.length} more resources are not drawn.</p>}
-    </>
+    <TimeChart
+      label={`${jobs.length} jobs on ${rows.length} resources`}
+      rows={rows}
+      whole={chart}
+      window={window}
+      onWindow={setWindow}
+      clock={clock}
+      size={rows.length > FIT_ROWS ? "small" : "normal"}
+      lines={{ now: isOver ? undefined : now, here: at ?? undefined }}
+      onOpen={(bar) => go(to("targets", ...Object.values(partsOf(targets.get(bar.id) ?? ""))))}
+      hint="Point at a bar to see its job, click to open its target. Ctrl with the wheel goes nearer, dragging moves."
+    />
   );
+}
+
+function clock(at: number): string {
+  return new Date(at).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+}
+
+/** The part of the time that is looked at is in the address. */
+function useWindow(): [Window | null, (window: Window | null) => void] {
+  const { query } = usePlace();
+  const [window, setWindow] = useState<Window | null>(() => windowOf(query.get("zoom")));
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      const text = window === null ? null : `${Math.round(window.from)}-${Math.round(window.till)}`;
+      if (text !== query.get("zoom")) go(withQuery({ zoom: text }), true);
+    }, REST_MS);
+    return () => clearTimeout(timer);
+  }, [window]);
+  return [window, setWindow];
+}
+
+export function windowOf(text: string | null): Window | null {
+  const found = /^(\d+)-(\d+)$/.exec(text ?? "");
+  const [from, till] = [Number(found?.[1]), Number(found?.[2])];
+  return found !== null && till > from ? { from, till } : null;
 }

@@ -3,6 +3,7 @@ import { type CSSProperties, type KeyboardEvent, type MouseEvent, type ReactNode
 import type { SeenTarget } from "../api/types";
 import { partsOf } from "../time/moments";
 import { PHASES, spaced } from "../words";
+import { coloursIn, penOf, whenLooksChange } from "./colours";
 
 const ROW = 22;
 const HEAD = 26;
@@ -91,19 +92,13 @@ export function Grid({ table, targets, version, selected, onSelect, onOpen }: Pr
       request = requestAnimationFrame(draw);
     };
     const element = frame.current;
-    element?.addEventListener("scroll", soon, { passive: true });
-    const observer = new ResizeObserver(soon);
-    if (element) observer.observe(element);
-    const scheme = matchMedia("(prefers-color-scheme: dark)");
-    scheme.addEventListener("change", soon);
-    const theme = new MutationObserver(soon);
-    theme.observe(document.documentElement, { attributes: true });
+    if (element === null) return;
+    element.addEventListener("scroll", soon, { passive: true });
+    const leave = whenLooksChange(element, soon);
     return () => {
       cancelAnimationFrame(request);
-      element?.removeEventListener("scroll", soon);
-      observer.disconnect();
-      theme.disconnect();
-      scheme.removeEventListener("change", soon);
+      element.removeEventListener("scroll", soon);
+      leave();
     };
   }, [table, targets, version, chosen, selected, names]);
 
@@ -210,20 +205,11 @@ interface Picture {
 }
 
 function paint(canvas: HTMLCanvasElement, frame: HTMLElement, { table, targets, chosen, selected, names }: Picture): void {
-  const ratio = window.devicePixelRatio || 1;
   const width = frame.clientWidth;
   const height = frame.clientHeight;
-  if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
-    canvas.width = Math.round(width * ratio);
-    canvas.height = Math.round(height * ratio);
-    canvas.style.width = `${width}px`;
-    canvas.style.height = `${height}px`;
-  }
-  const pen = canvas.getContext("2d");
+  const pen = penOf(canvas, width, height);
   if (pen === null) return;
-  const colours = resolved(frame);
-  const colour = (name: string): string => colours[name] ?? "";
-  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+  const colour = coloursIn(frame).of;
   pen.fillStyle = colour("card");
   pen.fillRect(0, 0, width, height);
   pen.font = "12px system-ui, sans-serif";
@@ -273,26 +259,6 @@ function outline(pen: CanvasRenderingContext2D, colour: string, width: number, x
   pen.strokeStyle = colour;
   pen.lineWidth = width;
   pen.strokeRect(x + 1 + width / 2, y + 1 + width / 2, COLUMN - 2 - width, ROW - 2 - width);
-}
-
-const COLOURS = ["good", "busy", "wait", "bad", "quiet", "ink", "soft", "card", "on-phase", "quiet-ground", "wait-bar", "on-wait"];
-let known: { key: string; colours: Record<string, string> } | undefined;
-
-/** A canvas knows no variables: what each is here, found out anew when the scheme is another one. */
-function resolved(frame: HTMLElement): Record<string, string> {
-  const isDark = matchMedia("(prefers-color-scheme: dark)").matches;
-  const key = `${document.documentElement.dataset["scheme"] ?? ""} ${isDark}`;
-  if (known?.key === key) return known.colours;
-  const probe = frame.appendChild(document.createElement("i"));
-  const colours = Object.fromEntries(
-    COLOURS.map((name) => {
-      probe.style.color = `var(--${name})`;
-      return [name, getComputedStyle(probe).color] as const;
-    }),
-  );
-  probe.remove();
-  known = { key, colours };
-  return colours;
 }
 
 function clip(text: string, most: number): string {

@@ -1,35 +1,11 @@
 // What a job prints: all of it, and what comes while one looks.
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import { openFollowed, place } from "../api/client";
+import { place } from "../api/client";
 import type { JobLog, JobLogLine } from "../api/types";
-import { SseParser } from "../live/sse";
+import { follow } from "../live/follow";
 import { Trouble } from "./parts";
 
 const MOST_SHOWN = 5000;
-const PAUSE_MS = 1000;
-
-/** Follows until the job has ended; a broken line is taken up where it was. */
-async function follow(job: string, signal: AbortSignal, onPage: (page: JobLog) => void): Promise<void> {
-  let next: number | null = null;
-  while (!signal.aborted) {
-    const answer = await openFollowed(`jobs/${place(job)}/log`, next, signal);
-    const reader = answer.body?.getReader();
-    const parser = new SseParser();
-    const decoder = new TextDecoder();
-    for (;;) {
-      const piece = await reader?.read();
-      if (piece === undefined || piece.done) break;
-      for (const message of parser.push(decoder.decode(piece.value, { stream: true }))) {
-        if (message.event !== "lines") continue;
-        const page = JSON.parse(message.data) as JobLog;
-        next = page.nextOffset;
-        onPage(page);
-        if (page.hasEnded) return;
-      }
-    }
-    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
-  }
-}
 
 export function Log({ job }: { job: string }): ReactNode {
   const [lines, setLines] = useState<JobLogLine[]>([]);
@@ -39,9 +15,12 @@ export function Log({ job }: { job: string }): ReactNode {
   useEffect(() => {
     const over = new AbortController();
     setLines([]);
-    follow(job, over.signal, (page) => {
+    follow(`jobs/${place(job)}/log`, { follow: true }, over.signal, ({ event, data }) => {
+      if (event !== "lines") return false;
+      const page = JSON.parse(data) as JobLog;
       setLines((old) => [...old, ...page.items.filter((line) => line.line > (old.at(-1)?.line ?? -1))].slice(-MOST_SHOWN));
       setState({ hasEnded: page.hasEnded, isFull: page.isFull });
+      return page.hasEnded;
     }).catch((failure: Error) => !over.signal.aborted && setError(failure));
     return () => over.abort();
   }, [job]);

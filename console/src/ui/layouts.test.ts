@@ -2,8 +2,9 @@
 import { expect, test } from "vitest";
 import type { Job, Member } from "../api/types";
 import { length, relative, spaced } from "../words";
-import { layout } from "./cycle";
-import { spans } from "./gantt";
+import { stagesOf } from "./cycle";
+import { flow } from "./flow";
+import { spans, windowOf } from "./gantt";
 import { byPair, selectorOf } from "../acts/selected";
 import { edgesOf } from "./bracket";
 import { columnOf, completions } from "./celfield";
@@ -45,10 +46,11 @@ test("what was chosen becomes one order for each pair", () => {
 
 test("hooks stand before and after all members", () => {
   const member = (deployment: string, role: Member["role"]): Member => ({ deployment, role, state: "waiting" }) as Member;
-  const { placed, lines } = layout([member("after", "postHook"), member("a", "member"), member("b", "member"), member("before", "preHook")]);
-  const x = Object.fromEntries(placed.map((one) => [one.member.deployment, one.x])) as Record<string, number>;
-  expect(x["before"]).toBeLessThan(x["a"] as number);
-  expect(x["a"]).toBeLessThan(x["after"] as number);
+  const members = [member("after", "postHook"), member("a", "member"), member("b", "member"), member("before", "preHook")];
+  const { at, lines } = flow(members.map((one) => one.deployment), stagesOf(members), { width: 100, height: 20 });
+  const x = (name: string): number => at.get(name)?.x ?? NaN;
+  expect(x("before")).toBeLessThan(x("a"));
+  expect(x("a")).toBeLessThan(x("after"));
   expect(lines).toHaveLength(4);
 });
 
@@ -93,4 +95,11 @@ test("a limit stays as it is until it changes", () => {
   const span = { from: 0, now: 100, until: 100 };
   const line = steps([{ at: 0, used: 1, limit: 2 }, { at: 50, used: 2, limit: 2 }], span, (value) => 10 - value, (point) => point.used);
   expect(line).toBe("M0 9.0H500.0V8.0H1000");
+});
+
+test("a part of the time is read from the address, and nothing else is", () => {
+  expect(windowOf("1000-5000")).toEqual({ from: 1000, till: 5000 });
+  expect(windowOf("5000-1000")).toBeNull();
+  expect(windowOf("x")).toBeNull();
+  expect(windowOf(null)).toBeNull();
 });

@@ -45,6 +45,27 @@ export function Time({ at }: { at: string | null | undefined }): ReactNode {
   );
 }
 
+const MOMENT = /(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z)/;
+
+/** What the server says, with its moments in the viewer's zone, each in one piece. */
+export function Sentence({ text }: { text: string }): ReactNode {
+  return text.split(MOMENT).map((piece, index) => (index % 2 === 0 ? piece : <Moment key={index} at={piece} />));
+}
+
+function Moment({ at }: { at: string }): ReactNode {
+  const now = useNow();
+  const moment = new Date(at);
+  const isToday = moment.toDateString() === new Date(now).toDateString();
+  const clock: Intl.DateTimeFormatOptions = { hour: "2-digit", minute: "2-digit" };
+  if (moment.getSeconds() !== 0) clock.second = "2-digit";
+  const shown = moment.toLocaleString(undefined, isToday ? clock : { month: "short", day: "numeric", ...clock });
+  return (
+    <time className="whole" dateTime={at} title={`${relative(moment.getTime(), now)}, ${at}`}>
+      {shown}
+    </time>
+  );
+}
+
 export function Section(properties: { title: ReactNode; acts?: ReactNode; children: ReactNode; id?: string }): ReactNode {
   return (
     <section className="card" aria-labelledby={properties.id}>

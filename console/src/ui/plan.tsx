@@ -4,7 +4,7 @@ import { send } from "../api/client";
 import type { PlanResult } from "../api/types";
 import { PlanBars } from "./planbars";
 import { plural } from "../words";
-import { Time, Trouble } from "./parts";
+import { Sentence, Time, Trouble } from "./parts";
 import { summary } from "./planning";
 
 export interface PlanWish {
@@ -12,7 +12,14 @@ export interface PlanWish {
   version?: Record<string, unknown>;
   deletions?: { kind: string; name: string }[];
   force?: boolean;
+  orders?: { action: OrderAction; deployment: string; environment: string; resources?: string[]; to?: string }[];
+  groups?: { action: "retry" | "abort" | "release"; group: string }[];
+  statuses?: { deployment: string; tag: string; status: "ready" | "paused" | "rejected"; rollback?: boolean }[];
+  approvals?: { deployment: string; tag: string; environment: string; status: "approved" | "rejected" }[];
+  skips?: Record<string, unknown>[];
 }
+
+export type OrderAction = "retry" | "redeploy" | "rollback";
 
 const PAUSE_MS = 400;
 
@@ -84,14 +91,14 @@ export function Foreseen({ plan, title = "If nothing else changes" }: { plan: Pl
       </p>
       {plan.rejected.map((one, index) => (
         <p key={index} className="trouble">
-          {String(one["message"] ?? JSON.stringify(one))}
+          {refusalOf(one)}
         </p>
       ))}
       {found.waiting.length > 0 && (
         <ul className="plain small">
           {found.waiting.slice(0, 5).map((one) => (
             <li key={one.reason}>
-              <b className="figures">{plural(one.count, "target")}</b> left waiting: {one.reason}
+              <b className="figures">{plural(one.count, "target")}</b> left waiting: <Sentence text={one.reason} />
             </li>
           ))}
           {found.waiting.length > 5 && <li className="soft">and {found.waiting.length - 5} other reasons</li>}
@@ -102,3 +109,8 @@ export function Foreseen({ plan, title = "If nothing else changes" }: { plan: Pl
   );
 }
 
+/** What a change of the plan was refused for. */
+export function refusalOf(one: PlanResult["rejected"][number]): string {
+  const errors = (one["errors"] ?? []) as { message: string }[];
+  return errors.length > 0 ? errors.map((error) => error.message).join("; ") : String(one["message"] ?? one["step"] ?? "it is refused");
+}

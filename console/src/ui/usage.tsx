@@ -19,19 +19,18 @@ export function steps(points: Point[], span: Span, height: (value: number) => nu
   return line === "" ? "" : `${line}H${WIDTH}`;
 }
 
-export function Usage({ points, span, at, label }: { points: Point[]; span: Span; at: number; label: string }): ReactNode {
+export function Usage({ points, span, at, label }: { points: Point[]; span: Span; at: number | null; label: string }): ReactNode {
   if (points.length === 0) return null;
   const most = Math.max(1, ...points.map((point) => Math.max(point.used, point.limit)));
   const height = (value: number): number => HEIGHT - 6 - ((HEIGHT - 16) * value) / most;
   const used = steps(points, span, height, (point) => point.used);
   const now = shareOf(span, span.now) * WIDTH;
-  const here = shareOf(span, at) * WIDTH;
   return (
     <svg className="usage" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={label}>
       {now < WIDTH && <rect className="will" x={now} y={0} width={WIDTH - now} height={HEIGHT} />}
       <path className="used" d={`${used}V${height(0)}H0Z`} />
       <path className="limit" d={steps(points, span, height, (point) => point.limit)} />
-      <line x1={here} x2={here} y1={0} y2={HEIGHT} />
+      {at !== null && <line x1={shareOf(span, at) * WIDTH} x2={shareOf(span, at) * WIDTH} y1={0} y2={HEIGHT} />}
     </svg>
   );
 }

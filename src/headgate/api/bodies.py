@@ -73,9 +73,16 @@ class JobLinesInput(msgspec.Struct, rename="camel"):
     offset: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] | None = None
 
 
+Reason = Annotated[str, msgspec.Meta(max_length=2_000)]
+"""Why somebody orders something, for the audit log."""
+
+
 class GroupActionInput(msgspec.Struct, rename="camel"):
+    """`reason` is kept in the audit log."""
+
     member: str | None = None
     post_hooks: bool = True
+    reason: Reason | None = None
 
 
 class ClusterOrderInput(msgspec.Struct, rename="camel"):
@@ -92,24 +99,28 @@ class PartitionInput(msgspec.Struct, rename="camel"):
 
 
 class TargetOrderInput(msgspec.Struct, rename="camel"):
-    """`to` is a version that ran there, by tag or id; for a retry one that failed there."""
+    """`to` is a version that ran there, by tag or id; for a retry one that failed there. `reason` is kept in the audit log."""
 
     to: str | None = None
+    reason: Reason | None = None
 
 
 class TargetsOrderInput(msgspec.Struct, rename="camel"):
-    """`selector` is over deployment, environment and resource; absent, all targets in the environment."""
+    """`selector` is over deployment, environment and resource; absent, all targets in the environment. `reason` is kept in
+    the audit log."""
 
     environment: str
     selector: str | None = None
     to: str | None = None
     dry_run: bool = False
+    reason: Reason | None = None
 
 
 class AdoptInput(msgspec.Struct, rename="camel"):
-    """`version` runs there already, by tag or id."""
+    """`version` runs there already, by tag or id. `reason` is kept in the audit log."""
 
     version: str
+    reason: Reason | None = None
 
 
 class AdoptManyInput(msgspec.Struct, rename="camel"):
@@ -117,6 +128,7 @@ class AdoptManyInput(msgspec.Struct, rename="camel"):
     version: str
     selector: str | None = None
     dry_run: bool = False
+    reason: Reason | None = None
 
 
 class ApprovalInput(msgspec.Struct, rename="camel"):
@@ -208,9 +220,37 @@ class DiffInput(msgspec.Struct, rename="camel"):
     deletions: tuple[DeletionInput, ...] = ()
 
 
+class PlannedOrderInput(msgspec.Struct, rename="camel"):
+    """An order for targets, in a plan; `resources` names them one by one."""
+
+    action: Literal["retry", "rollback", "redeploy"]
+    deployment: str
+    environment: str
+    selector: str | None = None
+    resources: tuple[str, ...] = ()
+    to: str | None = None
+
+
+class PlannedGroupInput(msgspec.Struct, rename="camel"):
+    """An order for a group that has not ended, in a plan."""
+
+    action: Literal["retry", "abort", "release"]
+    group: str
+
+
+class PlannedStatusInput(msgspec.Struct, rename="camel"):
+    """A version that is withdrawn, offered again or marked as bad, in a plan; `rollback` is for one that is rejected."""
+
+    deployment: str
+    tag: str
+    status: Literal["ready", "paused", "rejected"]
+    rollback: bool = False
+
+
 class PlanInput(msgspec.Struct, rename="camel"):
     """`version` is a version to publish, `until` a duration such as 72h. `assume` approvals plays the future as if
-    everybody who is asked had approved."""
+    everybody who is asked had approved. `orders`, `groups`, `statuses`, `approvals` and `skips` are what people do with what
+    there is."""
 
     manifests: tuple[Any, ...] = ()
     version: Json | None = None
@@ -220,6 +260,11 @@ class PlanInput(msgspec.Struct, rename="camel"):
     deletions: tuple[DeletionInput, ...] = ()
     assume: tuple[Literal["approvals"], ...] = ()
     force: bool = False
+    orders: tuple[PlannedOrderInput, ...] = ()
+    groups: tuple[PlannedGroupInput, ...] = ()
+    statuses: tuple[PlannedStatusInput, ...] = ()
+    approvals: tuple[ApprovalInput, ...] = ()
+    skips: tuple[SkipInput, ...] = ()
 
 
 class SimulationInput(msgspec.Struct, rename="camel"):

@@ -7,6 +7,7 @@ that mistook an address hear that there is nothing: a page with status 200 would
 from __future__ import annotations
 
 import functools
+import gzip
 from importlib import resources
 from pathlib import PurePosixPath
 
@@ -22,11 +23,11 @@ _TYPES = {
     ".woff2": "font/woff2",
 }
 _POLICY = (
-    "default-src 'none'; script-src 'self' {scripts}; style-src 'self' {style}; img-src 'self' data:; font-src 'self'; "
+    "default-src 'none'; script-src 'self' {script}; style-src 'self' {style}; img-src 'self' data:; font-src 'self'; "
     "connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
 )
-"""Beside the console's own files, the three scripts and the style of a simulation's page, which is shown in a frame that
-can reach nothing."""
+"""Beside the console's own files, the script and the style of a simulation's page, which is shown in a frame that can
+reach nothing."""
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -50,13 +51,19 @@ async def serve(scope: Scope, receive: Receive, send: Send) -> None:
     caching = _FOR_EVER if content is not None and path.startswith("assets/") else "no-cache"
     name = path if content is not None else _PAGE
     kind = _TYPES.get(PurePosixPath(name).suffix, "application/octet-stream")
-    await _answer(
-        scope, send, 200, content or _files()[_PAGE], {"Content-Type": kind, "Cache-Control": caching}
-    )
+    headers = {"Content-Type": kind, "Cache-Control": caching, "Vary": "Accept-Encoding"}
+    if _asks_for(scope, b"accept-encoding", b"gzip"):
+        await _answer(scope, send, 200, _packed(name), {**headers, "Content-Encoding": "gzip"})
+    else:
+        await _answer(scope, send, 200, _files()[name], headers)
 
 
 def _asks_for_a_page(scope: Scope) -> bool:
-    return any(name == b"accept" and b"text/html" in value.lower() for name, value in scope["headers"])
+    return _asks_for(scope, b"accept", b"text/html")
+
+
+def _asks_for(scope: Scope, header: bytes, wanted: bytes) -> bool:
+    return any(name == header and wanted in value.lower() for name, value in scope["headers"])
 
 
 async def _answer(scope: Scope, send: Send, status: int, body: bytes, headers: dict[str, str]) -> None:
@@ -68,7 +75,13 @@ async def _answer(scope: Scope, send: Send, status: int, body: bytes, headers: d
 
 @functools.cache
 def _policy() -> str:
-    return _POLICY.format(scripts=" ".join(page.script_hashes()), style=page.style_hash())
+    return _POLICY.format(script=page.script_hash(), style=page.style_hash())
+
+
+@functools.cache
+def _packed(name: str) -> bytes:
+    """Once: the files do not change, and most who ask for them are on the other end of a network."""
+    return gzip.compress(_files()[name], mtime=0)
 
 
 @functools.cache

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 import weakref
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -45,7 +45,7 @@ class SeenRows:
         self._tracker = ChangeTracker()
         self._tables: Tables = {table: {} for table in self._tracker.tables}
         self._looked_up: deque[Row] = deque()
-        self._changed: dict[Key, int] = {}
+        self._changed: OrderedDict[Key, int] = OrderedDict()
         self._complete_since = 0
         self._status: bytes | None = None
         self._status_at = self._status_took = 0.0
@@ -88,7 +88,7 @@ class SeenRows:
             else:
                 self._tables[table][name] = content
         while len(self._changed) > MOST_KEPT:
-            self._complete_since = self._changed.pop(next(iter(self._changed)))
+            _, self._complete_since = self._changed.popitem(last=False)
 
     async def status(self, call: Request, ask: Status) -> bytes | None:
         """The matrix, as it was a moment ago: where it is large it takes long, is not asked for all the time, and is waited

@@ -12,11 +12,10 @@ from typing import Any
 from joserfc import jwt
 from joserfc.errors import JoseError
 
-from headgate.api import oidc_provider
 from headgate.api.authentication import refused
 from headgate.api.calls import Principal
 from headgate.api.oidc_config import OidcConfig, principal
-from headgate.api.oidc_provider import IdentityProviderError, Key
+from headgate.api.oidc_provider import KEEP_SECONDS, IdentityProviderError, Key, KnownProvider
 from headgate.api.problems import unavailable
 from headgate.kernel import instants
 from headgate.kernel.instants import MICROSECONDS_PER_SECOND, Instant
@@ -24,12 +23,12 @@ from headgate.kernel.instants import MICROSECONDS_PER_SECOND, Instant
 ALGORITHMS = {"RS256": "RSA", "ES256": "EC"}
 """Asymmetric ones only: with `none` or a shared secret anybody who knows the public key could sign."""
 LONGEST_TOKEN = 16 * 1024
-KEEP_SECONDS = 3600
 REFRESH_EVERY_SECONDS = 10
 
 
 class OidcVerifier:
     def __init__(self, config: OidcConfig, clock: Callable[[], Instant]) -> None:
+        self.provider = KnownProvider(config.issuer, clock)
         self._config = config
         self._clock = clock
         self._keys: list[Key] = []
@@ -92,7 +91,7 @@ class OidcVerifier:
         """While the issuer is away, its old keys stay good for what they have signed."""
         self._asked_at = self._clock()
         try:
-            self._keys = await oidc_provider.keys(self._config.issuer)
+            self._keys = await self.provider.keys()
             self._fetched_at = self._clock()
         except IdentityProviderError as error:
             if known is None:

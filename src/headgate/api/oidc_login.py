@@ -18,7 +18,6 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from headgate.api import oidc_provider
 from headgate.api.calls import Principal, Refusal
 from headgate.api.oidc import OidcVerifier
 from headgate.api.oidc_config import OidcConfig, OidcLogin, principal
@@ -94,7 +93,7 @@ class LoginFlow:
     async def address(self, attempt: LoginAttempt, public_url: str) -> str:
         """Where the browser goes to log in. Raises `LoginFailedError`."""
         try:
-            discovery = await oidc_provider.discover(self._config.issuer)
+            discovery = await self._verifier.provider.metadata()
             page = discovery.address("authorization_endpoint")
         except IdentityProviderError as error:
             raise LoginFailedError("away", str(error)) from None
@@ -135,7 +134,7 @@ class LoginFlow:
         }
         client = None if self._secret is None else (self._login.client_id, self._secret)
         try:
-            return await oidc_provider.redeem(self._config.issuer, form, client)
+            return await self._verifier.provider.redeem(form, client)
         except IdentityProviderError as error:
             raise LoginFailedError("away", str(error)) from None
 

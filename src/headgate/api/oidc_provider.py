@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import quote_plus
 
@@ -13,8 +14,12 @@ from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, RSAKey
 
 from headgate.api.oidc_config import address_flaw
+from headgate.kernel import instants
+from headgate.kernel.instants import Instant
 
 FETCH_SECONDS = 5.0
+KEEP_SECONDS = 3600
+"""How long what a provider says of itself is good; providers change it seldom, and anybody can make us ask."""
 LARGEST_DOCUMENT_BYTES = 1024 * 1024
 
 Key = RSAKey | ECKey
@@ -36,41 +41,57 @@ class ProviderMetadata(msgspec.Struct, frozen=True):
         return found
 
 
-async def discover(issuer: str) -> ProviderMetadata:
-    async with _session() as session:
-        return await _discovery(session, issuer)
+class KnownProvider:
+    """One issuer. Its discovery document is fetched when it is needed, kept for a while, and fetched anew with its keys."""
 
+    def __init__(self, issuer: str, clock: Callable[[], Instant]) -> None:
+        self._issuer = issuer
+        self._clock = clock
+        self._metadata: ProviderMetadata | None = None
+        self._fetched_at: Instant = 0
+        self._lock = asyncio.Lock()
 
-async def keys(issuer: str) -> list[Key]:
-    async with _session() as session:
-        discovery = await _discovery(session, issuer)
-        found = (await _fetch(session, "GET", discovery.address("jwks_uri"))).get("keys")
-    if not isinstance(found, list):
-        raise IdentityProviderError("its key set has no keys")
-    return [key for key in map(_imported, found) if key is not None]
+    async def metadata(self) -> ProviderMetadata:
+        """However many ask at once, the provider is asked once."""
+        async with self._lock:
+            known = self._metadata
+            if known is not None and self._clock() - self._fetched_at < instants.seconds(KEEP_SECONDS):
+                return known
+            async with _session() as session:
+                return await self._discover(session)
 
+    async def keys(self) -> list[Key]:
+        """With where they are: whoever asks has met a key that is not known."""
+        async with self._lock, _session() as session:
+            discovery = await self._discover(session)
+            found = (await _fetch(session, "GET", discovery.address("jwks_uri"))).get("keys")
+        if not isinstance(found, list):
+            raise IdentityProviderError("its key set has no keys")
+        return [key for key in map(_imported, found) if key is not None]
 
-async def redeem(issuer: str, form: Mapping[str, str], client: tuple[str, str] | None) -> str:
-    """The ID token that the provider gives for a code. `client` is its id and secret, if it has one."""
-    async with _session() as session:
-        discovery = await _discovery(session, issuer)
+    async def redeem(self, form: Mapping[str, str], client: tuple[str, str] | None) -> str:
+        """The ID token that the provider gives for a code. `client` is its id and secret, if it has one."""
+        endpoint = (await self.metadata()).address("token_endpoint")
         proof = None if client is None else aiohttp.BasicAuth(*(quote_plus(part) for part in client))
-        answer = await _fetch(session, "POST", discovery.address("token_endpoint"), data=form, auth=proof)
-    token = answer.get("id_token")
-    if not isinstance(token, str):
-        raise IdentityProviderError("it gives no ID token for the code; is openid among the scopes?")
-    return token
+        async with _session() as session:
+            answer = await _fetch(session, "POST", endpoint, data=form, auth=proof)
+        token = answer.get("id_token")
+        if not isinstance(token, str):
+            raise IdentityProviderError("it gives no ID token for the code; is openid among the scopes?")
+        return token
+
+    async def _discover(self, session: aiohttp.ClientSession) -> ProviderMetadata:
+        address = self._issuer.rstrip("/") + "/.well-known/openid-configuration"
+        document = await _fetch(session, "GET", address)
+        if document.get("issuer") != self._issuer:
+            raise IdentityProviderError("its discovery document names another issuer")
+        self._metadata = ProviderMetadata(document)
+        self._fetched_at = self._clock()
+        return self._metadata
 
 
 def _session() -> aiohttp.ClientSession:
     return aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=FETCH_SECONDS))
-
-
-async def _discovery(session: aiohttp.ClientSession, issuer: str) -> ProviderMetadata:
-    document = await _fetch(session, "GET", issuer.rstrip("/") + "/.well-known/openid-configuration")
-    if document.get("issuer") != issuer:
-        raise IdentityProviderError("its discovery document names another issuer")
-    return ProviderMetadata(document)
 
 
 async def _fetch(

@@ -55,6 +55,14 @@ def _context_names(context: click.Context, parameter: click.Parameter, incomplet
     return completions.contexts(context, parameter, incomplete)
 
 
+REASON = click.option("--reason", metavar="TEXT", help="Kept in the audit log, for those who ask later.")
+
+
+def with_reason(reason: str | None, body: dict[str, Any] | None = None) -> dict[str, Any] | None:
+    """The body of an order, if it has one."""
+    return body if reason is None else {**(body or {}), "reason": reason}
+
+
 def output(default: str = "table") -> Callable[[Callable[P, R]], Callable[P, R]]:
     return click.option(
         "-o",

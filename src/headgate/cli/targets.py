@@ -29,6 +29,7 @@ def _ordering(function: Callable[..., None]) -> Callable[..., None]:
         shell_complete=completions.names("environments"),
     )
     @click.option("--selector", metavar="CEL", help="With -e, only the targets that it matches.")
+    @options.REASON
     @asking.YES
     @click.option("--dry-run", is_flag=True, help="Only say what it concerns; with -e.")
     @options.output()
@@ -39,12 +40,13 @@ def _ordering(function: Callable[..., None]) -> Callable[..., None]:
         *,
         environment: str | None,
         selector: str | None,
+        reason: str | None,
         yes: bool,
         dry_run: bool,
         form: str,
         **given: Any,
     ) -> None:
-        function(TargetsOrderGiven(client, environment, selector, yes, dry_run, form), **given)
+        function(TargetsOrderGiven(client, environment, selector, reason, yes, dry_run, form), **given)
 
     return run
 
@@ -70,7 +72,7 @@ def retry(order: TargetsOrderGiven, target: str | None, group: str | None, to: s
     if bool(target) == bool(group):
         raise failures.misused("give TARGET, or --group ID")
     if group:
-        answer = order.client.send("POST", path("groups", group, "retry"))
+        answer = order.client.send("POST", path("groups", group, "retry"), options.with_reason(order.reason))
         output.result(answer, order.form, f"group {group} is tried again", group)
         return
     order.give("retry", str(target), {"to": to}, "is tried again")
@@ -125,12 +127,14 @@ class TargetsOrderGiven(msgspec.Struct, frozen=True):
     client: ApiClient
     environment: str | None
     selector: str | None
+    reason: str | None
     yes: bool
     dry_run: bool
     form: str
 
     def give(self, action: str, target: str, body: dict[str, str | None], what: str) -> None:
         said = {key: value for key, value in body.items() if value is not None}
+        said |= options.with_reason(self.reason) or {}
         if self.environment is not None:
             self._give_to_many(action, target, {**said, "environment": self.environment})
             return

@@ -1,4 +1,7 @@
-"""A run as one self-contained page: everything it shows is in the file, and it asks the network for nothing."""
+"""A run as one self-contained page: everything it shows is in the file, and it asks the network for nothing.
+
+Its script and style are built from the source of the console, whose components it is made of.
+"""
 
 import base64
 import hashlib
@@ -13,7 +16,7 @@ from headgate.screens import graph_text
 from headgate.screens.timeline_lines import natural, place_of
 from headgate.simulate.result import Graph, Result, Workload
 
-_PARTS = {"STYLE": "page.css", "WORKLOADS": "workloads.js", "GRAPHS": "graphs.js", "SCRIPT": "page.js"}
+_PARTS = {"STYLE": "page.css", "SCRIPT": "page.js"}
 
 
 def render(result: Result) -> str:
@@ -23,9 +26,9 @@ def render(result: Result) -> str:
     return page.replace("__DATA__", embedded(data(result)))
 
 
-def script_hashes() -> list[str]:
-    """Of the scripts in the page, for a policy that allows these and no other."""
-    return [_hash(file) for mark, file in _PARTS.items() if mark != "STYLE"]
+def script_hash() -> str:
+    """Of the script in the page, for a policy that allows this one and no other."""
+    return _hash(_PARTS["SCRIPT"])
 
 
 def style_hash() -> str:

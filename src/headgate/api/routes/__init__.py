@@ -16,6 +16,7 @@ from headgate.api.routes import (
     events,
     explanations,
     fleet_objects,
+    following,
     forecasts,
     groups,
     history,
@@ -75,6 +76,7 @@ _MODULES = (
     sessions,
     oidc_sessions,
     levels,
+    following,
     checks,
 )
 

@@ -126,6 +126,7 @@ def _act(action: Action, reference: str, given: bodies.GroupActionInput, context
         member=given.member,
         post_hooks=given.post_hooks,
         user=context.caller.user,
+        reason=given.reason,
     )
     with refusals.as_conflict("The group is not in a state for this"):
         context.apply(change)

@@ -44,29 +44,32 @@ _SUMMARIES: dict[Order, tuple[str, str]] = {
 
 
 async def act(action: Order, call: Request) -> Answer:
-    to = _wanted(action, call.body)
+    to, reason = _wanted(action, call.body)
 
     def command(context: CommandContext) -> Reply:
         state = context.engine.state
         target = finding.target(state, targets.reference(call))
         with refusals.as_conflict(f"The target cannot {_WORDS[action]}"):
-            context.apply(changes.TargetAction(action, target.name, call.caller.user, to))
+            context.apply(changes.TargetAction(action, target.name, call.caller.user, to, reason))
         return replies.reply(200, targets.document(state, target, context.now))
 
     return await replies.submit(call, command)
 
 
-def _wanted(action: Order, body: Any) -> str | None:
+def _wanted(action: Order, body: Any) -> tuple[str | None, str | None]:
+    """The version to go to, and why."""
     if action == "adopt":
-        return documents.read(bodies.AdoptInput, body).version
-    return documents.read(bodies.TargetOrderInput, body if body is not None else {}).to
+        adoption = documents.read(bodies.AdoptInput, body)
+        return adoption.version, adoption.reason
+    given = documents.read(bodies.TargetOrderInput, body if body is not None else {})
+    return given.to, given.reason
 
 
 async def act_on_many(action: Order, call: Request) -> Answer:
     if action == "adopt":
         adoption = documents.read(bodies.AdoptManyInput, call.body)
         given = bodies.TargetsOrderInput(
-            adoption.environment, adoption.selector, adoption.version, adoption.dry_run
+            adoption.environment, adoption.selector, adoption.version, adoption.dry_run, adoption.reason
         )
     else:
         given = documents.read(bodies.TargetsOrderInput, call.body)
@@ -105,7 +108,9 @@ def _change(
     """Names, so that the change reads the same whatever ids were used."""
     deployment = finding.name(state, kinds.DEPLOYMENT, call.path["deployment"])
     environment = finding.name_or_same(state, kinds.ENVIRONMENT, given.environment)
-    return changes.TargetsAction(action, deployment, environment, given.selector, given.to, call.caller.user)
+    return changes.TargetsAction(
+        action, deployment, environment, given.selector, given.to, call.caller.user, reason=given.reason
+    )
 
 
 def _document(change: changes.TargetsAction, found: list[Prospect], dry_run: bool) -> dict[str, Any]:

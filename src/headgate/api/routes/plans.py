@@ -1,4 +1,4 @@
-"""What would happen: manifests or a version in, the simulated future out, nothing stored."""
+"""What would happen: manifests, a version or orders in, the simulated future out, nothing stored."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from headgate.api import (
 )
 from headgate.api.applying import Manifest
 from headgate.api.calls import Answer, Request, Route
+from headgate.api.routes import planned_acts
 from headgate.fleet.engine.differences import Difference
 from headgate.fleet.model import kinds
 from headgate.fleet.model.changes import Change, Put
@@ -41,7 +42,7 @@ async def plan(call: Request) -> Answer:
     until = _duration(given.until)
     parsed = secrecy.without_guesses(call, await asyncio.to_thread(_parse, given, call.workspace))
     durations = await asyncio.to_thread(call.service.store.typical_durations, call.workspace)
-    prepared = await replies.ask(call, partial(_prepare, parsed, given, call.caller.user))
+    prepared = await replies.ask(call, partial(_prepare, parsed, given, call))
     return Answer(200, await rehearsing.run(partial(_planned, prepared, durations, until, given.assume)))
 
 
@@ -69,8 +70,8 @@ class _Prepared(msgspec.Struct, frozen=True):
     changes: list[Change]
 
 
-def _prepare(parsed: list[Manifest], given: bodies.PlanInput, user: str, view: EngineView) -> _Prepared:
-    wanted = performing.wanted(view.engine.state, parsed, given, user)
+def _prepare(parsed: list[Manifest], given: bodies.PlanInput, call: Request, view: EngineView) -> _Prepared:
+    wanted = performing.wanted(view.engine.state, parsed, given, call.caller.user)
     if not given.force:
         _check_concerns(view.engine.state, wanted)
     compared = wanted.compared
@@ -79,6 +80,7 @@ def _prepare(parsed: list[Manifest], given: bodies.PlanInput, user: str, view: E
     ]
     changes += [_publishing(one.manifest) for one in compared if one.manifest.path == VERSION]
     changes += [one.change() for one in wanted.removals if one.kept is None]
+    changes += planned_acts.changes_of(view.engine.state, given, call)
     return _Prepared(rehearsing.taken(view), wanted.differences(), changes)
 
 
@@ -114,7 +116,7 @@ def _planned(
 
 ROUTES = (
     Route(
-        "POST", "/v1/plan", "plan", "Simulate what manifests or a new version would lead to",
+        "POST", "/v1/plan", "plan", "Simulate what manifests, a new version or an order would lead to",
         plan, "read", "manifests", {200: views.PlanResult}, body=bodies.PlanInput, lane="plans",
         description=(
             "The production engine goes on in virtual time on a copy of the workspace. Jobs take as long as jobs of "

@@ -77,7 +77,7 @@ async def create_skip(call: Request) -> Answer:
 
     def create(context: CommandContext) -> Reply:
         state = context.engine.state
-        change = _change(state, given, call.caller.user)
+        change = change_of(state, given, call.caller.user)
         concern = concerns.of_skip(state, skips.made(state, change, context.now), context.now)
         context.apply(change)
         newest = next(reversed(state.skips.values()))
@@ -86,7 +86,7 @@ async def create_skip(call: Request) -> Answer:
     return await replies.submit(call, create)
 
 
-def _change(state: State, given: bodies.SkipInput, user: str) -> PutSkip:
+def change_of(state: State, given: bodies.SkipInput, user: str) -> PutSkip:
     """Names, so that the change reads the same whatever ids were used."""
     return PutSkip(
         reason=given.reason,

@@ -138,16 +138,20 @@ class ChangeTracker:
         if not self.is_attached_to(engine):
             self.attach(engine)
         state, found = engine.state, list[Row]()
-        while self._targets and not is_enough():
-            name = next(iter(self._targets))
-            del self._targets[name]
+        looked_at: list[str] = []
+        for name in self._targets:
+            if is_enough():
+                break
+            looked_at.append(name)
             content = _target(state, state.targets.get(name), now)
             if self._note(found, TARGETS, name, content) and content is not None and content[0] == "failed":
                 self._budgets_may_differ = True
-        while self._groups:
-            name = next(iter(self._groups))
-            del self._groups[name]
+        # Together, and not each before the next: to find the first of a dict one passes all that were taken out before.
+        for name in looked_at:
+            del self._targets[name]
+        for name in self._groups:
             self._note(found, GROUPS, name, _group(state.groups.get(name)))
+        self._groups.clear()
         if (self._budgets_may_differ or self._slots.have_changed) and not self._targets:
             self._budgets_may_differ = self._slots.have_changed = False
             uses = budgets_of(engine)

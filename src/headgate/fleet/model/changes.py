@@ -182,6 +182,7 @@ class GroupAction(msgspec.Struct, frozen=True):
     member: str | None = None
     post_hooks: bool = True
     user: str = ""
+    reason: str | None = None
 
     @property
     def subject(self) -> Subject:
@@ -196,12 +197,14 @@ Order = Literal["retry", "rollback", "redeploy", "adopt"]
 
 
 class TargetAction(msgspec.Struct, frozen=True):
-    """What a person orders for one target. `to` is a version of its deployment, by tag or id."""
+    """What a person orders for one target. `to` is a version of its deployment, by tag or id; `reason` is for those who
+    ask later, and decides nothing."""
 
     action: Order
     target: str
     user: str = ""
     to: str | None = None
+    reason: str | None = None
 
     @property
     def subject(self) -> Subject:
@@ -223,6 +226,7 @@ class TargetsAction(msgspec.Struct, frozen=True):
     to: str | None = None
     user: str = ""
     resources: tuple[str, ...] = ()
+    reason: str | None = None
 
     @property
     def subject(self) -> Subject:
