@@ -12,7 +12,7 @@ import { partsOf, plannedJobs, usesOf } from "../time/moments";
 import { type TimeLine, useTimeLine } from "../time/use";
 import { BracketGraph } from "../ui/bracket";
 import { Gantt } from "../ui/gantt";
-import { Bar, Loading, Mark, PhaseMark, Section, Sentence, Time, Trouble } from "../ui/parts";
+import { Bar, Loading, Mark, PhaseMark, Section, Sentence, Time, Trouble, useNow } from "../ui/parts";
 import { Usage } from "../ui/usage";
 import { countStates, parts, plural } from "../words";
 import { Reasons } from "./fleet";
@@ -231,28 +231,30 @@ function Limits({ time, policies }: { time: TimeLine; policies: Set<string | nul
 function Waves({ deployment }: { deployment: string }): ReactNode {
   const forecast = useLive("forecast", () => get<Forecast>("forecast"), ofKinds("Version", "Policy", "Freeze", "Group"));
   const concerned = forecast.data?.rollouts.some((one) => one.deployment === deployment);
+  const now = useNow();
   const waves = useMemo(() => {
     const found = new Map<string, string[]>();
     for (const start of forecast.data?.starts ?? []) {
-      if (Date.parse(start.at) < serverNow()) continue;
       const known = found.get(start.at);
       if (known === undefined) found.set(start.at, [start.resource]);
       else known.push(start.resource);
     }
     return [...found];
   }, [forecast.data]);
-  if (!concerned || waves.length === 0) return null;
+  // What should have begun by now is no longer to come; a plan that is made anew says when it does.
+  const ahead = waves.filter(([at]) => Date.parse(at) >= now);
+  if (!concerned || ahead.length === 0) return null;
   return (
     <Section title="Waves to come, if nothing else changes" id="waves">
       <ol className="waves">
-        {waves.slice(0, 12).map(([at, resources]) => (
+        {ahead.slice(0, 12).map(([at, resources]) => (
           <li key={at}>
             <Time at={at} /> <b>{resources.slice(0, 5).join(", ")}</b>
             {resources.length > 5 && <span className="soft"> and {resources.length - 5} more</span>}
           </li>
         ))}
       </ol>
-      {waves.length > 12 && <p className="soft">{plural(waves.length - 12, "more wave")} after these.</p>}
+      {ahead.length > 12 && <p className="soft">{plural(ahead.length - 12, "more wave")} after these.</p>}
     </Section>
   );
 }
