@@ -41,7 +41,8 @@ _REPORT: Rows = {
     "externalId": ("", "what people read of the job"),
     "links": ("", "links that people may follow"),
 }
-_TO: Rows = {"to": ("", "which version the target gets, of those that ran there")}
+_REASON: Rows = {"reason": ("", "what people read of it in the audit log")}
+_TO: Rows = {**_REASON, "to": ("", "which version the target gets, of those that ran there")}
 _MANY: Rows = {
     "environment": ("", "the environment whose targets are acted on"),
     "selector": ("", "which targets are acted on"),
@@ -52,6 +53,7 @@ _OWN_ANSWER = ("", "the caller's own answer")
 _ORDER_REASON = ("", "what people read of it in the audit log")
 _FORCE = ("", "passes over the check of selectors that match nothing; never over a permission")
 _GROUP: Rows = {
+    **_REASON,
     "member": ("", "the member that is skipped"),
     "postHooks": ("", "whether the group's last hooks run"),
 }
@@ -226,11 +228,11 @@ THINGS: tuple[Thing, ...] = (
     Thing(("retryTargets", "rollbackTargets", "redeployTargets"), "target:act", {**_TO, **_MANY}),
     Thing(
         ("adoptTarget", "adoptTargetByParts"), "target:adopt",
-        {"version": ("", "what the target is said to run, where nothing is known of it")},
+        {**_REASON, "version": ("", "what the target is said to run, where nothing is known of it")},
     ),
     Thing(
         ("adoptTargets",), "target:adopt",
-        {**_MANY, "version": ("", "what targets are said to run, where nothing is known of them")},
+        {**_REASON, **_MANY, "version": ("", "what targets are said to run, where nothing is known of them")},
     ),
     Thing(("retryGroup", "abortGroup", "releaseGroup", "skipMemberOfGroup"), "group:act", _GROUP),
     Thing(
@@ -281,6 +283,7 @@ THINGS: tuple[Thing, ...] = (
         ("plan",), "read",
         {
             **dict.fromkeys(("manifests", "version", "set", "prune", "deletions", "assume"), _OWN_ANSWER),
+            **dict.fromkeys(("orders", "groups", "statuses", "approvals", "skips"), _OWN_ANSWER),
             "force": _FORCE,
             "until": ("", "how far the plan looks, 90 days at most"),
         },

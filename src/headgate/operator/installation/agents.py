@@ -15,7 +15,7 @@ _GROUP = "rbac.authorization.k8s.io"
 CLUSTER = Permission("", ("namespaces",), ("get",), ("kube-system",))
 """By the uid of this namespace a cluster is known again."""
 JOBS: tuple[Permission, ...] = (
-    Permission("batch", ("jobs",), ("get", "create", "delete")),
+    Permission("batch", ("jobs",), ("get", "watch", "create", "delete")),
     Permission("", ("pods", "pods/log"), ("get", "list")),
 )
 NODES: tuple[Permission, ...] = (
