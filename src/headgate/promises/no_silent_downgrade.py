@@ -66,6 +66,8 @@ class NoSilentDowngrade(FleetPromise):
         self._cycles: dict[str, BracketCycle] = {}
         self._ordered: dict[str, str | None] = {}
         """Targets that a person sends back, each with the tag it is sent to, if one was named."""
+        self._adopted: dict[str, set[str]] = {}
+        """Versions of which one ran when targets were adopted together: which, is not known."""
         self._gone: dict[str, Instant] = {}
         """Environments that were deleted, and when."""
 
@@ -112,11 +114,14 @@ class NoSilentDowngrade(FleetPromise):
         elif change.action == "adopt":
             self._failures.pop(target, None)
             self._in_vain.pop(target, None)
-            self._runs.pop(target, None)
+            before = {run.version for run in self._runs.pop(target, ())}
             deployment = target.partition("/")[0]
             version = self.mirror.version(*self.mirror.version_named(deployment, change.to or ""))
             if isinstance(change, changes.TargetAction) and version is not None:
+                self._adopted.pop(target, None)
                 self._runs[target] = [VersionRun(version.id, version.tag, None, None)]
+            elif version is not None:
+                self._adopted.setdefault(target, set()).update(before, (version.id,))
 
     def _order_again(self, target: str, to: str | None) -> None:
         job = self._in_vain.get(target)
@@ -129,7 +134,7 @@ class NoSilentDowngrade(FleetPromise):
     def _forget(self, part: int, name: str) -> None:
         """What is made again under an old name is a new target; but an environment that comes back in time knows what ran
         there."""
-        for book in (self._runs, self._failures, self._in_vain, self._ordered):
+        for book in (self._runs, self._failures, self._in_vain, self._ordered, self._adopted):
             for target in [target for target in book if target.split("/")[part] == name]:
                 del book[target]
 
@@ -258,6 +263,8 @@ class NoSilentDowngrade(FleetPromise):
             )
             if not is_undone and self._is_good(run, job):
                 return None if run.version == job.version else f"what ran before and was good is {run.tag}"
+        if job.version in self._adopted.get(job.target, ()):
+            return None
         return "nothing that ran there before was good"
 
     def _is_good(self, run: VersionRun, job: records.Job) -> bool:
