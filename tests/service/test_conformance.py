@@ -23,9 +23,8 @@ from .server import Server
 
 FURTHER = float(os.environ.get("HEADGATE_EXAMPLES", "1"))
 EXAMPLES = max(1, int(10 * FURTHER))
-NOT_HERE = ("deleteWorkspace", "deleteToken", "followClusters")
-"""Two may take away what the others need; who may do so is tested elsewhere. The last is a stream that does not end, and has
-its own tests."""
+NOT_HERE = ("deleteWorkspace", "deleteToken")
+"""They may take away what the others need; who may do so is tested elsewhere."""
 UNSAID = {
     "positive_data_acceptance",
     "allow_header_conformance",
