@@ -52,14 +52,17 @@ class Client:
         seconds: float = _SECONDS,
         **query: object,
     ) -> Answer:
-        """`body` is sent as JSON unless it is bytes already."""
+        """`body` is sent as JSON unless it is bytes already. What could be a stream is answered once, unless `headers` accept
+        otherwise."""
         if self.workspace is not None:
             query.setdefault("workspace", self.workspace)
         given = {key: str(value) for key, value in query.items() if value is not None}
         if given:
             path = f"{path}{'&' if '?' in path else '?'}{urlencode(given, quote_via=quote)}"
         data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
-        sent = {} if data is None else {"Content-Type": "application/json"}
+        sent = {"Accept": "application/json, */*;q=0.5"}
+        if data is not None:
+            sent["Content-Type"] = "application/json"
         if self.token is not None:
             sent["Authorization"] = f"Bearer {self.token}"
         connection = http.client.HTTPConnection(urlsplit(self.address).netloc, timeout=seconds)
