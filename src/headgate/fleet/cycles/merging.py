@@ -101,7 +101,7 @@ def _join(state: State, site: Site, host: Group, newcomer: Member) -> None:
     member.left = False
     if _is_older(state, newcomer, member):
         return
-    if newcomer.kind in ("variable", "redeploy") and member.version is not None:
+    if newcomer.kind in ("variable", "redeploy") and _has_lock(state, member):
         _run_once_more(member, newcomer)
         return
     if member.state == "running":
@@ -124,6 +124,12 @@ def _is_older(state: State, newcomer: Member, member: Member) -> bool:
     if ours is not None and theirs.order < ours.order:
         return not ours.goes_back if has_run else ours.is_ready
     return following is not None and following.is_ready and theirs.order < following.order
+
+
+def _has_lock(state: State, member: Member) -> bool:
+    """What was withdrawn before it ran is no lock any more: it would be dropped again, and the values with it."""
+    ours = state.version(member.version)
+    return ours is not None and (ours.is_ready or member.state in ("running", "succeeded"))
 
 
 def _run_once_more(member: Member, newcomer: Member) -> None:
