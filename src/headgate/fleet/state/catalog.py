@@ -117,6 +117,8 @@ def put_deployment(state: State, deployment: model.Deployment) -> None:
     for target in node.targets():
         rule_binding.bind(state, target)
         release_targets.declarations_changed(state, target.resource)
+        # Who depends on it may be said by its metadata.
+        state.waiting.happened(wakes.resource(target.resource.name))
 
 
 def remove_pairs(state: State, pairs: Iterable[Pair]) -> None:

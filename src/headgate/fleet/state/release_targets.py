@@ -90,6 +90,8 @@ def _add_target(
     rule_binding.bind(state, target)
     state.touch(target)
     declarations_changed(state, resource)
+    # Others on the resource may depend on it, and it may know what runs there from before.
+    state.waiting.happened(wakes.resource(resource.name))
 
 
 def remove(state: State, target: Target) -> None:
