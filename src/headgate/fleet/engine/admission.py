@@ -185,7 +185,7 @@ def _admit(state: State, open_starts: dict[Unit, StartPlan], now: Instant) -> bo
                 passed.add(unit)
                 if _attempt(state, unit, open_starts.get(unit), now):
                     started = True
-                    _push_neighbours(state, heap, unit)
+                    _push_neighbours(state, heap, tried, unit)
                 for waiter in behind.pop(unit, ()):
                     heapq.heappush(heap, waiter)
         if number >= 0 and tables[number].free > 0:
@@ -225,11 +225,15 @@ def _upstreams(state: State, unit: Unit) -> Iterator[Unit]:
                 yield state.unit_of(upstream)
 
 
-def _push_neighbours(state: State, heap: list[tuple[StartKey, int, Unit]], unit: Unit) -> None:
-    """The resource holds its slots now: whoever stood in line on it takes their turn in order, not a round later."""
+def _push_neighbours(
+    state: State, heap: list[tuple[StartKey, int, Unit]], tried: set[Unit], unit: Unit
+) -> None:
+    """The resource holds its slots now: whoever stood in line on it takes their turn in order, not a round later; also who
+    was asked before in this round, or it would matter who was asked at all."""
     assert isinstance(unit, Target | Site)
     for other in state.waiting.waiters(wakes.slot(unit.resource.name)):
         if other.start_key is not None:
+            tried.discard(other)
             heapq.heappush(heap, (other.start_key, -1, other))
 
 
