@@ -38,7 +38,7 @@ CURRENT = "current"
 """The name of the context that kubectl would use; one that is called so itself is shown beside it as the same."""
 _FIELD = "config.kubeContext"
 _LONGEST_ANSWER = 500
-LOOK_SECONDS = (0.5, 1.0, 2.0, 5.0)
+LOOK_SECONDS = (0.2, 0.5, 1.0, 2.0, 5.0)
 WATCH_SECONDS = 60
 """Longer than anybody rests."""
 

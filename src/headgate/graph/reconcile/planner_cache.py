@@ -95,10 +95,6 @@ class PlannerCache:
             self._in_force.clear()
         self._in_force[item.uid] = (item.resource_version, content_hash)
 
-    def drop_in_force(self, uid: str) -> None:
-        """It has to be looked at again."""
-        self._in_force.pop(uid, None)
-
 
 def _defaulted(instance: Object, graph: CompiledGraph) -> dict[str, Any]:
     """An instance that an older schema accepted may not fit; then it is taken as it is."""

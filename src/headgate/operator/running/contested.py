@@ -19,12 +19,7 @@ MOST_OBJECTS = 10_000
 
 
 class ContestedError(ApiError):
-    """Nothing was sent. After `after_seconds` it may be; if `is_left_to_others`, all else goes on meanwhile."""
-
-    def __init__(self, message: str, after_seconds: float) -> None:
-        super().__init__(message, reason="Contested")
-        self.after_seconds = after_seconds
-        self.is_left_to_others = False
+    """Nothing was sent."""
 
 
 class _Repair(NamedTuple):
@@ -51,7 +46,7 @@ class ContestedObjects:
             raise ContestedError(
                 f"{key.kind} {key.name} was put back {last.times} times, and somebody changes {_fields(patch)} each "
                 "time; it is put back again later",
-                wait,
+                reason="Contested",
             )
 
     def wrote(self, key: Key, uid: str, patch: Document) -> None:

@@ -9,9 +9,7 @@ from headgate.cluster.cache import ObjectCache
 from headgate.graph import controller as graphs
 from headgate.graph.controller import GraphController, GraphPlan
 from headgate.graph.reconcile import labels, revisions
-from headgate.kernel import instants
 from headgate.kernel.decisions import Reason
-from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Key, Object
 from headgate.kubernetes.client import Client
 from headgate.kubernetes.discovery import Discovery, UnknownKindError
@@ -49,32 +47,12 @@ class LiveGraphController(GraphController):
         crd_changed: Callable[[Object], None],
         graph_changed: Callable[[], None],
         signals: Callable[[], Mapping[str, object]],
-        clock: Callable[[], Instant],
     ) -> None:
         super().__init__(lambda _: signals(), source)
-        self._clock = clock
         self._graph_changed = graph_changed
         self._recorder = recorder
         self._crd_changed = crd_changed
         self._renditions: dict[str, Object] = {}
-        self._contested: dict[str, Instant] = {}
-        """Until when the objects, by uid, are left as somebody else has them."""
-
-    def contested(self, seen: Object, wanted: Object, seconds: float) -> None:
-        """As it stands it is taken for what was wanted, so that its instance is not held up by a field that another
-        writer claims; after the time it is put right once more."""
-        self.planner_cache.keep_in_force(seen, wanted.annotations.get(labels.CONTENT, ""))
-        self._contested[seen.uid] = self._clock() + instants.seconds(seconds)
-        if wanted.kind == CRD_KIND:
-            self._enqueue(graphs.request_for(wanted.labels[labels.DEFINITION_NAME]))
-        for key in self._instance_with(wanted):
-            self._enqueue(key)
-
-    def reconcile(self, request: Key, now: Instant) -> GraphPlan | None:
-        for uid in [uid for uid, until in self._contested.items() if until <= now]:
-            del self._contested[uid]
-            self.planner_cache.drop_in_force(uid)
-        return super().reconcile(request, now)
 
     def applied(self, before: Object | None, item: Object) -> None:
         """`item` is as it was answered."""
@@ -133,7 +111,6 @@ class GraphPreparation:
         watches: Watches,
         recorder: EventRecorder,
         signals_namespace: str,
-        clock: Callable[[], Instant],
     ) -> None:
         self.signals = ClusterSignals(client, signals_namespace, self._signals_changed)
         self._discovery = discovery
@@ -146,7 +123,6 @@ class GraphPreparation:
             self._crd_changed,
             lambda: self._heard.clear(),
             lambda: self.signals.values,
-            clock,
         )
         self._loop: ControllerLoop[GraphPlan] | None = None
         self._waiting: dict[tuple[str, str], asyncio.Task[None]] = {}

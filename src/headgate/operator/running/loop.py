@@ -27,7 +27,6 @@ from headgate.kubernetes.errors import (
 )
 from headgate.kubernetes.lease import DeposedError
 from headgate.operator.running import events
-from headgate.operator.running.contested import ContestedError
 from headgate.operator.running.costly_passes import CostlyPasses
 from headgate.operator.running.events import EventRecorder, Told
 from headgate.operator.running.meter import OperatorMeter
@@ -276,7 +275,7 @@ class ControllerLoop(Generic[PlanT]):
         if isinstance(error, Conflict) and not isinstance(error, AlreadyExistsError):
             self.runner.conflicted(request, now)
             return
-        self._put_off(request, error, now)
+        self.runner.refused(request, now)
         is_passing = isinstance(error, TooManyRequestsError | UnreachableError)
         if isinstance(error, TooManyRequestsError | UnreachableError) and error.after_seconds:
             self._pace.pause(error.after_seconds)
@@ -285,18 +284,10 @@ class ControllerLoop(Generic[PlanT]):
             return
         if not is_passing:
             self._recorder.tell(Told(about, "Warning", Reason.WRITE_REFUSED, f"a write was refused: {error}"))
-        if isinstance(error, ContestedError) and error.is_left_to_others:
-            return
         may_pass = is_passing or isinstance(error, AlreadyExistsError)
         if not may_pass or self.runner.queue.failures(request) >= PASSING_TIMES:
             for told in refusals.told(about, action, str(error), now):
                 await self._one(told)
-
-    def _put_off(self, request: Key, error: BaseException, now: Instant) -> None:
-        if isinstance(error, ContestedError):
-            self.runner.queue.requeue(request, now + instants.seconds(error.after_seconds))
-        else:
-            self.runner.refused(request, now)
 
     async def _take_back(self, request: Key) -> None:
         """That a write was refused, now that all were taken; what follows from that is for another pass."""

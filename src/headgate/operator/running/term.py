@@ -102,12 +102,7 @@ class Term:
         await watches.listed()
         await graph_watches.listed()
         preparation = graphs.GraphPreparation(
-            self._client,
-            self._discovery,
-            graph_watches,
-            self._recorder,
-            self._signals_namespace,
-            self._clock,
+            self._client, self._discovery, graph_watches, self._recorder, self._signals_namespace
         )
         self._signals = preparation.signals
         # A gate may let through what no signal forbids, so all of them are known before anything is decided.
@@ -163,7 +158,6 @@ class Term:
             manager=graphs.MANAGER,
             by=controller.name,
             applied=controller.applied,
-            contested=controller.contested,
         )
         loop: ControllerLoop[GraphPlan] = ControllerLoop(
             "graphs",

@@ -27,7 +27,7 @@ from headgate.kubernetes.errors import NotFoundError
 from headgate.kubernetes.fencing import FencedClient
 from headgate.kubernetes.resources import ApiResource, Document
 from headgate.operator.running import translation
-from headgate.operator.running.contested import ContestedError, ContestedObjects
+from headgate.operator.running.contested import ContestedObjects
 from headgate.operator.running.feed import ObjectFeed
 from headgate.operator.running.pace import WritePace
 from headgate.operator.running.retired_revisions import RetiredRevisions
@@ -55,11 +55,9 @@ class ObjectWriter:
         manager: str,
         by: str,
         applied: Callable[[Object | None, Object], None] | None = None,
-        contested: Callable[[Object, Object, float], None] | None = None,
     ) -> None:
         """`applied` is shown what an object was, and what the server has after it was made or changed, with those labels
-        and annotations alone that are this controller's. `contested` is shown what an object is, what it should be, and
-        for how many seconds it is left to somebody else."""
+        and annotations alone that are this controller's."""
         self._client = client
         self._discovery = discovery
         self._watched = watched
@@ -68,7 +66,6 @@ class ObjectWriter:
         self._manager = manager
         self._by = by
         self._applied = applied
-        self._when_contested = contested
         self._retired = RetiredRevisions(client, discovery, feed, pace, by)
         self._contested = ContestedObjects()
 
@@ -137,13 +134,7 @@ class ObjectWriter:
         patch = translation.difference(before, wanted)
         if not patch:
             return
-        try:
-            self._contested.check(item.key, seen.uid, patch)
-        except ContestedError as error:
-            if self._when_contested is not None:
-                self._when_contested(seen, item, error.after_seconds)
-                error.is_left_to_others = True
-            raise
+        self._contested.check(item.key, seen.uid, patch)
         resource = await self._discovery.find(item.api_version, item.kind)
         await self._pace.turn()
         version = str(seen.resource_version)
