@@ -35,7 +35,7 @@ async def install(client: Client) -> None:
         name = document["metadata"]["name"]
 
         async def is_established(name: str = name) -> bool:
-            found = (await client.get(DEFINITIONS, name)).get("status", {}).get("conditions", ())
+            found = (await client.get(DEFINITIONS, name)).get("status", {}).get("conditions") or ()
             return any(each["type"] == "Established" and each["status"] == "True" for each in found)
 
         await until(is_established)
