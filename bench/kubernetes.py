@@ -36,8 +36,8 @@ DEPLOYMENT_ROLL = 7_788
 
 
 def run(size: int = SIZE, only: str = "") -> Iterator[str]:
-    """Each part on a control plane of its own. Without a choice, those that something is asked of."""
-    for part in only.split(",") if only else WITH_TARGETS:
+    """Each part on a control plane of its own."""
+    for part in only.split(",") if only else PARTS:
         try:
             with asyncio.Runner() as runner:
                 told = _told_by(part, size)
@@ -409,4 +409,3 @@ PARTS = {
     "apply": _apply,
     "rest": _rest,
 }
-WITH_TARGETS = tuple(name for name in PARTS if name != "chain")

@@ -38,15 +38,6 @@ def test_a_status_that_is_under_way_waits_a_second_and_no_longer() -> None:
     assert statuses.rests(SHOP, actions, NOW + resting.REST) is None
 
 
-def test_of_many_that_are_under_way_four_a_second_are_told() -> None:
-    statuses = RestingStatuses()
-    for index in range(40):
-        key = SHOP._replace(name=f"shop-{index}")
-        action = UpdateStatus(key, "uid", status_action("Unknown").status)
-        until = statuses.rests(key, [action], NOW)
-    assert until == NOW + instants.seconds(10)
-
-
 def test_a_status_that_says_all_is_well_waits_for_nothing() -> None:
     assert RestingStatuses().rests(SHOP, [status_action("True", "True")], NOW) is None
 
