@@ -178,15 +178,17 @@ def pods(
     indices: Iterable[int],
     ids: IdSource,
     taken: Container[str] = frozenset(),
+    first_hashes: Container[str] = frozenset(),
 ) -> tuple[Object, ...]:
-    """Pods of a live PodClique at the given indices. They share one pod spec: a thousand pods are light.
+    """Pods of a live PodClique at the given indices. They share one pod spec: a thousand pods are light. `first_hashes` are
+    those of the set's first templates.
 
     `taken` holds the names that no new pod may have.
     """
     shared = _shared_pod_spec(pcs, clique_object)
     owner = (owned_by(clique_object),)
     inherited = {**clique_object.labels, labels.POD_CLIQUE: clique_object.name}
-    origin = f"{clique_object.created_at}/{clique_object.labels.get(labels.POD_TEMPLATE_HASH, '')}"
+    origin = _origin(clique_object, first_hashes)
     new_names: set[str] = set()
     found: list[Object] = []
     for index in indices:
@@ -205,6 +207,13 @@ def pods(
             )
         )
     return tuple(found)
+
+
+def _origin(clique_object: Object, first_hashes: Container[str]) -> str:
+    """Which clique, and which of its templates after the first."""
+    template = clique_object.labels.get(labels.POD_TEMPLATE_HASH, "")
+    later = f"/{template}" if template not in first_hashes else ""
+    return f"{clique_object.created_at}{later}"
 
 
 def pod(

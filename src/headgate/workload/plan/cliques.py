@@ -57,8 +57,10 @@ def _create(situation: Situation, clique: observed.Clique, indices: Sequence[int
     for index in indices:
         source = sources(index)
         by_source.setdefault(id(source), (source, []))[1].append(index)
+    first = min((*situation.tree.revisions.values(), situation.target), key=lambda one: one.number)
+    hashes = frozenset(first.clique_hashes.values())
     for source, chosen in by_source.values():
-        for pod in expand.pods(situation.pcs, source, chosen, situation.ids, taken):
+        for pod in expand.pods(situation.pcs, source, chosen, situation.ids, taken, hashes):
             situation.writes.create(pod)
             taken.add(pod.name)
             situation.writes.created_pods.setdefault(clique.name, []).append(pod.name)
