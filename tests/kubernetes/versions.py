@@ -121,5 +121,14 @@ def assert_waves(plane: ControlPlane, namespace: str) -> None:
     assert [version for version, _ in fresh] == sorted(version for version, _ in fresh)
     for version in {version for version, _ in fresh}:
         letters = [letter for number, letter in fresh if number == version]
-        waves = [set(letters[start : start + 2]) for start in range(0, len(LETTERS), 2)]
-        assert waves == [set("ab"), set("cd"), set("ef")], version
+        waves = ["".join(sorted(letters[start : start + 2])) for start in range(0, len(LETTERS), 2)]
+        assert waves == ["ab", "cd", "ef"], _told(found, version)
+
+
+def _told(found: list[judging.Entry], version: int) -> str:
+    """What was written around it, with its moments."""
+    near = [entry for entry in found if abs(int(entry.document["data"]["version"]) - version) <= 1]
+    return "\n".join(
+        f"{entry.at} {entry.received} {entry.verb} {entry.name} to {entry.document['data']['version']}"
+        for entry in near
+    )

@@ -156,6 +156,25 @@ def test_a_lost_status_is_found_again_in_the_objects(running: World) -> None:
     assert [action.key.kind for action in found.actions if isinstance(action, DeleteObject)] == ["Pod"]
 
 
+def test_what_goes_because_it_is_down_goes_only_as_it_was_seen_and_first(running: World) -> None:
+    """What was heard may be late: pods that serve by now must not go as if they were down, nor what they are part of."""
+    down = [
+        running.pod(f"llm-0-{name}") for name in ("front-1", "front-2", "model-1-back-0", "model-1-back-1")
+    ]
+    for version, pod in enumerate(down, 7):
+        pod.resource_version, pod.status = version, {"scheduled": True}
+    running.settle()
+    edit_image(running, 0, "v2")
+    edit_image(running, 1, "v2")
+    deleted = [action for action in running.plan().actions if isinstance(action, DeleteObject)]
+    assert [(action.key.name, action.resource_version) for action in deleted[: len(down)]] == [
+        (pod.name, pod.resource_version) for pod in down
+    ]
+    assert [(action.key.kind, action.resource_version) for action in deleted[len(down) :]] == [
+        ("PodClique", None)
+    ]
+
+
 def test_a_set_that_is_deleted_takes_everything_with_it(running: World) -> None:
     running.set.deleted_at = running.now
     deleted = [action for action in running.plan().actions if isinstance(action, DeleteObject)]

@@ -50,7 +50,9 @@ class ClusterPort(Protocol):
 
     def update_status(self, key: Key, uid: str, status: dict[str, Any], now: Instant, by: str) -> Object: ...
 
-    def delete(self, key: Key, uid: str | None, now: Instant, by: str) -> Object: ...
+    def delete(
+        self, key: Key, uid: str | None, now: Instant, by: str, resource_version: int | None = None
+    ) -> Object: ...
 
 
 def key_of(action: Action) -> Key:
@@ -63,8 +65,8 @@ def write(port: ClusterPort, action: Action, now: Instant, by: str) -> None:
     match action:
         case Create(object=item):
             port.create(item, now, by)
-        case DeleteObject(key=key, uid=uid):
-            port.delete(key, uid, now, by)
+        case DeleteObject(key=key, uid=uid, resource_version=version):
+            port.delete(key, uid, now, by, version)
         case Update(object=item):
             port.update(item, now, by)
         case UpdateStatus(key=key, uid=uid, status=status):

@@ -66,11 +66,13 @@ class Create(msgspec.Struct, frozen=True):
 
 
 class DeleteObject(msgspec.Struct, frozen=True):
-    """With the uid that was seen, so that a later incarnation is never hit."""
+    """With the uid that was seen, so that a later incarnation is never hit. With `resource_version` it is refused if the
+    object has moved past that, too: what goes because of its state must still be in it."""
 
     key: Key
     uid: str
     reason: str = ""
+    resource_version: int | None = None
 
 
 class Update(msgspec.Struct, frozen=True):

@@ -56,6 +56,15 @@ def test_a_deletion_never_hits_a_later_incarnation() -> None:
         bench.delete(first)
 
 
+def test_a_deletion_as_of_an_old_version_is_refused() -> None:
+    bench = Bench()
+    seen = bench.pod("web-0")
+    bench.store.update_status(seen.key, seen.uid, {"ready": True}, 0, "test")
+    with pytest.raises(Conflict, match="moved on"):
+        bench.store.delete(seen.key, seen.uid, 0, "test", seen.resource_version)
+    assert bench.store.get(seen.key) is not None
+
+
 def test_what_has_finalizers_stays_until_they_are_gone() -> None:
     bench = Bench()
     item = bench.put("v1", "Service", "web", finalizers=("example.com/wait",))

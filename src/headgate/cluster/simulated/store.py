@@ -97,9 +97,13 @@ class ObjectStore:
             old, replace(old, spec={**old.spec, "nodeName": node}, status=status), now, "scheduler"
         )
 
-    def delete(self, key: Key, uid: str | None, now: Instant, by: str) -> Object:
+    def delete(
+        self, key: Key, uid: str | None, now: Instant, by: str, resource_version: int | None = None
+    ) -> Object:
         """A pod that runs terminates, and what has finalizers waits for them; all else is gone at once."""
         old = self._at(key, uid)
+        if resource_version is not None and old.resource_version != resource_version:
+            raise Conflict(f"{key.kind} {key.name} has moved on")
         if old.deleted_at is not None:
             return old
         going = replace(old, deleted_at=now)

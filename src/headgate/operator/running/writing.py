@@ -89,11 +89,11 @@ class ObjectWriter:
                     await self._update(item, cache)
                 case UpdateStatus(key=key, uid=uid, status=status):
                     await self._update_status(_seen(cache, key, uid), status, cache)
-                case DeleteObject(key=key, uid=uid):
+                case DeleteObject(key=key, uid=uid, resource_version=version):
                     seen = cache.get(key)
                     # What went by itself meanwhile is what was wanted.
                     if seen is not None and seen.uid == uid and not self._retired.take(seen):
-                        await self._delete(seen)
+                        await self._delete(seen, version)
 
     async def _create(self, item: Object, cache: ObjectCache) -> None:
         resource = await self._discovery.find(item.api_version, item.kind)
@@ -199,11 +199,18 @@ class ObjectWriter:
         answer = await self._client.update(resource, {**written, "status": status}, manager=self._manager)
         return objects.read(answer, resource)
 
-    async def _delete(self, seen: Object) -> None:
+    async def _delete(self, seen: Object, version: int | None) -> None:
+        """Only as of that version, if there is one: a watch may be behind, and what seemed to be down may serve by now."""
         resource = await self._discovery.find(seen.api_version, seen.kind)
         await self._pace.turn()
         try:
-            answer = await self._client.delete(resource, seen.name, seen.namespace, uid=seen.uid)
+            answer = await self._client.delete(
+                resource,
+                seen.name,
+                seen.namespace,
+                uid=seen.uid,
+                resource_version="" if version is None else str(version),
+            )
         except NotFoundError:
             self._feed.deleted(seen, self._by)
             return

@@ -42,10 +42,10 @@ def plan(
     pods = {unit.index: pod for unit, pod in zip(units, clique.pods, strict=True) if not unit.is_going}
     replaced = [pods[unit.index] for unit in step.replaced]
     for pod in replaced:
-        situation.writes.delete(pod.object, "update")
+        situation.writes.delete_pod(pod, "update")
     for unit in step.removed:
         is_surge = rules.keeps_surge and unit.index < rules.limits.ceiling
-        situation.writes.delete(pods[unit.index].object, "surge is over" if is_surge else "scale-in")
+        situation.writes.delete_pod(pods[unit.index], "surge is over" if is_surge else "scale-in")
     if step.create:
         _create(situation, clique, step.create, sources or (lambda _: item))
     return replaced
@@ -71,7 +71,7 @@ def _sweep(situation: Situation, clique: observed.Clique) -> None:
     if clique.live != len(clique.pods):
         for pod in clique.pods:
             if pod.is_going:
-                situation.writes.delete(pod.object, _ended(pod) if pod.is_dead else "its owner is gone")
+                situation.writes.delete_pod(pod, _ended(pod) if pod.is_dead else "its owner is gone")
 
 
 def _ended(pod: observed.Pod) -> str:

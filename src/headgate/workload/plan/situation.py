@@ -47,6 +47,9 @@ class Writes(msgspec.Struct):
     creates: list[Action] = []
     gangs: list[Action] = []
     gates: list[Action] = []
+    unavailable_deletes: list[Action] = []
+    """Of pods that go because they are not available, or with something that is not: refused if one has become so, and
+    then nothing else is taken either."""
     deletes: list[Action] = []
     created_pods: dict[str, list[str]] = {}
     """Names of new pods by PodClique."""
@@ -60,12 +63,20 @@ class Writes(msgspec.Struct):
             self.deleted_uids.add(item.uid)
             self.deletes.append(DeleteObject(item.key, item.uid, reason))
 
+    def delete_pod(self, pod: observed.Pod, reason: str) -> None:
+        item = pod.object
+        if pod.is_available:
+            self.delete(item, reason)
+        elif item.deleted_at is None and item.uid not in self.deleted_uids:
+            self.deleted_uids.add(item.uid)
+            self.unavailable_deletes.append(DeleteObject(item.key, item.uid, reason, item.resource_version))
+
     def delete_clique(self, clique: observed.Clique, reason: str) -> None:
         """The clique before its pods: what is left when the planner stops in between is then on its way out."""
         if clique.object is not None:
             self.delete(clique.object, reason)
         for pod in clique.pods:
-            self.delete(pod.object, reason)
+            self.delete_pod(pod, reason)
 
     def update(self, item: Object) -> None:
         self.updates[item.key] = Update(item)
@@ -83,6 +94,7 @@ class Writes(msgspec.Struct):
             *self.creates,
             *self.gangs,
             *self.gates,
+            *self.unavailable_deletes,
             *self.deletes,
         )
 
