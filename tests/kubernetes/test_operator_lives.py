@@ -83,9 +83,6 @@ def plane(kube_session: kube.Session) -> Iterator[ControlPlane]:
         yield found
 
 
-@pytest.mark.xfail(
-    reason="docs/limits.md: waves and an operator that is killed again and again", strict=False
-)
 def test_waves_follow_each_other(plane: ControlPlane) -> None:
     with kube.fresh_namespace(plane) as namespace:
 
