@@ -111,9 +111,23 @@ def order_outside_groups(run: Run) -> Iterator[str]:
             continue
         for name in set(upstream_of(run, job)):
             place = (name, job["environment"], job["resource"])
-            earlier = [other for other in by_target.get(place, ()) if run.is_earlier(other, job)]
+            earlier = [
+                other
+                for other in by_target.get(place, ())
+                if run.is_earlier(other, job) and not _values_were_taken_back(run, other, job)
+            ]
             if earlier and not _succeeded_before(earlier[-1], job):
                 yield f"{name_of(job)} started although {name_of(earlier[-1])} was {earlier[-1]['status']}"
+
+
+def _values_were_taken_back(run: Run, upstream: Document, job: Document) -> bool:
+    """Whether values that failed may have become what they were before `job`: then nothing is left to do upstream."""
+    since, until = moment(upstream["createdAt"]), moment(job["createdAt"])
+    return (
+        upstream["kind"] == "variable"
+        and upstream["status"] != "successful"
+        and any(kind == "setVariable" and since <= at <= until for at, kind, _ in run.steps)
+    )
 
 
 def _succeeded_before(upstream: Document, job: Document) -> bool:
