@@ -140,8 +140,9 @@ def _acknowledgements(history: History) -> Iterator[str]:
             change = entries.decode(entry.payload)
             subject = (type(change).__name__, *change.subject)
             found[subject] = found.get(subject, 0) + 1
-    steps = {step.key: step for step in rollout.steps()}
-    for note in history.of("acknowledged"):
+    acknowledged = list(history.of("acknowledged"))
+    steps = {step.key: step for step in rollout.steps(more=len(acknowledged))}
+    for note in acknowledged:
         for subject in steps[note.step].subjects:
             count = found.get(subject, 0)
             if count != 1:

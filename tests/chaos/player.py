@@ -53,6 +53,8 @@ class Part(msgspec.Struct, frozen=True):
     pause_seconds: float = 0.2
     """The longest time between two steps."""
     nodes: int = rollout.NODES
+    more: int = 0
+    """How many versions follow those that the rollout has anyhow."""
     dies_after_seconds: float | None = None
     """At this moment, wherever it is."""
     is_known_to_end: bool = False
@@ -135,7 +137,7 @@ def _wire(store: Store, fuse: Fuse) -> None:
 
 def _ask_for_all(worker: Worker, notebook: Notebook, fuse: Fuse, chance: random.Random, part: Part) -> None:
     done = notebook.acknowledged()
-    for step in rollout.steps(part.nodes):
+    for step in rollout.steps(part.nodes, part.more):
         if step.key not in done:
             notebook.write("asking", step=step.key)
             _ask(worker, step)

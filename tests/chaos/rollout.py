@@ -52,7 +52,8 @@ def _name(manifest: dict[str, object]) -> str:
     return str(metadata["name"])
 
 
-def steps(nodes: int = NODES) -> list[Step]:
+def steps(nodes: int = NODES, more: int = 0) -> list[Step]:
+    """With so many more versions at the end."""
     return [
         Step("fleet", tuple(_fleet(nodes))),
         _publish("drain", "v1"),
@@ -66,6 +67,7 @@ def steps(nodes: int = NODES) -> list[Step]:
         _freeze("second"),
         Step("unfreeze-second", unfreeze="second"),
         _publish("kubelet", "v3"),
+        *(_publish("kubelet", f"v{number}") for number in range(4, 4 + more)),
     ]
 
 
