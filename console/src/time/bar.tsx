@@ -3,6 +3,7 @@ import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { say } from "../ui/toasts";
 import { Dialog, Trouble } from "../ui/parts";
 import { relative } from "../words";
+import { useAddressedWindow } from "../chart/addressed";
 import { isWhole, shifted, type Window, zoomed } from "../chart/window";
 import { type Decision, hasAll, momentAt, narrowed, neighbour, nowShare, sentence, shareOf, type Span } from "./moments";
 import type { TimeLine } from "./use";
@@ -16,7 +17,7 @@ export function TimeBar({ time }: { time: TimeLine }): ReactNode {
   const [isPlaying, setPlaying] = useState(false);
   const [isListing, setListing] = useState(false);
   const [sought, setSought] = useState<string[]>([]);
-  const [window, setWindow] = useState<Window | null>(null);
+  const [window, setWindow] = useAddressedWindow("line");
   const { at, mode, decisions, show } = time;
   const span = narrowed(time.span, window);
   const here = at ?? new Date(time.span.now).toISOString();

@@ -1,17 +1,16 @@
 // Jobs over time, a row a resource: those that were, and shaded those that a plan expects.
-import { type ReactNode, useEffect, useMemo, useState } from "react";
+import { type ReactNode, useMemo } from "react";
 import type { Job } from "../api/types";
+import { useAddressedWindow } from "../chart/addressed";
 import type { ChartRow } from "../chart/paint";
 import { TimeChart } from "../chart/timechart";
 import type { Window } from "../chart/window";
-import { go, to, usePlace, withQuery } from "../router";
+import { go, to } from "../router";
 import { partsOf, type PlannedJob } from "../time/moments";
 import { jobTone, length, type Phase, spaced } from "../words";
 import { useNow } from "./parts";
 
 const FIT_ROWS = 100;
-/** The address is written when the hand rests: browsers refuse more. */
-const REST_MS = 400;
 
 interface Span extends Window {
   id: string;
@@ -81,7 +80,7 @@ export function Gantt({ jobs, planned = [], at }: { jobs: Job[]; planned?: Plann
   const isOver = jobs.every((job) => job.completedAt !== null) && planned.length === 0;
   const chart = useMemo(() => spans(jobs, isOver ? 0 : now, planned), [jobs, planned, isOver, isOver ? 0 : now]);
   const rows = useMemo(() => chartRows(chart), [chart]);
-  const [window, setWindow] = useWindow();
+  const [window, setWindow] = useAddressedWindow("zoom");
   const targets = useMemo(() => new Map(chart.rows.flatMap(([, row]) => row.map((span) => [span.id, span.target]))), [chart]);
   if (rows.length === 0) return <p className="soft">No job has begun.</p>;
   return (
@@ -102,24 +101,4 @@ export function Gantt({ jobs, planned = [], at }: { jobs: Job[]; planned?: Plann
 
 function clock(at: number): string {
   return new Date(at).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
-}
-
-/** The part of the time that is looked at is in the address. */
-function useWindow(): [Window | null, (window: Window | null) => void] {
-  const { query } = usePlace();
-  const [window, setWindow] = useState<Window | null>(() => windowOf(query.get("zoom")));
-  useEffect(() => {
-    const timer = setTimeout(() => {
-      const text = window === null ? null : `${Math.round(window.from)}-${Math.round(window.till)}`;
-      if (text !== query.get("zoom")) go(withQuery({ zoom: text }), true);
-    }, REST_MS);
-    return () => clearTimeout(timer);
-  }, [window]);
-  return [window, setWindow];
-}
-
-export function windowOf(text: string | null): Window | null {
-  const found = /^(\d+)-(\d+)$/.exec(text ?? "");
-  const [from, till] = [Number(found?.[1]), Number(found?.[2])];
-  return found !== null && till > from ? { from, till } : null;
 }
