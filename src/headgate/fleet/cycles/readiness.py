@@ -146,12 +146,13 @@ def rollout_verdicts(
             if skip is not None:
                 yield skip
                 continue
+            # A line is stopped by version, so each member is asked; the turn is that of the resource.
+            stopped = gates.rollout_stopped(state, rule, version, target)
+            if stopped is not None:
+                yield stopped
             if shared and rule.id in asked:
                 continue
             asked.add(rule.id)
-            stopped = gates.rollout_stopped(state, rule, version)
-            if stopped is not None:
-                yield stopped
             position, total = (
                 site_position(state, site, group, rule.spec.group_by)
                 if shared
@@ -159,7 +160,8 @@ def rollout_verdicts(
             )
             concerned = _locked(state, group) if shared else [version]
             members = [target for target, _ in running]
-            behind, reasons = None, (*turn_wakes(*members), *gates.stop_wakes(rule, version))
+            asked_about = [one for _, one in running] if shared else [version]
+            behind, reasons = None, (*turn_wakes(*members), *gates.stop_wakes(rule, *asked_about))
             if rule.spec.advance_on == "success":
                 behind = rollouts.site_behind(state, site, concerned, rule)
                 reasons = (*reasons, *rollouts.success_wakes(*members))

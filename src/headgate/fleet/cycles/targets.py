@@ -342,7 +342,7 @@ def rollout_of(
         if skip is not None:
             yield skip
             continue
-        stopped = gates.rollout_stopped(state, rule, version)
+        stopped = gates.rollout_stopped(state, rule, version, target)
         if stopped is not None:
             yield stopped
         position, total = rollouts.position_of_target(target, version, rule.spec.group_by)

@@ -306,18 +306,25 @@ def parts_of_scope(scope: str) -> tuple[str | None, str | None]:
     return environment or None, value if separator else None
 
 
-def rollout_stopped(state: State, rule: BoundRule[GradualRollout], version: VersionNode) -> GateResult | None:
+def rollout_stopped(
+    state: State, rule: BoundRule[GradualRollout], version: VersionNode, target: Target
+) -> GateResult | None:
+    """Until a person decides; who orders an attempt on this one target has decided for it."""
     breaker = state.breakers.get((rule.id, version.id))
     if breaker is None or breaker.stopped_at is None or rule.spec.stop_after_failures is None:
+        return None
+    if target.record.ordered is not None:
         return None
     verdict = gradual_rollout.stopped(list(breaker.failed), breaker.stopped_at)
     return GateResult(rule, rule.kind, verdict, (wakes.breaker(rule.id, version.id),))
 
 
-def stop_wakes(rule: BoundRule[GradualRollout], version: VersionNode) -> tuple[Wake, ...]:
+def stop_wakes(rule: BoundRule[GradualRollout], *versions: VersionNode) -> tuple[Wake, ...]:
     """What stops the line also for those whose turn has come and who wait for something else: another version, or values
     alone, then stands in line for them, at another place."""
-    return () if rule.spec.stop_after_failures is None else (wakes.breaker(rule.id, version.id),)
+    if rule.spec.stop_after_failures is None:
+        return ()
+    return tuple(wakes.breaker(rule.id, version.id) for version in versions)
 
 
 def budget_total(state: State, rule: BoundRule[FailureBudget], target: Target) -> int:
