@@ -11,7 +11,7 @@ from headgate.fleet.rules.gradual_rollout import GradualRollout
 from headgate.fleet.rules.rollback import Rollback
 from headgate.fleet.state import units, wakes
 from headgate.fleet.state.state import State
-from headgate.fleet.state.units import AnyRule, Target, VersionNode
+from headgate.fleet.state.units import AnyRule, BoundRule, Target, VersionNode
 from headgate.kernel.instants import Instant
 
 
@@ -75,10 +75,17 @@ def cleared(target: Target, job: Job) -> None:
 def forgiven(state: State, target: Target) -> None:
     """A target that has succeeded again, and is verified, no longer counts; one that was put back still does."""
     for rule in target.rules.of(FailureBudget):
-        scope = gates.breaker_scope(rule, target)
-        breaker = state.breakers.get((rule.id, scope))
-        if breaker is not None and breaker.failed.pop(target.name, None) is not None:
-            state.journal.changed("breaker", rule.id, scope)
+        for scope in _scopes(state, rule, target):
+            breaker = state.breakers.get((rule.id, scope))
+            if breaker is not None and breaker.failed.pop(target.name, None) is not None:
+                state.journal.changed("breaker", rule.id, scope)
+
+
+def _scopes(state: State, rule: BoundRule[FailureBudget], target: Target) -> list[str]:
+    """Where it may be counted: with `groupBy` it may have failed while it had another value."""
+    if rule.spec.group_by is None:
+        return [gates.breaker_scope(rule, target)]
+    return [scope for rule_id, scope in state.breakers if rule_id == rule.id]
 
 
 def tell(state: State, rule: AnyRule, scope: str, what: str, failed: list[str]) -> None:
