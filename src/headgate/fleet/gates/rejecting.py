@@ -18,10 +18,13 @@ SOMEBODY = "an operator"
 
 
 def by_person(state: State, change: RejectVersion, now: Instant) -> None:
+    """Marked once more, it still goes back where somebody has asked for that: others may be on their way already."""
     node = references.version(state, change.deployment, change.tag)
     if not change.reason.strip():
         raise Rejected((Problem("reason", "must say why; it is shown to everyone who asks"),))
-    rejection = model.Rejection(change.reason, change.user or SOMEBODY, now, change.rollback)
+    before = node.object.rejection if node.object.status == "rejected" else None
+    goes_back = change.rollback or (before is not None and before.rollback)
+    rejection = model.Rejection(change.reason, change.user or SOMEBODY, now, goes_back)
     reject(state, node, rejection, now)
 
 

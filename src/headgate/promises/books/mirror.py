@@ -129,7 +129,9 @@ class Mirror:
             case changes.RejectVersion():
                 version = self._find("Version", f"{change.deployment}/{change.tag}")
                 if version is not None:
-                    rejection = model.Rejection(change.reason, change.user, 0, change.rollback)
+                    was_sent_back = version.rejection is not None and version.rejection.rollback
+                    goes_back = change.rollback or was_sent_back
+                    rejection = model.Rejection(change.reason, change.user, 0, goes_back)
                     self._put(msgspec.structs.replace(version, status="rejected", rejection=rejection))
             case changes.SetVariable(key=key, value=value, resource=str(resource)):
                 self._set_variable(resource, key, value)
