@@ -197,12 +197,22 @@ def job_ended(state: State, job: Job, now: Instant) -> None:
     state.waiting.touch(site)
     if job.id not in member.attempts:
         member.attempts.append(job.id)
+    _drop_older_next(state, member, job)
     if job.status == "successful" and job.verification != "failed":
         _member_succeeded(state, site, group, member, job, now)
     elif job.kind == "rollback":
         _rollback_ended_without_success(state, site, group, member, job, now)
     else:
         _member_ended_without_success(state, site, group, member, job, now)
+
+
+def _drop_older_next(state: State, member: Member, job: Job) -> None:
+    """Something older joined while a version ran that was to go back, and does not go back any more."""
+    ran, following = state.version(job.version), state.version(member.next_version)
+    if ran is None or following is None or following.order >= ran.order or ran.goes_back:
+        return
+    if ran.is_ready or job.status == "successful":
+        member.next_version = member.next_locked_at = None
 
 
 def _member_succeeded(state: State, site: Site, group: Group, member: Member, job: Job, now: Instant) -> None:

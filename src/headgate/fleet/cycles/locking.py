@@ -212,9 +212,10 @@ def end_unstarted(
 
 def drop_withdrawn(state: State, site: Site, group: Group, now: Instant, blockers: Blockers) -> None:
     """A locked version that was withdrawn before its job started leaves the group, and so does one that is older than what
-    has come to run while the group waited for its start.
+    has come to run meanwhile, or runs and does not go back any more.
 
-    A hook runs in every cycle: it takes its newest allowed version instead, and is waited for if it has none.
+    A hook runs in every cycle: it takes its newest allowed version instead, and is waited for if it has none. In a cycle
+    that has started it stays what it was.
     """
     for member in group.members:
         is_going_back = group.phase == "rollingBack" and member.ran
@@ -230,12 +231,12 @@ def drop_withdrawn(state: State, site: Site, group: Group, now: Instant, blocker
             _take_newest_hook(state, target, group, member, now, blockers)
         elif version is None or why is not None:
             _drop(state, site, group, member, why or "", now)
-        elif group.started_at is None and _is_older_than_what_runs(state, target, member, version):
-            if member.role != "member":
-                _take_newest_hook(state, target, group, member, now, blockers)
-            else:
+        elif _is_older_than_what_runs(state, target, member, version):
+            if member.role == "member":
                 runs = state.tag(target.record.deployed)
                 _drop(state, site, group, member, f"{version.tag} is older than {runs}, which runs now", now)
+            elif group.started_at is None:
+                _take_newest_hook(state, target, group, member, now, blockers)
 
 
 def withdrawn(state: State, target: Target, member: Member, blockers: Blockers) -> str | None:
