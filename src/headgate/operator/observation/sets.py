@@ -28,7 +28,7 @@ class SeenSets:
         return self._cache.get(controller.request_for(namespace, name))
 
     def explain(self, item: Object, now: Instant) -> ExplanationTree:
-        parts = tuple(self._cache.parts_of(item.key))
+        parts = (*self._cache.parts_of(item.key), *controller.claim_templates(item, self._cache.get))
         return explain.explain(item, parts, now, is_bound_pod_by_pod=True)
 
     def pods(self, item: Object, now: Instant) -> tuple[int, int]:
