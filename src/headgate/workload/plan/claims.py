@@ -139,6 +139,6 @@ def _put_back(situation: Situation, live: Object, wanted: WantedClaim) -> None:
 
 
 def waits(situation: Situation) -> Iterator[tuple[str, int, ClaimWait]]:
-    """Each claim that pods wait for, and how many of them."""
-    for name, count in situation.pods_held_back.items():
-        yield name, count, situation.claims_waited_for[name]
+    """Each claim that no pod may use yet, and how many of them wait for it."""
+    for name, wait in situation.claims_waited_for.items():
+        yield name, situation.pods_held_back.get(name, 0), wait

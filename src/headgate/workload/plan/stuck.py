@@ -49,8 +49,8 @@ def _refused(situation: Situation) -> Iterator[Stuck]:
 
 def _lacking_claims(situation: Situation) -> Iterator[Stuck]:
     for name, count, wait in claims.waits(situation):
-        message = f"{wait.message}; {count} {'pod waits' if count == 1 else 'pods wait'} for it"
-        yield Stuck(f"claim {name}", wait.reason, wait.since, message, wait.help)
+        held = f"; {count} {'pod waits' if count == 1 else 'pods wait'} for it" if count else ""
+        yield Stuck(f"claim {name}", wait.reason, wait.since, f"{wait.message}{held}", wait.help)
 
 
 def _all(situation: Situation) -> Iterator[Stuck]:
