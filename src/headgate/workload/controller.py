@@ -138,7 +138,7 @@ class WorkloadController(Generic[PlanT]):
         self, item: Object, before: Object | None, *, is_gone: bool, is_own_status: bool
     ) -> Iterable[Key]:
         """Also the set that an object was part of before somebody cut it off."""
-        if is_own_status or (before is not None and _is_talk(item, before)):
+        if is_own_status or (before is not None and not is_gone and _is_talk(item, before)):
             return ()
         if is_claim_template(item):
             return self._requests_naming(item.key)

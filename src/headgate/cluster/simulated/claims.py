@@ -3,6 +3,7 @@
 Which devices there are, and which of them a claim gets, is not simulated.
 """
 
+import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -46,7 +47,7 @@ class ClaimProtection:
             users = self._users.setdefault(key, set())
             if is_over == (item.uid in users):
                 (users.discard if is_over else users.add)(item.uid)
-                self._agenda.add(change.at, lambda now, key=key: self._protect(key, now))
+                self._agenda.add(change.at, functools.partial(self._protect, key))
 
     def _protect(self, key: Key, now: Instant) -> None:
         claim = self._store.get(key)

@@ -31,11 +31,16 @@ def check(view: DocumentView) -> None:
         _check_pods(view, clique)
 
 
+def shares_devices(item: Object) -> bool:
+    """Of a set that may be broken."""
+    return any(owner.has("resourceSharing") for owner in _owners(views.of(item, is_new=False)))
+
+
 def templates_of_cluster(item: Object) -> list[Key]:
     """The ResourceClaimTemplates that a set, which may be broken, refers to beside its own."""
-    view = views.of(item, is_new=False)
-    if not any(owner.has("resourceSharing") for owner in _owners(view)):
+    if not shares_devices(item):
         return []
+    view = views.of(item, is_new=False)
     own = _own_templates(view)
     found = {
         (reference.text("namespace") or item.namespace, name): None
