@@ -230,10 +230,15 @@ class Template(msgspec.Struct, frozen=True, rename="camel", dict=True):
         return {template.name: template for template in self.resource_claim_templates}
 
     @cached_property
-    def shares_devices(self) -> bool:
-        in_groups = any(group.resource_sharing for group in self.scaling_groups)
-        in_cliques = any(clique.resource_sharing for clique in self.cliques)
-        return bool(self.resource_sharing) or in_groups or in_cliques
+    def sharing(self) -> tuple[SharingReference, ...]:
+        """Of all levels."""
+        in_groups = (reference for group in self.scaling_groups for reference in group.resource_sharing)
+        in_cliques = (reference for clique in self.cliques for reference in clique.resource_sharing)
+        return (*self.resource_sharing, *in_groups, *in_cliques)
+
+    @cached_property
+    def needs_cluster_templates(self) -> bool:
+        return any(reference.name not in self.claim_templates for reference in self.sharing)
 
     @cached_property
     def standalone_cliques(self) -> tuple[Clique, ...]:

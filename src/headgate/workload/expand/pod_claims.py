@@ -35,7 +35,7 @@ def claim_name(owner: str, reference: SharingReference, index: int) -> str:
 
 
 def of_clique(pcs: PodCliqueSet, clique_object: Object) -> tuple[ClaimUse, ...]:
-    return tuple(_uses(pcs, clique_object)) if pcs.template.shares_devices else ()
+    return tuple(_uses(pcs, clique_object)) if pcs.template.sharing else ()
 
 
 def _uses(pcs: PodCliqueSet, clique_object: Object) -> Iterator[ClaimUse]:
