@@ -113,7 +113,7 @@ def test_devices_are_shared_on_every_level(control_plane: ControlPlane, kube_nam
             await operating.install(client)
             async with operator_of(control_plane, namespace):
                 await operating.apply(client, _set(namespace, "v1"))
-                await until(lambda: operating.is_updated(client, "web", namespace), 90)
+                await until(lambda: _is_rolled(client, namespace, "v1"), 90)
                 before = await _claims(client, namespace)
                 assert set(before) == {"web-all-gpu", *_names(0), *_names(1)}
                 await _is_used(client, namespace, before)
@@ -155,7 +155,7 @@ async def _has(client: Client, namespace: str, names: set[str]) -> bool:
 async def _is_rolled(client: Client, namespace: str, image: str) -> bool:
     pods = await operating.pods_of(client, "web", namespace)
     is_new = len(pods) == 8 and operating.images(pods) == {image}
-    return is_new and await operating.is_updated(client, "web", namespace)
+    return is_new and all(map(is_ready, pods)) and await operating.is_updated(client, "web", namespace)
 
 
 def _uid(document: Document) -> str:
