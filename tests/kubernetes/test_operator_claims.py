@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-
 import pytest
 
 from headgate.kubernetes.client import Client
@@ -14,57 +11,12 @@ from headgate.operator.running import term
 from kube import ControlPlane
 
 from . import operating
+from .devices import CLAIMS, GROUP, TEMPLATES, asked_for, devices
 from .operating import CLIQUES, GROUPS, SETS, clique, pod_set
 from .operating import operating as operator_of
 from .support import is_ready, play, until
 
-GROUP = "resource.k8s.io"
-CLAIMS = ApiResource(GROUP, "v1", "ResourceClaim", "resourceclaims")
-TEMPLATES = ApiResource(GROUP, "v1", "ResourceClaimTemplate", "resourceclaimtemplates")
-CLASSES = ApiResource(GROUP, "v1", "DeviceClass", "deviceclasses", is_namespaced=False)
-SLICES = ApiResource(GROUP, "v1", "ResourceSlice", "resourceslices", is_namespaced=False)
-
-
 OF_THE_SET = ("web-all-gpu", "web-0-net", "web-1-net")
-
-
-def _asked(namespace: str) -> Document:
-    exactly = {"deviceClassName": _driver(namespace)}
-    return {"spec": {"devices": {"requests": [{"name": "gpu", "exactly": exactly}]}}}
-
-
-def _driver(namespace: str) -> str:
-    return f"{namespace}.example.com"
-
-
-@asynccontextmanager
-async def devices(client: Client, namespace: str, count: int) -> AsyncIterator[None]:
-    """So many, which every node can reach, and a class of them."""
-    driver = _driver(namespace)
-    device_class = {
-        "apiVersion": f"{GROUP}/v1",
-        "kind": "DeviceClass",
-        "metadata": {"name": driver},
-        "spec": {"selectors": [{"cel": {"expression": f"device.driver == '{driver}'"}}]},
-    }
-    listed = {
-        "apiVersion": f"{GROUP}/v1",
-        "kind": "ResourceSlice",
-        "metadata": {"name": namespace},
-        "spec": {
-            "driver": driver,
-            "pool": {"name": namespace, "generation": 1, "resourceSliceCount": 1},
-            "allNodes": True,
-            "devices": [{"name": f"gpu-{index}"} for index in range(count)],
-        },
-    }
-    await client.create(CLASSES, device_class)
-    await client.create(SLICES, listed)
-    try:
-        yield
-    finally:
-        await client.delete(SLICES, namespace)
-        await client.delete(CLASSES, driver)
 
 
 def _set(namespace: str, image: str, replicas: int = 2) -> Document:
@@ -86,7 +38,9 @@ def _set(namespace: str, image: str, replicas: int = 2) -> Document:
         replicas,
         [router, worker],
         [group],
-        resourceClaimTemplates=[{"name": name, "templateSpec": _asked(namespace)} for name in ("gpu", "net")],
+        resourceClaimTemplates=[
+            {"name": name, "templateSpec": asked_for(namespace)} for name in ("gpu", "net")
+        ],
         resourceSharing=[
             {"name": "gpu", "scope": "AllReplicas", "filter": {"childCliqueNames": ["router"]}},
             {"name": "net", "scope": "PerReplica"},
@@ -209,7 +163,7 @@ def test_a_template_of_the_cluster_is_waited_for(control_plane: ControlPlane, ku
                     "apiVersion": f"{GROUP}/v1",
                     "kind": "ResourceClaimTemplate",
                     "metadata": {"name": "gpu", "namespace": namespace},
-                    "spec": {**_asked(namespace), "metadata": {"annotations": {"team": "a"}}},
+                    "spec": {**asked_for(namespace), "metadata": {"annotations": {"team": "a"}}},
                 }
                 await client.create(TEMPLATES, template)
                 await until(lambda: operating.is_updated(client, "web", namespace), 60)
@@ -258,7 +212,7 @@ def test_a_cluster_without_claims_has_sets_all_the_same(
         namespace,
         1,
         [shared],
-        resourceClaimTemplates=[{"name": "gpu", "templateSpec": _asked(namespace)}],
+        resourceClaimTemplates=[{"name": "gpu", "templateSpec": asked_for(namespace)}],
     )
 
     async def is_refused(client: Client) -> bool:
