@@ -17,18 +17,20 @@ SLICES = ApiResource(GROUP, "v1", "ResourceSlice", "resourceslices", is_namespac
 
 def asked_for(namespace: str) -> Document:
     """The template of a claim for one of the devices."""
-    exactly = {"deviceClassName": _driver(namespace)}
+    exactly = {"deviceClassName": f"{namespace}.example.com"}
     return {"spec": {"devices": {"requests": [{"name": "gpu", "exactly": exactly}]}}}
-
-
-def _driver(namespace: str) -> str:
-    return f"{namespace}.example.com"
 
 
 @asynccontextmanager
 async def devices(client: Client, namespace: str, count: int) -> AsyncIterator[None]:
-    """So many for the test of a namespace, within reach of every node."""
-    driver = _driver(namespace)
+    """So many for the test of a namespace."""
+    async with of_class(client, f"{namespace}.example.com", count):
+        yield
+
+
+@asynccontextmanager
+async def of_class(client: Client, driver: str, count: int) -> AsyncIterator[None]:
+    """Within reach of every node, and in a class of the driver's name."""
     device_class = {
         "apiVersion": f"{GROUP}/v1",
         "kind": "DeviceClass",
@@ -38,10 +40,10 @@ async def devices(client: Client, namespace: str, count: int) -> AsyncIterator[N
     listed = {
         "apiVersion": f"{GROUP}/v1",
         "kind": "ResourceSlice",
-        "metadata": {"name": namespace},
+        "metadata": {"name": driver},
         "spec": {
             "driver": driver,
-            "pool": {"name": namespace, "generation": 1, "resourceSliceCount": 1},
+            "pool": {"name": driver, "generation": 1, "resourceSliceCount": 1},
             "allNodes": True,
             "devices": [{"name": f"gpu-{index}"} for index in range(count)],
         },
@@ -51,5 +53,5 @@ async def devices(client: Client, namespace: str, count: int) -> AsyncIterator[N
     try:
         yield
     finally:
-        await client.delete(SLICES, namespace)
+        await client.delete(SLICES, driver)
         await client.delete(CLASSES, driver)

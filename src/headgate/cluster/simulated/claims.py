@@ -56,4 +56,4 @@ class ClaimProtection:
             return
         others = tuple(each for each in claim.finalizers if each != FINALIZER)
         finalizers = (*others, FINALIZER) if is_used else others
-        self._store.update(msgspec.structs.replace(claim, finalizers=finalizers), now, "claims")
+        self._store.update(msgspec.structs.replace(claim, finalizers=finalizers), now, "scheduler")
