@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from headgate.kubernetes import objects
 from headgate.kubernetes.client import Client
 from headgate.kubernetes.discovery import Discovery, UnknownKindError
 from headgate.kubernetes.resources import ApiResource, Document
+from headgate.operator.observation import sets as observation
 from headgate.operator.running import term
 from kube import ControlPlane
 
@@ -159,6 +161,8 @@ def test_a_template_of_the_cluster_is_waited_for(control_plane: ControlPlane, ku
                 await operating.apply(client, pod_set("web", namespace, 1, [worker]))
                 await until(lambda: says_so(client), 60)
                 assert await operating.pods_of(client, "web", namespace) == []
+                for each in await _explained(client, namespace):
+                    assert "AwaitingDependency" in each
                 template = {
                     "apiVersion": f"{GROUP}/v1",
                     "kind": "ResourceClaimTemplate",
@@ -170,6 +174,9 @@ def test_a_template_of_the_cluster_is_waited_for(control_plane: ControlPlane, ku
                 [claim] = (await _claims(client, namespace)).values()
                 assert claim["metadata"]["name"] == "web-0-worker-all-gpu"
                 assert claim["metadata"]["annotations"] == {"team": "a"}
+
+                for each in await _explained(client, namespace):
+                    assert "AwaitingDependency" not in each
 
                 # In use it stays, and no pod may use it; it is made again when nobody has it any more.
                 await client.delete(CLAIMS, "web-0-worker-all-gpu", namespace)
@@ -183,6 +190,17 @@ def test_a_template_of_the_cluster_is_waited_for(control_plane: ControlPlane, ku
                 await until(lambda: operating.is_updated(client, "web", namespace), 90)
 
     play(story(), 240)
+
+
+async def _explained(client: Client, namespace: str) -> list[list[str]]:
+    """What is said of the set by who looks at all of them, and by who looks at it alone."""
+    discovery = Discovery(client.transport)
+    item = objects.read(await client.get(SETS, "web", namespace), SETS)
+    seen = (
+        await observation.observe(client, discovery, namespace),
+        await observation.observe_one(client, discovery, item),
+    )
+    return [[line.kind for line in each.explain(item, term.wall_clock()).lines] for each in seen]
 
 
 async def _is_new_claim(client: Client, namespace: str, before: str) -> bool:
