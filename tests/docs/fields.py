@@ -81,7 +81,8 @@ def registry() -> dict[str, type[msgspec.Struct]]:
     found |= {struct.__name__: struct for struct in (workload.UpdateStrategy, workload.ComponentStrategy)}
     found |= {struct.__name__: struct for struct in (workload.Template, workload.Clique, workload.CliqueSpec)}
     found |= {struct.__name__: struct for struct in (workload.ScalingGroup, workload.AutoScaling)}
-    found |= {"HeadlessService": workload.HeadlessService}
+    found |= {struct.__name__: struct for struct in (workload.HeadlessService, workload.ClaimTemplate)}
+    found |= {struct.__name__: struct for struct in (workload.SharingReference, workload.SharingFilter)}
     return found
 
 

@@ -16,6 +16,7 @@ from headgate.operator.installation.settings import NAME, Settings
 from kube import ControlPlane
 
 from . import operating
+from .devices import asked_for, devices
 from .operating import clique, pod_set
 from .operating import operating as operator_of
 from .support import play, until
@@ -61,7 +62,9 @@ def _set(namespace: str, image: str) -> Document:
     scaled = {"autoScalingConfig": {"minReplicas": 1, "maxReplicas": 2}}
     group = {"name": "sg", "cliqueNames": ["worker"], "replicas": 2, "minAvailable": 1}
     cliques = [clique("front", 1, image, **scaled), clique("worker", 1, image)]
-    return pod_set("web", namespace, 1, cliques, [group])
+    cliques[1]["resourceSharing"] = [{"name": "gpu", "scope": "PerReplica"}]
+    templates = [{"name": "gpu", "templateSpec": asked_for(namespace)}]
+    return pod_set("web", namespace, 1, cliques, [group], resourceClaimTemplates=templates)
 
 
 def test_the_roles_are_enough_for_a_set(control_plane: ControlPlane, kube_namespace: str) -> None:
@@ -71,7 +74,7 @@ def test_the_roles_are_enough_for_a_set(control_plane: ControlPlane, kube_namesp
     acting.account = account
 
     async def story() -> None:
-        async with control_plane.client() as client:
+        async with control_plane.client() as client, devices(client, namespace, 4):
             await operating.install(client)
             documents = roles.documents(Settings("headgate:test", namespace))
             try:
@@ -109,6 +112,7 @@ def test_the_roles_are_enough_for_a_set(control_plane: ControlPlane, kube_namesp
     assert not refused
     written = {event["objectRef"]["resource"] for event in acts if event["verb"] in ("create", "patch")}
     assert {"pods", "podcliques", "podgangs", "services", "horizontalpodautoscalers"} <= written
+    assert "resourceclaims" in written
 
 
 async def _is_new(client: Client, namespace: str) -> bool:

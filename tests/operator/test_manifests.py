@@ -87,6 +87,7 @@ def plurals() -> dict[tuple[str, str], str]:
         ("", "Service"): "services",
         ("apps", "ControllerRevision"): "controllerrevisions",
         ("autoscaling", "HorizontalPodAutoscaler"): "horizontalpodautoscalers",
+        ("resource.k8s.io", "ResourceClaim"): "resourceclaims",
         ("apiextensions.k8s.io", "CustomResourceDefinition"): "customresourcedefinitions",
     }
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from headgate.simulate.result import Result
 
-from . import running, workloads
+from . import running, sharing, workloads
 from .choosing import CHOOSERS
 from .effort import examples
 
@@ -22,6 +22,12 @@ def scenarios() -> st.SearchStrategy[Document]:
 @given(scenarios())
 def test_no_promise_is_broken(document: Document) -> None:
     running.holds(_keeps_its_promises, document)
+
+
+@examples(40)
+@given(scenarios().map(sharing.shared))
+def test_no_promise_is_broken_where_devices_are_shared(document: Document) -> None:
+    running.holds(_has_its_claims, document)
 
 
 @examples(30)
@@ -47,6 +53,23 @@ def test_the_same_scenario_twice_gives_equal_bytes(document: Document) -> None:
 def _keeps_its_promises(document: Document) -> None:
     for broken in running.play(document).violations:
         raise AssertionError(f"{broken.promise}: {broken.message}")
+
+
+def _has_its_claims(document: Document) -> None:
+    """Also that every pod which is there in the end has all claims that it names."""
+    result = running.play(document)
+    for broken in result.violations:
+        raise AssertionError(f"{broken.promise}: {broken.message}")
+    if not result.converged:
+        return
+    written = result.document()
+    live = {
+        item["name"]
+        for item in written["objects"]
+        if item["kind"] == "ResourceClaim" and item["deletedAt"] is None
+    }
+    named = {name for pod in written["pods"] if pod["deletedAt"] is None for name in pod["claims"]}
+    assert named <= live
 
 
 def _is_the_same_with_crashes(document: Document) -> None:

@@ -9,6 +9,7 @@ from headgate.kernel.identifiers import IdSource
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Key, Object
 from headgate.workload import labels, model
+from headgate.workload.checks import claims
 from headgate.workload.expand import autoscalers
 from headgate.workload.plan import children
 
@@ -34,6 +35,15 @@ def request_for(namespace: str, name: str) -> Key:
 
 def is_set(item: Object) -> bool:
     return item.kind == model.KIND and item.api_version == model.API_VERSION
+
+
+def is_claim_template(item: Object) -> bool:
+    return item.key.group == model.CLAIM_GROUP and item.kind == model.CLAIM_TEMPLATE_KIND
+
+
+def claim_templates(item: Object, get: Callable[[Key], Object | None]) -> list[Object]:
+    """Of the cluster, as far as they are there: what a set refers to and is nobody's part."""
+    return [found for key in claims.templates_of_cluster(item) if (found := get(key)) is not None]
 
 
 class Family:
@@ -76,10 +86,14 @@ def _by_label(item: Object) -> Key | None:
     return request_for(item.namespace, name)
 
 
-def _is_autoscaler_talk(item: Object, before: Object) -> bool:
-    """An autoscaler writes into its status all day what it measures, which changes nothing for its set."""
+_TALKATIVE = (autoscalers.KIND, model.CLAIM_KIND)
+
+
+def _is_talk(item: Object, before: Object) -> bool:
+    """An autoscaler writes into its status all day what it measures, a claim has in its own which pods use it; that
+    changes nothing for their set."""
     return (
-        item.kind == autoscalers.KIND
+        item.kind in _TALKATIVE
         and (item.uid, item.deleted_at, item.spec) == (before.uid, before.deleted_at, before.spec)
         and (item.labels, item.owners) == (before.labels, before.owners)
     )
@@ -104,17 +118,18 @@ class WorkloadController(Generic[PlanT]):
                 enqueue(request)
 
     def _request_of(self, item: Object) -> Key | None:
-        return item.key if is_set(item) else self._family.set_of(item)
+        return item.key if is_set(item) else self.index(item)
 
     def watches(self, item: Object) -> bool:
         return (
             is_set(item)
+            or is_claim_template(item)
             or _by_label(item) is not None
             or any(owner.kind == model.KIND or owner.kind in _OWNERS for owner in item.owners)
         )
 
     def index(self, item: Object) -> Key | None:
-        return None if is_set(item) else self._family.set_of(item)
+        return None if is_set(item) or is_claim_template(item) else self._family.set_of(item)
 
     def rank(self, request: Key) -> int:
         return 0
@@ -123,12 +138,18 @@ class WorkloadController(Generic[PlanT]):
         self, item: Object, before: Object | None, *, is_gone: bool, is_own_status: bool
     ) -> Iterable[Key]:
         """Also the set that an object was part of before somebody cut it off."""
-        if is_own_status or (before is not None and _is_autoscaler_talk(item, before)):
+        if is_own_status or (before is not None and not is_gone and _is_talk(item, before)):
             return ()
+        if is_claim_template(item):
+            return self._requests_naming(item.key)
         found = {self._request_of(each): None for each in (before, item) if each is not None}
         if is_gone:
             self._family.forget(item)
         return tuple(request for request in found if request is not None)
+
+    def _requests_naming(self, template: Key) -> tuple[Key, ...]:
+        sets = self._cache.of_kind(model.GROUP, model.KIND)
+        return tuple(item.key for item in sets if template in claims.templates_of_cluster(item))
 
     def reconcile(self, request: Key, now: Instant) -> PlanT | None:
         """None once the set is gone; what it had goes with it."""
@@ -140,5 +161,5 @@ class WorkloadController(Generic[PlanT]):
             for each in self._cache.of_kind(model.GROUP, model.KIND)
             if each.namespace == request.namespace
         ]
-        parts = tuple(self._cache.parts_of(request))
+        parts = (*self._cache.parts_of(request), *claim_templates(item, self._cache.get))
         return self._planner(item, parts, now, self._ids, others, self._remembered)

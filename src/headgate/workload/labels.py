@@ -21,6 +21,7 @@ SCHEDULER_NAME = "grove.io/scheduler-name"
 REVISION = "headgate.dev/revision"
 """The hash of the revision that an object was built from."""
 
+LONGEST_VALUE = 63
 RESERVED_PREFIX = "grove.io/"
 _NOT_MIRRORED = (
     RESERVED_PREFIX,

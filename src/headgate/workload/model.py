@@ -21,12 +21,17 @@ CLIQUE_KIND = "PodClique"
 SCALING_GROUP_KIND = "PodCliqueScalingGroup"
 GANG_API_VERSION = "scheduler.grove.io/v1alpha1"
 GANG_KIND = "PodGang"
+CLAIM_API_VERSION = "resource.k8s.io/v1"
+CLAIM_GROUP = "resource.k8s.io"
+CLAIM_KIND = "ResourceClaim"
+CLAIM_TEMPLATE_KIND = "ResourceClaimTemplate"
 
 ANY_ORDER = "CliqueStartupTypeAnyOrder"
 IN_ORDER = "CliqueStartupTypeInOrder"
 EXPLICIT = "CliqueStartupTypeExplicit"
 StartupType = Literal["CliqueStartupTypeAnyOrder", "CliqueStartupTypeInOrder", "CliqueStartupTypeExplicit"]
 StrategyType = Literal["RollingUpdate", "ReplicaRecreate", "OnDelete"]
+SharingScope = Literal["AllReplicas", "PerReplica"]
 STRATEGY_SPELLINGS = {"RollingRecreate": "RollingUpdate"}
 
 JsonMap = dict[str, Any]
@@ -106,6 +111,40 @@ class AutoScaling(msgspec.Struct, frozen=True, rename="camel"):
     metrics: object = ()
 
 
+class ClaimTemplate(msgspec.Struct, frozen=True, rename="camel"):
+    """Devices that references can name, written as in a ResourceClaimTemplate of Kubernetes."""
+
+    name: str
+    template_spec: JsonMap = {}
+
+
+class SharingFilter(msgspec.Struct, frozen=True, rename="camel"):
+    """Only pods of these cliques, or of these scaling groups."""
+
+    child_clique_names: tuple[str, ...] = ()
+    child_scaling_group_names: tuple[str, ...] = ()
+
+
+class SharingReference(msgspec.Struct, frozen=True, rename="camel"):
+    """Names a claim template, of the set itself or else of the cluster, and says who shares a claim made from it."""
+
+    name: str
+    scope: SharingScope
+    namespace: str = ""
+    filter: SharingFilter | None = None
+
+    @property
+    def is_for_each(self) -> bool:
+        return self.scope == "PerReplica"
+
+    def concerns(self, clique: str, group: str | None) -> bool:
+        """Whether the pods of a clique, which may be in a scaling group, are among those who share."""
+        chosen = self.filter
+        return chosen is None or (
+            clique in chosen.child_clique_names or group in chosen.child_scaling_group_names
+        )
+
+
 class CliqueSpec(msgspec.Struct, frozen=True, rename="camel"):
     role_name: str = ""
     pod_spec: JsonMap = {}
@@ -123,7 +162,7 @@ class Clique(msgspec.Struct, frozen=True, rename="camel"):
     spec: CliqueSpec = CliqueSpec()
     update_strategy: ComponentStrategy | None = None
     topology_constraint: object = None
-    resource_sharing: object = None
+    resource_sharing: tuple[SharingReference, ...] = ()
 
     @property
     def role_name(self) -> str:
@@ -159,7 +198,7 @@ class ScalingGroup(msgspec.Struct, frozen=True, rename="camel"):
     scale_config: AutoScaling | None = None
     update_strategy: ComponentStrategy | None = None
     topology_constraint: object = None
-    resource_sharing: object = None
+    resource_sharing: tuple[SharingReference, ...] = ()
 
 
 class HeadlessService(msgspec.Struct, frozen=True, rename="camel"):
@@ -174,8 +213,8 @@ class Template(msgspec.Struct, frozen=True, rename="camel", dict=True):
     priority_class_name: str = ""
     headless_service_config: HeadlessService = HeadlessService()
     topology_constraint: object = None
-    resource_claim_templates: object = None
-    resource_sharing: object = None
+    resource_claim_templates: tuple[ClaimTemplate, ...] = ()
+    resource_sharing: tuple[SharingReference, ...] = ()
 
     @cached_property
     def cliques_by_name(self) -> Mapping[str, Clique]:
@@ -185,6 +224,21 @@ class Template(msgspec.Struct, frozen=True, rename="camel", dict=True):
     def group_of(self) -> Mapping[str, ScalingGroup]:
         """By the name of a clique; standalone cliques are not in it."""
         return {name: group for group in self.scaling_groups for name in group.clique_names}
+
+    @cached_property
+    def claim_templates(self) -> Mapping[str, ClaimTemplate]:
+        return {template.name: template for template in self.resource_claim_templates}
+
+    @cached_property
+    def sharing(self) -> tuple[SharingReference, ...]:
+        """Of all levels."""
+        in_groups = (reference for group in self.scaling_groups for reference in group.resource_sharing)
+        in_cliques = (reference for clique in self.cliques for reference in clique.resource_sharing)
+        return (*self.resource_sharing, *in_groups, *in_cliques)
+
+    @cached_property
+    def needs_cluster_templates(self) -> bool:
+        return any(reference.name not in self.claim_templates for reference in self.sharing)
 
     @cached_property
     def standalone_cliques(self) -> tuple[Clique, ...]:
@@ -273,6 +327,9 @@ NESTED: dict[str, type[msgspec.Struct]] = {
     "autoScalingConfig": AutoScaling,
     "scaleConfig": AutoScaling,
     "headlessServiceConfig": HeadlessService,
+    "resourceClaimTemplates": ClaimTemplate,
+    "resourceSharing": SharingReference,
+    "filter": SharingFilter,
 }
 """Where fields of a newer API may stand. Strategies are not among them: there a wrong word is a wrong rollout."""
 

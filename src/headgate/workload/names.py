@@ -1,9 +1,13 @@
 """The names of everything that a set expands into. A name follows from indices alone, never from what exists."""
 
 from collections.abc import Container
+from typing import Literal
 
 from headgate.kernel import identifiers
 from headgate.kernel.identifiers import IdSource
+
+Level = Literal["set", "group", "clique"]
+"""Whose a claim is."""
 
 _SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 """Without vowels and look-alikes, so that no suffix spells a word or is misread."""
@@ -47,6 +51,24 @@ def scaled_gang(pcs: str, pcs_index: int, group: str, group_index: int, min_avai
 
 def autoscaler(target: str) -> str:
     return target
+
+
+def shared_claim(owner: str, template: str) -> str:
+    """Of a claim that all replicas of its owner share."""
+    return f"{owner}-all-{template}"
+
+
+def claim_of_replica(owner: str, index: int, template: str) -> str:
+    """Of a claim that one replica of its owner has."""
+    return f"{owner}-{index}-{template}"
+
+
+LEVELS: tuple[Level, ...] = ("set", "group", "clique")
+
+
+def claim_in_pod(level: Level, template: str) -> str:
+    """What a pod calls a claim that it shares: by whose it is, so that each level may share the same template."""
+    return f"{level}-{template}"
 
 
 def index_of_replica(pcs: str, name: str) -> int | None:

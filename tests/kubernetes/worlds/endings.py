@@ -16,10 +16,16 @@ from . import settled
 from .history import History
 from .stories import LEFT_ALONE
 
-_FILLED_IN = ("Pod", "Service", "CustomResourceDefinition", "HorizontalPodAutoscaler")
+_FILLED_IN = ("Pod", "Service", "CustomResourceDefinition", "HorizontalPodAutoscaler", "ResourceClaim")
 """Kinds in which a server writes more than it was given: of these only what we wrote is compared."""
 
-_OTHERS_STATUS = ("Service", "PodGang", "CustomResourceDefinition", "HorizontalPodAutoscaler")
+_OTHERS_STATUS = (
+    "Service",
+    "PodGang",
+    "CustomResourceDefinition",
+    "HorizontalPodAutoscaler",
+    "ResourceClaim",
+)
 """Kinds whose status is not the operator's: that of a gang is of a scheduler that knows gangs."""
 
 _UID = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")

@@ -27,6 +27,7 @@ from headgate.simulate.workloads import sets as simulated_sets
 from headgate.workload.controller import is_set
 from kube import ControlPlane
 
+from ..devices import of_class
 from ..support import DEFINITIONS, until
 from . import audit, quiet
 from .acting import Actor
@@ -40,6 +41,7 @@ _PRIORITY_CLASSES = ApiResource(
     "scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", is_namespaced=False
 )
 _HEARD_SECONDS = 60.0
+_DEVICES = 60
 PLAYED = frozenset(
     {"apply", "delete", "patch", "workload", "killPod", "endPod", "crash", "snapshot", "explain"}
 )
@@ -75,9 +77,12 @@ class LiveWorld:
 
     async def play(self, end: Instant) -> History:
         try:
-            await self._prepare()
-            await self._start_operator()
-            await self._play(end)
+            async with contextlib.AsyncExitStack() as devices:
+                for name in sorted(self._story.device_classes):
+                    await devices.enter_async_context(of_class(self._client, name, _DEVICES))
+                await self._prepare()
+                await self._start_operator()
+                await self._play(end)
         finally:
             await self._stop_operator()
             await self._operator_client.close()
@@ -96,6 +101,7 @@ class LiveWorld:
             watched += [(api_version, kind, "") for api_version, kind in graphs.WATCHED]
         if not self._story.kinds or ("grove.io/v1alpha1", "PodCliqueSet") in self._story.kinds:
             watched += workloads.WATCHED
+            watched += workloads.WATCHED_WHERE_SERVED if self._story.device_classes else ()
         for api_version, kind, labels in watched:
             self._watched.append((await self._actor.resource(api_version, kind), labels))
         for api_version, kind in self._story.unknown_kinds:

@@ -95,6 +95,8 @@ def _unrest(listed: list[list[Object]], watched: Watched, loops: Sequence[AnyLoo
                 return f"{item.kind} {item.name} is nobody's and not collected yet"
             if item.kind == "Pod" and _waits_for_a_node(item):
                 return f"pod {item.name} is not bound yet"
+            if item.kind == "ResourceClaim" and _is_given_back(item, every):
+                return f"the cluster has not noticed that nobody has claim {item.name} any more"
     return None
 
 
@@ -105,6 +107,11 @@ def _knows(loop: AnyLoop, resource: ApiResource, items: list[Object]) -> bool:
         if item.name != OF_EVERY_NAMESPACE
     }
     return known == {(item.uid, item.resource_version) for item in items}
+
+
+def _is_given_back(claim: Object, uids: set[str]) -> bool:
+    users = claim.status.get("reservedFor") or ()
+    return any(user["uid"] not in uids for user in users) or bool(claim.finalizers and not users)
 
 
 def _waits_for_a_node(item: Object) -> bool:

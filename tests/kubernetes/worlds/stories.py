@@ -38,6 +38,8 @@ class Story(msgspec.Struct, frozen=True):
     """Those of them that nobody has defined."""
     priority_classes: frozenset[str]
     """Those that somebody names; pods with a class that is not there are refused."""
+    device_classes: frozenset[str]
+    """Those of which somebody claims devices; pods that get none are not bound."""
 
 
 def load(name: str) -> Story:
@@ -69,11 +71,6 @@ def prepared(name: str, document: dict[str, Any]) -> Story:
     read = {**document, "metadata": {"name": document["metadata"]["name"]}}
     found = scenarios.read(read)
     cluster = msgspec.structs.replace(found.cluster, schedule=_AT_ONCE, collect=_AT_ONCE, binds="pods")
-    classes = frozenset(
-        each["priorityClassName"]
-        for each in _maps(document)
-        if isinstance(each.get("priorityClassName"), str)
-    )
     own, spoken_of = _kinds(document)
     return Story(
         name,
@@ -82,8 +79,13 @@ def prepared(name: str, document: dict[str, Any]) -> Story:
         mark,
         tuple(sorted(own | spoken_of)),
         tuple(sorted(each for each in spoken_of - own if mark in each[0])),
-        classes,
+        _texts(document, "priorityClassName"),
+        _texts(document, "deviceClassName"),
     )
+
+
+def _texts(document: dict[str, Any], key: str) -> frozenset[str]:
+    return frozenset(each[key] for each in _maps(document) if isinstance(each.get(key), str))
 
 
 def _kinds(document: dict[str, Any]) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:

@@ -50,6 +50,13 @@ BATCHES = {
         "workload/operators/partition-keeps-the-revision-of-the-dead",
         "workload/operators/paused",
     ),
+    "claims": (
+        "workload/claims/a-replica-is-recreated",
+        "workload/claims/deleted-claims-come-back",
+        "workload/claims/each-level-and-scope",
+        "workload/claims/scaled-out-and-in",
+        "workload/claims/filters",
+    ),
     "sets": (
         "workload/objects/deleted-set",
         "workload/refusals/defaults-with-a-warning",

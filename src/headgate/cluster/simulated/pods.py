@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from headgate.cluster.port import ObjectChange
+from headgate.cluster.simulated import claims
 from headgate.cluster.simulated.store import ObjectStore
 from headgate.kernel import instants
 from headgate.kernel.instants import Instant
@@ -36,6 +37,8 @@ class PodSeen(msgspec.Struct, eq=False):
     hostname: str
     template_hash: str
     created_at: Instant
+    claims: tuple[str, ...] = ()
+    """The ResourceClaims that it names."""
     scheduled_at: Instant | None = None
     ready_at: Instant | None = None
     """When it was ready for the first time."""
@@ -62,6 +65,7 @@ class PodSeen(msgspec.Struct, eq=False):
             "index": self.index,
             "revision": self.revision,
             "gang": self.gang,
+            "claims": list(self.claims),
             "createdAt": instants.show(self.created_at),
             "scheduledAt": _shown(self.scheduled_at),
             "readyAt": _shown(self.ready_at),
@@ -148,6 +152,7 @@ def read(item: Object, revision_number: RevisionNumbers) -> PodSeen:
         hostname=str(item.spec.get("hostname", "")),
         template_hash=own.get(labels.POD_TEMPLATE_HASH, ""),
         created_at=item.created_at,
+        claims=tuple(claims.named_by(item.spec)),
         ready_spans=[],
     )
 

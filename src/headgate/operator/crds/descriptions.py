@@ -39,7 +39,7 @@ OF_FIELDS: dict[str, dict[str, str]] = {
         "spec": "How many pods, and of what.",
         "updateStrategy": "How many of its pods are replaced at once, under RollingUpdate and outside of a group.",
         "topologyConstraint": "Where its pods have to be near each other, for schedulers that know it.",
-        "resourceSharing": "Devices that its pods have in common.",
+        "resourceSharing": "Devices that its pods have in common, or each of them has.",
     },
     "CliqueSpec": {
         "roleName": "What its pods do; unique in the set.",
@@ -65,6 +65,20 @@ OF_FIELDS: dict[str, dict[str, str]] = {
         "maxReplicas": "The most that the autoscaler may ask for.",
         "minReplicas": "The least that the autoscaler may ask for; replicas, if absent.",
         "metrics": "What it goes by, as in a HorizontalPodAutoscaler; 80% of the CPU that is asked for, if absent.",
+    },
+    "ClaimTemplate": {
+        "name": "Unique among the claim templates of the set.",
+        "templateSpec": "As the spec of a ResourceClaimTemplate in Kubernetes: the spec of a claim, and its metadata.",
+    },
+    "SharingReference": {
+        "name": "Of a claim template of the set, or else of a ResourceClaimTemplate of the cluster.",
+        "scope": "AllReplicas: all share one claim. PerReplica: each replica has one.",
+        "namespace": "Of a ResourceClaimTemplate of the cluster; that of the set if absent.",
+        "filter": "Who shares; everybody if absent.",
+    },
+    "SharingFilter": {
+        "childCliqueNames": "Pods of these cliques.",
+        "childScalingGroupNames": "Pods of these scaling groups; only where the set itself shares.",
     },
     "HeadlessService": {
         "publishNotReadyAddresses": "Whether names resolve before pods are ready.",

@@ -13,6 +13,7 @@ from headgate.operator.crds import graphs, workloads
 from headgate.operator.crds.kinds import CustomKind
 from headgate.operator.installation import settings
 from headgate.operator.installation.settings import Settings
+from headgate.workload import model
 
 Document = dict[str, Any]
 _API = "rbac.authorization.k8s.io/v1"
@@ -57,6 +58,8 @@ WORKLOADS: tuple[Permission, ...] = (
     Permission("", ("pods", "services"), MADE),
     Permission("apps", ("controllerrevisions",), MADE),
     Permission("autoscaling", ("horizontalpodautoscalers",), MADE),
+    Permission(model.CLAIM_GROUP, ("resourceclaims",), MADE),
+    Permission(model.CLAIM_GROUP, ("resourceclaimtemplates",), SEEN),
 )
 GRAPHS: tuple[Permission, ...] = (
     *_own(graphs.DEFINITION, (*SEEN, *EDITED), owns=True),

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from typing import Any
 
 from headgate.graph.controller import GraphPlan, is_definition
 from headgate.kernel.instants import Instant
 from headgate.kubernetes.client import Client
 from headgate.kubernetes.discovery import Discovery, UnknownKindError
+from headgate.kubernetes.errors import ApiError
 from headgate.kubernetes.fencing import FencedClient
 from headgate.kubernetes.lease import DeposedError, Election, Leadership
 from headgate.kubernetes.resources import ApiResource
@@ -31,9 +32,12 @@ from headgate.workload.plan.planner import WorkloadPlan
 logger = logging.getLogger(__name__)
 
 _LOOK_AGAIN_SECONDS = 5.0
+_LOOK_FOR_OPTIONAL_KINDS_SECONDS = 60.0
 
 
 Clock = Callable[[], Instant]
+_Watched = tuple[str, str, str]
+"""apiVersion, kind and label selector."""
 
 
 def wall_clock() -> Instant:
@@ -97,6 +101,7 @@ class Term:
         self._watches = [watches, graph_watches]
         for api_version, kind, labels in workloads.WATCHED:
             watches.start(await self._served(api_version, kind), labels)
+        absent = await self._watch_where_served(watches, workloads.WATCHED_WHERE_SERVED)
         for api_version, kind in graphs.WATCHED:
             graph_watches.start(await self._served(api_version, kind))
         await watches.listed()
@@ -114,7 +119,7 @@ class Term:
             self.loops = (loop, graph_loop)
             self.problem = None
             logger.info("all is listed; the controllers begin")
-            await first_end(loop.run(), graph_loop.run())
+            await first_end(loop.run(), graph_loop.run(), self._watch_later(watches, absent))
         finally:
             await ending.end([heard])
             await preparation.close()
@@ -127,6 +132,25 @@ class Term:
                 self.problem = f"{error}; `headgate operator manifests` prints what has to be installed"
                 logger.warning("%s", self.problem)
                 await asyncio.sleep(_LOOK_AGAIN_SECONDS)
+
+    async def _watch_where_served(self, watches: Watches, kinds: Iterable[_Watched]) -> list[_Watched]:
+        """Says which of them the cluster does not serve."""
+        absent: list[_Watched] = []
+        for api_version, kind, labels in kinds:
+            try:
+                watches.start(await self._discovery.find(api_version, kind), labels)
+            except UnknownKindError:
+                absent.append((api_version, kind, labels))
+        return absent
+
+    async def _watch_later(self, watches: Watches, absent: list[_Watched]) -> None:
+        """A cluster that is upgraded serves them one day; until the end of the term."""
+        while True:
+            await asyncio.sleep(_LOOK_FOR_OPTIONAL_KINDS_SECONDS)
+            try:
+                absent = await self._watch_where_served(watches, absent)
+            except ApiError as error:
+                logger.info("what the cluster serves is not told: %s", error)
 
     def _workload_loop(self, watches: Watches, feed: ObjectFeed) -> ControllerLoop[WorkloadPlan]:
         controller = workloads.controller()

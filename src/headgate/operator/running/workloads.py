@@ -6,7 +6,7 @@ import functools
 
 from headgate.kernel.identifiers import NamedIds
 from headgate.operator.crds import workloads as kinds
-from headgate.workload import labels
+from headgate.workload import labels, model
 from headgate.workload.controller import WorkloadController
 from headgate.workload.expand import autoscalers, revisions
 from headgate.workload.plan import planner
@@ -25,6 +25,12 @@ WATCHED: tuple[tuple[str, str, str], ...] = (
 )
 """By apiVersion, kind and label selector, owners before what they own. Of kinds that everybody has, only what carries
 the mark of a set is listed: a pod that loses the mark is not the set's any more, as with other controllers."""
+
+WATCHED_WHERE_SERVED: tuple[tuple[str, str, str], ...] = (
+    (model.CLAIM_API_VERSION, model.CLAIM_KIND, f"{labels.MANAGED_BY}={labels.MANAGER}"),
+    (model.CLAIM_API_VERSION, model.CLAIM_TEMPLATE_KIND, ""),
+)
+"""What only sets that share devices need, and not every cluster has. Templates are everybody's."""
 
 
 def controller() -> WorkloadController[WorkloadPlan]:

@@ -7,6 +7,7 @@ from typing import Any
 from headgate.cluster.simulated import matching, object_documents
 from headgate.cluster.simulated.agenda import Agenda
 from headgate.cluster.simulated.behaviors import Behaviors, Statuses
+from headgate.cluster.simulated.claims import ClaimProtection
 from headgate.cluster.simulated.driver import ControllerDriver
 from headgate.cluster.simulated.garbage import Collector
 from headgate.cluster.simulated.kubelet import Kubelet
@@ -75,6 +76,7 @@ class ClusterPart:
             cluster.terminate.microseconds,
             orders_startup=not self._is_bound_pod_by_pod,
         )
+        ClaimProtection(self.store, self.agenda)
         Collector(self.store, self.agenda, cluster.collect.microseconds)
         self._statuses = Statuses(self.store, self.agenda, behaviors)
         self.record = ClusterRecord(self.store, self._statuses)

@@ -149,8 +149,11 @@ class Workloads:
         return self._store.get(request)
 
     def parts_of(self, request: Key) -> tuple[Object, ...]:
+        """And the claim templates that it refers to."""
         family = Family()
-        return tuple(item for item in self._store if not is_set(item) and family.set_of(item) == request)
+        found = [item for item in self._store if not is_set(item) and family.set_of(item) == request]
+        of = self._store.get(request)
+        return (*found, *(controller.claim_templates(of, self._store.get) if of is not None else ()))
 
     def holds(self, item: Object) -> Iterator[str]:
         """Why somebody wants the set to stay as it is."""

@@ -3,12 +3,12 @@
 Names follow from indices, and a set may be scaled at any time, so an index counts as every number.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from headgate.kernel.objects import Object
 from headgate.kernel.problems import Rejected
 from headgate.workload import model
-from headgate.workload.model import PodCliqueSet
+from headgate.workload.model import PodCliqueSet, SharingReference
 
 _ANY_INDEX = "#"
 Pattern = tuple[str, tuple[str, ...]]
@@ -67,6 +67,38 @@ def _patterns(pcs: PodCliqueSet) -> Iterator[Pattern]:
         yield model.GANG_KIND, (*in_group, _ANY_INDEX)
         for name in group.clique_names:
             yield model.CLIQUE_KIND, (*in_group, _ANY_INDEX, *name.split("-"))
+    for _, parts in _claims(pcs):
+        yield model.CLAIM_KIND, parts
+
+
+def repeated_claim(pcs: PodCliqueSet) -> tuple[str, str] | None:
+    """Two references of one set that would give a claim of the same name, by where they stand."""
+    known = list(_claims(pcs))
+    for index, (place, parts) in enumerate(known):
+        for other, its in known[:index]:
+            if _can_be_equal(parts, its):
+                return place, other
+    return None
+
+
+def _claims(pcs: PodCliqueSet) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Where the reference stands, and the parts of the name."""
+    template, own = pcs.template, tuple(pcs.name.split("-"))
+    owners: list[tuple[str, tuple[str, ...], Sequence[SharingReference]]] = [
+        ("spec.template", own, template.resource_sharing)
+    ]
+    for position, group in enumerate(template.scaling_groups):
+        in_group = (*own, _ANY_INDEX, *group.name.split("-"))
+        owners.append((f"spec.template.podCliqueScalingGroups[{position}]", in_group, group.resource_sharing))
+    for position, clique in enumerate(template.cliques):
+        group_of = template.group_of.get(clique.name)
+        above = (_ANY_INDEX, *group_of.name.split("-"), _ANY_INDEX) if group_of else (_ANY_INDEX,)
+        in_clique = (*own, *above, *clique.name.split("-"))
+        owners.append((f"spec.template.cliques[{position}]", in_clique, clique.resource_sharing))
+    for place, parts, references in owners:
+        for index, reference in enumerate(references):
+            scope = _ANY_INDEX if reference.is_for_each else "all"
+            yield f"{place}.resourceSharing[{index}]", (*parts, scope, *reference.name.split("-"))
 
 
 def _can_be_equal(one: tuple[str, ...], two: tuple[str, ...]) -> bool:

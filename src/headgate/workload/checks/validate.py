@@ -68,9 +68,15 @@ def _check_size(seen: view.DocumentView, spec: model.Spec) -> None:
 
 
 def _check_names(seen: view.DocumentView, item: Object, others: Iterable[Object]) -> None:
-    taken = collisions.first_taken(model.read(item), others)
+    pcs = model.read(item)
+    taken = collisions.first_taken(pcs, others)
     if taken is not None:
         seen.refuse("metadata.name", f'is "{item.name}"; {collisions.sentence(*taken)}')
+    repeated = collisions.repeated_claim(pcs)
+    if repeated is not None:
+        seen.refuse(
+            f"{repeated[0]}.name", f"gives a claim the name of one that {repeated[1]} gives; choose another"
+        )
 
 
 def _check_kind(seen: view.DocumentView, item: Object) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from headgate.kernel.identifiers import IdSource
 from headgate.kernel.objects import Object, OwnerReference
 from headgate.workload import labels, model, names
-from headgate.workload.expand import gangs, revisions, startup
+from headgate.workload.expand import gangs, pod_claims, revisions, startup
 from headgate.workload.expand.gangs import Gang, Membership
 from headgate.workload.expand.revisions import Revision
 from headgate.workload.model import Clique, PodCliqueSet, ScalingGroup
@@ -185,7 +185,10 @@ def pods(
 
     `taken` holds the names that no new pod may have.
     """
+    claims = pod_claims.of_clique(pcs, clique_object)
     shared = _shared_pod_spec(pcs, clique_object)
+    if claims:
+        shared = pod_claims.with_names(shared, claims)
     owner = (owned_by(clique_object),)
     inherited = {**clique_object.labels, labels.POD_CLIQUE: clique_object.name}
     origin = _origin(clique_object, first_hashes)
@@ -194,6 +197,9 @@ def pods(
     for index in indices:
         name = names.pod(clique_object.name, index, ids, origin, _Either(taken, new_names))
         new_names.add(name)
+        spec = {**shared, "hostname": names.hostname(clique_object.name, index)}
+        if claims:
+            spec["resourceClaims"] = pod_claims.of_pod(shared, claims, index)
         found.append(
             Object(
                 api_version="v1",
@@ -203,7 +209,7 @@ def pods(
                 labels={**inherited, labels.POD_INDEX: str(index)},
                 annotations=clique_object.annotations,
                 owners=owner,
-                spec={**shared, "hostname": names.hostname(clique_object.name, index)},
+                spec=spec,
             )
         )
     return tuple(found)

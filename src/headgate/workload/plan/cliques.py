@@ -10,7 +10,7 @@ from headgate.kernel.objects import Object
 from headgate.kernel.units import Unit
 from headgate.workload import labels
 from headgate.workload.expand import expansion as expand
-from headgate.workload.plan import observed
+from headgate.workload.plan import claims, observed
 from headgate.workload.plan.situation import Situation
 
 replace = msgspec.structs.replace
@@ -35,6 +35,7 @@ def plan(
     `sources` knows better. Says which pods the update took."""
     wanted = item.labels.get(labels.POD_TEMPLATE_HASH, "")
     _sweep(situation, clique)
+    claims.of_clique(situation, clique, item, rules.limits.replicas)
     if clique.is_settled(rules.limits.replicas) and clique.has_only(wanted):
         return []
     units = _units(clique, wanted)
@@ -47,7 +48,8 @@ def plan(
         is_surge = rules.keeps_surge and unit.index < rules.limits.ceiling
         situation.writes.delete_pod(pods[unit.index], "surge is over" if is_surge else "scale-in")
     if step.create:
-        _create(situation, clique, step.create, sources or (lambda _: item))
+        ready = claims.ready_indices(situation, clique, item, step.create)
+        _create(situation, clique, ready, sources or (lambda _: item))
     return replaced
 
 

@@ -10,6 +10,7 @@ from headgate.workload.plan import (
     belongings,
     child_status,
     children,
+    claims,
     cliques,
     gang_upkeep,
     groups,
@@ -27,6 +28,7 @@ def plan(situation: Situation, index: int) -> None:
     replica = situation.tree.replicas.get(index) or _empty(situation, index)
     wanted = _wanted(situation, index, replica)
     children.keep_service(situation, replica)
+    claims.of_replica(situation, index)
     for template in situation.pcs.template.standalone_cliques:
         _standalone(situation, index, replica.cliques[template.name], template, wanted)
     staying: dict[str, set[int]] = {}

@@ -11,7 +11,7 @@ from headgate.workload import labels, model
 from headgate.workload.expand import expansion as expand
 from headgate.workload.expand.revisions import Revision
 from headgate.workload.model import ScalingGroup
-from headgate.workload.plan import child_status, children, cliques, conditions, observed, origins
+from headgate.workload.plan import child_status, children, claims, cliques, conditions, observed, origins
 from headgate.workload.plan.cliques import Rules
 from headgate.workload.plan.origins import Origins
 from headgate.workload.plan.situation import Situation
@@ -30,6 +30,7 @@ def plan(
 ) -> set[int]:
     """Says which replicas there are to be after this pass. `is_moved_in_place`: member cliques take over the wanted
     revision and leave their pods to whoever deletes them."""
+    claims.of_group(situation, group, template, item, rules.limits.replicas)
     units = [
         Unit(
             index=replica.index,

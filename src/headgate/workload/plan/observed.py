@@ -191,6 +191,10 @@ class Tree(msgspec.Struct):
     replicas: dict[int, ObservedReplica]
     revisions: dict[str, Revision]
     revision_objects: dict[str, Object]
+    claims: dict[str, Object]
+    """By name; those of a replica are among its objects, too."""
+    claim_templates: dict[tuple[str, str], Object]
+    """Those of the cluster that the set refers to, by namespace and name. They are not the set's."""
 
 
 def read(pcs: PodCliqueSet, items: Sequence[Object]) -> Tree:
@@ -199,6 +203,8 @@ def read(pcs: PodCliqueSet, items: Sequence[Object]) -> Tree:
     revision_objects: dict[str, Object] = {}
     known: dict[str, Revision] = {}
     items_of_cliques: list[Object] = []
+    claims: dict[str, Object] = {}
+    claim_templates: dict[tuple[str, str], Object] = {}
     prefix = f"{pcs.name}-"
     for item in items:
         kind = item.kind
@@ -214,9 +220,13 @@ def read(pcs: PodCliqueSet, items: Sequence[Object]) -> Tree:
             if revision is not None:
                 known[revision.hash] = revision
                 revision_objects[revision.hash] = item
+        elif kind == model.CLAIM_TEMPLATE_KIND:
+            claim_templates[item.namespace, item.name] = item
         elif kind != model.KIND:
             if kind == model.CLIQUE_KIND:
                 items_of_cliques.append(item)
+            elif kind == model.CLAIM_KIND:
+                claims[item.name] = item
             index = replica_index(item)
             if index is None or not f"{item.name}-".startswith(f"{prefix}{index}-"):
                 by_name = names.index_of_replica(pcs.name, item.name)
@@ -233,7 +243,7 @@ def read(pcs: PodCliqueSet, items: Sequence[Object]) -> Tree:
         for index, objects in sorted(by_replica.items())
     }
     _place_strays(replicas, pods)
-    return Tree(replicas, known, revision_objects)
+    return Tree(replicas, known, revision_objects, claims, claim_templates)
 
 
 def _revision(item: Object) -> Revision | None:
@@ -283,7 +293,7 @@ def _replica(
         name = names.scaling_group(pcs.name, index, group.name)
         group_object = group_objects.get(name)
         state = ObservedGroup(name, group.name, group.min_available, group_object)
-        state.is_going = group_object is not None and _is_leaving(group_object, pcs.uid)
+        state.is_going = group_object is not None and is_leaving(group_object, pcs.uid)
         owner = group_object.uid if group_object is not None and not state.is_going else ""
         members = pcs.template.members(group)
         for group_index in sorted(group_indices.get(name, ())):
@@ -347,7 +357,7 @@ def _clique(
 ) -> Clique:
     item = objects.pop(name, None)
     clique = Clique(name, clique_name, min_available, item)
-    clique.is_going = item is not None and _is_leaving(item, owner)
+    clique.is_going = item is not None and is_leaving(item, owner)
     uid = item.uid if item is not None and not clique.is_going else ""
     _add_pods(clique, pods.pop(name, ()), uid)
     return clique
@@ -406,7 +416,7 @@ def _index_of(item: Object) -> int:
     return NO_INDEX if index is None else index
 
 
-def _is_leaving(item: Object, owner: str) -> bool:
+def is_leaving(item: Object, owner: str) -> bool:
     return item.deleted_at is not None or (bool(item.owners) and item.owners[0].uid != owner)
 
 

@@ -20,6 +20,7 @@ from headgate.workload.checks import collisions
 from headgate.workload.expand import revisions, startup
 from headgate.workload.plan import (
     children,
+    claims,
     history,
     observed,
     persisted_state,
@@ -57,8 +58,8 @@ def plan(
     *,
     is_bound_pod_by_pod: bool = False,
 ) -> WorkloadPlan:
-    """`observed`: every object that carries the set's label, those on their way out included. `sets`: the other sets
-    of its namespace. `remembered` makes a pass quick and changes nothing. `is_bound_pod_by_pod`: the cluster's own
+    """`observed`: every object that carries the set's label, those on their way out included, and the claim templates
+    that it refers to. `sets`: the other sets of its namespace. `remembered` makes a pass quick and changes nothing. `is_bound_pod_by_pod`: the cluster's own
     scheduler knows no gangs."""
     if pcs.deleted_at is not None:
         return _delete_all(pcs, observed)
@@ -70,8 +71,10 @@ def plan(
         situation.gates_startup = is_bound_pod_by_pod and startup.is_gated(situation.pcs)
     except Rejected as rejected:
         return _misconfigured(pcs, rejected, now)
+    claims.of_set(situation)
     termination.plan(situation)
     replicas.plan(situation)
+    claims.sweep(situation)
     history.prune(situation)
     found = stuck.find(situation)
     status = set_status.of(situation, found)
@@ -167,6 +170,6 @@ def _delete_all(pcs: Object, items: Sequence[Object]) -> WorkloadPlan:
     """The set is being deleted, and all that carries its label with it."""
     writes = Writes()
     for item in items:
-        if item.kind != model.KIND:
+        if item.kind not in (model.KIND, model.CLAIM_TEMPLATE_KIND):
             writes.delete(item, "the set is deleted")
     return WorkloadPlan(writes.in_order(()), pcs.status)

@@ -45,6 +45,8 @@ def of(situation: Situation, stuck: tuple[Stuck, ...]) -> dict[str, Any]:
         Condition(conditions.AVAILABLE, *_available(len(available), replicas)),
         Condition(conditions.PROGRESSING, *_progressing(situation, stuck)),
     ]
+    if situation.pcs.template.needs_cluster_templates:
+        found.append(Condition(conditions.TEMPLATES_FOUND, *_templates_found(situation)))
     status["conditions"] = documents(found, before, situation.pcs.generation, situation.now)
     status["replicaRevisions"] = persisted_state.write_records(known.records)
     return status
@@ -62,6 +64,16 @@ def _available(available: int, replicas: int) -> tuple[Truth, Reason, str]:
     if available == replicas:
         return "True", Reason.ALL_REPLICAS_AVAILABLE, message
     return "False", Reason.REPLICAS_UNAVAILABLE, message
+
+
+def _templates_found(situation: Situation) -> tuple[Truth, Reason, str]:
+    waits = situation.claims_waited_for.values()
+    missing = dict.fromkeys(
+        f"{wait.message}; {wait.help}" for wait in waits if wait.reason is Reason.AWAITING_DEPENDENCY
+    )
+    if missing:
+        return "False", Reason.AWAITING_DEPENDENCY, "; ".join(missing)
+    return "True", Reason.RESOLVED, "every claim has been made, or can be"
 
 
 def _progressing(situation: Situation, stuck: tuple[Stuck, ...]) -> tuple[Truth, Reason, str]:

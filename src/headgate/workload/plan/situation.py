@@ -44,6 +44,8 @@ class Writes(msgspec.Struct):
     updates: dict[Key, Action] = {}
     """One for each object: what is put back may be moved on in the same pass."""
     statuses: list[Action] = []
+    claims: list[Action] = []
+    """Before the pods that use them."""
     creates: list[Action] = []
     gangs: list[Action] = []
     gates: list[Action] = []
@@ -91,12 +93,22 @@ class Writes(msgspec.Struct):
             *first,
             *self.updates.values(),
             *self.statuses,
+            *self.claims,
             *self.creates,
             *self.gangs,
             *self.gates,
             *self.unavailable_deletes,
             *self.deletes,
         )
+
+
+class ClaimWait(msgspec.Struct, frozen=True):
+    """Why a ResourceClaim cannot be used now."""
+
+    reason: Reason
+    since: Instant
+    message: str
+    help: str
 
 
 class Situation(msgspec.Struct):
@@ -116,6 +128,12 @@ class Situation(msgspec.Struct):
     events: list[Announcement] = []
     gates_startup: bool = False
     """Whether gates hold the order in which cliques start, too."""
+    kept_claims: set[str] = set()
+    """The names of all ResourceClaims that there are to be, as far as the pass has come."""
+    claims_waited_for: dict[str, ClaimWait] = {}
+    """Those of them that no new pod may use yet."""
+    pods_held_back: dict[str, int] = {}
+    """How many pods are not made yet, by the first claim that they wait for."""
 
     @property
     def strategy(self) -> str:

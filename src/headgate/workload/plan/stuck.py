@@ -10,7 +10,7 @@ from headgate.kernel.conditions import refusal
 from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
 from headgate.workload import labels
-from headgate.workload.plan import gang_upkeep, observed
+from headgate.workload.plan import claims, gang_upkeep, observed
 from headgate.workload.plan.situation import Situation
 
 MOST_LISTED = 50
@@ -31,7 +31,7 @@ class Stuck(msgspec.Struct, frozen=True):
 
 
 def find(situation: Situation) -> tuple[Stuck, ...]:
-    return tuple(islice(chain(_refused(situation), _all(situation)), MOST_LISTED))
+    return tuple(islice(chain(_refused(situation), _lacking_claims(situation), _all(situation)), MOST_LISTED))
 
 
 def _refused(situation: Situation) -> Iterator[Stuck]:
@@ -45,6 +45,12 @@ def _refused(situation: Situation) -> Iterator[Stuck]:
             f"the server refuses {found.message}",
             "make room for it, or correct the set; it is tried again by itself",
         )
+
+
+def _lacking_claims(situation: Situation) -> Iterator[Stuck]:
+    for name, count, wait in claims.waits(situation):
+        held = f"; {count} {'pod waits' if count == 1 else 'pods wait'} for it" if count else ""
+        yield Stuck(f"claim {name}", wait.reason, wait.since, f"{wait.message}{held}", wait.help)
 
 
 def _all(situation: Situation) -> Iterator[Stuck]:
