@@ -23,7 +23,7 @@ def try_to_join(state: State, site: Site, group: Group, now: Instant, blockers: 
         or _waits_for_a_bad_one(state, host, group)
     ):
         return False
-    for one in readiness.moment_verdicts(state, group, readiness.runners(state, site, group), now):
+    for one in readiness.joining_verdicts(state, site, host, group, now):
         if not one.is_allowed and one.kind != "freeze":
             blockers.add(one)
             return False

@@ -90,6 +90,28 @@ def verdicts_of(state: State, site: Site, group: Group, now: Instant) -> Iterato
         yield from ordering.verdicts_outside(state, site, group, target, version, now)
 
 
+def joining_verdicts(
+    state: State, site: Site, host: Group, group: Group, now: Instant
+) -> Iterator[GateResult]:
+    """Of a group that joins another one, which has prepared the resource: every gate of its start but its turn."""
+    running = runners(state, site, group)
+    yield from _denied_members(state, site, group, now)
+    if not group.without_window:
+        yield from _stops(state, running, now)
+    yield from moment_verdicts(state, group, running, now)
+    for target, version in running:
+        yield from ordering.verdicts_outside(state, site, host, target, version, now)
+
+
+def _stops(state: State, running: list[Runner], now: Instant) -> Iterator[GateResult]:
+    """Lines of the members' versions that failures have stopped."""
+    for target, version in running:
+        for rule in target.rules.of(GradualRollout):
+            stopped = gates.rollout_stopped(state, rule, version, target)
+            if stopped is not None and gates.skipped(state, rule, version, target, now) is None:
+                yield stopped
+
+
 def _own_jobs(state: State, site: Site, group: Group) -> Iterator[GateResult]:
     """Jobs from before the bracket, or of other cycles: nothing is prepared beside them."""
     for member in group.members:
@@ -140,8 +162,6 @@ def rollout_verdicts(
     for target, version in running:
         for rule in target.rules.of(GradualRollout):
             shared = rollouts.is_shared_by_bracket(rule, site)
-            if not shared and _is_hook(group, target):
-                continue
             skip = gates.skipped(state, rule, version, target, now)
             if skip is not None:
                 yield skip
@@ -150,6 +170,11 @@ def rollout_verdicts(
             stopped = gates.rollout_stopped(state, rule, version, target)
             if stopped is not None:
                 yield stopped
+            if not shared and _is_hook(group, target):
+                if stopped is None and rule.spec.stop_after_failures is not None:
+                    verdict = decisions.allowed("a hook has no turn of its own, and the line is not stopped")
+                    yield GateResult(rule, rule.kind, verdict, gates.stop_wakes(rule, version))
+                continue
             if shared and rule.id in asked:
                 continue
             asked.add(rule.id)

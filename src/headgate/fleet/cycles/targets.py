@@ -5,8 +5,7 @@ To look at a target starts nothing: what it would start goes to `admission`, whi
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 import msgspec
 
@@ -131,7 +130,7 @@ def paused_retry(state: State, target: Target) -> VersionNode | None:
 
 
 def contenders(state: State, target: Target, on_flaw: OnFlaw | None = None) -> Iterator[VersionNode]:
-    """Candidates newest first, down to what is deployed; nothing below a version that was rolled back here.
+    """Candidates newest first, down to what is deployed; nothing between a version that was rolled back here and that.
 
     Below one that was rejected and goes back comes first what ran here before it, also if something newer was put back
     or failed here: who rejected it wants it gone, whatever else is bad.
@@ -141,10 +140,18 @@ def contenders(state: State, target: Target, on_flaw: OnFlaw | None = None) -> I
     if deployed is not None and deployed.goes_back:
         good = (version for version in found if not is_barred(state, target, version))
         return _with_rollback_version(state, target, deployed, good)
-    rolled_back = target.record.rolled_back
-    if rolled_back:
-        found = itertools.takewhile(lambda version: version.id not in rolled_back, found)
-    return found
+    return _without_rolled_back(found, target.record.rolled_back, deployed)
+
+
+def _without_rolled_back(
+    found: Iterator[VersionNode], rolled_back: Container[str], deployed: VersionNode | None
+) -> Iterator[VersionNode]:
+    """What runs is among them all the same: its values may change."""
+    is_below = False
+    for version in found:
+        is_below = is_below or version.id in rolled_back
+        if not is_below or (version is deployed and version.id not in rolled_back):
+            yield version
 
 
 def _with_rollback_version(

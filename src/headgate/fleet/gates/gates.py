@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from headgate.fleet.gates import items
+from headgate.fleet.model.records import Breaker
 from headgate.fleet.rules import (
     allowances,
     approval,
@@ -309,14 +310,25 @@ def parts_of_scope(scope: str) -> tuple[str | None, str | None]:
 def rollout_stopped(
     state: State, rule: BoundRule[GradualRollout], version: VersionNode, target: Target
 ) -> GateResult | None:
-    """Until a person decides; who orders an attempt on this one target has decided for it."""
-    breaker = state.breakers.get((rule.id, version.id))
-    if breaker is None or breaker.stopped_at is None or rule.spec.stop_after_failures is None:
+    """Until a person decides. Who lets it be tried again where it failed has decided for that target."""
+    breaker, most = state.breakers.get((rule.id, version.id)), rule.spec.stop_after_failures
+    if breaker is None or most is None or _may_try_again(target, version, breaker):
         return None
-    if target.record.ordered is not None:
+    if breaker.stopped_at is None and len(breaker.failed) < most:
         return None
-    verdict = gradual_rollout.stopped(list(breaker.failed), breaker.stopped_at)
+    verdict = gradual_rollout.stopped(
+        list(breaker.failed), breaker.stopped_at or max(breaker.failed.values())
+    )
     return GateResult(rule, rule.kind, verdict, (wakes.breaker(rule.id, version.id),))
+
+
+def _may_try_again(target: Target, version: VersionNode, breaker: Breaker) -> bool:
+    """What failed or was put back is barred until a person retries it; what runs is not started but repeated."""
+    record = target.record
+    if record.deployed == version.id:
+        return True
+    is_barred = version.id in record.failures or version.id in record.rolled_back
+    return target.name in breaker.failed and not is_barred
 
 
 def stop_wakes(rule: BoundRule[GradualRollout], *versions: VersionNode) -> tuple[Wake, ...]:
