@@ -85,7 +85,7 @@ def verdicts_of(state: State, site: Site, group: Group, now: Instant) -> Iterato
     yield from _denied_members(state, site, group, now)
     if not group.without_window:
         yield from rollout_verdicts(state, site, group, running, now)
-    yield from moment_verdicts(state, group, running, now)
+    yield from moment_verdicts(state, site, group, running, now)
     for target, version in running:
         yield from ordering.verdicts_outside(state, site, group, target, version, now)
 
@@ -98,7 +98,7 @@ def joining_verdicts(
     yield from _denied_members(state, site, group, now)
     if not group.without_window:
         yield from _stops(state, running, now)
-    yield from moment_verdicts(state, group, running, now)
+    yield from moment_verdicts(state, site, group, running, now)
     for target, version in running:
         yield from ordering.verdicts_outside(state, site, host, target, version, now)
 
@@ -135,15 +135,21 @@ def _denied_members(state: State, site: Site, group: Group, now: Instant) -> Ite
                 yield GateResult(one.rule, one.kind, decisions.denied(Reason.REJECTED, said), one.wakes)
 
 
-def moment_verdicts(state: State, group: Group, running: list[Runner], now: Instant) -> Iterator[GateResult]:
+def moment_verdicts(
+    state: State, site: Site, group: Group, running: list[Runner], now: Instant
+) -> Iterator[GateResult]:
     """Every member that will run must pass; what several are told alike is said once.
 
-    Gates are not asked about hooks: a hook changes with its next cycle, whatever the rollout is about.
+    Gates are not asked about hooks: a hook changes with its next cycle, whatever the rollout is about. A cycle that only
+    goes back is held neither by a gate nor by a budget that was spent: it is the repair.
     """
+    waived = ("gate", "failureBudget") if _only_goes_back(site, group) else ()
     said: set[tuple[str, str]] = set()
     for target, version in running:
         for one in gates.of_moment(state, target, version, now):
-            if one is gates.NOT_FROZEN or (one.kind == "gate" and _is_hook(group, target)):
+            if one is gates.NOT_FROZEN or one.kind in waived:
+                continue
+            if one.kind == "gate" and _is_hook(group, target):
                 continue
             key = (one.rule.id if one.rule is not None else one.kind, one.verdict.message)
             if one.kind == "gate" or key not in said:
@@ -232,6 +238,12 @@ def is_repair(site: Site, group: Group) -> bool:
         (group.without_window and _is_ordered(member)) or member.version in ways_back
         for member in group.members
     )
+
+
+def _only_goes_back(site: Site, group: Group) -> bool:
+    ways_back = {to for _, to in site.record.backs.values()}
+    ahead = [one for one in group.members if one.role == "member" and one.state in ("waiting", "retrying")]
+    return bool(ahead) and all(one.kind == "rollback" or one.version in ways_back for one in ahead)
 
 
 def _is_ordered(member: Member) -> bool:
