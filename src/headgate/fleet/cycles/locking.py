@@ -10,6 +10,9 @@ from headgate.fleet.cycles.targets import has_failed
 from headgate.fleet.gates import gates
 from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.model.records import Group, GroupStatus, JobKind, Member
+from headgate.fleet.rules.failure_budget import FailureBudget
+from headgate.fleet.rules.gate import Gate
+from headgate.fleet.rules.gradual_rollout import GradualRollout
 from headgate.fleet.state import candidates, rollbacks, variables, wakes
 from headgate.fleet.state.state import State
 from headgate.fleet.state.units import Site, Target, VersionNode
@@ -101,7 +104,8 @@ def lock(
     *,
     own_cycle: OwnCycle | None = None,
 ) -> None:
-    """Fixes membership and versions; a waiting group gives way and hands over its locks and its clock."""
+    """Fixes membership and versions; a waiting group gives way and hands over its locks and its clock. What a person has
+    ordered does not wait for those: they count as never locked here, and become new again."""
     superseded = site.waiting
     ready_at = now
     group.members = [
@@ -109,7 +113,11 @@ def lock(
         for name, target in sorted(site.members.items())
         if site.is_home_of(target)
     ]
-    if superseded is not None:
+    if superseded is not None and _is_ordered(group) and not superseded.without_window:
+        for old in superseded.members:
+            if old.kind == "deploy" and old.state == "waiting":
+                unlock(state, site, old)
+    elif superseded is not None:
         _carry_over(state, site, superseded, group)
         clock_start = superseded.clock_start if superseded.clock_start is not None else clock_start
         ready_at = superseded.ready_at or now
@@ -132,6 +140,26 @@ def lock(
     if superseded is not None:
         end_unstarted(state, superseded, "superseded", f"superseded by {group.id}", now)
     state.group_changed(group, "ready", now)
+
+
+def ordered_ahead(site: Site) -> Group | None:
+    """What a person has ordered goes first. Where something new would have a turn, a gate or a budget to wait for, that
+    waits until the order has started; elsewhere they share a cycle."""
+    waiting = site.waiting
+    if waiting is None or not _is_ordered(waiting):
+        return None
+    holds = any(
+        target.rules.of(kind)
+        for target in site.members.values()
+        for kind in (GradualRollout, FailureBudget, Gate)
+    )
+    return waiting if holds else None
+
+
+def _is_ordered(group: Group) -> bool:
+    """Whether it goes back or deploys again as a person has ordered, which is no more than these members."""
+    kinds = {member.kind for member in group.members if member.role == "member" and member.state == "waiting"}
+    return group.without_window and not kinds.isdisjoint({"rollback", "redeploy"})
 
 
 def _note_lock(state: State, site: Site, name: str, version: VersionNode) -> None:

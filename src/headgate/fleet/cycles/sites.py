@@ -127,6 +127,9 @@ def _collect(state: State, site: Site, now: Instant, blockers: Blockers) -> bool
             locking.end_unstarted(state, group, "aborted", "every new version was withdrawn", now)
             _requeue(state, site)
         return False
+    if locking.ordered_ahead(site) is not None:
+        blockers.hold(Reason.AWAITING_CYCLE)
+        return False
     if group is None:
         opened_at = collecting.opening(state, site, fresh, now, blockers)
         if opened_at is None:

@@ -16,7 +16,13 @@ from headgate.kernel.instants import Instant
 
 
 def of_window(state: State, site: Site, now: Instant) -> GateResult:
-    group = site.collecting
+    group, ordered = site.collecting, locking.ordered_ahead(site)
+    if ordered is not None:
+        verdict = decisions.pending(
+            Reason.AWAITING_CYCLE,
+            f"waits until group {ordered.id} has started, which a person has ordered: it goes first",
+        )
+        return GateResult(site.rule, "deploymentBracket", verdict)
     if group is None:
         verdict = decisions.pending(
             Reason.COLLECTING, "no collection window is open yet: no new version has passed its gates"
