@@ -104,8 +104,8 @@ def lock(
     *,
     own_cycle: OwnCycle | None = None,
 ) -> None:
-    """Fixes membership and versions; a waiting group gives way and hands over its locks and its clock. What a person has
-    ordered does not wait for those: they count as never locked here, and become new again."""
+    """Fixes membership and versions; a waiting group gives way and hands over its locks and its clock. Where they would hold
+    what a person has ordered, they count as never locked here instead, and become new again."""
     superseded = site.waiting
     ready_at = now
     group.members = [
@@ -113,7 +113,7 @@ def lock(
         for name, target in sorted(site.members.items())
         if site.is_home_of(target)
     ]
-    if superseded is not None and _is_ordered(group) and not superseded.without_window:
+    if superseded is not None and _goes_alone(site, group) and not superseded.without_window:
         for old in superseded.members:
             if old.kind == "deploy" and old.state == "waiting":
                 unlock(state, site, old)
@@ -143,17 +143,19 @@ def lock(
 
 
 def ordered_ahead(site: Site) -> Group | None:
-    """What a person has ordered goes first. Where something new would have a turn, a gate or a budget to wait for, that
-    waits until the order has started; elsewhere they share a cycle."""
+    """The waiting group, if what is new waits until it has started."""
     waiting = site.waiting
-    if waiting is None or not _is_ordered(waiting):
-        return None
-    holds = any(
+    return waiting if waiting is not None and _goes_alone(site, waiting) else None
+
+
+def _goes_alone(site: Site, group: Group) -> bool:
+    """What a person has ordered goes first. Where something new would have a turn, a gate or a budget to wait for, they do
+    not share a cycle."""
+    return _is_ordered(group) and any(
         target.rules.of(kind)
         for target in site.members.values()
         for kind in (GradualRollout, FailureBudget, Gate)
     )
-    return waiting if holds else None
 
 
 def _is_ordered(group: Group) -> bool:
