@@ -213,7 +213,9 @@ def _carry_over(state: State, site: Site, superseded: Group, group: Group) -> No
         takes_it = member is not None and (
             member.state == "unchanged" or member.kind in ("redeploy", "variable")
         )
-        is_kept = version is not None and version.is_ready and old.kind in ("deploy", "variable", "rollback")
+        is_ordered = old.kind == "redeploy" and superseded.without_window
+        is_of_use = is_ordered or old.kind in ("deploy", "variable", "rollback")
+        is_kept = version is not None and version.is_ready and is_of_use
         if member is not None and takes_it and is_kept:
             member.version = old.version
             member.locked_at = old.locked_at

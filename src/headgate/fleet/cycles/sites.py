@@ -230,11 +230,11 @@ def _start_of_waiting_group(state: State, site: Site, now: Instant, blockers: Bl
 
 
 def _has_changes(state: State, site: Site, group: Group) -> bool:
-    """Whether a member would run something that it does not run already."""
+    """Whether a member would run something that it does not run already, or goes back after something failed there."""
     for member in group.members:
         if member.role != "member" or member.state != "waiting":
             continue
-        if group.without_window and member.kind in ("redeploy", "rollback"):
+        if member.kind == "rollback" or (group.without_window and member.kind == "redeploy"):
             return True
         record = site.members[member.deployment].record
         if record.deployed != member.version or record.deployed_variables != variables.resolve(
