@@ -165,6 +165,28 @@ def test_a_target_shows_its_gates_log_and_variables(inside: Page, client: Client
     expect(skips).to_contain_text("No rule is skipped")
 
 
+def test_a_rule_without_a_name_is_skipped_and_holds_again(inside: Page, client: Client) -> None:
+    fleet(client, {"approval": {"minApprovals": 1}}, {"approval": {"minApprovals": 2}})
+    publish(client, "v1")
+    inside.goto(f"{client.address}/targets/kubelet/prod/node-1")
+    gates = inside.get_by_role("region", name="Gates, in order")
+    gates.get_by_role("button", name="Skip").last.click()
+    dialog = inside.get_by_role("dialog")
+    expect(dialog).to_contain_text("Skip approval[1]")
+    expect(dialog.locator(".foreseen")).to_be_visible()
+    expect(dialog.get_by_role("alert")).to_have_count(0)
+    dialog.get_by_label("Reason").fill("an emergency")
+    dialog.get_by_label("Type node-1 to go on").fill("node-1")
+    confirm(inside, "Skip")
+    told(inside, "approval[1] is skipped")
+    inside.goto(f"{client.address}/approvals")
+    skips = inside.get_by_role("region", name="Skips", exact=True)
+    expect(skips).to_contain_text("approval[1]")
+    skips.get_by_role("button", name="End").click()
+    confirm(inside, "End")
+    expect(skips).to_contain_text("No rule is skipped")
+
+
 def test_freezes_signals_and_agents_are_made_and_ended(inside: Page, client: Client) -> None:
     fleet(client)
     inside.goto(f"{client.address}/freezes")
