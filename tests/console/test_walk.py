@@ -7,6 +7,7 @@ from itertools import count
 import pytest
 from playwright.sync_api import Page, expect
 
+from service import fleet as service_fleet
 from service.client import Client
 from service.conftest import new_workspace
 from service.server import Server
@@ -123,3 +124,41 @@ def test_a_link_of_the_command_line_logs_in_once(page: Page, client: Client) -> 
     page.goto(f"{client.address}/#login={code}")
     page.reload()
     expect(page.get_by_label("API token")).to_be_visible()
+
+
+def test_each_limit_names_its_own_holders(page: Page, client: Client) -> None:
+    manifest = service_fleet.manifest
+    sides = [("east", "1"), ("west", "2")]
+    client.apply(
+        manifest("JobAgent", "puller"),
+        manifest("Environment", "prod", resourceSelector="true"),
+        manifest("Deployment", "kubelet", jobAgent="puller", resourceSelector="true"),
+        *(manifest("Resource", f"{side}-{number}", kind="Node") for side, _ in sides for number in (1, 2, 3)),
+        *(
+            manifest(
+                "Policy",
+                side,
+                selector="true",
+                rules=[
+                    {
+                        "name": f"{side} slowly",
+                        "resourceConcurrency": {
+                            "groupSelector": f"resource.name.startsWith('{side}')",
+                            "limitType": "count",
+                            "limitValue": int(limit),
+                        },
+                    }
+                ],
+            )
+            for side, limit in sides
+        ),
+    )
+    publish(client, "v1")
+    enter(page, client)
+    limits = page.get_by_role("region", name="Limits")
+    expect(limits.get_by_role("listitem").filter(has_text="east slowly")).to_contain_text("1 of 1")
+    for side, limit in sides:
+        line = limits.get_by_role("listitem").filter(has_text=f"{side} slowly")
+        expect(line).to_contain_text(", ".join(f"{side}-{number}" for number in range(1, int(limit) + 1)))
+        other = {"east": "west", "west": "east"}[side]
+        expect(line).not_to_contain_text(f"{other}-1")

@@ -3989,7 +3989,7 @@ export interface components {
                 [key: string]: "waiting" | "running" | "retrying" | "succeeded" | "failed" | "unchanged" | "dropped" | "skipped" | "rollingBack" | "rolledBack";
             };
         };
-        /** @description `name` tells it from all others. */
+        /** @description `name` tells it from all others; `holders` are the first few of those that `used` counts, by name. */
         PastBudget: {
             name: string;
             policy: string;
@@ -4002,6 +4002,7 @@ export interface components {
             limit: number;
             /** Format: int64 */
             used: number;
+            holders: string[];
             /** Format: date-time */
             stoppedAt: string | null;
         };

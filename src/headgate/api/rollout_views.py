@@ -293,7 +293,7 @@ class PastGroup(msgspec.Struct, rename="camel"):
 
 
 class PastBudget(msgspec.Struct, rename="camel"):
-    """`name` tells it from all others."""
+    """`name` tells it from all others; `holders` are the first few of those that `used` counts, by name."""
 
     name: str
     policy: str
@@ -303,6 +303,7 @@ class PastBudget(msgspec.Struct, rename="camel"):
     scope: str | None
     limit: int
     used: int
+    holders: list[str]
     stopped_at: Moment | None
 
 
