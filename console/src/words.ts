@@ -66,6 +66,12 @@ export function spaced(word: string): string {
   return word.replace(/([a-z])([A-Z])/g, (_, before: string, after: string) => `${before} ${after.toLowerCase()}`);
 }
 
+/** Of what a job printed, as much as a list has room for. */
+export function firstLine(text: string, most = 200): string {
+  const line = text.trim().split("\n", 1)[0] ?? "";
+  return line.length > most || line.length < text.trim().length ? `${line.slice(0, most)} …` : line;
+}
+
 export function plural(count: number, noun: string): string {
   return `${count.toLocaleString()} ${noun}${count === 1 ? "" : "s"}`;
 }

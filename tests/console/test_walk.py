@@ -162,3 +162,43 @@ def test_each_limit_names_its_own_holders(page: Page, client: Client) -> None:
         expect(line).to_contain_text(", ".join(f"{side}-{number}" for number in range(1, int(limit) + 1)))
         other = {"east": "west", "west": "east"}[side]
         expect(line).not_to_contain_text(f"{other}-1")
+
+
+def test_a_vote_is_asked_for_during_a_freeze_too(page: Page, client: Client) -> None:
+    fleet(client, {"name": "somebody says yes", "approval": {"minApprovals": 1}})
+    publish(client, "v1")
+    client.expect(201, "POST", "/v1/freezes", {"name": "stop", "reason": "not today"})
+    enter(page, client)
+    expect(page.locator(".notice")).to_contain_text("not today")
+    needed = page.get_by_role("region", name="Needs a person")
+    expect(needed).to_contain_text("approval")
+    page.goto(f"{client.address}/approvals")
+    awaited = page.get_by_role("region", name="Waits for a vote")
+    expect(awaited).to_contain_text("3 targets")
+    awaited.get_by_role("button", name="Approve").click()
+    confirm(page, "Approve")
+    expect(awaited).to_have_count(0)
+    page.goto(client.address)
+    expect(needed).to_contain_text("Nobody is waited for")
+
+
+def test_a_target_that_failed_needs_a_person(page: Page, client: Client) -> None:
+    fleet(client)
+    client.apply(
+        service_fleet.manifest("JobAgent", "local", type="exec", config={"command": "echo no; exit 1"})
+    )
+    enter(page, client)
+    needed = page.get_by_role("region", name="Needs a person")
+    expect(needed).to_contain_text("Nobody is waited for")
+    publish(client, "v1")
+    expect(needed).to_contain_text("failed")
+    expect(needed).to_contain_text("node-1, node-2, node-3")
+    needed.get_by_role("link", name="node-2").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("kubelet on node-2")
+    page.go_back()
+    client.apply(service_fleet.manifest("JobAgent", "local", type="exec", config={"command": "true"}))
+    needed.get_by_role("button", name="Retry").click()
+    because(page, "it is put right")
+    page.get_by_role("dialog").get_by_label("Type kubelet to go on").fill("kubelet")
+    confirm(page, "Retry")
+    expect(needed).to_contain_text("Nobody is waited for")

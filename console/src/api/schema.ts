@@ -3542,12 +3542,13 @@ export interface components {
             name: string;
             reason: string;
         };
-        /** @description `targets` is how many there are; if there is none, `withoutTargets` says why, environment by environment. */
+        /** @description `targets` is how many there are; if there is none, `withoutTargets` says why, environment by environment. `approvals` are the versions whose votes are asked for, also where something else holds them first, such as a freeze. */
         DeploymentExplanation: {
             deployment: string;
             /** Format: int64 */
             targets: number;
             reasons: components["schemas"]["ReasonGroup"][];
+            approvals: components["schemas"]["AwaitedApproval"][];
             withoutTargets: string[];
         };
         /** @description Targets in one state for one reason; `targets` is a sample, `blocked` how many only a person can change, and the sentences and actions are those of the first of them, which is the one that changes first. */
@@ -3567,6 +3568,17 @@ export interface components {
             blocked: number;
             targets: string[];
             actions: components["schemas"]["Action"][];
+        };
+        /** @description A version whose votes a rule asks for in an environment, whatever else holds its targets; `targets` is a sample. */
+        AwaitedApproval: {
+            environment: string;
+            version: string;
+            policy: string | null;
+            rule: string | null;
+            message: string;
+            /** Format: int64 */
+            count: number;
+            targets: string[];
         };
         Group: {
             id: string;

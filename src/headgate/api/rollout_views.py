@@ -211,11 +211,13 @@ class ReasonGroupView(explain_deployment.ReasonGroup, rename="camel"):
 
 
 class DeploymentExplanation(msgspec.Struct, rename="camel"):
-    """`targets` is how many there are; if there is none, `withoutTargets` says why, environment by environment."""
+    """`targets` is how many there are; if there is none, `withoutTargets` says why, environment by environment.
+    `approvals` are the versions whose votes are asked for, also where something else holds them first, such as a freeze."""
 
     deployment: str
     targets: int
     reasons: list[ReasonGroupView]
+    approvals: list[explain_deployment.AwaitedApproval]
     without_targets: list[str] = []
 
 

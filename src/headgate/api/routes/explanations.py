@@ -6,6 +6,8 @@ import time
 from functools import partial
 from typing import Any
 
+import msgspec
+
 from headgate.api import evidence, finding, replies, rollout_views
 from headgate.api.calls import Answer, Parameter, Request, Route
 from headgate.api.routes.status import SLICE_SECONDS
@@ -65,7 +67,13 @@ def _document(deployment: str, total: int, reasons: Reasons, absent: list[str]) 
         rendering.built(rollout_views.ReasonGroupView, group, actions=evidence.acting(group.actions))
         for group in reasons.sorted()
     ]
-    return {"deployment": deployment, "targets": total, "reasons": groups, "withoutTargets": absent}
+    return {
+        "deployment": deployment,
+        "targets": total,
+        "reasons": groups,
+        "approvals": [msgspec.to_builtins(one) for one in reasons.approvals()],
+        "withoutTargets": absent,
+    }
 
 
 ROUTES = (

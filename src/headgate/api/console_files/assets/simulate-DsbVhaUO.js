@@ -1,4 +1,4 @@
-import{r as n,j as e,T as j,aa as f,S as b,N as r}from"./index-BoqUsgcr.js";import{E as k}from"./editor-DS6C0ZqL.js";const y=`apiVersion: headgate.dev/v1
+import{r as n,j as e,T as j,aa as f,S as b,N as r}from"./index-Ck_PxEBT.js";import{E as k}from"./editor-DPQeFY4j.js";const y=`apiVersion: headgate.dev/v1
 kind: Scenario
 metadata: {name: three nodes one after the other}
 spec:
