@@ -202,3 +202,17 @@ def test_a_target_that_failed_needs_a_person(page: Page, client: Client) -> None
     page.get_by_role("dialog").get_by_label("Type kubelet to go on").fill("kubelet")
     confirm(page, "Retry")
     expect(needed).to_contain_text("Nobody is waited for")
+
+
+def test_a_rollout_that_takes_longer_than_expected_is_overdue(page: Page, client: Client) -> None:
+    """The plan goes by the jobs of before, which took no time."""
+    fleet(client)
+    publish(client, "v1")
+    enter(page, client)
+    expect(page.get_by_text("Everything is up to date")).to_be_visible()
+    client.apply(service_fleet.manifest("JobAgent", "local", type="exec", config={"command": "sleep 90"}))
+    publish(client, "v2")
+    motion = page.get_by_role("region", name="In motion")
+    expect(motion).to_contain_text("3 running")
+    expect(motion).to_contain_text("overdue expected")
+    expect(motion).to_contain_text("planned")

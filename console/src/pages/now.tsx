@@ -9,6 +9,7 @@ import { ofKinds, useLive } from "../live/queries";
 import { placeByName, useJobs, useObjects, useStore } from "../live/tables";
 import { Link, to } from "../router";
 import { partsOf } from "../time/moments";
+import { Expected, type Finish, later } from "../ui/expected";
 import { Bar, Empty, Loading, PhaseMark, Section, Sentence, Time, useNow } from "../ui/parts";
 import { firstLine, parts, plural } from "../words";
 import { BudgetRows } from "./limits";
@@ -97,10 +98,10 @@ function isDone({ environment: { counts } }: Line): boolean {
 
 function Rollouts({ lines }: { lines: Line[] }): ReactNode {
   const forecast = useLive("forecast", () => get<Forecast>("forecast"), ofKinds("Version", "Policy", "Freeze", "Group", "Approval"));
-  const expected = (line: Line): ReactNode => {
-    const found = forecast.data?.rollouts.find((one) => one.deployment === line.deployment && one.environment === line.environment.name);
-    if (found === undefined) return <span className="soft">–</span>;
-    return found.finishAt === null ? <span className="soft whole">needs a person</span> : <Time at={found.finishAt} />;
+  const expected = ({ deployment, environment }: Line): Finish | undefined => {
+    const plan = forecast.data;
+    const found = plan?.rollouts.find((one) => one.deployment === deployment && one.environment === environment.name);
+    return later(environment.expectedFinish, plan && found && { at: found.finishAt, madeAt: plan.madeAt });
   };
   return (
     <div className="scroll">
@@ -110,7 +111,7 @@ function Rollouts({ lines }: { lines: Line[] }): ReactNode {
             <th>Rollout</th>
             <th>Environment</th>
             <th className="grow">Progress</th>
-            <th>Done</th>
+            <th>Expected done</th>
             <th>Waits for</th>
           </tr>
         </thead>
@@ -130,7 +131,9 @@ function Rollouts({ lines }: { lines: Line[] }): ReactNode {
               <td>
                 <Progress environment={environment} />
               </td>
-              <td title={forecast.data && `if nothing else changes; as of ${forecast.data.ageSeconds} s ago`}>{expected({ deployment, environment })}</td>
+              <td>
+                <Expected finish={expected({ deployment, environment })} />
+              </td>
               <td className="wide soft">
                 <Sentence text={environment.waiting[0]?.message ?? ""} />
               </td>

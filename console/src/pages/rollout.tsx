@@ -11,6 +11,7 @@ import { TimeBar } from "../time/bar";
 import { partsOf, plannedJobs, usesOf } from "../time/moments";
 import { type TimeLine, useTimeLine } from "../time/use";
 import { BracketGraph } from "../ui/bracket";
+import { Expected } from "../ui/expected";
 import { Gantt } from "../ui/gantt";
 import { Bar, Loading, Mark, PhaseMark, Section, Sentence, Time, Trouble, useNow } from "../ui/parts";
 import { Usage } from "../ui/usage";
@@ -180,7 +181,7 @@ function Environments({ deployment, time, expected }: { deployment: string; time
                 {finish?.at && (
                   <>
                     {" "}
-                    · expected to be done <Time at={finish.at} /> (as of <Time at={finish.madeAt} />)
+                    · expected to be done: <Expected finish={finish} />
                   </>
                 )}
               </small>
