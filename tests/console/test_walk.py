@@ -216,3 +216,18 @@ def test_a_rollout_that_takes_longer_than_expected_is_overdue(page: Page, client
     expect(motion).to_contain_text("3 running")
     expect(motion).to_contain_text("overdue expected")
     expect(motion).to_contain_text("planned")
+
+
+def test_a_scoped_version_counts_its_own_targets(page: Page, client: Client) -> None:
+    fleet(client, {"name": "somebody says yes", "approval": {"minApprovals": 1}})
+    scope = {"tag": "v1-one", "targetSelector": "resource.name == 'node-2'"}
+    client.expect(201, "POST", "/v1/deployments/kubelet/versions", scope)
+    enter(page, client)
+    page.goto(f"{client.address}/rollouts/kubelet/v1-one")
+    environments = page.get_by_role("region", name="Environments")
+    expect(environments).to_contain_text("1 waiting")
+    expect(environments).not_to_contain_text("without a version")
+    waiting = page.get_by_role("region", name="Waiting, by reason")
+    expect(waiting).to_contain_text("1 target")
+    expect(waiting).to_contain_text("node-2")
+    expect(waiting).not_to_contain_text("node-1")

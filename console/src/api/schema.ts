@@ -9486,6 +9486,8 @@ export interface operations {
                 environment?: string;
                 /** @description On this resource, by id or name. */
                 resource?: string;
+                /** @description In the scope of this version of the deployment, by id or tag. */
+                version?: string;
                 /** @description In this state. */
                 state?: "upToDate" | "waiting" | "verifying" | "running" | "rollingBack" | "rolledBack" | "failed" | "frozen" | "noVersion";
                 /** @description With the version that is next, why it waits, and until when at least. */
@@ -10412,6 +10414,8 @@ export interface operations {
             query?: {
                 /** @description In this environment only, by id or name. */
                 environment?: string;
+                /** @description Only targets in the scope of this version, by id or tag. */
+                version?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
