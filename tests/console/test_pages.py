@@ -149,6 +149,9 @@ def test_a_target_shows_its_gates_log_and_variables(inside: Page, client: Client
     assert "job=" in inside.url
     inside.get_by_role("button", name="Redeploy").click()
     expect(dialog.locator(".foreseen")).to_contain_text("1 job on 1 target")
+    expect(dialog.locator(".moves")).to_have_text("kubelet/prod/node-1: v1 → v1")
+    # Those that wait for a vote are not concerned.
+    expect(dialog.locator(".foreseen")).not_to_contain_text("left waiting")
     because(inside, "once more")
     confirm(inside, "Redeploy")
     expect(history).to_contain_text("redeploy")
