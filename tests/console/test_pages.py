@@ -143,7 +143,7 @@ def test_a_target_shows_its_gates_log_and_variables(inside: Page, client: Client
     dialog.get_by_label("Type node-1 to go on").fill("node-1")
     confirm(inside, "Skip")
     history = inside.get_by_role("region", name="History")
-    expect(history).to_contain_text("successful")
+    expect(history).to_contain_text("✓ successful")
     history.get_by_role("button", name="Log").click()
     expect(inside.get_by_role("log")).to_contain_text("hello from the job")
     assert "job=" in inside.url

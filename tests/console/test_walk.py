@@ -231,3 +231,19 @@ def test_a_scoped_version_counts_its_own_targets(page: Page, client: Client) -> 
     expect(waiting).to_contain_text("1 target")
     expect(waiting).to_contain_text("node-2")
     expect(waiting).not_to_contain_text("node-1")
+
+
+def test_enter_takes_the_first_decision_that_is_listed(page: Page, client: Client) -> None:
+    fleet(client)
+    publish(client, "v1")
+    enter(page, client)
+    page.goto(f"{client.address}/rollouts/kubelet/v1")
+    expect(page.get_by_role("region", name="Environments")).to_contain_text("3 up to date")
+    page.get_by_role("button", name="Jump to a decision").click()
+    search = page.get_by_label("Search decisions")
+    search.fill("node-2")
+    expect(page.get_by_role("dialog").get_by_role("listitem").first).to_be_visible()
+    search.press("Enter")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.locator(".time .said")).to_contain_text("kubelet on node-2")
+    assert "at=" in page.url
