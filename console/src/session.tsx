@@ -76,8 +76,8 @@ function Inside({ session, onLeave, children }: { session: Session; onLeave: () 
   }, []);
   const stream = useMemo(() => {
     client.chooseWorkspace(workspace);
-    return new Stream();
-  }, [workspace]);
+    return new Stream(session.user, workspace);
+  }, [session.user, workspace]);
   useEffect(() => {
     stream.start();
     return () => stream.stop();

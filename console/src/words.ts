@@ -61,13 +61,31 @@ export function jobTone(status: string): Phase["tone"] {
   return JOB_TONES[status] ?? "bad";
 }
 
+const JOB_SIGNS: Record<Phase["tone"], string> = { good: "✓", busy: "▶", wait: "○", bad: "✕", quiet: "–" };
+
+/** The signs of the phases. */
+export function jobSign(status: string): string {
+  return JOB_SIGNS[jobTone(status)];
+}
+
 /** "inProgress" as people read it. */
 export function spaced(word: string): string {
   return word.replace(/([a-z])([A-Z])/g, (_, before: string, after: string) => `${before} ${after.toLowerCase()}`);
 }
 
+/** Of what a job printed, as much as a list has room for. */
+export function firstLine(text: string, most = 200): string {
+  const line = text.trim().split("\n", 1)[0] ?? "";
+  return line.length > most || line.length < text.trim().length ? `${line.slice(0, most)} …` : line;
+}
+
 export function plural(count: number, noun: string): string {
-  return `${count.toLocaleString()} ${noun}${count === 1 ? "" : "s"}`;
+  return `${count.toLocaleString()} ${count === 1 ? noun : several(noun)}`;
+}
+
+/** "policies", "agents". */
+export function several(noun: string): string {
+  return /[^aeiou]y$/.test(noun) ? `${noun.slice(0, -1)}ies` : `${noun}s`;
 }
 
 /** "3 min ago", "in 2 h": how far a moment is, in one unit or two. */

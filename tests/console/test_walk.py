@@ -7,6 +7,7 @@ from itertools import count
 import pytest
 from playwright.sync_api import Page, expect
 
+from service import fleet as service_fleet
 from service.client import Client
 from service.conftest import new_workspace
 from service.server import Server
@@ -123,3 +124,126 @@ def test_a_link_of_the_command_line_logs_in_once(page: Page, client: Client) -> 
     page.goto(f"{client.address}/#login={code}")
     page.reload()
     expect(page.get_by_label("API token")).to_be_visible()
+
+
+def test_each_limit_names_its_own_holders(page: Page, client: Client) -> None:
+    manifest = service_fleet.manifest
+    sides = [("east", "1"), ("west", "2")]
+    client.apply(
+        manifest("JobAgent", "puller"),
+        manifest("Environment", "prod", resourceSelector="true"),
+        manifest("Deployment", "kubelet", jobAgent="puller", resourceSelector="true"),
+        *(manifest("Resource", f"{side}-{number}", kind="Node") for side, _ in sides for number in (1, 2, 3)),
+        *(
+            manifest(
+                "Policy",
+                side,
+                selector="true",
+                rules=[
+                    {
+                        "name": f"{side} slowly",
+                        "resourceConcurrency": {
+                            "groupSelector": f"resource.name.startsWith('{side}')",
+                            "limitType": "count",
+                            "limitValue": int(limit),
+                        },
+                    }
+                ],
+            )
+            for side, limit in sides
+        ),
+    )
+    publish(client, "v1")
+    enter(page, client)
+    limits = page.get_by_role("region", name="Limits")
+    expect(limits.get_by_role("listitem").filter(has_text="east slowly")).to_contain_text("1 of 1")
+    for side, limit in sides:
+        line = limits.get_by_role("listitem").filter(has_text=f"{side} slowly")
+        expect(line).to_contain_text(", ".join(f"{side}-{number}" for number in range(1, int(limit) + 1)))
+        other = {"east": "west", "west": "east"}[side]
+        expect(line).not_to_contain_text(f"{other}-1")
+
+
+def test_a_vote_is_asked_for_during_a_freeze_too(page: Page, client: Client) -> None:
+    fleet(client, {"name": "somebody says yes", "approval": {"minApprovals": 1}})
+    publish(client, "v1")
+    client.expect(201, "POST", "/v1/freezes", {"name": "stop", "reason": "not today"})
+    enter(page, client)
+    expect(page.locator(".notice")).to_contain_text("not today")
+    needed = page.get_by_role("region", name="Needs a person")
+    expect(needed).to_contain_text("approval")
+    page.goto(f"{client.address}/approvals")
+    awaited = page.get_by_role("region", name="Waits for a vote")
+    expect(awaited).to_contain_text("3 targets")
+    awaited.get_by_role("button", name="Approve").click()
+    confirm(page, "Approve")
+    expect(awaited).to_have_count(0)
+    page.goto(client.address)
+    expect(needed).to_contain_text("Nobody is waited for")
+
+
+def test_a_target_that_failed_needs_a_person(page: Page, client: Client) -> None:
+    fleet(client)
+    client.apply(
+        service_fleet.manifest("JobAgent", "local", type="exec", config={"command": "echo no; exit 1"})
+    )
+    enter(page, client)
+    needed = page.get_by_role("region", name="Needs a person")
+    expect(needed).to_contain_text("Nobody is waited for")
+    publish(client, "v1")
+    expect(needed).to_contain_text("failed")
+    expect(needed).to_contain_text("node-1, node-2, node-3")
+    needed.get_by_role("link", name="node-2").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("kubelet on node-2")
+    page.go_back()
+    client.apply(service_fleet.manifest("JobAgent", "local", type="exec", config={"command": "true"}))
+    needed.get_by_role("button", name="Retry").click()
+    because(page, "it is put right")
+    page.get_by_role("dialog").get_by_label("Type kubelet to go on").fill("kubelet")
+    confirm(page, "Retry")
+    expect(needed).to_contain_text("Nobody is waited for")
+
+
+def test_a_rollout_that_takes_longer_than_expected_is_overdue(page: Page, client: Client) -> None:
+    """The plan goes by the jobs of before, which took no time."""
+    fleet(client)
+    publish(client, "v1")
+    enter(page, client)
+    expect(page.get_by_text("Everything is up to date")).to_be_visible()
+    client.apply(service_fleet.manifest("JobAgent", "local", type="exec", config={"command": "sleep 90"}))
+    publish(client, "v2")
+    motion = page.get_by_role("region", name="In motion")
+    expect(motion).to_contain_text("3 running")
+    expect(motion).to_contain_text("overdue expected")
+    expect(motion).to_contain_text("planned")
+
+
+def test_a_scoped_version_counts_its_own_targets(page: Page, client: Client) -> None:
+    fleet(client, {"name": "somebody says yes", "approval": {"minApprovals": 1}})
+    scope = {"tag": "v1-one", "targetSelector": "resource.name == 'node-2'"}
+    client.expect(201, "POST", "/v1/deployments/kubelet/versions", scope)
+    enter(page, client)
+    page.goto(f"{client.address}/rollouts/kubelet/v1-one")
+    environments = page.get_by_role("region", name="Environments")
+    expect(environments).to_contain_text("1 waiting")
+    expect(environments).not_to_contain_text("without a version")
+    waiting = page.get_by_role("region", name="Waiting, by reason")
+    expect(waiting).to_contain_text("1 target")
+    expect(waiting).to_contain_text("node-2")
+    expect(waiting).not_to_contain_text("node-1")
+
+
+def test_enter_takes_the_first_decision_that_is_listed(page: Page, client: Client) -> None:
+    fleet(client)
+    publish(client, "v1")
+    enter(page, client)
+    page.goto(f"{client.address}/rollouts/kubelet/v1")
+    expect(page.get_by_role("region", name="Environments")).to_contain_text("3 up to date")
+    page.get_by_role("button", name="Jump to a decision").click()
+    search = page.get_by_label("Search decisions")
+    search.fill("node-2")
+    expect(page.get_by_role("dialog").get_by_role("listitem").first).to_be_visible()
+    search.press("Enter")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.locator(".time .said")).to_contain_text("kubelet on node-2")
+    assert "at=" in page.url

@@ -64,6 +64,19 @@ def test_a_vote_a_skip_and_a_withdrawal_are_planned(server: Server) -> None:
     assert client.get("/v1/approvals")["items"] == []
 
 
+def test_a_rule_without_a_name_is_skipped_by_its_label(server: Server) -> None:
+    client = running(server, rules=({"approval": {"minApprovals": 1}}, {"approval": {"minApprovals": 2}}))
+    client.expect(201, "POST", "/v1/deployments/api/versions", {"tag": "v1"})
+    explained = client.get("/v1/release-targets/api/prod/node-1/explain")["rules"]
+    labels = [rule["rule"] for rule in explained if rule["type"] == "approval"]
+    assert labels == ["approval[0]", "approval[1]"]
+    wanted = [{"rule": label, "policy": "careful", "reason": "r", "resource": "node-1"} for label in labels]
+    assert [job["resource"] for job in planned(client, skips=wanted)["jobs"]] == ["node-1"]
+    made = [client.expect(201, "POST", "/v1/skips", skip).json for skip in wanted]
+    assert [skip["ruleName"] for skip in made] == labels
+    client.expect(200, "DELETE", f"/v1/skips/{made[0]['id']}")
+
+
 def test_why_it_was_ordered_is_in_the_audit_log(server: Server) -> None:
     client = running(server, "v1", "v2")
     one = "/v1/release-targets/api/prod/node-1/rollback"

@@ -37,6 +37,10 @@ export function whenSessionEnds(listener: () => void): void {
   onSessionEnd = listener;
 }
 
+export function sessionEnded(): void {
+  onSessionEnd();
+}
+
 export function address(path: string, query: Query = {}, scoped = true): string {
   const parameters = new URLSearchParams();
   for (const [key, value] of Object.entries(query)) {
@@ -138,10 +142,10 @@ async function readProblem(answer: Response): Promise<ProblemDocument> {
 }
 
 /** The headers of a stream, which is read by whoever opens it. */
-export async function openStream(after: number | null, signal: AbortSignal): Promise<Response> {
+export async function openStream(ofWorkspace: string, after: number | null, signal: AbortSignal): Promise<Response> {
   const headers: Record<string, string> = { Accept: "text/event-stream" };
   if (after !== null) headers["Last-Event-ID"] = String(after);
-  const answer = await fetch(address("events", { changes: true }), { headers, credentials: "same-origin", signal });
+  const answer = await fetch(address("events", { changes: true, workspace: ofWorkspace }, false), { headers, credentials: "same-origin", signal });
   hearClock(answer);
   if (answer.status === 401) onSessionEnd();
   if (!answer.ok) throw new Refused(await readProblem(answer));

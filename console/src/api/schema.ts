@@ -3542,12 +3542,13 @@ export interface components {
             name: string;
             reason: string;
         };
-        /** @description `targets` is how many there are; if there is none, `withoutTargets` says why, environment by environment. */
+        /** @description `targets` is how many there are; if there is none, `withoutTargets` says why, environment by environment. `approvals` are the versions whose votes are asked for, also where something else holds them first, such as a freeze. */
         DeploymentExplanation: {
             deployment: string;
             /** Format: int64 */
             targets: number;
             reasons: components["schemas"]["ReasonGroup"][];
+            approvals: components["schemas"]["AwaitedApproval"][];
             withoutTargets: string[];
         };
         /** @description Targets in one state for one reason; `targets` is a sample, `blocked` how many only a person can change, and the sentences and actions are those of the first of them, which is the one that changes first. */
@@ -3567,6 +3568,17 @@ export interface components {
             blocked: number;
             targets: string[];
             actions: components["schemas"]["Action"][];
+        };
+        /** @description A version whose votes a rule asks for in an environment, whatever else holds its targets; `targets` is a sample. */
+        AwaitedApproval: {
+            environment: string;
+            version: string;
+            policy: string | null;
+            rule: string | null;
+            message: string;
+            /** Format: int64 */
+            count: number;
+            targets: string[];
         };
         Group: {
             id: string;
@@ -3989,7 +4001,7 @@ export interface components {
                 [key: string]: "waiting" | "running" | "retrying" | "succeeded" | "failed" | "unchanged" | "dropped" | "skipped" | "rollingBack" | "rolledBack";
             };
         };
-        /** @description `name` tells it from all others. */
+        /** @description `name` tells it from all others; `holders` are the first few of those that `used` counts, by name. */
         PastBudget: {
             name: string;
             policy: string;
@@ -4002,6 +4014,7 @@ export interface components {
             limit: number;
             /** Format: int64 */
             used: number;
+            holders: string[];
             /** Format: date-time */
             stoppedAt: string | null;
         };
@@ -9473,6 +9486,8 @@ export interface operations {
                 environment?: string;
                 /** @description On this resource, by id or name. */
                 resource?: string;
+                /** @description In the scope of this version of the deployment, by id or tag. */
+                version?: string;
                 /** @description In this state. */
                 state?: "upToDate" | "waiting" | "verifying" | "running" | "rollingBack" | "rolledBack" | "failed" | "frozen" | "noVersion";
                 /** @description With the version that is next, why it waits, and until when at least. */
@@ -10399,6 +10414,8 @@ export interface operations {
             query?: {
                 /** @description In this environment only, by id or name. */
                 environment?: string;
+                /** @description Only targets in the scope of this version, by id or tag. */
+                version?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };

@@ -11,6 +11,7 @@ export type Explanation = Schemas["Explanation"];
 export type RuleLine = Schemas["RuleLine"];
 export type Action = Schemas["Action"];
 export type DeploymentExplanation = Schemas["DeploymentExplanation"];
+export type AwaitedApproval = Schemas["AwaitedApproval"];
 export type ReasonGroup = Schemas["ReasonGroup"];
 export type Group = Schemas["Group"];
 export type Member = Schemas["Member"];

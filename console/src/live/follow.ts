@@ -9,7 +9,9 @@ const PAUSE_MS = 1_000;
 export async function follow(path: string, query: Query, signal: AbortSignal, onMessage: (message: Message) => boolean | void): Promise<void> {
   let last: number | null = null;
   while (!signal.aborted) {
-    const answer = await opened(path, query, last, signal);
+    await whenSeen(signal);
+    const line = whileSeen(signal);
+    const answer = await opened(path, query, last, line);
     const reader = answer?.body?.getReader();
     const parser = new SseParser();
     const decoder = new TextDecoder();
@@ -22,6 +24,27 @@ export async function follow(path: string, query: Query, signal: AbortSignal, on
       }
     }
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+  }
+}
+
+/** A page that nobody sees holds no line: a browser has six of them for all its tabs. */
+function whileSeen(signal: AbortSignal): AbortSignal {
+  const over = new AbortController();
+  const look = (): void => {
+    if (document.visibilityState === "hidden" || signal.aborted) over.abort();
+  };
+  document.addEventListener("visibilitychange", look, { signal: over.signal });
+  signal.addEventListener("abort", look, { signal: over.signal });
+  look();
+  return over.signal;
+}
+
+async function whenSeen(signal: AbortSignal): Promise<void> {
+  while (document.visibilityState === "hidden" && !signal.aborted) {
+    await new Promise((resolve) => {
+      document.addEventListener("visibilitychange", resolve, { once: true });
+      signal.addEventListener("abort", resolve, { once: true });
+    });
   }
 }
 

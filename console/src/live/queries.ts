@@ -2,7 +2,8 @@
 // is asked for by the clock.
 import { createContext, useCallback, useContext, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import type { LiveEvent } from "../api/types";
-import type { Freshness, Stream } from "./stream";
+import type { Freshness } from "./line";
+import type { Stream } from "./stream";
 
 /** Events come in bursts: one question answers them all. */
 export const GATHER_MS = 150;

@@ -80,6 +80,11 @@ export class FleetStore {
     return () => this.changeListeners.delete(listener);
   }
 
+  /** Whether the tables or the status are patched by such a message. */
+  static keeps(kind: string): boolean {
+    return kind === "state" || kind === "changes" || kind === "status";
+  }
+
   /** Whether the message was one of those that patch; others are events. */
   take(kind: string, data: unknown): boolean {
     if (kind === "state") {

@@ -1,33 +1,44 @@
-// One event stream a tab. It is taken up where it broke, and says how fresh what is shown is.
-import { openStream, serverNow } from "../api/client";
+// What happens in a workspace, for the pages of one tab, and how fresh it is. A tab that nobody can see lets go of it: kept
+// pages and forgotten tabs would else hold what others need.
+import { serverNow } from "../api/client";
 import type { LiveEvent } from "../api/types";
-import { SseParser } from "./sse";
+import { join, type Leave } from "./joining";
+import type { Freshness, Told } from "./line";
 import { FleetStore } from "./store";
 
-export type Freshness = { state: "connecting" } | { state: "live" } | { state: "stale"; since: number };
-
-const FIRST_PAUSE = 500;
-const LONGEST_PAUSE = 10_000;
-/** The server sends a comment now and then; a line that is silent for longer is dead. */
-const SILENCE = 45_000;
+/** Whoever only looks something up elsewhere finds the tab as it is. */
+const HIDDEN_MS = 5 * 60_000;
 
 type Listener = (event: LiveEvent) => void;
 
 export class Stream {
   freshness: Freshness = { state: "connecting" };
   readonly store = new FleetStore();
-  private last: number | null = null;
-  private stopped = new AbortController();
+  private leave: Leave | null = null;
+  private wasLive = false;
+  private isBack = false;
+  private hiding: ReturnType<typeof setTimeout> | undefined;
   private readonly listeners = new Set<Listener>();
   private readonly watchers = new Set<() => void>();
   private readonly returns = new Set<() => void>();
 
+  constructor(
+    private readonly user: string,
+    private readonly workspace: string,
+  ) {}
+
   start(): void {
-    void this.run(this.stopped.signal);
+    window.addEventListener("pagehide", this.letGo);
+    window.addEventListener("pageshow", this.takeUp);
+    document.addEventListener("visibilitychange", this.seeWhetherSeen);
+    this.takeUp();
   }
 
   stop(): void {
-    this.stopped.abort();
+    window.removeEventListener("pagehide", this.letGo);
+    window.removeEventListener("pageshow", this.takeUp);
+    document.removeEventListener("visibilitychange", this.seeWhetherSeen);
+    this.letGo();
   }
 
   onEvent(listener: Listener): () => void {
@@ -46,67 +57,57 @@ export class Stream {
     return () => this.watchers.delete(watcher);
   };
 
+  private readonly takeUp = (): void => {
+    if (this.leave !== null) return;
+    this.isBack = this.wasLive;
+    this.leave = join(this.user, this.workspace, (told) => this.hear(told));
+  };
+
+  private readonly letGo = (): void => {
+    clearTimeout(this.hiding);
+    if (this.leave === null) return;
+    this.leave();
+    this.leave = null;
+    if (this.freshness.state === "live") this.set({ state: "stale", since: serverNow() });
+  };
+
+  private readonly seeWhetherSeen = (): void => {
+    clearTimeout(this.hiding);
+    if (document.visibilityState === "hidden") this.hiding = setTimeout(this.letGo, HIDDEN_MS);
+    else this.takeUp();
+  };
+
   private set(freshness: Freshness): void {
     this.freshness = freshness;
     for (const watcher of this.watchers) watcher();
   }
 
-  private async run(signal: AbortSignal): Promise<void> {
-    let pause = FIRST_PAUSE;
-    let wasLive = false;
-    while (!signal.aborted) {
-      try {
-        const answer = await openStream(this.last, signal);
-        this.set({ state: "live" });
-        if (wasLive) for (const listener of this.returns) listener();
-        wasLive = true;
-        pause = FIRST_PAUSE;
-        await this.read(answer, signal);
-      } catch {
-        // Said below: whatever ended the line, it is taken up again.
-      }
-      if (signal.aborted) return;
-      if (this.freshness.state !== "stale") this.set({ state: "stale", since: serverNow() });
-      await new Promise((resolve) => setTimeout(resolve, pause));
-      pause = Math.min(pause * 2, LONGEST_PAUSE);
-    }
+  private hear(told: Told): void {
+    if (told.type === "message") this.take(told.kind, JSON.parse(told.data));
+    else if (told.type === "everything") {
+      this.store.take("state", told.all);
+      if (told.status !== undefined) this.store.take("status", told.status);
+    } else if (told.type === "returned") this.cameBack();
+    else if (told.type === "freshness") this.become(told.freshness);
+  }
+
+  private become(freshness: Freshness): void {
+    // A line that is only being opened does not make what is shown any fresher.
+    if (freshness.state === "connecting" && this.wasLive) return;
+    this.set(freshness);
+    if (freshness.state !== "live") return;
+    this.wasLive = true;
+    if (this.isBack) this.cameBack();
+    this.isBack = false;
+  }
+
+  private cameBack(): void {
+    for (const listener of this.returns) listener();
   }
 
   private take(kind: string, data: unknown): void {
     if (this.store.take(kind, data)) return;
-    if (kind === "gap") {
-      for (const listener of this.returns) listener();
-      return;
-    }
+    if (kind === "gap") return this.cameBack();
     for (const listener of this.listeners) listener(data as LiveEvent);
   }
-
-  private async read(answer: Response, signal: AbortSignal): Promise<void> {
-    const reader = answer.body?.getReader();
-    if (reader === undefined) return;
-    const parser = new SseParser();
-    const decoder = new TextDecoder();
-    while (!signal.aborted) {
-      const silence = whenSilent();
-      const piece = await Promise.race([reader.read(), silence.over]);
-      silence.forget();
-      if (piece === null || piece.done) {
-        void reader.cancel();
-        return;
-      }
-      for (const message of parser.push(decoder.decode(piece.value, { stream: true }))) {
-        if (message.id !== null) this.last = Number(message.id);
-        this.take(message.event, JSON.parse(message.data));
-      }
-    }
-  }
-}
-
-/** A machine that slept finds its timer over when it wakes, and takes the line up again at once. */
-function whenSilent(): { over: Promise<null>; forget: () => void } {
-  let timer: ReturnType<typeof setTimeout>;
-  const over = new Promise<null>((resolve) => {
-    timer = setTimeout(() => resolve(null), SILENCE);
-  });
-  return { over, forget: () => clearTimeout(timer) };
 }

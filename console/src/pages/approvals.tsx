@@ -2,13 +2,14 @@
 import { type ReactNode, useMemo } from "react";
 import { type Act, ActButton } from "../acts/act";
 import { concerning, ofObject, vote } from "../acts/fleet";
-import { all, get, place, send } from "../api/client";
-import type { Approval, Concerns, DeploymentExplanation, ReasonGroup, Skip, Status } from "../api/types";
+import { all, place, send } from "../api/client";
+import type { Approval, Concerns, Skip } from "../api/types";
+import { askedVotes, changesNeed } from "../live/needed";
 import { ofKinds, useLive } from "../live/queries";
 import { Link, to } from "../router";
 import { useSession } from "../session";
 import { type Column, Listing } from "../ui/listing";
-import { Empty, Mark, Section, Time, Trouble } from "../ui/parts";
+import { Empty, Mark, Section, Sentence, Time, Trouble } from "../ui/parts";
 import { plural } from "../words";
 import { Objects } from "./tables";
 
@@ -36,23 +37,9 @@ function endSkip(one: Skip): Act {
   };
 }
 
-interface Waiting extends ReasonGroup {
-  deployment: string;
-}
-
-/** Reasons of every deployment that has somebody waiting for a vote. */
-async function awaited(): Promise<Waiting[]> {
-  const status = await get<Status>("status");
-  const names = status.deployments.filter((one) => one.environments.some((environment) => environment.counts.waiting > 0)).map((one) => one.name);
-  const answers = await Promise.all(names.slice(0, 50).map((name) => get<DeploymentExplanation>(`deployments/${place(name)}/explain`)));
-  return answers.flatMap((answer, index) =>
-    answer.reasons.filter((reason) => reason.type === "approval" && reason.version !== null).map((reason) => ({ ...reason, deployment: names[index] as string })),
-  );
-}
-
 export function Approvals(): ReactNode {
   const { session } = useSession();
-  const waiting = useLive("awaited", awaited, ofKinds("Approval", "Version", "Policy", "Skip", "Freeze"));
+  const waiting = useLive("awaited", askedVotes, changesNeed);
   const skips = useLive("skips", () => all<Skip>("skips"), ofKinds("Skip"));
   const columns = useMemo<Column<Approval>[]>(
     () => [
@@ -94,16 +81,16 @@ export function Approvals(): ReactNode {
             <Section title="Waits for a vote" id="awaited">
               <ul className="plain">
                 {asked.map((one) => (
-                  <li key={`${one.deployment} ${one.environment} ${one.version}`} className="row">
-                    <Link href={to("rollouts", one.deployment, one.version ?? "")}>
+                  <li key={`${one.deployment} ${one.environment} ${one.version} ${one.policy} ${one.rule}`} className="row">
+                    <Link href={to("rollouts", one.deployment, one.version)}>
                       {one.deployment} <b>{one.version}</b>
                     </Link>
                     <span className="grow">
-                      {one.environment}: {one.message} <span className="soft">({plural(one.count, "target")})</span>
+                      {one.environment}: <Sentence text={one.message} /> <span className="soft">({plural(one.count, "target")})</span>
                     </span>
                     <span className="buttons">
-                      <ActButton act={vote("approved", one.deployment, one.version ?? "", one.environment)} />
-                      <ActButton act={vote("rejected", one.deployment, one.version ?? "", one.environment)} />
+                      <ActButton act={vote("approved", one.deployment, one.version, one.environment)} />
+                      <ActButton act={vote("rejected", one.deployment, one.version, one.environment)} />
                     </span>
                   </li>
                 ))}

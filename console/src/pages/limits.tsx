@@ -3,14 +3,13 @@ import type { ReactNode } from "react";
 import type { SeenBudget } from "../api/types";
 import type { Tables } from "../live/store";
 import { Section } from "../ui/parts";
-import { PHASES } from "../words";
 
 const MOST_SLOTS = 40;
+const MOST_HOLDERS = 6;
 
 export function BudgetRows({ tables, only }: { tables: Tables; only?: (budget: SeenBudget) => boolean }): ReactNode {
   const budgets = [...tables.budgets.values()].filter(only ?? (() => true));
   if (budgets.length === 0) return null;
-  const holders = holdersOf(tables);
   return (
     <Section title="Limits" id="limits">
       <ul className="plain">
@@ -24,7 +23,7 @@ export function BudgetRows({ tables, only }: { tables: Tables; only?: (budget: S
               {budget.rule} <span className="soft">({budget.policy}{budget.environment ? `, ${budget.environment}` : ""}{budget.scope ? `, ${budget.scope}` : ""})</span>
             </span>
             {budget.stoppedAt !== null && <span className="mark bad">✕ the line is stopped</span>}
-            {budget.kind === "resourceConcurrency" && <span className="soft">{holders.slice(0, 6).join(", ")}</span>}
+            {budget.holders.length > 0 && <span className="soft">{holdersOf(budget)}</span>}
           </li>
         ))}
       </ul>
@@ -42,14 +41,8 @@ export function Slots({ used, limit }: { used: number; limit: number }): ReactNo
   );
 }
 
-/** Resources that something moves on. */
-function holdersOf(tables: Tables): string[] {
-  const found = new Set<string>();
-  for (const group of tables.groups.values()) if (group.status === "executing" || group.status === "failed") found.add(group.resource);
-  if (found.size === 0) {
-    for (const target of tables.targets.values()) {
-      if (PHASES[target.state].tone === "busy") found.add(target.name.split("/").slice(2).join("/"));
-    }
-  }
-  return [...found];
+/** Those of this limit, as far as there is room. */
+export function holdersOf({ holders, used }: Pick<SeenBudget, "holders" | "used">): string {
+  const shown = holders.slice(0, MOST_HOLDERS);
+  return shown.join(", ") + (used > shown.length ? ` and ${used - shown.length} more` : "");
 }

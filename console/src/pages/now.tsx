@@ -1,14 +1,17 @@
 // What is moving, what needs a person, and the button that stops it.
 import type { ReactNode } from "react";
 import { ActButton } from "../acts/act";
-import { freeze, onGroup, unfreeze, vote } from "../acts/fleet";
-import { all, get } from "../api/client";
-import type { DeploymentExplanation, EnvironmentStatus, Forecast, Freeze, Group, Job, Page, Status } from "../api/types";
+import { freeze, onGroup, order, orderMany, unfreeze, vote } from "../acts/fleet";
+import { all, get, place } from "../api/client";
+import type { DeploymentExplanation, EnvironmentStatus, Forecast, Freeze, Group, Job, Page, ReasonGroup, Status } from "../api/types";
+import { changesNeed, mayNeedSomebody, stuck } from "../live/needed";
 import { ofKinds, useLive } from "../live/queries";
 import { placeByName, useJobs, useObjects, useStore } from "../live/tables";
 import { Link, to } from "../router";
-import { Bar, Empty, Loading, Section, Sentence, Time, useNow } from "../ui/parts";
-import { parts, plural } from "../words";
+import { partsOf } from "../time/moments";
+import { Expected, type Finish, later } from "../ui/expected";
+import { Bar, Empty, Loading, PhaseMark, Section, Sentence, Time, useNow } from "../ui/parts";
+import { firstLine, parts, plural } from "../words";
 import { BudgetRows } from "./limits";
 
 interface Line {
@@ -56,6 +59,7 @@ export function Now(): ReactNode {
 }
 
 const LONG_MS = 60_000;
+const MOST_NAMED = 3;
 
 /** Jobs that were handed out and that nobody has begun: who should have is not there. */
 function SilentAgents(): ReactNode {
@@ -94,10 +98,10 @@ function isDone({ environment: { counts } }: Line): boolean {
 
 function Rollouts({ lines }: { lines: Line[] }): ReactNode {
   const forecast = useLive("forecast", () => get<Forecast>("forecast"), ofKinds("Version", "Policy", "Freeze", "Group", "Approval"));
-  const expected = (line: Line): ReactNode => {
-    const found = forecast.data?.rollouts.find((one) => one.deployment === line.deployment && one.environment === line.environment.name);
-    if (found === undefined) return <span className="soft">–</span>;
-    return found.finishAt === null ? <span className="soft whole">needs a person</span> : <Time at={found.finishAt} />;
+  const expected = ({ deployment, environment }: Line): Finish | undefined => {
+    const plan = forecast.data;
+    const found = plan?.rollouts.find((one) => one.deployment === deployment && one.environment === environment.name);
+    return later(environment.expectedFinish, plan && found && { at: found.finishAt, madeAt: plan.madeAt });
   };
   return (
     <div className="scroll">
@@ -107,7 +111,7 @@ function Rollouts({ lines }: { lines: Line[] }): ReactNode {
             <th>Rollout</th>
             <th>Environment</th>
             <th className="grow">Progress</th>
-            <th>Done</th>
+            <th>Expected done</th>
             <th>Waits for</th>
           </tr>
         </thead>
@@ -127,7 +131,9 @@ function Rollouts({ lines }: { lines: Line[] }): ReactNode {
               <td>
                 <Progress environment={environment} />
               </td>
-              <td title={forecast.data && `if nothing else changes; as of ${forecast.data.ageSeconds} s ago`}>{expected({ deployment, environment })}</td>
+              <td>
+                <Expected finish={expected({ deployment, environment })} />
+              </td>
               <td className="wide soft">
                 <Sentence text={environment.waiting[0]?.message ?? ""} />
               </td>
@@ -171,24 +177,17 @@ function Freezes({ freezes }: { freezes: Freeze[] }): ReactNode {
   ));
 }
 
-/** Approvals that are waited for, and cycles that failed: nothing of this moves by itself. */
+/** Cycles that failed, votes that are asked for, and whatever else only a person ends. */
 function Needed({ lines, groups }: { lines: Line[]; groups: Group[] }): ReactNode {
-  const asked = lines.filter((line) => line.environment.counts.waiting > 0);
+  const asked = new Set(lines.filter((line) => mayNeedSomebody(line.environment.counts)).map((line) => line.deployment));
   return (
     <Section title="Needs a person" id="needed">
       <ul className="plain">
         {groups.map((group) => (
-          <li key={group.id} className="row">
-            <span className="mark bad">✕ cycle failed</span>
-            <span className="grow">
-              {group.policy} on {group.environment}/{group.resource}: <Sentence text={group.reason} />
-            </span>
-            <ActButton act={onGroup("retry", group.id, group.resource)} />
-            <ActButton act={onGroup("release", group.id, group.resource)} />
-          </li>
+          <FailedCycle key={group.id} group={group} />
         ))}
-        {asked.map((line) => (
-          <Approvals key={`${line.deployment}/${line.environment.name}`} line={line} />
+        {[...asked].map((deployment) => (
+          <NeededBy key={deployment} deployment={deployment} groups={groups} />
         ))}
       </ul>
       <p className="soft if-alone">Nobody is waited for.</p>
@@ -196,24 +195,62 @@ function Needed({ lines, groups }: { lines: Line[]; groups: Group[] }): ReactNod
   );
 }
 
-function Approvals({ line }: { line: Line }): ReactNode {
-  const { deployment, environment } = line;
-  const explanation = useLive(
-    `why ${deployment}`,
-    () => get<DeploymentExplanation>(`deployments/${encodeURIComponent(deployment)}/explain`),
-    ofKinds("Version", "Approval", "Skip", "Freeze", "Policy", "Deployment", "Environment"),
-  );
-  const waiting = explanation.data?.reasons.filter(
-    (reason) => reason.environment === environment.name && reason.type === "approval" && reason.version !== null,
-  );
-  return waiting?.map((reason) => (
-    <li key={reason.message} className="row">
-      <span className="mark wait">○ approval</span>
+function FailedCycle({ group }: { group: Group }): ReactNode {
+  const failed = group.members.find((member) => member.state === "failed") ?? group.members[0];
+  const where = `${group.environment}/${group.resource}`;
+  return (
+    <li className="row">
+      <span className="mark bad">✕ cycle failed</span>
       <span className="grow">
-        <Link href={to("rollouts", deployment, reason.version ?? "")}>{deployment}</Link>: <Sentence text={reason.message} />
+        {group.policy} on {failed === undefined ? where : <Link href={to("targets", failed.deployment, group.environment, group.resource)}>{where}</Link>}:{" "}
+        <Sentence text={firstLine(group.reason)} />
       </span>
-      <ActButton act={vote("approved", deployment, reason.version ?? "", environment.name)} />
-      <ActButton act={vote("rejected", deployment, reason.version ?? "", environment.name)} />
+      <ActButton act={onGroup("retry", group.id, group.resource)} />
+      <ActButton act={onGroup("release", group.id, group.resource)} />
     </li>
-  ));
+  );
+}
+
+function NeededBy({ deployment, groups }: { deployment: string; groups: Group[] }): ReactNode {
+  const { tables } = useStore();
+  const explanation = useLive(`needed ${deployment}`, () => get<DeploymentExplanation>(`deployments/${place(deployment)}/explain`), changesNeed);
+  const { approvals = [], reasons = [] } = explanation.data ?? {};
+  return (
+    <>
+      {stuck(deployment, reasons, groups, tables.targets).map((reason) => (
+        <Stuck key={`${reason.environment} ${reason.state} ${reason.message}`} deployment={deployment} reason={reason} />
+      ))}
+      {approvals.map((one) => (
+        <li key={`${one.environment} ${one.version} ${one.policy} ${one.rule}`} className="row">
+          <span className="mark wait">○ approval</span>
+          <span className="grow">
+            <Link href={to("rollouts", deployment, one.version)}>{deployment}</Link>: <Sentence text={one.message} />
+          </span>
+          <ActButton act={vote("approved", deployment, one.version, one.environment)} />
+          <ActButton act={vote("rejected", deployment, one.version, one.environment)} />
+        </li>
+      ))}
+    </>
+  );
+}
+
+function Stuck({ deployment, reason }: { deployment: string; reason: ReasonGroup }): ReactNode {
+  const shown = reason.targets.slice(0, MOST_NAMED).map(partsOf);
+  const one = reason.count === 1 ? shown[0] : undefined;
+  return (
+    <li className="row">
+      <PhaseMark state={reason.state} />
+      <span className="grow">
+        {deployment} on{" "}
+        {shown.map(({ environment, resource }, index) => (
+          <span key={resource}>
+            {index > 0 && ", "}
+            <Link href={to("targets", deployment, environment, resource)}>{resource}</Link>
+          </span>
+        ))}
+        {reason.count > shown.length && ` and ${reason.count - shown.length} more`} in {reason.environment}: <Sentence text={firstLine(reason.message)} />
+      </span>
+      {reason.state === "failed" && <ActButton act={one ? order("retry", one) : orderMany("retry", deployment, reason.environment)} />}
+    </li>
+  );
 }

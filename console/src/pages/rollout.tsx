@@ -3,14 +3,16 @@ import { type ReactNode, useMemo } from "react";
 import { ActButton } from "../acts/act";
 import { freeze, orderMany, rejectVersion, vote } from "../acts/fleet";
 import { all, get, place, serverNow } from "../api/client";
-import type { Approval, Bracket, DeploymentExplanation, Forecast, Job, LiveEvent, Page, ReasonGroup, Version } from "../api/types";
+import type { Approval, Bracket, DeploymentExplanation, Job, ListedTarget, LiveEvent, Page, ReasonGroup, Version } from "../api/types";
 import { ofKinds, useLive } from "../live/queries";
+import type { Tables } from "../live/store";
 import { useJobs, useObjects, useStatus } from "../live/tables";
 import { Link } from "../router";
 import { TimeBar } from "../time/bar";
-import { partsOf, plannedJobs, usesOf } from "../time/moments";
+import { partsOf, type PlannedJob, placeOf, plannedJobs, scoped, usesOf } from "../time/moments";
 import { type TimeLine, useTimeLine } from "../time/use";
 import { BracketGraph } from "../ui/bracket";
+import { Expected } from "../ui/expected";
 import { Gantt } from "../ui/gantt";
 import { Bar, Loading, Mark, PhaseMark, Section, Sentence, Time, Trouble, useNow } from "../ui/parts";
 import { Usage } from "../ui/usage";
@@ -53,7 +55,8 @@ function Found({ deployment, version }: { deployment: string; version: Version }
     () => all<Job>("jobs", { deployment, cel: `job.version == ${JSON.stringify(tag)}` }),
     (event) => event.data["deployment"] === deployment && event.data["version"] === tag,
   );
-  const why = useLive(`why ${deployment}`, () => get<DeploymentExplanation>(`deployments/${place(deployment)}/explain`));
+  const why = useLive(`why ${deployment} ${tag}`, () => get<DeploymentExplanation>(`deployments/${place(deployment)}/explain`, { version: tag }));
+  const tables = useScoped(version, time.tables);
   const status = useStatus()?.deployments.find((one) => one.name === deployment);
   const brackets = useLive("brackets", () => all<Bracket>("brackets"), ofKinds("Policy", "Deployment"));
   const bracket = brackets.data?.find((one) => one.members.some((member) => member.deployment === deployment));
@@ -78,15 +81,15 @@ function Found({ deployment, version }: { deployment: string; version: Version }
       </div>
       <Header version={version} votes={votes.items ?? []} />
       <TimeBar time={time} />
-      <Environments deployment={deployment} time={time} expected={status?.environments ?? []} />
-      {bracket && (
+      {tables === undefined ? <Loading what="its targets" /> : <Environments deployment={deployment} tables={tables} mode={time.mode} expected={status?.environments ?? []} />}
+      {bracket && tables && (
         <Section title={`Cycle of each resource: ${bracket.policy}`} id="bracket">
-          <BracketGraph bracket={bracket} tables={time.tables} current={deployment} />
+          <BracketGraph bracket={bracket} tables={tables} current={deployment} />
         </Section>
       )}
-      {isNow ? <Waiting deployment={deployment} reasons={why.data?.reasons ?? []} /> : <Reasons tables={time.tables} deployment={deployment} />}
+      {isNow ? <Waiting deployment={deployment} reasons={why.data?.reasons ?? []} /> : tables && <Reasons tables={tables} deployment={deployment} />}
       <Limits time={time} policies={new Set([...(why.data?.reasons.map((reason) => reason.policy) ?? []), bracket?.policy ?? null])} />
-      <Waves deployment={deployment} />
+      <Waves planned={planned} />
       <Section title="Jobs over time" id="gantt">
         <Gantt jobs={jobs.items ?? []} planned={planned} at={time.at === null ? null : Date.parse(time.at)} />
       </Section>
@@ -155,9 +158,10 @@ interface Expected {
   expectedFinish: { at: string | null; madeAt: string } | null;
 }
 
-function Environments({ deployment, time, expected }: { deployment: string; time: TimeLine; expected: Expected[] }): ReactNode {
+function Environments(properties: { deployment: string; tables: Tables; mode: TimeLine["mode"]; expected: Expected[] }): ReactNode {
+  const { deployment, tables, mode, expected } = properties;
   const by = new Map<string, { state: keyof ReturnType<typeof countStates> }[]>();
-  for (const target of time.tables.targets.values()) {
+  for (const target of tables.targets.values()) {
     const of = partsOf(target.name);
     if (of.deployment !== deployment) continue;
     const known = by.get(of.environment);
@@ -169,7 +173,7 @@ function Environments({ deployment, time, expected }: { deployment: string; time
       {[...by].map(([environment, targets]) => {
         const counts = countStates(targets);
         const bar = parts(counts);
-        const finish = time.mode === "now" ? expected.find((one) => one.name === environment)?.expectedFinish : null;
+        const finish = mode === "now" ? expected.find((one) => one.name === environment)?.expectedFinish : null;
         return (
           <div key={environment} className="row">
             <b>{environment}</b>
@@ -180,12 +184,12 @@ function Environments({ deployment, time, expected }: { deployment: string; time
                 {finish?.at && (
                   <>
                     {" "}
-                    · expected to be done <Time at={finish.at} /> (as of <Time at={finish.madeAt} />)
+                    · expected to be done: <Expected finish={finish} />
                   </>
                 )}
               </small>
             </span>
-            {time.mode === "now" && (
+            {mode === "now" && (
               <span className="buttons">
                 {counts.failed > 0 && <ActButton act={orderMany("retry", deployment, environment)} />}
                 <ActButton act={orderMany("rollback", deployment, environment)} />
@@ -227,23 +231,26 @@ function Limits({ time, policies }: { time: TimeLine; policies: Set<string | nul
   );
 }
 
+/** What can be seen of the resources that the version is for; undefined until they are known. */
+function useScoped(version: Version, tables: Tables): Tables | undefined {
+  const { deployment, tag, targetSelector } = version;
+  const found = useLive(
+    `scope ${deployment} ${tag} ${targetSelector}`,
+    async () => (targetSelector === null ? null : new Set((await all<ListedTarget>("release-targets", { deployment, version: tag })).map((one) => placeOf(one)))),
+    ofKinds("Version", "Resource", "Environment", "Deployment"),
+  );
+  if (targetSelector === null) return tables;
+  const places = found.data;
+  return places ? scoped(tables, places) : undefined;
+}
+
 /** Who comes next: resources that are expected to start at the same time are one wave. */
-function Waves({ deployment }: { deployment: string }): ReactNode {
-  const forecast = useLive("forecast", () => get<Forecast>("forecast"), ofKinds("Version", "Policy", "Freeze", "Group"));
-  const concerned = forecast.data?.rollouts.some((one) => one.deployment === deployment);
+function Waves({ planned }: { planned: PlannedJob[] }): ReactNode {
   const now = useNow();
-  const waves = useMemo(() => {
-    const found = new Map<string, string[]>();
-    for (const start of forecast.data?.starts ?? []) {
-      const known = found.get(start.at);
-      if (known === undefined) found.set(start.at, [start.resource]);
-      else known.push(start.resource);
-    }
-    return [...found];
-  }, [forecast.data]);
+  const waves = useMemo(() => [...Map.groupBy(planned, (job) => job.from)].sort(([a], [b]) => a - b), [planned]);
   // What should have begun by now is no longer to come; a plan that is made anew says when it does.
-  const ahead = waves.filter(([at]) => Date.parse(at) >= now);
-  if (!concerned || ahead.length === 0) return null;
+  const ahead = waves.filter(([at]) => at >= now).map(([at, jobs]) => [new Date(at).toISOString(), jobs.map((job) => partsOf(job.target).resource)] as const);
+  if (ahead.length === 0) return null;
   return (
     <Section title="Waves to come, if nothing else changes" id="waves">
       <ol className="waves">

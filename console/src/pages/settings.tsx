@@ -7,6 +7,7 @@ import type { NewToken, Token } from "../api/types";
 import { useMay, useSession } from "../session";
 import type { Column } from "../ui/listing";
 import { Command, Dialog, Section, Time } from "../ui/parts";
+import { plural } from "../words";
 import { Objects } from "./tables";
 
 const ROLES = ["viewer", "deployer", "approver", "operator", "admin"];
@@ -57,7 +58,7 @@ export function Settings(): ReactNode {
   const changed = (): void => setVersion((old) => old + 1);
   const columns: Column<Token>[] = [
     { name: "Token", text: (one) => one.name, cell: (one) => one.name },
-    { name: "Role", text: (one) => one.role ?? "", cell: (one) => one.role ?? <span title={one.permissions.join(", ")}>{one.permissions.length} permissions</span> },
+    { name: "Role", text: (one) => one.role ?? "", cell: (one) => one.role ?? <span title={one.permissions.join(", ")}>{plural(one.permissions.length, "permission")}</span> },
     { name: "For", cell: (one) => one.workspace ?? "all workspaces" },
     { name: "Agents", text: (one) => one.agents.join(" "), cell: (one) => one.agents.join(", ") || <span className="soft">any</span> },
     { name: "Last used", cell: (one) => (one.lastUsedAt === null ? <span className="soft">never</span> : <Time at={one.lastUsedAt} />) },
@@ -84,7 +85,7 @@ export function Settings(): ReactNode {
         </div>
       </dl>
       <details>
-        <summary>You have {mine.length} permissions here</summary>
+        <summary>You have {plural(mine.length, "permission")} here</summary>
         <p>{[...mine].sort().join(", ")}</p>
       </details>
     </Section>

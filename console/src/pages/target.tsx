@@ -10,7 +10,7 @@ import { Cycle } from "../ui/cycle";
 import { Log } from "../ui/joblog";
 import { Command, Loading, Mark, PhaseMark, Section, Sentence, Time, Trouble } from "../ui/parts";
 import { endOf, whoCan } from "../ui/gates";
-import { jobTone, spaced } from "../words";
+import { jobSign, jobTone, spaced } from "../words";
 
 interface Where {
   deployment: string;
@@ -230,7 +230,7 @@ function History({ jobs, error }: { jobs: Job[] | undefined; error: Error | unde
           <li key={job.id} className={shown[index - 1]?.version === job.version ? undefined : "release"}>
             <div className="row">
               <b className="release-name">{shown[index - 1]?.version === job.version ? "" : job.version}</b>
-              <Mark tone={jobTone(job.status)} sign="●" word={spaced(job.status)} />
+              <Mark tone={jobTone(job.status)} sign={jobSign(job.status)} word={spaced(job.status)} />
               <span className="grow">
                 {job.kind !== "deploy" && <span className="badge">{job.kind}</span>} {job.attempt > 1 && <span className="badge">attempt {job.attempt}</span>}{" "}
                 {job.message}

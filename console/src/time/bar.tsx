@@ -1,5 +1,5 @@
 // One slider for what was recorded, what is, and what a plan says will be.
-import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
+import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { say } from "../ui/toasts";
 import { Dialog, Trouble } from "../ui/parts";
 import { relative } from "../words";
@@ -200,9 +200,23 @@ function Decisions(properties: { decisions: Decision[]; now: number; onClose: ()
   const said = decisions.map((one) => ({ one, text: sentence(one, words), all: one.changes.map((change) => change.name).join(" ") }));
   const found = said.filter(({ text, all }) => hasAll(`${text} ${all}`, words));
   const shown = found.slice(-MOST_LISTED);
+  const take = (event: KeyboardEvent): void => {
+    const first = shown[0];
+    if (event.key !== "Enter" || first === undefined) return;
+    event.preventDefault();
+    onChoose(first.one, words);
+  };
   return (
     <Dialog title="Jump to a decision" onClose={onClose}>
-      <input type="search" autoFocus aria-label="Search decisions" placeholder="node-3 drain" value={wanted} onChange={(event) => setWanted(event.target.value)} />
+      <input
+        type="search"
+        autoFocus
+        aria-label="Search decisions"
+        placeholder="node-3 drain; Enter takes the first"
+        value={wanted}
+        onKeyDown={take}
+        onChange={(event) => setWanted(event.target.value)}
+      />
       <ul className="palette decisions">
         {shown.map(({ one, text }) => (
           <li key={one.at}>

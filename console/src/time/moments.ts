@@ -136,6 +136,20 @@ export function usesOf(changes: SeenChange[], name: string): Point[] {
     });
 }
 
+/** Where something runs, whatever it is. */
+export function placeOf({ environment, resource }: { environment: string; resource: string }): string {
+  return `${environment}/${resource}`;
+}
+
+/** Targets and cycles at these places alone; limits are everybody's. */
+export function scoped(tables: Tables, places: ReadonlySet<string>): Tables {
+  return {
+    targets: new Map([...tables.targets].filter(([name]) => places.has(placeOf(partsOf(name))))),
+    groups: new Map([...tables.groups].filter(([, group]) => places.has(placeOf(group)))),
+    budgets: tables.budgets,
+  };
+}
+
 export interface PlannedJob {
   target: string;
   version: string;

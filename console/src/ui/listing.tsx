@@ -1,7 +1,7 @@
 // A table of objects with a search and filters, which are in the address: the same for every kind.
 import { type ReactNode, useMemo } from "react";
 import { go, usePlace, withQuery } from "../router";
-import { plural } from "../words";
+import { plural, several } from "../words";
 
 export interface Column<T> {
   name: string;
@@ -48,7 +48,7 @@ export function Listing<T>({ items, columns, id, noun, choices = [] }: ListingPr
       <div className="filters">
         <input
           type="search"
-          aria-label={`Search ${noun}s`}
+          aria-label={`Search ${several(noun)}`}
           placeholder="search"
           value={query.get("q") ?? ""}
           onChange={(event) => go(withQuery({ q: event.target.value }), true)}
@@ -68,7 +68,7 @@ export function Listing<T>({ items, columns, id, noun, choices = [] }: ListingPr
         ))}
         <span className="soft">{plural(found.length, noun)}</span>
       </div>
-      <div className="scroll" tabIndex={0} role="region" aria-label={`Table of ${noun}s`}>
+      <div className="scroll" tabIndex={0} role="region" aria-label={`Table of ${several(noun)}`}>
         <table>
           <thead>
             <tr>

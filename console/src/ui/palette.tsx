@@ -2,8 +2,9 @@
 import { type KeyboardEvent, type ReactNode, useMemo, useState } from "react";
 import { type Act, ActDialog } from "../acts/act";
 import { freeze, unfreeze, vote } from "../acts/fleet";
-import { all, get, place } from "../api/client";
-import type { DeploymentExplanation, Freeze, Status } from "../api/types";
+import { all } from "../api/client";
+import type { Freeze } from "../api/types";
+import { askedVotes } from "../live/needed";
 import { useLive } from "../live/queries";
 import { go, to } from "../router";
 import { Dialog } from "./parts";
@@ -55,22 +56,8 @@ export function found(entries: Entry[], text: string): Entry[] {
 
 /** What somebody is waiting to be told yes or no to. */
 async function votes(): Promise<Entry[]> {
-  const status = await get<Status>("status");
-  const waiting = status.deployments.filter((one) => one.environments.some((environment) => environment.counts.waiting > 0));
-  const found = await Promise.all(
-    waiting.slice(0, 20).map(async ({ name }) => {
-      const why = await get<DeploymentExplanation>(`deployments/${place(name)}/explain`);
-      return why.reasons
-        .filter((reason) => reason.type === "approval" && reason.version !== null)
-        .flatMap((reason) =>
-          (["approved", "rejected"] as const).map((status): Entry => {
-            const act = vote(status, name, reason.version ?? "", reason.environment);
-            return { kind: "act", name: act.title, act };
-          }),
-        );
-    }),
-  );
-  return found.flat();
+  const acts = (await askedVotes()).flatMap((one) => (["approved", "rejected"] as const).map((status) => vote(status, one.deployment, one.version, one.environment)));
+  return [...new Map(acts.map((act) => [act.title, act])).values()].map((act) => ({ kind: "act", name: act.title, act }));
 }
 
 export function Palette({ onClose }: { onClose: () => void }): ReactNode {

@@ -2,10 +2,11 @@
 import { type ReactNode, useEffect, useState } from "react";
 import { send } from "../api/client";
 import type { PlanResult } from "../api/types";
+import { useStore } from "../live/tables";
 import { PlanBars } from "./planbars";
 import { plural } from "../words";
 import { Sentence, Time, Trouble } from "./parts";
-import { summary } from "./planning";
+import { concernedBy, type Move, summary } from "./planning";
 
 export interface PlanWish {
   manifests?: unknown[];
@@ -62,15 +63,15 @@ export function PlanPreview({ wish }: { wish: PlanWish | null }): ReactNode {
       ) : planned.plan === undefined ? (
         <span className="soft">Asking what would follow …</span>
       ) : (
-        <Foreseen plan={planned.plan} />
+        <Foreseen plan={planned.plan} wish={wish} />
       )}
     </div>
   );
 }
 
 /** A plan in two sentences and its bars. */
-export function Foreseen({ plan, title = "If nothing else changes" }: { plan: PlanResult; title?: string }): ReactNode {
-  const found = summary(plan);
+export function Foreseen({ plan, wish, title = "If nothing else changes" }: { plan: PlanResult; wish?: PlanWish; title?: string }): ReactNode {
+  const found = summary(plan, wish && concernedBy(wish));
   return (
     <div className="plan">
       <p>
@@ -94,6 +95,7 @@ export function Foreseen({ plan, title = "If nothing else changes" }: { plan: Pl
           {refusalOf(one)}
         </p>
       ))}
+      {wish?.orders && found.moves.length > 0 && <Moves moves={found.moves} />}
       {found.waiting.length > 0 && (
         <ul className="plain small">
           {found.waiting.slice(0, 5).map((one) => (
@@ -106,6 +108,26 @@ export function Foreseen({ plan, title = "If nothing else changes" }: { plan: Pl
       )}
       {found.bars.length > 0 && <PlanBars rows={found.bars} />}
     </div>
+  );
+}
+
+const MOST_MOVES = 10;
+
+/** Which targets go from which version to which. */
+function Moves({ moves }: { moves: Move[] }): ReactNode {
+  const { tables } = useStore();
+  return (
+    <ul className="plain small moves" aria-label="Targets that it moves">
+      {moves.slice(0, MOST_MOVES).map(({ deployment, environment, resource, version }) => {
+        const name = `${deployment}/${environment}/${resource}`;
+        return (
+          <li key={name}>
+            {name}: {tables.targets.get(name)?.current ?? "nothing"} → <b>{version}</b>
+          </li>
+        );
+      })}
+      {moves.length > MOST_MOVES && <li className="soft">and {moves.length - MOST_MOVES} more</li>}
+    </ul>
   );
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { PlanResult } from "../api/types";
 import { folded, lineDiff } from "./linediff";
-import { merged, summary } from "./planning";
+import { concernedBy, merged, summary } from "./planning";
 
 const START = "2026-01-01T00:00:00Z";
 const at = (seconds: number): string => new Date(Date.parse(START) + seconds * 1000).toISOString();
@@ -59,4 +59,34 @@ test("what stays far from a change is left out", () => {
   const found = folded(lineDiff(before, before.replace("line 10", "other")));
   expect(found.filter((line) => line === null)).toHaveLength(2);
   expect(found.filter((line) => line !== null)).toHaveLength(6);
+});
+
+test("an act shows whom it names, with what is run beside them for it, and one line of what others wait for", () => {
+  const job = (deployment: string, resource: string, until: number): object => ({
+    deployment,
+    environment: "prod",
+    resource,
+    version: "v1",
+    createdAt: at(0),
+    startedAt: null,
+    completedAt: at(until),
+  });
+  const order = { action: "rollback" as const, deployment: "kubelet", environment: "prod", resources: ["n1"] };
+  const found = summary(
+    plan([job("drain", "n1", 5), job("kubelet", "n1", 9), job("kubelet", "n2", 20), job("other", "n3", 50)], {
+      at: at(60),
+      waiting: [
+        { target: "other/prod/n9", reason: "the output of another job" },
+        { target: "kubelet/prod/n1", reason: "first line\nsecond line" },
+      ],
+    }),
+    concernedBy({ orders: [order] }),
+  );
+  expect([found.jobs, found.finish]).toEqual([2, at(9)]);
+  expect(found.moves.map((one) => `${one.deployment}/${one.resource} ${one.version}`)).toEqual(["kubelet/n1 v1"]);
+  expect(found.waiting).toEqual([{ reason: "first line …", count: 1 }]);
+});
+
+test("what may reach anybody is shown whole", () => {
+  expect(concernedBy({ manifests: [] })).toBe(undefined);
 });

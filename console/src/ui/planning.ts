@@ -1,5 +1,21 @@
 // A plan as figures: how much, until when, what is left, and who is busy when.
 import type { PlanResult } from "../api/types";
+import { partsOf, placeOf } from "../time/moments";
+import { firstLine } from "../words";
+import type { PlanWish } from "./plan";
+
+interface Where {
+  deployment: string;
+  environment: string;
+  resource: string;
+}
+
+export type Concerned = (target: Where) => boolean;
+
+/** A target that the act itself moves, and to which version. */
+export interface Move extends Where {
+  version: string;
+}
 
 export interface PlanRow {
   name: string;
@@ -15,21 +31,43 @@ export interface PlanSummary {
   wasCut: boolean;
   waiting: { reason: string; count: number }[];
   bars: PlanRow[];
+  moves: Move[];
   /** Milliseconds from the start to the last end. */
   length: number;
 }
 
-interface PlannedJob {
-  deployment: string;
-  environment: string;
-  resource: string;
+interface PlannedJob extends Where {
+  version: string;
   createdAt: string;
   startedAt: string | null;
   completedAt: string | null;
 }
 
-export function summary(plan: PlanResult): PlanSummary {
-  const jobs = plan.jobs as unknown as PlannedJob[];
+/** Whom an act names; undefined where it may reach anybody. */
+export function concernedBy(wish: PlanWish): Concerned | undefined {
+  if (wish.manifests || wish.version || wish.deletions || wish.groups) return undefined;
+  const named = [
+    ...(wish.orders ?? []),
+    ...(wish.approvals ?? []),
+    ...(wish.statuses ?? []),
+    ...(wish.skips ?? []).map((skip) => ({ ...skip, resources: skip["resource"] ? [skip["resource"]] : [] })),
+  ] as { deployment?: string; environment?: string; resources?: string[] }[];
+  const isOf = (wanted: string | undefined, name: string): boolean => !wanted || wanted === name;
+  return (target) =>
+    named.some(
+      (one) =>
+        isOf(one.deployment, target.deployment) &&
+        isOf(one.environment, target.environment) &&
+        (!one.resources?.length || one.resources.includes(target.resource)),
+    );
+}
+
+/** Of the whole plan, or of those whom an act names and of what is run on their resources for it, such as hooks. */
+export function summary(plan: PlanResult, concerned?: Concerned): PlanSummary {
+  const everything = plan.jobs as unknown as PlannedJob[];
+  const own = concerned === undefined ? [] : everything.filter(concerned);
+  const places = new Set(own.map(placeOf));
+  const jobs = concerned === undefined ? everything : everything.filter((job) => places.has(placeOf(job)));
   const start = Date.parse(plan.start);
   const end = Date.parse(plan.end);
   const rows = new Map<string, PlanRow>();
@@ -46,16 +84,24 @@ export function summary(plan: PlanResult): PlanSummary {
   }
   const bars = [...rows.values()].map((row) => ({ ...row, spans: merged(row.spans) }));
   bars.sort((a, b) => (a.spans[0]?.[0] ?? 0) - (b.spans[0]?.[0] ?? 0) || a.name.localeCompare(b.name));
-  const finish = plan.finish as { at?: string | null; wasCut?: boolean; waiting?: { reason?: string }[] };
+  const finish = plan.finish as { at?: string | null; wasCut?: boolean; waiting?: { target?: string; reason?: string }[] };
+  const waiting = (finish.waiting ?? []).filter((one) => concerned === undefined || one.target === undefined || concerned(partsOf(one.target)));
   return {
     jobs: jobs.length,
     targets: targets.size,
-    finish: finish.at ?? null,
+    finish: concerned === undefined ? (finish.at ?? null) : lastEnd(jobs),
     wasCut: finish.wasCut ?? false,
-    waiting: grouped((finish.waiting ?? []).map((one) => one.reason ?? "")),
+    waiting: grouped(waiting.map((one) => firstLine(one.reason ?? ""))),
     bars,
+    moves: [...new Map(own.map((job) => [`${placeOf(job)}/${job.deployment}`, job])).values()],
     length: Math.max(0, ...bars.flatMap((row) => row.spans.map(([, until]) => until))),
   };
+}
+
+/** Null while one of them has no end. */
+function lastEnd(jobs: PlannedJob[]): string | null {
+  const ends = jobs.map((job) => job.completedAt);
+  return ends.includes(null) ? null : ((ends as string[]).sort().at(-1) ?? null);
 }
 
 /** Spans that touch become one, so that ten thousand jobs are a few bars. */

@@ -211,11 +211,13 @@ class ReasonGroupView(explain_deployment.ReasonGroup, rename="camel"):
 
 
 class DeploymentExplanation(msgspec.Struct, rename="camel"):
-    """`targets` is how many there are; if there is none, `withoutTargets` says why, environment by environment."""
+    """`targets` is how many there are; if there is none, `withoutTargets` says why, environment by environment.
+    `approvals` are the versions whose votes are asked for, also where something else holds them first, such as a freeze."""
 
     deployment: str
     targets: int
     reasons: list[ReasonGroupView]
+    approvals: list[explain_deployment.AwaitedApproval]
     without_targets: list[str] = []
 
 
@@ -293,7 +295,7 @@ class PastGroup(msgspec.Struct, rename="camel"):
 
 
 class PastBudget(msgspec.Struct, rename="camel"):
-    """`name` tells it from all others."""
+    """`name` tells it from all others; `holders` are the first few of those that `used` counts, by name."""
 
     name: str
     policy: str
@@ -303,6 +305,7 @@ class PastBudget(msgspec.Struct, rename="camel"):
     scope: str | None
     limit: int
     used: int
+    holders: list[str]
     stopped_at: Moment | None
 
 

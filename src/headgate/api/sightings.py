@@ -43,7 +43,13 @@ def _group(name: str, content: Any) -> Document:
 
 
 def _budget(name: str, content: Any) -> Document:
-    return {"name": name, **content, "stoppedAt": rendering.shown_or_none(content["stoppedAt"])}
+    """What was written down before holders were is shown without them."""
+    return {
+        "name": name,
+        "holders": [],
+        **content,
+        "stoppedAt": rendering.shown_or_none(content["stoppedAt"]),
+    }
 
 
 _WRITERS = {TARGETS: _target, GROUPS: _group, BUDGETS: _budget}

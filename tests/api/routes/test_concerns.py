@@ -33,6 +33,16 @@ def test_publishing_says_whom_the_version_is_for(client: Client) -> None:
     assert concerns(versions(client, "v2", "resource.name == 'node-2'")) == (1, NODES[1:], None)
 
 
+def test_the_targets_of_a_version_are_those_in_its_scope(client: Client) -> None:
+    versions(client, "v1", "resource.name == 'node-2'")
+    path = "/v1/release-targets"
+    assert [one["name"] for one in client.items(path, deployment="api", version="v1")] == NODES[1:]
+    assert client.get("/v1/deployments/api/explain", version="v1").json["targets"] == 1
+    assert client.get("/v1/deployments/api/explain").json["targets"] == 2
+    assert client.get(path, version="v1").status == 422
+    assert client.get(path, deployment="api", version="v9").status == 404
+
+
 def test_a_scope_that_fails_on_some_says_so(client: Client) -> None:
     fleet.put(client, "resources", "node-2", kind="Node", metadata={"region": "eu"})
     assert concerns(versions(client, "v1", IMPOSSIBLE)) == (

@@ -94,6 +94,19 @@ def test_a_vote_names_parts_by_id(client: Client) -> None:
     assert _vote(client, **ids).json["environment"] == "prod"
 
 
+def test_a_vote_is_asked_for_whatever_else_holds_it(client: Client) -> None:
+    def asked() -> list[tuple[str, str, str, int]]:
+        found = client.get("/v1/deployments/api/explain").json["approvals"]
+        return [(one["environment"], one["version"], one["rule"], one["count"]) for one in found]
+
+    before = asked()
+    assert before
+    client.post("/v1/freezes", {"name": "stop", "reason": "not today"})
+    assert asked() == before
+    _vote(client)
+    assert asked() == []
+
+
 def test_a_skip_opens_a_gate_for_what_it_names(client: Client) -> None:
     body = {"rule": "yes", "deployment": "api", "tag": "v1", "resource": "node-2", "reason": "urgent"}
     skip = client.post("/v1/skips", body)

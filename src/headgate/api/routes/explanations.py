@@ -6,19 +6,23 @@ import time
 from functools import partial
 from typing import Any
 
+import msgspec
+
 from headgate.api import evidence, finding, replies, rollout_views
 from headgate.api.calls import Answer, Parameter, Request, Route
 from headgate.api.routes.status import SLICE_SECONDS
 from headgate.fleet.engine import explain
 from headgate.fleet.engine.explain_deployment import Reasons, why_without_targets
 from headgate.fleet.model import kinds
+from headgate.fleet.state import candidates
 from headgate.kernel import rendering
 from headgate.runtime.commands import EngineView
 
 
 async def explain_deployment(call: Request) -> Answer:
     reference, environment = call.path["deployment"], call.query.get("environment")
-    name, place, targets = await replies.ask(call, partial(_targets, reference, environment))
+    version = call.query.get("version")
+    name, place, targets = await replies.ask(call, partial(_targets, reference, environment, version))
     reasons = Reasons()
     done = 0
     while done < len(targets):
@@ -27,16 +31,20 @@ async def explain_deployment(call: Request) -> Answer:
     return Answer(200, _document(name, len(targets), reasons, absent))
 
 
-def _targets(reference: str, environment: str | None, view: EngineView) -> tuple[str, str | None, list[str]]:
+def _targets(
+    reference: str, environment: str | None, tag: str | None, view: EngineView
+) -> tuple[str, str | None, list[str]]:
     state = view.engine.state
     name = finding.name(state, kinds.DEPLOYMENT, reference)
     place = None if environment is None else finding.name(state, kinds.ENVIRONMENT, environment)
+    version = None if tag is None else finding.version_of(state, name, tag)
     pairs = state.deployments[name].pairs
     found = (
         target.name
         for stage, pair in pairs.items()
         if place in (None, stage)
         for target in pair.targets.values()
+        if version is None or candidates.in_scope(version, target)
     )
     return name, place, sorted(found)
 
@@ -65,7 +73,13 @@ def _document(deployment: str, total: int, reasons: Reasons, absent: list[str]) 
         rendering.built(rollout_views.ReasonGroupView, group, actions=evidence.acting(group.actions))
         for group in reasons.sorted()
     ]
-    return {"deployment": deployment, "targets": total, "reasons": groups, "withoutTargets": absent}
+    return {
+        "deployment": deployment,
+        "targets": total,
+        "reasons": groups,
+        "approvals": [msgspec.to_builtins(one) for one in reasons.approvals()],
+        "withoutTargets": absent,
+    }
 
 
 ROUTES = (
@@ -73,6 +87,9 @@ ROUTES = (
         "GET", "/v1/deployments/{deployment}/explain", "explainDeployment",
         "Say why the targets of a deployment are where they are, grouped by reason",
         explain_deployment, "read", "deployments", {200: rollout_views.DeploymentExplanation},
-        query=(Parameter("environment", {"type": "string"}, "In this environment only, by id or name."),),
+        query=(
+            Parameter("environment", {"type": "string"}, "In this environment only, by id or name."),
+            Parameter("version", {"type": "string"}, "Only targets in the scope of this version, by id or tag."),
+        ),
     ),
 )  # fmt: skip

@@ -27,11 +27,12 @@ from headgate.api.schemas import Page as PageSchema
 from headgate.fleet.engine import target_states, views
 from headgate.fleet.model import kinds
 from headgate.fleet.model import objects as model
-from headgate.fleet.state import variables
+from headgate.fleet.state import candidates, variables
 from headgate.fleet.state.state import State
 from headgate.fleet.state.units import Target
 from headgate.kernel import rendering
 from headgate.kernel.instants import Instant
+from headgate.kernel.problems import Problem, Rejected
 from headgate.runtime.commands import EngineView
 
 JUDGED_STEP = 300
@@ -70,13 +71,17 @@ def _with_reason(view: EngineView, row: dict[str, Any], is_asked: bool) -> dict[
 
 async def list_targets(call: Request) -> Answer:
     wanted = {name: str(call.query[name]) for name in _FILTERED if call.query.get(name) is not None}
-    state_wanted = call.query.get("state")
+    state_wanted, version = call.query.get("state"), call.query.get("version")
+    if version is not None and "deployment" not in wanted:
+        raise Rejected([Problem("version", "is one of a deployment: name that too")])
 
     async def fetch(page: Page, position: Key | None, count: int) -> Sequence[Row]:
-        return await replies.ask(call, partial(_rows, wanted, state_wanted, reasons, page, position, count))
+        return await replies.ask(
+            call, partial(_rows, wanted, version, state_wanted, reasons, page, position, count)
+        )
 
     reasons = bool(call.query.get("reasons"))
-    is_sparse = state_wanted is not None
+    is_sparse = state_wanted is not None or version is not None
     step = EXPLAINED_STEP if reasons else JUDGED_STEP
     listing = Listing("target", fetch, _same, _same, step, is_sparse=is_sparse)
     return await lists.answer(call, listing)
@@ -88,6 +93,7 @@ def _same(row: dict[str, Any]) -> dict[str, Any]:
 
 def _rows(
     wanted: dict[str, str],
+    version: str | None,
     state_wanted: str | None,
     reasons: bool,
     page: Page,
@@ -97,15 +103,17 @@ def _rows(
 ) -> list[Row]:
     state = view.engine.state
     names = {name: finding.name_or_same(state, _FILTERED[name], value) for name, value in wanted.items()}
+    scope = None if version is None else finding.version_of(state, names["deployment"], version)
     keys = _keys(state, names)
     rows: list[Row] = []
     for key in orderings.after(keys, page, position, len(keys)):
         target = state.targets[key[0]]
         if not _matches(target, names):
             continue
-        row = document(state, target, view.now)
-        is_wanted = state_wanted in (None, row["state"])
-        rows.append((key, _with_reason(view, row, reasons) if is_wanted else None))
+        is_in_scope = scope is None or candidates.in_scope(scope, target)
+        row = document(state, target, view.now) if is_in_scope else None
+        is_wanted = row is not None and state_wanted in (None, row["state"])
+        rows.append((key, _with_reason(view, row, reasons) if row is not None and is_wanted else None))
         if len(rows) == count:
             break
     return rows
@@ -228,6 +236,7 @@ ROUTES: tuple[Route, ...] = (
             Parameter("deployment", {"type": "string"}, "Of this deployment, by id or name."),
             Parameter("environment", {"type": "string"}, "In this environment, by id or name."),
             Parameter("resource", {"type": "string"}, "On this resource, by id or name."),
+            Parameter("version", {"type": "string"}, "In the scope of this version of the deployment, by id or tag."),
             Parameter("state", {"type": "string", "enum": list(get_args(model.TargetState))}, "In this state."),
             Parameter(
                 "reasons", {"type": "boolean"}, "With the version that is next, why it waits, and until when at least."

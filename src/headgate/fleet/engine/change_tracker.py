@@ -23,6 +23,8 @@ TARGETS, GROUPS, BUDGETS = "targets", "groups", "budgets"
 Tables = dict[str, dict[str, Any]]
 Row = tuple[str, str, Any]
 """Which table, which name, and what it is from now on; None when it is gone."""
+HOLDERS_SHOWN = 10
+"""A budget may have thousands of holders, and each of its changes is sent and written down."""
 _RECORDS = frozenset({"target", "job", "group", "place", "progress", "warned"})
 """Rows that say nothing of objects: which targets and budgets there are follows from the others."""
 
@@ -237,5 +239,6 @@ def _budget(use: BudgetUse) -> dict[str, Any]:
         "scope": use.scope,
         "limit": use.limit,
         "used": use.used,
+        "holders": [holder.name for holder in use.holders[:HOLDERS_SHOWN]],
         "stoppedAt": use.stopped_at,
     }

@@ -35,6 +35,18 @@ class ReasonGroup(msgspec.Struct, rename="camel"):
     actions: tuple[remedies.Action, ...] = ()
 
 
+class AwaitedApproval(msgspec.Struct, rename="camel"):
+    """A version whose votes a rule asks for in an environment, whatever else holds its targets; `targets` is a sample."""
+
+    environment: str
+    version: str
+    policy: str | None
+    rule: str | None
+    message: str
+    count: int = 0
+    targets: list[str] = []
+
+
 def why_without_targets(state: State, name: str, environment: str | None = None) -> list[str]:
     """A sentence for each environment, or for what is missing altogether; nobody should have to guess which of three
     selectors was meant."""
@@ -71,6 +83,7 @@ class Reasons:
     def __init__(self) -> None:
         self._groups: dict[tuple[str, Key], ReasonGroup] = {}
         self._earliest: dict[tuple[str, Key], Instant] = {}
+        self._approvals: dict[tuple[str, str, str | None, str | None], AwaitedApproval] = {}
 
     def add(self, environment: str, explanation: Explanation) -> None:
         line = _first_that_holds(explanation)
@@ -87,6 +100,27 @@ class Reasons:
             del group.targets[MOST_SAMPLED:]
         elif len(group.targets) < MOST_SAMPLED:
             group.targets.append(explanation.target)
+        self._add_approvals(environment, explanation)
+
+    def _add_approvals(self, environment: str, explanation: Explanation) -> None:
+        """A freeze or a closed window in front of it takes no vote away. Of several versions, the newest is asked for:
+        explanations begin with it."""
+        asked: dict[tuple[str | None, str | None], RuleLine] = {}
+        for line in explanation.rules:
+            if line.type == "approval" and line.verdict != "allowed" and line.version is not None:
+                asked.setdefault((line.policy, line.rule), line)
+        for (policy, rule), line in asked.items():
+            version = line.version or ""
+            found = self._approvals.setdefault(
+                (environment, version, policy, rule),
+                AwaitedApproval(environment, version, policy, rule, line.message),
+            )
+            found.count += 1
+            if len(found.targets) < MOST_SAMPLED:
+                found.targets.append(explanation.target)
+
+    def approvals(self) -> list[AwaitedApproval]:
+        return [self._approvals[key] for key in sorted(self._approvals, key=str)]
 
     def _changes_first(self, reason: tuple[str, Key], explanation: Explanation, group: ReasonGroup) -> bool:
         """Whether it speaks for its group: the first that came, until one comes that time changes earlier."""

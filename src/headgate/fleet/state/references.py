@@ -79,13 +79,14 @@ def target(state: State, name: str) -> Target:
 
 
 def rule(state: State, policy_name: str | None, reference: str) -> AnyRule:
-    """By id, name or index within the policy; without a policy, by id or by a name that only one rule has."""
+    """By id, name or index within the policy; without a policy, by id or by a name that only one rule has. A rule without
+    a name goes by the label that sentences print for it, such as `approval[0]`."""
     policies = [policy(state, policy_name)] if policy_name is not None else list(state.policies.values())
     found = []
     for node in policies:
         for one in node.rules:
             by_index = policy_name is not None and str(reference) == str(one.rule.index)
-            if reference in (one.id, one.rule.name) or by_index:
+            if reference in (one.id, one.label) or by_index:
                 found.append(one)
     if not found and policy_name is not None:
         found = [one for one in policies[0].rules if one.kind == reference]

@@ -89,10 +89,11 @@ class Mirror:
         return kinds.name_of(found) if found is not None else reference
 
     def rule(self, policy: str | None, reference: str) -> model.Rule | None:
-        """By id or name; within a policy by index too, or by a kind that only one of its rules has."""
+        """By id, name or label; within a policy by index too, or by a kind that only one of its rules has."""
         policies = [self._find("Policy", policy)] if policy is not None else self.policies.values()
         rules = [rule for one in policies if one is not None for rule in one.rules]
         tries: list[list[model.Rule]] = [[rule for rule in rules if reference in (rule.id, rule.name)]]
+        tries.append([rule for rule in rules if rule.label == reference])
         if policy is not None:
             tries.append([rule for rule in rules if str(rule.index) == reference])
             tries.append([rule for rule in rules if rule.kind == reference])

@@ -1,0 +1,24 @@
+import { expect, test } from "vitest";
+import type { Group, LiveEvent, ReasonGroup, SeenTarget } from "../api/types";
+import { changesNeed, stuck } from "./needed";
+
+const reason = (state: string, targets: string[], more: object = {}): ReasonGroup => ({ environment: "prod", state, type: null, blocked: 1, targets, ...more }) as ReasonGroup;
+const seen = (...rows: [string, string][]): Map<string, SeenTarget> => new Map(rows.map(([name, state]) => [name, { name, state } as SeenTarget]));
+
+test("a failed target outside of a cycle needs a person, and one inside is told by its cycle", () => {
+  const groups = [{ environment: "prod", resource: "n2", members: [{ deployment: "api" }] }] as Group[];
+  const targets = seen(["api/prod/n1", "failed"], ["api/prod/n2", "failed"]);
+  const [outside, inside] = [reason("failed", ["api/prod/n1"]), reason("failed", ["api/prod/n2"])];
+  expect(stuck("api", [outside, inside], groups, targets)).toEqual([outside]);
+});
+
+test("votes and freezes have lines of their own, and what has moved on is no longer told", () => {
+  const targets = seen(["api/prod/n1", "waiting"], ["api/prod/n2", "frozen"], ["api/prod/n3", "running"]);
+  const told = [reason("waiting", ["api/prod/n1"], { type: "approval" }), reason("frozen", ["api/prod/n2"]), reason("failed", ["api/prod/n3"])];
+  expect(stuck("api", told, [], targets)).toEqual([]);
+});
+
+test("only jobs that went wrong ask for somebody", () => {
+  const job = (status: string): LiveEvent => ({ kind: "Job", data: { status } }) as unknown as LiveEvent;
+  expect([changesNeed(job("successful")), changesNeed(job("inProgress")), changesNeed(job("failure"))]).toEqual([false, false, true]);
+});

@@ -1,0 +1,40 @@
+// What needs a person, deployment by deployment, as explain says it.
+import { get, place } from "../api/client";
+import type { AwaitedApproval, DeploymentExplanation, Group, LiveEvent, ReasonGroup, SeenTarget, Status } from "../api/types";
+import { jobTone } from "../words";
+
+type Counts = Status["deployments"][number]["environments"][number]["counts"];
+
+export interface Asked extends AwaitedApproval {
+  deployment: string;
+}
+
+/** Somebody may be waited for there: what is held by a freeze first may wait for a vote as well. */
+export function mayNeedSomebody(counts: Counts): boolean {
+  return counts.waiting + counts.frozen + counts.failed + counts.rolledBack > 0;
+}
+
+const MOST_ASKED = 50;
+
+/** Every vote that is asked for anywhere. */
+export async function askedVotes(): Promise<Asked[]> {
+  const status = await get<Status>("status");
+  const names = status.deployments.filter((one) => one.environments.some(({ counts }) => mayNeedSomebody(counts))).map((one) => one.name);
+  const answers = await Promise.all(names.slice(0, MOST_ASKED).map((name) => get<DeploymentExplanation>(`deployments/${place(name)}/explain`)));
+  return answers.flatMap((answer) => answer.approvals.map((one) => ({ ...one, deployment: answer.deployment })));
+}
+
+const KINDS = new Set(["Version", "Approval", "Skip", "Freeze", "Policy", "Deployment", "Environment", "ReleaseTarget", "Group", "Budget"]);
+
+/** Whether who is waited for may be somebody else after it; a job that goes well asks nobody. */
+export function changesNeed(event: LiveEvent): boolean {
+  return KINDS.has(event.kind) || (event.kind === "Job" && jobTone(String(event.data["status"])) === "bad");
+}
+
+/** Reasons that only a person ends and that are said nowhere else: votes, freezes and failed cycles have lines of their own. */
+export function stuck(deployment: string, reasons: ReasonGroup[], groups: Group[], targets: ReadonlyMap<string, SeenTarget>): ReasonGroup[] {
+  const isInFailedCycle = (name: string): boolean =>
+    groups.some((group) => name === `${deployment}/${group.environment}/${group.resource}` && group.members.some((member) => member.deployment === deployment));
+  const isStill = (reason: ReasonGroup): boolean => reason.targets.some((name) => targets.get(name)?.state === reason.state && !isInFailedCycle(name));
+  return reasons.filter((reason) => reason.blocked > 0 && reason.state !== "frozen" && reason.type !== "approval" && isStill(reason));
+}
