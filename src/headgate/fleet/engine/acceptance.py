@@ -12,7 +12,7 @@ import msgspec
 
 from headgate.fleet.cycles import cycle, hooks, jobs, leaving, operators
 from headgate.fleet.engine import deleting, edits, manifest_objects, orders, outcomes
-from headgate.fleet.gates import rejecting, resuming
+from headgate.fleet.gates import failures, rejecting, resuming
 from headgate.fleet.model import agent_fields, changes, kinds, rule_ids
 from headgate.fleet.model import objects as model
 from headgate.fleet.model.changes import (
@@ -118,6 +118,7 @@ def _put_named(state: State, thing: changes.Object, old: Any, now: Instant) -> N
                 kept_rules = rule_ids.rules_of_kept_policy(thing, old.id)
                 thing = msgspec.structs.replace(thing, rules=kept_rules)
             catalog.put_policy(state, _stamped(thing, old, now))
+            failures.policy_changed(state, thing.name, now)
         case model.VariableSet():
             catalog.put_plain(state, _stamped(thing, old, now))
             state.touch_all()

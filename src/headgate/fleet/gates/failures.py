@@ -32,9 +32,7 @@ def counted(state: State, target: Target, job: Job, now: Instant) -> None:
         if rollout.spec.stop_after_failures is not None:
             breaker = _counted_for_version(state, rollout, target, version, now)
             if len(breaker.failed) >= rollout.spec.stop_after_failures and breaker.stopped_at is None:
-                breaker.stopped_at = now
-                tell(state, rollout, version.id, "stopped", sorted(breaker.failed))
-                state.waiting.happened(wakes.breaker(rollout.id, version.id))
+                _stop(state, rollout, version.id, breaker, now)
 
 
 def _counted_for_version(
@@ -60,10 +58,43 @@ def _spend_budgets(state: State, target: Target, now: Instant) -> None:
         if breaker.stopped_at is None and failure_budget.exceeded(
             rule.spec, len(breaker.failed), gates.budget_total(state, rule, target)
         ):
-            breaker.stopped_at = now
-            tell(state, rule, scope, "stopped", sorted(breaker.failed))
-            state.waiting.happened(wakes.breaker(rule.id, scope))
+            _stop(state, rule, scope, breaker, now)
         state.journal.changed("breaker", rule.id, scope)
+
+
+def _stop(state: State, rule: AnyRule, scope: str, breaker: Breaker, now: Instant) -> None:
+    breaker.stopped_at = now
+    state.journal.changed("breaker", rule.id, scope)
+    tell(state, rule, scope, "stopped", sorted(breaker.failed))
+    state.waiting.happened(wakes.breaker(rule.id, scope))
+
+
+def policy_changed(state: State, policy: str, now: Instant) -> None:
+    """Rules that allow fewer failures than there were stop their lines."""
+    node = state.policies[policy]
+    for rule in node.rules if node.object.enabled else ():
+        for (rule_id, scope), breaker in state.breakers.items():
+            if rule_id == rule.id and breaker.stopped_at is None and _is_spent(state, rule, scope, breaker):
+                _stop(state, rule, scope, breaker, now)
+
+
+def _is_spent(state: State, rule: AnyRule, scope: str, breaker: Breaker) -> bool:
+    failed = len(breaker.failed)
+    if units.is_a(rule, GradualRollout):
+        most = rule.spec.stop_after_failures
+        return most is not None and failed >= most
+    if not units.is_a(rule, FailureBudget):
+        return False
+    covered = (
+        target
+        for target in state.targets.values()
+        if any(one.id == rule.id for one in target.rules.of(FailureBudget))
+        and gates.breaker_scope(rule, target) == scope
+    )
+    found = next(covered, None)
+    return found is not None and failure_budget.exceeded(
+        rule.spec, failed, gates.budget_total(state, rule, found)
+    )
 
 
 def cleared(target: Target, job: Job) -> None:

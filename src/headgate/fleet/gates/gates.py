@@ -311,14 +311,12 @@ def rollout_stopped(
     state: State, rule: BoundRule[GradualRollout], version: VersionNode, target: Target
 ) -> GateResult | None:
     """Until a person decides. Who lets it be tried again where it failed has decided for that target."""
-    breaker, most = state.breakers.get((rule.id, version.id)), rule.spec.stop_after_failures
-    if breaker is None or most is None or _may_try_again(target, version, breaker):
+    breaker = state.breakers.get((rule.id, version.id))
+    if breaker is None or breaker.stopped_at is None or rule.spec.stop_after_failures is None:
         return None
-    if breaker.stopped_at is None and len(breaker.failed) < most:
+    if _may_try_again(target, version, breaker):
         return None
-    verdict = gradual_rollout.stopped(
-        list(breaker.failed), breaker.stopped_at or max(breaker.failed.values())
-    )
+    verdict = gradual_rollout.stopped(list(breaker.failed), breaker.stopped_at)
     return GateResult(rule, rule.kind, verdict, (wakes.breaker(rule.id, version.id),))
 
 

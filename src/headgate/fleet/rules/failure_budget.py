@@ -47,17 +47,16 @@ def named(failed_names: Sequence[str]) -> str:
 def judge(
     rule: FailureBudget, stopped_at: Instant | None, failed_names: Sequence[str], total: int
 ) -> Verdict:
-    """`stopped_at` stays set until a person resumes, whatever has become of the failures. A budget that was lowered below
-    what had failed stops the line as well."""
+    """`stopped_at` stays set until a person resumes, whatever has become of the failures."""
     share = f" ({rule.max_failed})" if rule.max_failed.is_percentage else ""
     budget = f"{len(failed_names)} of {total} targets failed, allowed {allowance(rule, total)}{share}"
     which = f": {named(failed_names)}" if failed_names else ""
-    if stopped_at is None and not exceeded(rule, len(failed_names), total):
+    if stopped_at is None:
         return decisions.allowed(f"{budget}{which}", failed=list(failed_names))
-    since = f" since {instants.show_to_the_second(stopped_at)}" if stopped_at is not None else ""
+    since = instants.show_to_the_second(stopped_at)
     return decisions.pending(
         Reason.LINE_STOPPED,
-        f"the line is stopped{since}, until a person resumes it; {budget}{which}",
+        f"the line is stopped since {since}, until a person resumes it; {budget}{which}",
         failed=list(failed_names),
-        stoppedAt=instants.show(stopped_at) if stopped_at is not None else None,
+        stoppedAt=instants.show(stopped_at),
     )
