@@ -194,6 +194,8 @@ def _cycle_without_a_window(state: State, site: Site, now: Instant, blockers: Bl
     site.collecting = collecting_group
     for name in due:
         locking.order_taken(state, site, name)
+    # What a window was opened for may not be new any more beside what goes back.
+    _requeue(state, site)
     return True
 
 
