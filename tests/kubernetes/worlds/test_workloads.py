@@ -54,7 +54,6 @@ BATCHES = {
         "workload/claims/a-replica-is-recreated",
         "workload/claims/deleted-claims-come-back",
         "workload/claims/each-level-and-scope",
-        "workload/claims/scaled-out-and-in",
         "workload/claims/filters",
     ),
     "sets": (

@@ -44,6 +44,8 @@ PASSES_AT_ONCE = 8
 MOST_AT_ONCE = 16
 """How many writes of one plan are under way together, if they are alike."""
 LONGEST_REST_SECONDS = 60.0
+RESTORED_SECONDS = 5.0
+"""A cluster that was restored from an older copy is heard of kind by kind: so long nothing is planned."""
 PASSING_TIMES = 3
 """How often in a row a server may be busy, out of reach or ahead of what was heard before that is told as a refusal."""
 
@@ -95,6 +97,7 @@ class ControllerLoop(Generic[PlanT]):
         self._meter = meter
         self._clock = clock
         self._heard = asyncio.Event()
+        self._held_until: Instant = 0
         self._is_waiting = False
         self._resting = resting
         self._costs = {True: CostlyPasses(0.002, 50), False: CostlyPasses(0.02, 2)}
@@ -107,7 +110,9 @@ class ControllerLoop(Generic[PlanT]):
             self._heard.set()
 
     def replaced(self, group: str, kind: str, items: Iterable[Object]) -> None:
+        """The others may still be those of before: a set that was new then, with the pods of now, would look outdated."""
         self.runner.replaced(group, kind, filter(self._controller.watches, items))
+        self._held_until = self._clock() + instants.seconds(RESTORED_SECONDS)
         self._heard.set()
 
     def ask(self, request: Key, in_seconds: float = 0.0) -> None:
@@ -139,10 +144,15 @@ class ControllerLoop(Generic[PlanT]):
     async def run(self) -> None:
         """Until it is cancelled, or does not lead any more: then it raises DeposedError."""
         while True:
+            await self._hold()
             self.runner.queue.wake(self._clock())
             await self._round()
             await self._writer.tidy()
             await self._rest()
+
+    async def _hold(self) -> None:
+        while (left := self._held_until - self._clock()) > 0:
+            await asyncio.sleep(left / instants.MICROSECONDS_PER_SECOND)
 
     async def _round(self) -> None:
         """All requests that were ready when it began, and each once: while one waits for its writes, others are
