@@ -35,7 +35,8 @@ def command(
     until: str | None,
     form: str,
 ) -> None:
-    """Lets what is named pass RULE, which is an id, a name, or what is printed for a rule without one, such as approval[0]; or a number in the given policy.
+    """Lets what is named pass RULE, which is an id, a name, or what is printed for a rule without one, such as approval[0];
+    or a number in the given policy.
 
     A skip is taken back with `headgate delete skip ID`.
 

@@ -105,7 +105,7 @@ def lock(
     own_cycle: OwnCycle | None = None,
 ) -> None:
     """Fixes membership and versions; a waiting group gives way and hands over its locks and its clock. Where they would hold
-    what a person has ordered, they count as never locked here instead, and become new again."""
+    a repair, they count as never locked here instead, and become new again."""
     superseded = site.waiting
     ready_at = now
     group.members = [
@@ -142,24 +142,24 @@ def lock(
     state.group_changed(group, "ready", now)
 
 
-def ordered_ahead(site: Site) -> Group | None:
+def repair_ahead(site: Site) -> Group | None:
     """The waiting group, if what is new waits until it has started."""
     waiting = site.waiting
     return waiting if waiting is not None and _goes_alone(site, waiting) else None
 
 
 def _goes_alone(site: Site, group: Group) -> bool:
-    """What a person has ordered goes first. Where something new would have a turn, a gate or a budget to wait for, they do
-    not share a cycle."""
-    return _is_ordered(group) and any(
+    """A repair goes first. Where something new would have a turn, a gate or a budget to wait for, they do not share a
+    cycle."""
+    return _is_repair(group) and any(
         target.rules.of(kind)
         for target in site.members.values()
         for kind in (GradualRollout, FailureBudget, Gate)
     )
 
 
-def _is_ordered(group: Group) -> bool:
-    """Whether it goes back or deploys again as a person has ordered, which is no more than these members."""
+def _is_repair(group: Group) -> bool:
+    """Whether it goes back or deploys again: as a person has ordered, as a rule asks, or because what runs was rejected."""
     kinds = {member.kind for member in group.members if member.role == "member" and member.state == "waiting"}
     return group.without_window and not kinds.isdisjoint({"rollback", "redeploy"})
 

@@ -233,15 +233,20 @@ def is_repair(site: Site, group: Group) -> bool:
     runs was rejected."""
     if group.started_at is not None:
         return True
-    ways_back = {to for _, to in site.record.backs.values()}
+    ways_back = _ways_back(site)
     return any(
         (group.without_window and _is_ordered(member)) or member.version in ways_back
         for member in group.members
     )
 
 
+def _ways_back(site: Site) -> set[str]:
+    """Versions that are locked because what runs was rejected."""
+    return {to for _, to in site.record.backs.values()}
+
+
 def _only_goes_back(site: Site, group: Group) -> bool:
-    ways_back = {to for _, to in site.record.backs.values()}
+    ways_back = _ways_back(site)
     ahead = [one for one in group.members if one.role == "member" and one.state in ("waiting", "retrying")]
     return bool(ahead) and all(one.kind == "rollback" or one.version in ways_back for one in ahead)
 

@@ -127,7 +127,7 @@ def _collect(state: State, site: Site, now: Instant, blockers: Blockers) -> bool
             locking.end_unstarted(state, group, "aborted", "every new version was withdrawn", now)
             _requeue(state, site)
         return False
-    if locking.ordered_ahead(site) is not None:
+    if locking.repair_ahead(site) is not None:
         blockers.hold(Reason.AWAITING_CYCLE)
         return False
     if group is None:

@@ -16,11 +16,11 @@ from headgate.kernel.instants import Instant
 
 
 def of_window(state: State, site: Site, now: Instant) -> GateResult:
-    group, ordered = site.collecting, locking.ordered_ahead(site)
-    if ordered is not None:
+    group, repair = site.collecting, locking.repair_ahead(site)
+    if repair is not None:
         verdict = decisions.pending(
             Reason.AWAITING_CYCLE,
-            f"waits until group {ordered.id} has started, which a person has ordered: it goes first",
+            f"waits until group {repair.id} has started, which goes back or deploys again: repairs go first",
         )
         return GateResult(site.rule, "deploymentBracket", verdict)
     if group is None:

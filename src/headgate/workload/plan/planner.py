@@ -59,8 +59,8 @@ def plan(
     is_bound_pod_by_pod: bool = False,
 ) -> WorkloadPlan:
     """`observed`: every object that carries the set's label, those on their way out included, and the claim templates
-    that it refers to. `sets`: the other sets of its namespace. `remembered` makes a pass quick and changes nothing. `is_bound_pod_by_pod`: the cluster's own
-    scheduler knows no gangs."""
+    that it refers to. `sets`: the other sets of its namespace. `remembered` makes a pass quick and changes nothing.
+    `is_bound_pod_by_pod`: the cluster's own scheduler knows no gangs."""
     if pcs.deleted_at is not None:
         return _delete_all(pcs, observed)
     try:

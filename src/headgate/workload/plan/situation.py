@@ -60,18 +60,15 @@ class Writes(msgspec.Struct):
     def create(self, item: Object) -> None:
         self.creates.append(Create(item))
 
-    def delete(self, item: Object, reason: str) -> None:
+    def delete(self, item: Object, reason: str, *, only_as_seen: bool = False) -> None:
         if item.deleted_at is None and item.uid not in self.deleted_uids:
             self.deleted_uids.add(item.uid)
-            self.deletes.append(DeleteObject(item.key, item.uid, reason))
+            version = item.resource_version if only_as_seen else None
+            where = self.unavailable_deletes if only_as_seen else self.deletes
+            where.append(DeleteObject(item.key, item.uid, reason, version))
 
     def delete_pod(self, pod: observed.Pod, reason: str) -> None:
-        item = pod.object
-        if pod.is_available:
-            self.delete(item, reason)
-        elif item.deleted_at is None and item.uid not in self.deleted_uids:
-            self.deleted_uids.add(item.uid)
-            self.unavailable_deletes.append(DeleteObject(item.key, item.uid, reason, item.resource_version))
+        self.delete(pod.object, reason, only_as_seen=not pod.is_available)
 
     def delete_clique(self, clique: observed.Clique, reason: str) -> None:
         """The clique before its pods: what is left when the planner stops in between is then on its way out."""
