@@ -97,7 +97,8 @@ class ControllerLoop(Generic[PlanT]):
         self._meter = meter
         self._clock = clock
         self._heard = asyncio.Event()
-        self._held_until: Instant = 0
+        self._held_until = 0.0
+        """By the clock that nobody sets."""
         self._is_waiting = False
         self._resting = resting
         self._costs = {True: CostlyPasses(0.002, 50), False: CostlyPasses(0.02, 2)}
@@ -112,7 +113,7 @@ class ControllerLoop(Generic[PlanT]):
     def replaced(self, group: str, kind: str, items: Iterable[Object]) -> None:
         """The others may still be those of before: a set that was new then, with the pods of now, would look outdated."""
         self.runner.replaced(group, kind, filter(self._controller.watches, items))
-        self._held_until = self._clock() + instants.seconds(RESTORED_SECONDS)
+        self._held_until = time.monotonic() + RESTORED_SECONDS
         self._heard.set()
 
     def ask(self, request: Key, in_seconds: float = 0.0) -> None:
@@ -151,8 +152,8 @@ class ControllerLoop(Generic[PlanT]):
             await self._rest()
 
     async def _hold(self) -> None:
-        while (left := self._held_until - self._clock()) > 0:
-            await asyncio.sleep(left / instants.MICROSECONDS_PER_SECOND)
+        while (left := self._held_until - time.monotonic()) > 0:
+            await asyncio.sleep(left)
 
     async def _round(self) -> None:
         """All requests that were ready when it began, and each once: while one waits for its writes, others are
