@@ -1,8 +1,8 @@
 """In the fleet: checks what the engine says it was allowed by, and judges again, from its own books, what can be judged alone.
 
 Every rule that applies, found without the engine, must be among those it was allowed by, unless a skip that is in force
-names it for this version and target. Judged again: the version's status and scope, approvals and vetoes, version
-selectors, deployment windows, and inside a bracket the order of hooks and dependencies. Only first attempts of ordinary
+names it for this version and target. Judged again: the version's status, scope and what it depends on, approvals and
+vetoes, version selectors, deployment windows, and inside a bracket the order of hooks and dependencies. Only first attempts of ordinary
 jobs pass these gates: a retry, a rollback, a redeployment and a change of variables do not pass the version's gates
 again.
 
@@ -55,7 +55,8 @@ class FleetNoGateSkipped(NoGateSkipped, FleetPromise):
         self._skips = Skips(mirror)
         self._succeeded: set[tuple[str, str]] = set()
         self._started_groups: set[str] = set()
-        self._deployed: set[str] = set()
+        self._deployed: dict[str, str | None] = {}
+        """The tag that came to run on each target last; None where it is not known which."""
         self._rules_by_target: dict[TargetKey, list[Bound]] = {}
         self._upstream_names: dict[tuple[str, str, str], tuple[str, ...]] = {}
         self._reads_deployment_only: dict[str, bool] = {}
@@ -68,7 +69,9 @@ class FleetNoGateSkipped(NoGateSkipped, FleetPromise):
                 environment = self.mirror.name_in("Environment", change.environment) or ""
                 self._votes.setdefault((deployment, tag, environment), {})[change.user] = change
             case changes.TargetAction(action="adopt"):
-                self._deployed.add(change.target)
+                self._deployed[change.target] = change.to
+            case changes.TargetsAction(action="adopt"):
+                self._deployed = dict.fromkeys(self._deployed)
             case changes.Put() | changes.Delete() | changes.SetVariable():
                 self._rules_by_target.clear()
                 self._upstream_names.clear()
@@ -76,7 +79,9 @@ class FleetNoGateSkipped(NoGateSkipped, FleetPromise):
             case _:
                 pass
         if isinstance(change, changes.Delete):
-            self._deployed = {name for name in self._deployed if change.name not in name.split("/")}
+            self._deployed = {
+                name: tag for name, tag in self._deployed.items() if change.name not in name.split("/")
+            }
             self._votes = {
                 key: votes
                 for key, votes in self._votes.items()
@@ -86,7 +91,7 @@ class FleetNoGateSkipped(NoGateSkipped, FleetPromise):
     def job_changed(self, job: records.Job, old_status: str, now: Instant) -> None:
         if job.status != "successful":
             return
-        self._deployed.add(job.target)
+        self._deployed[job.target] = job.tag
         if job.group is not None:
             self._succeeded.add((job.group, job.deployment))
 
@@ -143,6 +148,8 @@ class FleetNoGateSkipped(NoGateSkipped, FleetPromise):
             yield f"{job.tag}, whose status is {version.status}"
         if version.target_selector is not None and _is_false(version.target_selector, self._bindings(job)):
             yield f"{job.tag}, whose targetSelector is false here"
+        if job.kind == "deploy":
+            yield from self._judge_version_dependencies(job, version)
         for policy, rule in self._unskipped(job, now):
             if rule.kind == "approval":
                 yield from self._judge_approval(job, policy, rule)
@@ -151,6 +158,31 @@ class FleetNoGateSkipped(NoGateSkipped, FleetPromise):
                 bindings["version"] = self.mirror.view("Version", f"{job.deployment}/{job.tag}")
                 if not expressions.VERSION_SELECTOR.selector(rule.spec.selector).matches(bindings):
                     yield f"{job.tag}, which {policy.name}, {rule.label} does not select"
+
+    def _judge_version_dependencies(self, job: records.Job, version: model.Version) -> Iterator[str]:
+        for name, dependency in version.dependencies.items():
+            own = f"{name}/{job.environment}/{job.resource}"
+            places = [own] if own in self._deployed else self._elsewhere(name, job.resource)
+            selector = expressions.VERSION_SELECTOR.selector(dependency.version_selector)
+            if not any(self._may_run(place, selector) for place in places):
+                yield f"{job.tag}, and no {name} runs there that is {dependency.version_selector}"
+
+    def _elsewhere(self, deployment: str, resource: str) -> list[str]:
+        return [
+            name
+            for name in self._deployed
+            if name.startswith(f"{deployment}/") and name.endswith(f"/{resource}")
+        ]
+
+    def _may_run(self, target: str, selector: cel.Selector) -> bool:
+        """Whether what runs on a target is selected, as far as that is known."""
+        deployment, environment, resource = target.split("/")
+        view = self.mirror.view("Version", f"{deployment}/{self._deployed[target]}")
+        if view is None:
+            return True
+        bindings = self.mirror.bindings(deployment, environment, resource)
+        bindings["version"] = view
+        return selector.matches(bindings)
 
     def _judge_approval(self, job: records.Job, policy: model.Policy, rule: model.Rule) -> Iterator[str]:
         votes = self._votes.get((job.deployment, job.tag, job.environment), {})

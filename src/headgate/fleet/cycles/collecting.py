@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from headgate.fleet.cycles import hooks, shape, targets
 from headgate.fleet.gates import gates
 from headgate.fleet.gates.blockers import Blockers
+from headgate.fleet.gates.gates import NO_PROSPECTS, Prospects
 from headgate.fleet.model.records import Group
 from headgate.fleet.state import candidates
 from headgate.fleet.state.candidates import OnFlaw
@@ -106,25 +109,38 @@ def _is_new_way_back(
     return version.order < deployed.order or watermark is None or version.order > watermark.order
 
 
-def opening(state: State, site: Site, fresh: Fresh, now: Instant, blockers: Blockers) -> Instant | None:
+def opening(
+    state: State,
+    site: Site,
+    fresh: Fresh,
+    now: Instant,
+    blockers: Blockers,
+    prospects_of: Callable[[str, VersionNode], Prospects],
+) -> Instant | None:
     """The publication of the first new version; with `windowTrigger: eligible`, when one first passed its gates."""
     if site.rule.spec.window_trigger == "published":
         return min(version.published_at for versions in fresh.values() for version in versions)
     moments = []
     for name, versions in fresh.items():
         for version in versions:
-            at = eligible_since(state, site.members[name], version, now, blockers)
+            prospects = prospects_of(name, version)
+            at = eligible_since(state, site.members[name], version, now, blockers, prospects)
             if at is not None:
                 moments.append(at)
     return min(moments, default=None)
 
 
 def eligible_since(
-    state: State, target: Target, version: VersionNode, now: Instant, blockers: Blockers
+    state: State,
+    target: Target,
+    version: VersionNode,
+    now: Instant,
+    blockers: Blockers,
+    prospects: Prospects = NO_PROSPECTS,
 ) -> Instant | None:
     """When the last of the version's gates was satisfied; None while one is not."""
     passed: list[GateResult] = []
-    for judged in gates.of_version(state, target, version, now):
+    for judged in gates.of_version(state, target, version, now, prospects):
         if not judged.is_allowed:
             blockers.stop_at(judged, passed)
             return None

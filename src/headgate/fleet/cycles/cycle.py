@@ -73,6 +73,7 @@ def advance(
     if group.phase == "finishing":
         finishing.finish(state, site, group, now, blockers)
         return
+    locking.drop_dependents(state, site, group, now, blockers)
     for member in _in_order(group):
         if member.state == "waiting" or running.is_due(member, now, blockers):
             _start_member(state, site, group, member, now, blockers, judged)

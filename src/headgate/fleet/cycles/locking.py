@@ -5,7 +5,8 @@ A cycle brings its resource to versions that were allowed together; what is publ
 
 from __future__ import annotations
 
-from headgate.fleet.cycles import collecting, giving_up, jobs, shape
+from headgate.fleet.cycles import choosing, giving_up, jobs, prerequisites, shape
+from headgate.fleet.cycles.choosing import Locks
 from headgate.fleet.cycles.targets import has_failed
 from headgate.fleet.gates import gates
 from headgate.fleet.gates.blockers import Blockers
@@ -18,79 +19,8 @@ from headgate.fleet.state.state import State
 from headgate.fleet.state.units import Site, Target, VersionNode
 from headgate.kernel.instants import Instant
 
-Locks = dict[str, VersionNode]
 OwnCycle = dict[str, tuple[str, JobKind]]
 """What a cycle without a window runs: deployment to version id and kind of job."""
-
-
-def allowed_locks(
-    state: State, site: Site, fresh: collecting.Fresh, now: Instant, blockers: Blockers
-) -> tuple[Locks, Instant]:
-    """For each member the newest version that its gates allow now, and when the last of those gates was satisfied.
-
-    Without a new version among them there are none: what was given up before opens no cycle by itself.
-    """
-    locks: Locks = {}
-    satisfied_at = 0
-    for name in shape.of_site(site).others:
-        target = site.members[name]
-        if not site.is_home_of(target) or collecting.is_about_to_go_back(site, name):
-            continue
-        for version in collecting.lockable_versions(state, target, blockers.add_flaw):
-            if _is_on_its_way(site, name, version):
-                break
-            since = collecting.eligible_since(state, target, version, now, blockers)
-            if since is not None:
-                locks[name] = version
-                satisfied_at = max(satisfied_at, since)
-                break
-    if not any(locks.get(name) in versions for name, versions in fresh.items()):
-        return {}, 0
-    return locks, satisfied_at
-
-
-def _is_on_its_way(site: Site, deployment: str, version: VersionNode) -> bool:
-    """The executing group runs it, or is about to."""
-    member = site.executing.member(deployment) if site.executing is not None else None
-    return (
-        member is not None
-        and member.state in ("waiting", "retrying", "running")
-        and version.id in (member.version, member.next_version)
-    )
-
-
-def hook_locks(
-    state: State, site: Site, now: Instant, blockers: Blockers
-) -> tuple[Locks, list[str], Instant]:
-    """The newest allowed version of each hook, the hooks that have none, and since when the last was allowed."""
-    locks: Locks = {}
-    missing: list[str] = []
-    satisfied_at = 0
-    for name in shape.of_site(site).hooks:
-        target = site.members[name]
-        if not site.is_home_of(target):
-            continue
-        version = _newest_allowed(state, target, now, blockers)
-        if version is None:
-            missing.append(name)
-            blockers.watch(wakes.versions(name))
-        else:
-            locks[name] = version
-            satisfied_at = max(satisfied_at, version.published_at)
-    return locks, missing, satisfied_at
-
-
-def _newest_allowed(state: State, target: Target, now: Instant, blockers: Blockers) -> VersionNode | None:
-    watermark = candidates.watermark_of(state, target)
-    for version in candidates.newest_first(target, blockers.add_flaw):
-        if watermark is not None and version.order < watermark:
-            break
-        if (
-            version.id == target.record.deployed
-            or collecting.eligible_since(state, target, version, now, blockers) is not None
-        ):
-            return version
-    return None
 
 
 def lock(
@@ -271,6 +201,17 @@ def drop_withdrawn(state: State, site: Site, group: Group, now: Instant, blocker
                 _take_newest_hook(state, target, group, member, now, blockers)
 
 
+def drop_dependents(state: State, site: Site, group: Group, now: Instant, blockers: Blockers) -> None:
+    """A lock that depended on another one of the group goes with it, and so on from one to the next. A hook takes the
+    newest version that does without, as long as nothing has started."""
+    while lost := prerequisites.first_lost(state, site, group):
+        _drop(state, site, group, *lost, now)
+    for member in group.members if group.started_at is None else ():
+        target = site.members.get(member.deployment)
+        if target is not None and prerequisites.is_hook_lost(state, site, group, member):
+            _take_newest_hook(state, target, group, member, now, blockers)
+
+
 def withdrawn(state: State, target: Target, member: Member, blockers: Blockers) -> str | None:
     """Why what the member has locked starts here no more; and whom to ask for their approval, if it is that."""
     why = candidates.withdrawn(state, target, member.version, member.kind)
@@ -293,7 +234,7 @@ def _is_older_than_what_runs(state: State, target: Target, member: Member, versi
 def _take_newest_hook(
     state: State, target: Target, group: Group, member: Member, now: Instant, blockers: Blockers
 ) -> None:
-    version = _newest_allowed(state, target, now, blockers)
+    version = choosing.newest_hook(state, target, now, blockers)
     found = version.id if version is not None else None
     if found != member.version:
         member.version = found

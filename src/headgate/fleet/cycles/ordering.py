@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headgate.fleet.cycles import shape
+from headgate.fleet.cycles import prerequisites, shape
 from headgate.fleet.gates import dependencies, gates
 from headgate.fleet.model.records import Group, Member
 from headgate.fleet.rules import deployment_dependency
@@ -26,6 +26,9 @@ def verdicts_of(state: State, site: Site, group: Group, member: Member, now: Ins
     around = _hooks_verdict(state, site, group, member)
     if around is not None:
         yield around
+    depends = _version_verdict(state, site, group, member)
+    if depends is not None:
+        yield depends
     for rule in target.rules.of(DeploymentDependency):
         skip = gates.skipped(state, rule, state.version(member.version), target, now)
         if skip is not None:
@@ -50,6 +53,21 @@ def verdicts_of(state: State, site: Site, group: Group, member: Member, now: Ins
         else:
             verdict = deployment_dependency.matches_nothing(rule.spec, "of this bracket")
         yield GateResult(rule, rule.kind, verdict, (wakes.resource(target.resource.name),))
+
+
+def _version_verdict(state: State, site: Site, group: Group, member: Member) -> GateResult | None:
+    """What its version depends on is there; what the group brings for that has come first. Hooks have their place."""
+    judged = prerequisites.verdict_of(state, site, group, member) if member.role == "member" else None
+    if judged is None or not judged.is_allowed:
+        return judged
+    awaited = prerequisites.awaited(state, site, group, member)
+    missing = [
+        _said(state, site, group, other) for other in awaited if not is_done(state, site, group, other)
+    ]
+    if not missing:
+        return judged
+    said = f"waits for what {state.tag(member.version)} depends on, in this group: {', '.join(missing)}"
+    return GateResult(None, judged.kind, decisions.pending(Reason.AWAITING_DEPENDENCY, said), judged.wakes)
 
 
 def verdicts_outside(
@@ -175,4 +193,7 @@ def downstream_first(state: State, site: Site, group: Group, names: list[str]) -
             for upstream in dependencies.upstream_targets(rule, target):
                 if upstream.site is site and upstream.deployment.name in after:
                     after[upstream.deployment.name].add(name)
+    for name, upstreams in prerequisites.upstreams_by_version(state, site, group, names).items():
+        for upstream_name in upstreams:
+            after[upstream_name].add(name)
     return after

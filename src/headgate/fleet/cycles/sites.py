@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from headgate.fleet.cycles import (
+    choosing,
     collecting,
     cycle,
     finishing,
@@ -15,6 +16,7 @@ from headgate.fleet.cycles import (
     shape,
     unclaimed,
 )
+from headgate.fleet.cycles.choosing import Choices
 from headgate.fleet.cycles.readiness import GroupStart
 from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.model.records import Group
@@ -131,7 +133,8 @@ def _collect(state: State, site: Site, now: Instant, blockers: Blockers) -> bool
         blockers.hold(Reason.AWAITING_CYCLE)
         return False
     if group is None:
-        opened_at = collecting.opening(state, site, fresh, now, blockers)
+        choices = Choices(state, site, now, blockers)
+        opened_at = collecting.opening(state, site, fresh, now, blockers, choices.prospects_of)
         if opened_at is None:
             return False
         group = collecting.open_group(state, site, opened_at, now)
@@ -153,8 +156,10 @@ def _close(
     now: Instant,
     blockers: Blockers,
 ) -> bool:
-    locks, satisfied_at = locking.allowed_locks(state, site, fresh, now, blockers)
-    hooks, missing, hooks_at = locking.hook_locks(state, site, now, blockers)
+    choices = Choices(state, site, now, blockers)
+    choices.choose_all()
+    locks, satisfied_at = choosing.allowed_locks(choices, site, fresh)
+    hooks, missing, hooks_at = choosing.hook_locks(choices, site, blockers)
     if not locks or missing:
         return False
     locking.lock(state, site, group, locks, hooks, max(closed_at, satisfied_at, hooks_at), now)
@@ -185,7 +190,7 @@ def _cycle_without_a_window(state: State, site: Site, now: Instant, blockers: Bl
     due = ordered_rollbacks.take_in(state, site, locking.due_without_a_window(state, site), now)
     if not due:
         return False
-    hooks, missing, _ = locking.hook_locks(state, site, now, blockers)
+    hooks, missing = choosing.hooks_alone(state, site, now, blockers)
     if missing:
         return False
     collecting_group = site.collecting
@@ -205,6 +210,7 @@ def _tidy_waiting_group(state: State, site: Site, now: Instant, blockers: Blocke
     if group is None:
         return
     locking.drop_withdrawn(state, site, group, now, blockers)
+    locking.drop_dependents(state, site, group, now, blockers)
     if not _has_changes(state, site, group):
         site.waiting = None
         withdrawn = any(member.state == "dropped" for member in group.members)

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator
 
 from headgate.fleet.cycles import (
+    choosing,
     collecting,
     giving_up,
     group_rollbacks,
@@ -16,6 +17,7 @@ from headgate.fleet.cycles import (
     running,
     shape,
 )
+from headgate.fleet.cycles.choosing import Choices
 from headgate.fleet.engine import (
     explain_attempts,
     explain_rollbacks,
@@ -58,14 +60,12 @@ def of_member(state: State, target: Target, site: Site, now: Instant) -> Iterato
     fresh = collecting.fresh_versions(state, site).get(target.deployment.name, [])
     for version in fresh[: target_states.CANDIDATES_AT_MOST]:
         if version.id not in shown:
-            for one in gates.of_version(state, target, version, now):
-                yield version, one
+            yield from _version_verdicts(state, target, site, version, now)
             yield version, explain_windows.of_window(state, site, now)
     if target.deployment.name in shape.of_site(site).hooks and not shown:
         ahead = next(candidates.newest_first(target), None)
         if ahead is not None and ahead.id != target.record.deployed:
-            for one in gates.of_version(state, target, ahead, now):
-                yield ahead, one
+            yield from _version_verdicts(state, target, site, ahead, now)
             yield ahead, explain_windows.of_window(state, site, now) if site.collecting else _no_cycle(site)
     if not shown:
         yield from _unhooked_verdicts(state, target, site, now)
@@ -74,6 +74,16 @@ def of_member(state: State, target: Target, site: Site, now: Instant) -> Iterato
     yield from _passed_over_verdicts(state, target, site, now)
     yield from explain_attempts.of_rolled_back(state, target)
     yield from explain_attempts.of_verification(state, target)
+
+
+def _version_verdicts(
+    state: State, target: Target, site: Site, version: VersionNode, now: Instant
+) -> Iterator[Verdict]:
+    """The version's own gates, with what a close now would lock beside it."""
+    choices = Choices(state, site, now, Blockers())
+    prospects = choices.prospects_of(target.deployment.name, version)
+    for one in gates.of_version(state, target, version, now, prospects):
+        yield version, one
 
 
 def _is_over(group: Group, member: Member) -> bool:
@@ -87,7 +97,7 @@ def _unhooked_verdicts(state: State, target: Target, site: Site, now: Instant) -
     is_ordered = record.rollback_to is not None or record.ordered is not None
     if not is_ordered and not target_states.has_changed_values(state, target):
         return
-    _, missing, _ = locking.hook_locks(state, site, now, Blockers())
+    _, missing = choosing.hooks_alone(state, site, now, Blockers())
     if missing:
         verdict = explain_windows.missing_verdict(
             state, site, missing, explain_windows.missing_sentence(missing), now
@@ -112,8 +122,7 @@ def _given_up_verdicts(state: State, target: Target, site: Site, now: Instant) -
     fresh = collecting.fresh_versions(state, site).get(target.deployment.name, [])
     for version in collecting.lockable_versions(state, target):
         if version.id in given_up and version not in fresh:
-            for one in gates.of_version(state, target, version, now):
-                yield version, one
+            yield from _version_verdicts(state, target, site, version, now)
             message = _given_up_sentence(f"{target.deployment.name} {version.tag} has", given_up[version.id])
             verdict = decisions.pending(Reason.CYCLE_FAILED, message, given_up=given_up[version.id].group)
             yield version, GateResult(site.rule, "deploymentBracket", verdict)
@@ -124,8 +133,7 @@ def _passed_over_verdicts(state: State, target: Target, site: Site, now: Instant
     if newest is None or target.deployment.name in shape.of_site(site).hooks:
         return
     for version in collecting.passed_over(state, site, target)[: target_states.CANDIDATES_AT_MOST]:
-        for one in gates.of_version(state, target, version, now):
-            yield version, one
+        yield from _version_verdicts(state, target, site, version, now)
         message = (
             f"{target.deployment.name} {version.tag} opens no window: {newest.tag}, which is newer, was locked here "
             f"and put back; {_TRIED_AGAIN}"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from headgate.fleet.cycles import collecting, locking
+from headgate.fleet.cycles import choosing, collecting, locking
+from headgate.fleet.cycles.choosing import Choices
 from headgate.fleet.engine import remedies
 from headgate.fleet.gates import gates
 from headgate.fleet.gates.blockers import Blockers
@@ -62,7 +63,9 @@ def _when_it_closes(
 
 
 def _held_open(state: State, site: Site, fresh: collecting.Fresh, now: Instant) -> decisions.Verdict:
-    _, missing, _ = locking.hook_locks(state, site, now, Blockers())
+    choices = Choices(state, site, now, Blockers())
+    choices.choose_all()
+    _, missing, _ = choosing.hook_locks(choices, site, Blockers())
     stays = "collection window stays open"
     if missing:
         said = f"{stays}: there is no allowed version of {', '.join(missing)}"

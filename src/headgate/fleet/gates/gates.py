@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from headgate import cel
 from headgate.fleet.gates import items
 from headgate.fleet.model.records import Breaker
 from headgate.fleet.rules import (
@@ -49,13 +50,27 @@ Judge = Callable[[State, BoundRule[Any], VersionNode, Target, Instant], GateResu
 """Hands a rule what it judges by. Which rules are gates, and in which order they are asked, is in the tables below."""
 
 
-def of_version(state: State, target: Target, version: VersionNode, now: Instant) -> Iterator[GateResult]:
+class Prospects(msgspec.Struct, frozen=True):
+    """What the other members of a bracket are about to run on the same resource, by deployment."""
+
+    locked: Mapping[str, VersionNode] = {}
+    """In the same cycle, and before the one that asks."""
+    in_flight: Mapping[str, VersionNode] = {}
+    """In a cycle that has started: not there yet, but what runs now will be gone."""
+
+
+NO_PROSPECTS = Prospects()
+
+
+def of_version(
+    state: State, target: Target, version: VersionNode, now: Instant, prospects: Prospects = NO_PROSPECTS
+) -> Iterator[GateResult]:
     """Gates that judge a version: in a bracket they decide what may be locked."""
     if version.scope is not None:
         yield from _asked(_OF_SCOPE, state, target, version, now)
     yield from _asked(_OF_VERSION, state, target, version, now)
     if version.dependencies:
-        yield _version_dependencies(state, version, target)
+        yield version_dependencies(state, version, target, prospects)
     yield from _asked(_OF_PACE, state, target, version, now)
 
 
@@ -202,43 +217,55 @@ def judge_progression(
     return environment_progression.judge(rule.spec, stages, now)
 
 
-def _version_dependencies(state: State, version: VersionNode, target: Target) -> GateResult:
-    """Always on: each named deployment must run a matching version on the same resource."""
+def version_dependencies(
+    state: State, version: VersionNode, target: Target, prospects: Prospects = NO_PROSPECTS
+) -> GateResult:
+    """Always on: each named deployment must run a matching version on the same resource, or be brought to one first by the
+    same cycle."""
     missing: list[str] = []
+    brought: list[str] = []
     latest = version.published_at
     for name, selector in version.dependencies.items():
-        upstreams = same_resource(target, name)
-        matching = None
-        for upstream in upstreams:
-            deployed = candidates.deployed_version(state, upstream)
-            if (
-                deployed is not None
-                and upstream.record.is_proven
-                and selector.matches({**upstream.bindings(), "version": deployed.view})
-            ):
-                matching = upstream
-        if matching is not None:
-            latest = max(latest, succeeded_at(state, matching) or latest)
+        lock = prospects.locked.get(name)
+        if lock is not None:
+            is_met = selector.matches(_as_upstream(same_resource(target, name)[0], lock))
+            if is_met:
+                brought.append(f"{name} {lock.tag}")
+            else:
+                missing.append(f"{name} {lock.tag} comes first here, needed is {selector.text}")
             continue
-        if upstreams:
+        upstreams = same_resource(target, name)
+        matching = [one for one in upstreams if _is_met(state, selector, one, prospects.in_flight.get(name))]
+        if matching:
+            latest = max(latest, succeeded_at(state, matching[-1]) or latest)
+        elif upstreams:
             runs = ", ".join(_what_runs(state, upstream) for upstream in upstreams)
-            missing.append(f"{name} runs {runs}, needed is {selector.text}")
+            coming = f" and is to run {prospects.in_flight[name].tag}" if name in prospects.in_flight else ""
+            missing.append(f"{name} runs {runs}{coming}, needed is {selector.text}")
         else:
             missing.append(f"{name} has no target on {target.resource.name}")
-    reasons: tuple[Wake, ...] = (wakes.resource(target.resource.name),)
     if missing:
-        return GateResult(
-            None,
-            "dependencies",
-            decisions.pending(Reason.AWAITING_DEPENDENCY, "waits for " + "; ".join(missing)),
-            reasons,
-        )
-    return GateResult(
-        None,
-        "dependencies",
-        decisions.allowed("all versions it depends on run here", satisfied_at=latest),
-        reasons,
+        verdict = decisions.pending(Reason.AWAITING_DEPENDENCY, "waits for " + "; ".join(missing))
+    elif brought:
+        said = f"what it depends on is brought first by the same cycle: {', '.join(brought)}"
+        verdict = decisions.allowed(said, satisfied_at=latest)
+    else:
+        verdict = decisions.allowed("all versions it depends on run here", satisfied_at=latest)
+    return GateResult(None, "dependencies", verdict, (wakes.resource(target.resource.name),))
+
+
+def _is_met(state: State, selector: cel.Selector, upstream: Target, in_flight: VersionNode | None) -> bool:
+    """By what runs there, and by what is on its way there as well: it may have gone when the version that asks comes."""
+    deployed = candidates.deployed_version(state, upstream)
+    if deployed is None or not upstream.record.is_proven:
+        return False
+    return all(
+        selector.matches(_as_upstream(upstream, one)) for one in (deployed, in_flight) if one is not None
     )
+
+
+def _as_upstream(upstream: Target, version: VersionNode) -> dict[str, Any]:
+    return {**upstream.bindings(), "version": version.view}
 
 
 def succeeded_at(state: State, target: Target) -> Instant | None:
