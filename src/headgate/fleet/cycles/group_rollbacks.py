@@ -6,7 +6,7 @@ from headgate.fleet.cycles import finishing, giving_up, ordering, running
 from headgate.fleet.gates import gates
 from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.model.records import Group, Member
-from headgate.fleet.state import successes
+from headgate.fleet.state import candidates, successes
 from headgate.fleet.state.state import State
 from headgate.fleet.state.units import Site, Target
 from headgate.kernel.instants import Instant
@@ -22,6 +22,7 @@ def begin(state: State, site: Site, group: Group, failed: Member, cause: str, no
     group.phase = "rollingBack"
     group.outcome = "rolledBack"
     group.reason = f"{failed.deployment} {cause}"
+    _go_further_back(state, site, group)
     for member in group.members:
         giving_up.note_next(state, site, group, member, "rolledBack", group.reason, now)
     for member in affected(state, site, group):
@@ -33,6 +34,7 @@ def advance(state: State, site: Site, group: Group, now: Instant, blockers: Bloc
     """Whether everything is put back and the rest of the cycle goes on forward."""
     if any(member.state == "running" for member in group.members):
         return False
+    _go_further_back(state, site, group)
     done = ("rolledBack", "skipped", "dropped")
     left = [member for member in affected(state, site, group) if member.state not in done]
     after = ordering.downstream_first(state, site, group, [member.deployment for member in left])
@@ -78,6 +80,18 @@ def affected(state: State, site: Site, group: Group) -> list[Member]:
             or running.went_back(state, member)
         )
     ]
+
+
+def _go_further_back(state: State, site: Site, group: Group) -> None:
+    """Where what ran before was rejected, the last that ran here and is good takes its place, as outside of cycles."""
+    for member in group.members:
+        previous, target = state.version(member.previous), site.members.get(member.deployment)
+        if not member.ran or previous is None or target is None or previous.object.status != "rejected":
+            continue
+        other = candidates.last_good(state, target)
+        if member.state not in ("rollingBack", "rolledBack") and other is not None:
+            member.previous = other.id
+            state.journal.changed("group", group.id)
 
 
 def _has_replaced_the_unproven(target: Target, member: Member) -> bool:

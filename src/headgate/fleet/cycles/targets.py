@@ -130,7 +130,8 @@ def paused_retry(state: State, target: Target) -> VersionNode | None:
 
 
 def contenders(state: State, target: Target, on_flaw: OnFlaw | None = None) -> Iterator[VersionNode]:
-    """Candidates newest first, down to what is deployed; nothing between a version that was rolled back here and that.
+    """Candidates newest first, down to what is deployed; nothing between a version that was rolled back here and that. What
+    is deployed is among them for its values' sake, also if it is paused or no longer meant for the target.
 
     Below one that was rejected and goes back comes first what ran here before it, also if something newer was put back
     or failed here: who rejected it wants it gone, whatever else is bad.
@@ -140,7 +141,16 @@ def contenders(state: State, target: Target, on_flaw: OnFlaw | None = None) -> I
     if deployed is not None and deployed.goes_back:
         good = (version for version in found if not is_barred(state, target, version))
         return _with_rollback_version(state, target, deployed, good)
-    return _without_rolled_back(found, target.record.rolled_back, deployed)
+    return _without_rolled_back(_down_to(found, deployed), target.record.rolled_back, deployed)
+
+
+def _down_to(found: Iterator[VersionNode], deployed: VersionNode | None) -> Iterator[VersionNode]:
+    for version in found:
+        yield version
+        if version is deployed:
+            return
+    if deployed is not None and deployed.object.status not in ("rejected", "failed"):
+        yield deployed
 
 
 def _without_rolled_back(

@@ -134,12 +134,24 @@ def _passed_over_verdicts(state: State, target: Target, site: Site, now: Instant
         return
     for version in collecting.passed_over(state, site, target)[: target_states.CANDIDATES_AT_MOST]:
         yield from _version_verdicts(state, target, site, version, now)
-        message = (
-            f"{target.deployment.name} {version.tag} opens no window: {newest.tag}, which is newer, was locked here "
-            f"and put back; {_TRIED_AGAIN}"
-        )
-        verdict = decisions.pending(Reason.CYCLE_FAILED, message, passed_over=newest.tag)
+        verdict = _passed_over_verdict(site, target, version, newest)
         yield version, GateResult(site.rule, "deploymentBracket", verdict)
+
+
+def _passed_over_verdict(
+    site: Site, target: Target, version: VersionNode, newest: VersionNode
+) -> decisions.Verdict:
+    said = f"{target.deployment.name} {version.tag} opens no window: {newest.tag}, which is newer,"
+    for group in site.groups():
+        member = group.member(target.deployment.name)
+        if (
+            member is not None
+            and member.version == newest.id
+            and member.state in ("waiting", "retrying", "running", "rollingBack")
+        ):
+            return decisions.pending(Reason.AWAITING_CYCLE, f"{said} is locked in group {group.id}")
+    message = f"{said} was locked here and put back; {_TRIED_AGAIN}"
+    return decisions.pending(Reason.CYCLE_FAILED, message, passed_over=newest.tag)
 
 
 def _given_up_sentence(what_has: str, given_up: GivenUp) -> str:

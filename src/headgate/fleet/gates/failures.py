@@ -56,7 +56,7 @@ def _spend_budgets(state: State, target: Target, now: Instant) -> None:
         breaker = state.breakers.setdefault((rule.id, scope), Breaker())
         breaker.failed.setdefault(target.name, now)
         if breaker.stopped_at is None and failure_budget.exceeded(
-            rule.spec, len(breaker.failed), gates.budget_total(state, rule, target)
+            rule.spec, _still_there(state, breaker), gates.budget_total(state, rule, target)
         ):
             _stop(state, rule, scope, breaker, now)
         state.journal.changed("breaker", rule.id, scope)
@@ -79,7 +79,7 @@ def policy_changed(state: State, policy: str, now: Instant) -> None:
 
 
 def _is_spent(state: State, rule: AnyRule, scope: str, breaker: Breaker) -> bool:
-    failed = len(breaker.failed)
+    failed = _still_there(state, breaker)
     if units.is_a(rule, GradualRollout):
         most = rule.spec.stop_after_failures
         return most is not None and failed >= most
@@ -95,6 +95,11 @@ def _is_spent(state: State, rule: AnyRule, scope: str, breaker: Breaker) -> bool
     return found is not None and failure_budget.exceeded(
         rule.spec, failed, gates.budget_total(state, rule, found)
     )
+
+
+def _still_there(state: State, breaker: Breaker) -> int:
+    """How many of those that failed exist: who was deleted is nobody's concern any more. Who comes back counts again."""
+    return sum(1 for name in breaker.failed if name in state.targets)
 
 
 def cleared(target: Target, job: Job) -> None:

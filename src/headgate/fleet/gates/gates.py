@@ -301,9 +301,23 @@ def _cooled_down(
     if record.deployed == version.id or is_tried_again:
         return GateResult(rule, rule.kind, decisions.allowed("not a new version here, no cooldown"))
     verdict = version_cooldown.judge(
-        rule.spec, record.finished_at, now, is_being_verified=record.verification == "running"
+        rule.spec,
+        record.finished_at,
+        now,
+        is_under_way=record.job is not None or _is_to_run_first(target),
+        is_being_verified=record.verification == "running",
     )
     return GateResult(rule, rule.kind, verdict, (wakes.resource(target.resource.name),))
+
+
+def _is_to_run_first(target: Target) -> bool:
+    """The cycle that executes here is still to deploy to the target; what joins that cycle takes the place of that."""
+    site = target.site
+    group = site.executing if site is not None else None
+    member = group.member(target.deployment.name) if group is not None else None
+    if site is None or member is None or site.rule.spec.overlap_strategy == "merge":
+        return False
+    return member.state in ("waiting", "retrying", "running", "rollingBack")
 
 
 def _within_budget(

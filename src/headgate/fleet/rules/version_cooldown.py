@@ -18,9 +18,18 @@ class VersionCooldown(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def judge(
-    rule: VersionCooldown, last_finished_at: Instant | None, now: Instant, *, is_being_verified: bool = False
+    rule: VersionCooldown,
+    last_finished_at: Instant | None,
+    now: Instant,
+    *,
+    is_under_way: bool = False,
+    is_being_verified: bool = False,
 ) -> Verdict:
     """Counts from the end of the target's last deployment and its verification, not from the creation of its version."""
+    if is_under_way:
+        return decisions.pending(
+            Reason.COOLING_DOWN, "a deployment is under way; the cooldown begins when that has ended"
+        )
     if is_being_verified:
         return decisions.pending(
             Reason.AWAITING_VERIFICATION,
