@@ -149,12 +149,14 @@ def newest_hook(
     blockers: Blockers,
     prospects_of: Callable[[str, VersionNode], Prospects] = lambda name, version: NO_PROSPECTS,
 ) -> VersionNode | None:
-    """What runs needs no gate to run once more; nothing older does."""
-    watermark = candidates.watermark_of(state, target)
+    """What runs needs no gate to run once more, unless somebody has vetoed it; nothing older does, unless what runs was
+    rejected: without a hook no resource is prepared, or comes back."""
+    deployed = candidates.deployed_version(state, target)
+    watermark = None if deployed is None or deployed.is_rejected else deployed.order
     for version in candidates.newest_first(target, blockers.add_flaw):
         if watermark is not None and version.order < watermark:
             break
-        if version.id == target.record.deployed:
+        if version is deployed and not gates.is_vetoed(state, target, version):
             return version
         prospects = prospects_of(target.deployment.name, version)
         if collecting.eligible_since(state, target, version, now, blockers, prospects) is not None:

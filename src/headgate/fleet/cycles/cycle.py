@@ -176,7 +176,9 @@ def _start_member(
     passed: list[GateResult] = list(judged)
     target = site.members[member.deployment]
     for one in itertools.chain(
-        ordering.verdicts_of(state, site, group, member, now), [gates.frozen(state, target, now)]
+        ordering.verdicts_of(state, site, group, member, now),
+        [gates.frozen(state, target, now)],
+        ordering.paused(state, member),
     ):
         if not one.is_allowed:
             blockers.add(one)

@@ -27,6 +27,8 @@ def finish(state: State, site: Site, group: Group, now: Instant, blockers: Block
             continue
         elif not one.is_allowed:
             blockers.add(one)
+        elif held := ordering.paused(state, member):
+            blockers.add(held[0])
         elif _earlier_post_hooks_done(state, site, group, member):
             running.run(state, site, group, member, now, (one,))
     if all(m.state not in ("waiting", "retrying", "running") for m in group.members if m.role == "postHook"):

@@ -188,11 +188,15 @@ def drop_withdrawn(state: State, site: Site, group: Group, now: Instant, blocker
             _drop(state, site, group, member, f"{member.deployment} is no longer a member here", now)
             continue
         version = state.version(member.version)
-        why = withdrawn(state, target, member, blockers)
-        if member.role != "member" and (why is not None or version is None or not version.is_ready):
+        is_started, is_hook = group.started_at is not None, member.role != "member"
+        why = withdrawn(state, target, member, blockers, is_started_hook=is_started and is_hook)
+        is_not_ready = version is None or (not version.is_ready and not is_started)
+        if is_hook and (why is not None or is_not_ready):
             _take_newest_hook(state, target, group, member, now, blockers)
         elif version is None or why is not None:
             _drop(state, site, group, member, why or "", now)
+        elif is_not_ready and member.kind == "deploy":
+            _drop(state, site, group, member, f"{version.tag} is {version.object.status}", now)
         elif _is_older_than_what_runs(state, target, member, version):
             if member.role == "member":
                 runs = state.tag(target.record.deployed)
@@ -212,13 +216,16 @@ def drop_dependents(state: State, site: Site, group: Group, now: Instant, blocke
             _take_newest_hook(state, target, group, member, now, blockers)
 
 
-def withdrawn(state: State, target: Target, member: Member, blockers: Blockers) -> str | None:
-    """Why what the member has locked starts here no more; and whom to ask for their approval, if it is that."""
-    why = candidates.withdrawn(state, target, member.version, member.kind)
+def withdrawn(
+    state: State, target: Target, member: Member, blockers: Blockers, *, is_started_hook: bool = False
+) -> str | None:
+    """Why what the member has locked starts here no more; and whom to ask for their approval, if it is that. A hook of a
+    cycle that has started runs there in any case, whoever it is meant for since: the resource is to come back."""
+    why = candidates.withdrawn(state, target, member.version, "redeploy" if is_started_hook else member.kind)
     version = state.version(member.version)
     if why is not None or version is None:
         return why
-    if member.kind == "deploy" and _is_vetoed(state, target, version):
+    if member.kind in ("deploy", "hook") and gates.is_vetoed(state, target, version):
         return f"{version.tag} was vetoed"
     if member.kind in ("deploy", "hook") and _is_edited(state, target, member, version, blockers):
         return f"{version.tag} was changed after it was approved"
@@ -251,16 +258,6 @@ def missing_hooks(group: Group) -> list[str]:
         for member in group.members
         if member.kind == "hook" and member.state == "waiting" and member.version is None
     ]
-
-
-def _is_vetoed(state: State, target: Target, version: VersionNode) -> bool:
-    votes = state.approvals.get((version.id, target.environment.name))
-    if not votes or not any(vote.status == "rejected" for vote in votes.values()):
-        return False
-    return any(
-        judged.kind == "approval" and judged.verdict.outcome == "denied"
-        for judged in gates.of_version(state, target, version, 0)
-    )
 
 
 def _is_edited(

@@ -43,6 +43,8 @@ def verdicts_of(state: State, site: Site, group: Group, member: Member, now: Ins
         ]
         if upstreams:
             verdict = deployment_dependency.judge(rule.spec, upstreams)
+            if group.started_at is None and not verdict.is_allowed:
+                verdict = _ring_verdict(site, group, target) or verdict
         elif (
             matched
             or group.started_at is not None
@@ -53,6 +55,26 @@ def verdicts_of(state: State, site: Site, group: Group, member: Member, now: Ins
         else:
             verdict = deployment_dependency.matches_nothing(rule.spec, "of this bracket")
         yield GateResult(rule, rule.kind, verdict, (wakes.resource(target.resource.name),))
+
+
+def _ring_verdict(site: Site, group: Group, target: Target) -> decisions.Verdict | None:
+    """Members that wait for each other would leave the resource prepared for ever."""
+
+    def may_precede(upstream: Target, other: Target) -> bool:
+        member = _inside(site, group, other)
+        return member is not None and _may_precede(group, member, site, upstream)
+
+    ring = dependencies.ring_through(target, may_precede)
+    if not ring:
+        return None
+    return decisions.denied(Reason.MISCONFIGURED, f"the dependency rules form a cycle: {' -> '.join(ring)}")
+
+
+def paused(state: State, member: Member) -> list[GateResult]:
+    """What holds a member whose version somebody has paused after it was locked."""
+    version = state.version(member.version)
+    judged = gates.paused(version) if version is not None and member.kind in ("deploy", "hook") else None
+    return [judged] if judged is not None else []
 
 
 def _version_verdict(state: State, site: Site, group: Group, member: Member) -> GateResult | None:

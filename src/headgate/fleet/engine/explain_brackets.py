@@ -218,6 +218,7 @@ def _verdicts_of_member(
             yield from ordering.verdicts_of(state, site, group, member, now)
         if group.started_at is not None:
             yield gates.frozen(state, target, now)
+            yield from ordering.paused(state, member)
         if member.retry_at is not None:
             yield from explain_attempts.of_retry(target, member.retry_at, now)
 

@@ -100,8 +100,8 @@ def with_cycle(target: Target, one: GateResult) -> GateResult:
     """A ring of dependencies that could not be seen when the policy came is said here."""
     if one.is_allowed or one.rule is None or not units.is_a(one.rule, DeploymentDependency):
         return one
-    ring = dependencies.cycle_through(one.rule, target)
-    if ring is None:
+    ring = dependencies.ring_through(target)
+    if not ring or one.verdict.outcome == "denied":
         return one
     message = f"{one.verdict.message}; the rules form a cycle: {' -> '.join(ring)}"
     return GateResult(one.rule, one.kind, msgspec.structs.replace(one.verdict, words=message), one.wakes)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 from headgate.fleet.gates import gates
 from headgate.fleet.rules import deployment_dependency
 from headgate.fleet.rules.deployment_dependency import DeploymentDependency, Upstream
 from headgate.fleet.state import wakes
 from headgate.fleet.state.state import GateResult, State
-from headgate.fleet.state.units import BoundRule, PolicyNode, Target
+from headgate.fleet.state.units import BoundRule, Target
 from headgate.kernel import instants
 
 
@@ -81,9 +83,32 @@ def _last_status(state: State, target: Target) -> str:
     return last.status if last is not None else "failure"
 
 
-def cycle_through(rule: BoundRule[DeploymentDependency], target: Target) -> list[str] | None:
-    """A ring of dependency rules of the policy among the deployments on this resource, if the target stands in it."""
-    rules = [one.spec for one in PolicyNode(rule.policy).of(DeploymentDependency)]
-    views = [other.deployment.view for other in target.resource.targets.values()]
-    found = deployment_dependency.find_cycle(rules, views)
-    return found if found and target.deployment.name in found else None
+def ring_through(target: Target, may_precede: Callable[[Target, Target], bool] | None = None) -> list[str]:
+    """Deployments on this resource that wait for each other by the rules that bind them, from the target round to itself;
+    empty if it stands in no ring. Whatever the rules read: they are asked about these very targets."""
+    came_from: dict[str, Target] = {}
+    open_ends = [target]
+    while open_ends:
+        one = open_ends.pop(0)
+        for upstream in _all_upstreams(one):
+            if may_precede is not None and not may_precede(upstream, one):
+                continue
+            if upstream is target:
+                return _way_back(one, target, came_from)
+            if upstream.name not in came_from:
+                came_from[upstream.name] = one
+                open_ends.append(upstream)
+    return []
+
+
+def _all_upstreams(target: Target) -> Iterator[Target]:
+    for rule in target.rules.of(DeploymentDependency):
+        yield from upstream_targets(rule, target)
+
+
+def _way_back(last: Target, target: Target, came_from: dict[str, Target]) -> list[str]:
+    names = [target.deployment.name]
+    while last is not target:
+        names.append(last.deployment.name)
+        last = came_from[last.name]
+    return [target.deployment.name, *reversed(names)]

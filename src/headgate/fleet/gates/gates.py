@@ -127,6 +127,27 @@ def frozen(state: State, target: Target, now: Instant) -> GateResult:
     return GateResult(None, "freeze", verdict, (wakes.FREEZES,))
 
 
+def paused(version: VersionNode) -> GateResult | None:
+    """What somebody has paused starts nothing more, also in a cycle that has begun."""
+    if version.object.status != "paused":
+        return None
+    verdict = decisions.pending(
+        Reason.PAUSED, f"{version.tag} is paused", paused=f"{version.object.deployment}/{version.tag}"
+    )
+    return GateResult(None, "pause", verdict, (wakes.versions(version.object.deployment),))
+
+
+def is_vetoed(state: State, target: Target, version: VersionNode) -> bool:
+    """Whether somebody who has a say has rejected it in the target's environment, and not withdrawn that."""
+    votes = state.approvals.get((version.id, target.environment.name))
+    if not votes or not any(vote.status == "rejected" for vote in votes.values()):
+        return False
+    return any(
+        judged.kind == "approval" and judged.verdict.outcome == "denied"
+        for judged in of_version(state, target, version, 0)
+    )
+
+
 def window(rule: BoundRule[DeploymentWindow], target: Target, now: Instant) -> GateResult:
     if rule.spec.first_deployment == "bypass" and target.record.deployed is None:
         return GateResult(
@@ -212,6 +233,9 @@ def judge_progression(
                 environment.name,
                 len(scoped),
                 tuple(sorted(successes.counted(state, rule.spec, version, environment.name, scoped))),
+                successes.renewed_at(state, version, scoped)
+                if rule.spec.maximum_age_hours is not None
+                else None,
             )
         )
     return environment_progression.judge(rule.spec, stages, now)

@@ -52,6 +52,8 @@ class Stage(msgspec.Struct, frozen=True):
     environment: str
     total: int
     succeeded_at: tuple[Instant, ...] = ()
+    renewed_at: Instant | None = None
+    """When the version was last deployed there, anew or again."""
 
 
 def judge(rule: EnvironmentProgression, stages: Sequence[Stage], now: Instant) -> Verdict:
@@ -94,7 +96,7 @@ def _judge_age(rule: EnvironmentProgression, stage: Stage, soaked_at: Instant, n
     succeeded = f"{stage.environment}: {len(stage.succeeded_at)} of {stage.total} targets succeeded"
     if rule.maximum_age_hours is None:
         return decisions.allowed(succeeded, satisfied_at=soaked_at)
-    last = stage.succeeded_at[-1]
+    last = max(stage.succeeded_at[-1], stage.renewed_at or 0)
     too_old_at = last + instants.hours(rule.maximum_age_hours)
     if now > too_old_at:
         return decisions.denied(

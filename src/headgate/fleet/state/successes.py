@@ -21,11 +21,22 @@ def noted(state: State, target: Target, version_id: str, now: Instant) -> None:
     if successes.setdefault(target.name, now) == now:
         state.journal.changed("progress", version_id, target.name)
         state.stages_moved(version_id)
+    elif _is_age_asked(state):
+        state.stages_moved(version_id)
     version = state.version(version_id)
     for newer in reversed(target.deployment.versions):
         if version is None or newer.order <= version.order:
             break
         lost(state, target, newer.id)
+
+
+def _is_age_asked(state: State) -> bool:
+    """Whether it matters to anybody that what ran was deployed again."""
+    return any(
+        rule.spec.maximum_age_hours is not None
+        for policy in state.policies.values()
+        for rule in policy.of(EnvironmentProgression)
+    )
 
 
 def lost(state: State, target: Target, version_id: str | None) -> None:
@@ -62,6 +73,16 @@ def counted(
         passed_at = verified.get(target.name, at)
         if at is not None and passed_at is not None:
             yield max(at, passed_at)
+
+
+def renewed_at(state: State, version: VersionNode, scoped: dict[str, Target]) -> Instant | None:
+    """When the version was last deployed to one of the targets that run it, anew or again."""
+    moments = [
+        target.record.deployed_at
+        for target in scoped.values()
+        if target.record.deployed == version.id and target.record.is_proven
+    ]
+    return max((at for at in moments if at is not None), default=None)
 
 
 def spoilt(state: State, version: VersionNode, environment: str, scoped: dict[str, Target]) -> list[str]:

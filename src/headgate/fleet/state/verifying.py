@@ -153,7 +153,9 @@ def _conclude(state: State, target: Target, job: Job, now: Instant) -> bool:
         target.record.verification = outcome
         target.record.finished_at = now
     if job.status == "successful":
-        state.verified.setdefault(job.version, {})[target.name] = now if outcome == "passed" else None
+        passed = state.verified.setdefault(job.version, {})
+        # Passed once is passed: the soak goes on when the same version is verified again, and passes.
+        passed[target.name] = (passed.get(target.name) or now) if outcome == "passed" else None
         state.journal.changed("progress", job.version, target.name)
     state.stages_moved(job.version)
     state.target_changed(target)
