@@ -52,14 +52,17 @@ class FleetMonotoneProgress(MonotoneProgress, FleetPromise):
                 self.broken(ending.at, f"group {group.id} on {group.resource} goes on with nothing: {left}")
 
     def _is_held(self, group: records.Group, denied: set[str], now: Instant) -> bool:
-        """A job of it, or one that a target of it had before, never ends; or what is left is frozen, denied, waits for a
-        version or for a slot."""
+        """A job of it, or one that a target of it had before, never ends; or what is left is frozen, paused, denied, waits for
+        a version or for a slot."""
         if any(job.status in model.JOB_LIVE for job in self._jobs(group)):
             return True
         if group.slot_released and self._lacks_a_slot(group):
             return True
         return any(
-            member.version is None or target.name in denied or self._is_frozen(target, now)
+            member.version is None
+            or target.name in denied
+            or self._is_frozen(target, now)
+            or self._is_paused(member)
             for member, target in zip(group.members, TargetKey.of_members(group), strict=True)
             if _is_left(group, member)
         )
@@ -76,6 +79,11 @@ class FleetMonotoneProgress(MonotoneProgress, FleetPromise):
 
     def _is_frozen(self, target: TargetKey, now: Instant) -> bool:
         return any(True for _ in self.mirror.freezes_over(*target, now))
+
+    def _is_paused(self, member: records.Member) -> bool:
+        tag = self.mirror.tag_of(member.deployment, member.version or "")
+        version = self.mirror.version(member.deployment, tag)
+        return version is not None and version.status == "paused"
 
     def _lacks_a_slot(self, group: records.Group) -> bool:
         """A group whose slot was released goes on when it has one again: held is what others leave no room for."""

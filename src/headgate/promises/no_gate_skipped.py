@@ -56,7 +56,9 @@ class FleetNoGateSkipped(NoGateSkipped, FleetPromise):
         self._succeeded: set[tuple[str, str]] = set()
         self._started_groups: set[str] = set()
         self._deployed: dict[str, str | None] = {}
-        """The tag that came to run on each target last; None where it is not known which."""
+        """The tag that came to run on each target last."""
+        self._adopted: set[str] = set()
+        """Deployments of which several targets were adopted at once: some may have been passed over, nobody knows which."""
         self._rules_by_target: dict[TargetKey, list[Bound]] = {}
         self._upstream_names: dict[tuple[str, str, str], tuple[str, ...]] = {}
         self._reads_deployment_only: dict[str, bool] = {}
@@ -71,7 +73,7 @@ class FleetNoGateSkipped(NoGateSkipped, FleetPromise):
             case changes.TargetAction(action="adopt"):
                 self._deployed[change.target] = change.to
             case changes.TargetsAction(action="adopt"):
-                self._deployed = dict.fromkeys(self._deployed)
+                self._adopted.add(self.mirror.name_in("Deployment", change.deployment) or "")
             case changes.Put() | changes.Delete() | changes.SetVariable():
                 self._rules_by_target.clear()
                 self._upstream_names.clear()
@@ -146,7 +148,12 @@ class FleetNoGateSkipped(NoGateSkipped, FleetPromise):
         not_allowed = ("rejected",) if job.group is not None else ("building", "failed", "rejected", "paused")
         if version.status in not_allowed:
             yield f"{job.tag}, whose status is {version.status}"
-        if version.target_selector is not None and _is_false(version.target_selector, self._bindings(job)):
+        is_locked_hook = job.kind == "hook" and job.group in self._started_groups
+        if (
+            version.target_selector is not None
+            and not is_locked_hook
+            and _is_false(version.target_selector, self._bindings(job))
+        ):
             yield f"{job.tag}, whose targetSelector is false here"
         if job.kind == "deploy":
             yield from self._judge_version_dependencies(job, version)
@@ -164,7 +171,7 @@ class FleetNoGateSkipped(NoGateSkipped, FleetPromise):
             own = f"{name}/{job.environment}/{job.resource}"
             places = [own] if own in self._deployed else self._elsewhere(name, job.resource)
             selector = expressions.VERSION_SELECTOR.selector(dependency.version_selector)
-            if not any(self._may_run(place, selector) for place in places):
+            if name not in self._adopted and not any(self._may_run(place, selector) for place in places):
                 yield f"{job.tag}, and no {name} runs there that is {dependency.version_selector}"
 
     def _elsewhere(self, deployment: str, resource: str) -> list[str]:

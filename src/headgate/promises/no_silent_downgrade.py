@@ -64,8 +64,9 @@ class NoSilentDowngrade(FleetPromise):
         self._in_vain: dict[str, records.Job] = {}
         """Rollbacks that were the last thing tried on their target, and failed."""
         self._cycles: dict[str, BracketCycle] = {}
-        self._ordered: dict[str, str | None] = {}
-        """Targets that a person sends back, each with the tag it is sent to, if one was named."""
+        self._ordered: dict[str, set[str | None]] = {}
+        """Targets that a person sends back, each with the tags it is sent to, as far as they are named: of those that are
+        ordered together some may be passed over, and then an order from before holds."""
         self._adopted: dict[str, set[str]] = {}
         """Versions of which one ran when targets were adopted together: which, is not known."""
         self._gone: dict[str, Instant] = {}
@@ -108,7 +109,8 @@ class NoSilentDowngrade(FleetPromise):
         """A retry sends nobody back whose rollback has not failed. Of those that are adopted together some may be passed
         over: then nothing is known."""
         if change.action in ("rollback", "redeploy"):
-            self._ordered[target] = change.to
+            is_sure = isinstance(change, changes.TargetAction)
+            self._ordered[target] = {change.to} | (set() if is_sure else self._ordered.get(target, set()))
         elif change.action == "retry":
             self._order_again(target, change.to)
         elif change.action == "adopt":
@@ -129,7 +131,7 @@ class NoSilentDowngrade(FleetPromise):
             return
         named = self.mirror.version(*self.mirror.version_named(job.deployment, to or job.tag))
         if named is None or named.id == job.version:
-            self._ordered[target] = job.tag
+            self._ordered[target] = {job.tag}
 
     def _forget(self, part: int, name: str) -> None:
         """What is made again under an old name is a new target; but an environment that comes back in time knows what ran
@@ -154,8 +156,9 @@ class NoSilentDowngrade(FleetPromise):
         """To go back is ordered until it is done. What was sent forward has come, whatever follows from how it ends there."""
         if job.kind == "rollback":
             return job.status == "successful"
-        wanted = self._wanted(job, self._ordered.get(job.target))
-        return job.kind == "redeploy" or (wanted is not None and wanted.id == job.version)
+        orders = self._ordered.get(job.target, set())
+        wanted = [version.id for to in orders if (version := self._wanted(job, to)) is not None]
+        return job.kind == "redeploy" or job.version in wanted
 
     def _wanted(self, job: records.Job, to: str | None) -> model.Version | None:
         return None if to is None else self.mirror.version(*self.mirror.version_named(job.deployment, to))
@@ -214,10 +217,13 @@ class NoSilentDowngrade(FleetPromise):
         what_runs = self.mirror.version(job.deployment, history[-1].tag)
         if what_runs is None or what_runs.goes_back:
             return None
+        if job.kind == "hook" and what_runs.status == "rejected":
+            return None
         if job.kind != "rollback":
             return "nobody has asked for that"
         if job.target in self._ordered:
-            return self._flaw_of_order(job, self._ordered[job.target])
+            flaws = [self._flaw_of_order(job, to) for to in self._ordered[job.target]]
+            return None if None in flaws else flaws[0]
         failure = self._cause(job)
         if failure is None:
             return "no rollback rule of it has fired for a failure there"

@@ -25,7 +25,7 @@ class FleetStopIsAbsolute(StopIsAbsolute, FleetPromise):
             self.broken(now, f"{job.target} {job.tag} started under the freeze {freeze.name}")
         version = self.mirror.version(job.deployment, job.tag)
         is_paused = version is not None and version.status == "paused"
-        if is_paused and job.group is None and job.kind == "deploy":
+        if is_paused and job.kind in ("deploy", "hook"):
             self.broken(now, f"{job.target} started the paused version {job.tag}")
 
 
