@@ -34,9 +34,15 @@ def failed_sentence(state: State, target: Target, version_id: str | None) -> str
         return f"{tag} failed{when}{cause}; it goes back to {back.tag}"
     if version is not None and version.object.status == "rejected":
         return f"{tag} failed{when}{cause}; it is rejected and not tried again: a rollback or a newer version moves this"
-    return (
-        f"{tag} failed{when}{cause}; it is tried again when an operator retries it or a newer version comes"
-    )
+    return f"{tag} failed{when}{cause}; {_what_tries_again(target)}"
+
+
+def _what_tries_again(target: Target) -> str:
+    group = target.site.executing if target.site is not None else None
+    member = group.member(target.deployment.name) if group is not None else None
+    if group is None or member is None or group.status != "failed" or member.state != "failed":
+        return "it is tried again when an operator retries it or a newer version comes"
+    return "nothing follows in its group, and nothing newer after it, until an operator retries it, skips it or aborts"
 
 
 def of_stranded(state: State, target: Target) -> Iterator[Verdict]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
+import msgspec
+
 from headgate.fleet.cycles import (
     choosing,
     collecting,
@@ -111,7 +113,7 @@ def _given_up_verdicts(state: State, target: Target, site: Site, now: Instant) -
         return
     values = giving_up.values_of(state, target)
     if values is not None:
-        message = _given_up_sentence(f"changed values of {target.deployment.name} have", values)
+        message = _given_up_sentence(f"changed values of {target.deployment.name} have not run", values)
         verdict = decisions.pending(Reason.CYCLE_FAILED, message, given_up=values.group)
         yield (
             candidates.deployed_version(state, target),
@@ -123,7 +125,9 @@ def _given_up_verdicts(state: State, target: Target, site: Site, now: Instant) -
     for version in collecting.lockable_versions(state, target):
         if version.id in given_up and version not in fresh:
             yield from _version_verdicts(state, target, site, version, now)
-            message = _given_up_sentence(f"{target.deployment.name} {version.tag} has", given_up[version.id])
+            did = "ran here and was put back" if version.id in target.record.ran else "has not run"
+            what = f"{target.deployment.name} {version.tag} {did}"
+            message = _given_up_sentence(what, given_up[version.id])
             verdict = decisions.pending(Reason.CYCLE_FAILED, message, given_up=given_up[version.id].group)
             yield version, GateResult(site.rule, "deploymentBracket", verdict)
 
@@ -154,10 +158,10 @@ def _passed_over_verdict(
     return decisions.pending(Reason.CYCLE_FAILED, message, passed_over=newest.tag)
 
 
-def _given_up_sentence(what_has: str, given_up: GivenUp) -> str:
+def _given_up_sentence(what: str, given_up: GivenUp) -> str:
     """Which group, what ended it, and what would try it again."""
     return (
-        f"{what_has} not run: group {given_up.group} {_how_it_ended(given_up)} "
+        f"{what}: group {given_up.group} {_how_it_ended(given_up)} "
         f"at {instants.show_to_the_second(given_up.at)}; {_TRIED_AGAIN}"
     )
 
@@ -209,18 +213,40 @@ def _verdicts_of_member(
     state: State, target: Target, site: Site, group: Group, member: Member, now: Instant
 ) -> Iterator[GateResult]:
     if group.started_at is None:
-        yield from readiness.verdicts_of(state, site, group, now)
+        for one in readiness.verdicts_of(state, site, group, now):
+            yield _naming_whom_it_holds(state, target, site, group, one, now)
     if group.started_at is None or _takes_slots_again(group):
         for table in readiness.tables_of(state, site, group):
             yield explain_slots.of_table(state, table, target)
     if member.state in ("waiting", "retrying"):
-        if not running.went_back(state, member):
+        if not running.went_back(state, member) and group.phase != "finishing":
             yield from ordering.verdicts_of(state, site, group, member, now)
         if group.started_at is not None:
             yield gates.frozen(state, target, now)
             yield from ordering.paused(state, member)
         if member.retry_at is not None:
             yield from explain_attempts.of_retry(target, member.retry_at, now)
+
+
+def _naming_whom_it_holds(
+    state: State, target: Target, site: Site, group: Group, one: GateResult, now: Instant
+) -> GateResult:
+    """A group starts when every member passes: what is in a sibling's way says whose it is."""
+    if one.is_allowed or one.kind not in ("freeze", "gate", "deploymentWindow", "failureBudget"):
+        return one
+    holds = [
+        other
+        for other, version in readiness.runners(state, site, group)
+        if any(_says_the_same(one, own) for own in gates.of_moment(state, other, version, now))
+    ]
+    if not holds or target in holds:
+        return one
+    said = f"holds {holds[0].deployment.name} of this group: {one.verdict.message}"
+    return GateResult(one.rule, one.kind, msgspec.structs.replace(one.verdict, words=said), one.wakes)
+
+
+def _says_the_same(one: GateResult, other: GateResult) -> bool:
+    return one.rule is other.rule and one.kind == other.kind and one.verdict.message == other.verdict.message
 
 
 def _takes_slots_again(group: Group) -> bool:

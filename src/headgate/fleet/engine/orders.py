@@ -12,7 +12,7 @@ import msgspec
 
 from headgate.fleet.cycles import giving_up, jobs, operators, shape
 from headgate.fleet.engine import concerns, target_states
-from headgate.fleet.gates import failures
+from headgate.fleet.gates import failures, gates
 from headgate.fleet.model import expressions
 from headgate.fleet.model.changes import GroupAction, Order, TargetAction, TargetsAction
 from headgate.fleet.model.records import Group, Job, Member
@@ -236,7 +236,8 @@ def _of_rollback(
     state: State, target: Target, before: VersionNode | None, to: VersionNode | None
 ) -> Prospect:
     """Without `to`: after a failure what ran before it, also if another attempt is to come; after a failed rollback the
-    same again; else the version before. Where that was rejected meanwhile, the last that ran here and is good."""
+    same again; else the version before. Where that was rejected meanwhile, or is newer, because somebody said that the
+    older one runs, the last older one that ran here and is good."""
     again = _failed_rollback(state, target, to)
     if again is not None:
         return _of_rollback_again(state, target, before, again)
@@ -247,7 +248,7 @@ def _of_rollback(
     tried = jobs.unsettled(state, target)
     failed = state.version(tried.version if tried is not None else record.failed_version)
     has_failed_anew = failed is not None and failed is not before
-    after = to or (before if has_failed_anew else state.version(record.previous))
+    after = to or (before if has_failed_anew else _older_than(state, target, before))
     if to is None and after is not None and after.object.status == "rejected":
         after = candidates.last_good(state, target) or after
     known = [one for one in ran_here(state, target) if has_failed_anew or one is not before]
@@ -259,7 +260,24 @@ def _of_rollback(
     elif after.object.status == "rejected":
         nothing = "; nothing else that ran there is left to go back to"
         flaw = f"{_barred(target, after)}{_instead(known) or nothing}"
+    elif to is not None and before is not None and to.order > before.order:
+        flaw = _not_forward(state, target, to)
     return Prospect(target, failed if has_failed_anew else before, None if flaw else after, flaw)
+
+
+def _older_than(state: State, target: Target, before: VersionNode | None) -> VersionNode | None:
+    previous = state.version(target.record.previous)
+    if before is None or (previous is not None and previous.order < before.order):
+        return previous
+    return candidates.last_good(state, target, before=before)
+
+
+def _not_forward(state: State, target: Target, to: VersionNode) -> str | None:
+    """Forward is not back: what people or selectors hold back there is not reached by an order."""
+    for one in gates.of_version(state, target, to, 0):
+        if one.kind in ("approval", "scopedVersion", "versionSelector") and not one.is_allowed:
+            return f"{target.name}: {to.tag} is newer than what runs, and held: {one.verdict.message}"
+    return None
 
 
 def _is_ahead(member: Member) -> bool:
