@@ -210,6 +210,8 @@ def drop_dependents(state: State, site: Site, group: Group, now: Instant, blocke
     newest version that does without, as long as nothing has started."""
     while lost := prerequisites.first_lost(state, site, group):
         _drop(state, site, group, *lost, now)
+    if any(prerequisites.verdict_of(state, site, group, member) is not None for member in group.members):
+        blockers.watch(wakes.resource(site.resource.name))
     for member in group.members if group.started_at is None else ():
         target = site.members.get(member.deployment)
         if target is not None and prerequisites.is_hook_lost(state, site, group, member):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headgate.fleet.cycles import locking, readiness, running
+from headgate.fleet.cycles import locking, prerequisites, readiness, running
 from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.model.records import Group, Member
 from headgate.fleet.state import holds, wakes
@@ -21,6 +21,7 @@ def try_to_join(state: State, site: Site, group: Group, now: Instant, blockers: 
         not is_prepared(host)
         or not _has_the_same_hooks(host, group)
         or _waits_for_a_bad_one(state, host, group)
+        or not prerequisites.are_met_in(state, site, host, group)
     ):
         return False
     for one in readiness.joining_verdicts(state, site, host, group, now):

@@ -123,6 +123,25 @@ def upstreams_by_version(state: State, site: Site, group: Group, names: list[str
     }
 
 
+def are_met_in(state: State, site: Site, host: Group, group: Group) -> bool:
+    """Whether what a group has locked would have what it depends on in another one that it joins, where its own hooks do not
+    run."""
+    joining = {member.deployment: member for member in group.members if member.role == "member"}
+    own = {name: version for name, version in locks_of(state, group).items() if name in joining}
+    locks = locks_of(state, host) | own
+    for name, version in own.items():
+        target = site.members.get(name)
+        if joining[name].kind != "deploy" or target is None or version.id == target.record.deployed:
+            continue
+        prospects = prospects_of(site, name, version, locks, {})
+        if (
+            version.dependencies
+            and not gates.version_dependencies(state, version, target, prospects).is_allowed
+        ):
+            return False
+    return True
+
+
 def first_lost(state: State, site: Site, group: Group) -> tuple[Member, str] | None:
     """A member whose lock cannot run in this group any more, and why: nothing that is there, under way or still to come on
     the resource meets what it depends on."""
