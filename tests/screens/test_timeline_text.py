@@ -56,8 +56,9 @@ Budgets
 
 Not converged
   failed    api/prod/node-1
-            v1 failed at 2026-03-01T10:02:00Z (v1 ended failure (attempt 1): disk full); it is tried
-            again when an operator retries it or a newer version comes
+            v1 failed at 2026-03-01T10:02:00Z (v1 ended failure (attempt 1): disk full); nothing
+            follows in its group, and nothing newer after it, until an operator retries it, skips it
+            or aborts
   waiting   api/prod/node-2, drain/prod/node-2
             v1: 1 of 2 resources active, limit 1: node-1 (failed, held since 10:02)
 
