@@ -313,3 +313,38 @@ def test_a_state_that_loses_something_when_it_is_read_back(monkeypatch: pytest.M
 
     steps = [publish(), {"at": "+10m", "crash": "engine"}]
     assert "ReplayEqualsDecision" in broken_by(monkeypatch, fault, *steps)
+
+
+LINE = policy("line", {"name": "line", "gradualRollout": {"timeScaleInterval": 300, "stopAfterFailures": 1}})
+FAILING = [{"match": "version.tag == 'v1'", "outcomes": ["failure"]}]
+
+
+def _no_line_stops(patched: pytest.MonkeyPatch) -> None:
+    patched.setattr(gates, "rollout_stopped", lambda *_: None)
+
+
+def test_a_line_that_does_not_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    objects = [*fleet(3), LINE]
+    found = broken_by(monkeypatch, _no_line_stops, publish(), objects=objects, agents=FAILING)
+    assert found == ["NoGateSkipped"]
+
+
+def test_a_line_of_cycles_that_does_not_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    bracket = policy(
+        "cycles",
+        {"name": "cycle", "deploymentBracket": {"deploymentSelector": "true", "readinessMode": "immediate"}},
+    )
+    objects = [*fleet(3), LINE, bracket]
+    found = broken_by(monkeypatch, _no_line_stops, publish(), objects=objects, agents=FAILING)
+    assert found == ["NoGateSkipped"]
+
+
+def _everything_it_needs_is_there(patched: pytest.MonkeyPatch) -> None:
+    allowed = state.GateResult(None, "dependencies", decisions.allowed("it is there"))
+    patched.setattr(gates, "version_dependencies", lambda *_: allowed)
+
+
+def test_a_version_that_does_not_wait_for_what_it_depends_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    step = publish(dependencies={"db": "version.tag == 'v1'"})
+    found = broken_by(monkeypatch, _everything_it_needs_is_there, step, objects=fleet(1, "api", "db"))
+    assert found == ["NoGateSkipped"]

@@ -2,7 +2,8 @@
 
 Every rule that applies, found without the engine, must be among those it was allowed by, unless a skip that is in force
 names it for this version and target. Judged again: the version's status, scope and what it depends on, approvals and
-vetoes, version selectors, deployment windows, and inside a bracket the order of hooks and dependencies. Only first attempts of ordinary
+vetoes, version selectors, deployment windows, lines that failures have stopped, and inside a bracket the order of hooks and
+dependencies. Only first attempts of ordinary
 jobs pass these gates: a retry, a rollback, a redeployment and a change of variables do not pass the version's gates
 again.
 
@@ -26,6 +27,7 @@ from headgate.promises.base import STILL_TO_RUN, Broken, FleetPromise, GraphProm
 from headgate.promises.books.graph_gates import MOST_CHECKED_ITEMS, Gates
 from headgate.promises.books.mirror import Mirror, TargetKey, matches
 from headgate.promises.books.skips import Skips
+from headgate.promises.books.stopped_lines import StoppedLines
 
 Bound = tuple[model.Policy, model.Rule]
 
@@ -53,6 +55,7 @@ class FleetNoGateSkipped(NoGateSkipped, FleetPromise):
         super().__init__(mirror, broken)
         self._votes: dict[tuple[str, str, str], dict[str, changes.Vote]] = {}
         self._skips = Skips(mirror)
+        self._lines = StoppedLines(mirror)
         self._succeeded: set[tuple[str, str]] = set()
         self._started_groups: set[str] = set()
         self._deployed: dict[str, str | None] = {}
@@ -65,6 +68,7 @@ class FleetNoGateSkipped(NoGateSkipped, FleetPromise):
 
     def changed(self, change: changes.Change, now: Instant) -> None:
         self._skips.changed(change)
+        self._lines.changed(change)
         match change:
             case changes.Vote():
                 deployment, tag = self.mirror.version_named(change.deployment, change.tag)
@@ -92,6 +96,7 @@ class FleetNoGateSkipped(NoGateSkipped, FleetPromise):
 
     def job_changed(self, job: records.Job, old_status: str, now: Instant) -> None:
         if job.status != "successful":
+            self._lines.job_ended(job)
             return
         self._deployed[job.target] = job.tag
         if job.group is not None:
@@ -205,12 +210,16 @@ class FleetNoGateSkipped(NoGateSkipped, FleetPromise):
         group = self.mirror.groups.get(job.group) if job.group is not None else None
         if group is None:
             yield from self._judge_windows(TargetKey.of_job(job), job.tag, now)
+            if job.kind == "deploy":
+                yield from self._judge_lines(TargetKey.of_job(job), job.version, job.tag, now)
         elif group.id not in self._started_groups:
             for member in group.members:
                 if member.state in STILL_TO_RUN and member.version is not None:
                     tag = self.mirror.tag_of(member.deployment, member.version)
                     target = TargetKey(member.deployment, group.environment, group.resource)
                     yield from self._judge_windows(target, tag, now)
+                    if not group.without_window and member.kind in ("deploy", "hook"):
+                        yield from self._judge_lines(target, member.version, tag, now)
         if group is not None and group.phase == "forward":
             yield from self._judge_order(job, group, now)
 
@@ -223,6 +232,15 @@ class FleetNoGateSkipped(NoGateSkipped, FleetPromise):
             is_first = rule.spec.first_deployment == "bypass" and target.name not in self._deployed
             if not is_first and not deployment_window.judge(rule.spec, now).is_allowed:
                 yield f"outside the window of {target.deployment} ({policy.name}, {rule.label})"
+
+    def _judge_lines(self, target: TargetKey, version: str, tag: str, now: Instant) -> Iterator[str]:
+        if self._deployed.get(target.name) == tag:
+            return
+        for rule in self._lines.against(target, version):
+            if not self._skips.let_pass(
+                rule, (target.deployment, tag), target.environment, target.resource, now
+            ):
+                yield f"although the line of {target.deployment} {tag} is stopped ({rule.label})"
 
     def _judge_order(self, job: records.Job, group: records.Group, now: Instant) -> Iterator[str]:
         role = next(
