@@ -10,7 +10,7 @@ import pytest
 
 from headgate.fleet.cycles import cycle, jobs, ordering
 from headgate.fleet.engine import snapshot
-from headgate.fleet.gates import gates
+from headgate.fleet.gates import gates, version_dependencies
 from headgate.fleet.model import objects as model
 from headgate.fleet.rules import approval
 from headgate.fleet.state import catalog, holds, state, wakes
@@ -341,7 +341,7 @@ def test_a_line_of_cycles_that_does_not_stop(monkeypatch: pytest.MonkeyPatch) ->
 
 def _everything_it_needs_is_there(patched: pytest.MonkeyPatch) -> None:
     allowed = state.GateResult(None, "dependencies", decisions.allowed("it is there"))
-    patched.setattr(gates, "version_dependencies", lambda *_: allowed)
+    patched.setattr(version_dependencies, "judge", lambda *_: allowed)
 
 
 def test_a_version_that_does_not_wait_for_what_it_depends_on(monkeypatch: pytest.MonkeyPatch) -> None:

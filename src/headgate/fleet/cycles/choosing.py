@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from headgate.fleet.cycles import collecting, prerequisites, shape
-from headgate.fleet.gates import gates
+from headgate.fleet.gates import gates, version_dependencies
 from headgate.fleet.gates.blockers import Blockers
-from headgate.fleet.gates.gates import NO_PROSPECTS, Prospects
+from headgate.fleet.gates.version_dependencies import NO_PROSPECTS, Prospects
 from headgate.fleet.state import candidates, wakes
 from headgate.fleet.state.state import State
 from headgate.fleet.state.units import Site, Target, VersionNode
@@ -92,16 +92,14 @@ class Choices:
 
     def _give_up_rings(self) -> None:
         """Of versions that depend on each other none can run first, unless what runs will do for it."""
-        lost: str | None = ""
-        while lost is not None:
-            lost = next((name for name in self.locks if self._is_unmet(name)), None)
-            self.locks.pop(lost or "", None)
+        while lost := next((name for name in self.locks if self._is_unmet(name)), None):
+            del self.locks[lost]
 
     def _is_unmet(self, name: str) -> bool:
         version, target = self.locks[name], self._site.members[name]
         if not version.dependencies or version.id == target.record.deployed:
             return False
-        return not gates.version_dependencies(
+        return not version_dependencies.judge(
             self._state, version, target, self.prospects_of(name, version)
         ).is_allowed
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from headgate.fleet.cycles import hooks, shape, targets
 from headgate.fleet.gates import gates
 from headgate.fleet.gates.blockers import Blockers
-from headgate.fleet.gates.gates import NO_PROSPECTS, Prospects
+from headgate.fleet.gates.version_dependencies import NO_PROSPECTS, Prospects
 from headgate.fleet.model.records import Group
 from headgate.fleet.state import candidates
 from headgate.fleet.state.candidates import OnFlaw

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from headgate.fleet.cycles import shape
-from headgate.fleet.gates import dependencies, gates
-from headgate.fleet.gates.gates import NO_PROSPECTS, Prospects
+from headgate.fleet.gates import dependencies, version_dependencies
+from headgate.fleet.gates.version_dependencies import NO_PROSPECTS, Prospects
 from headgate.fleet.model.records import Group, Member
 from headgate.fleet.rules.deployment_dependency import DeploymentDependency
 from headgate.fleet.state.state import GateResult, State
@@ -100,7 +100,7 @@ def verdict_of(state: State, site: Site, group: Group, member: Member) -> GateRe
         return None
     in_flight = {} if group is site.executing else locks_of(state, site.executing)
     prospects = prospects_of(site, member.deployment, version, locks_of(state, group), in_flight)
-    return gates.version_dependencies(state, version, target, prospects)
+    return version_dependencies.judge(state, version, target, prospects)
 
 
 def awaited(state: State, site: Site, group: Group, member: Member) -> list[Member]:
@@ -136,7 +136,7 @@ def are_met_in(state: State, site: Site, host: Group, group: Group) -> bool:
         prospects = prospects_of(site, name, version, locks, {})
         if (
             version.dependencies
-            and not gates.version_dependencies(state, version, target, prospects).is_allowed
+            and not version_dependencies.judge(state, version, target, prospects).is_allowed
         ):
             return False
     return True
@@ -161,5 +161,9 @@ def is_hook_lost(state: State, site: Site, group: Group, member: Member) -> bool
 def _is_moving(state: State, site: Site, member: Member) -> bool:
     """What it depends on runs a job or is verified: what comes of that decides."""
     version, target = state.versions[member.version or ""], site.members[member.deployment]
-    records = [other.record for name in version.dependencies for other in gates.same_resource(target, name)]
+    records = [
+        other.record
+        for name in version.dependencies
+        for other in version_dependencies.same_resource(target, name)
+    ]
     return any(one.job is not None or one.verification == "running" for one in records)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from headgate.fleet.gates import gates
+from headgate.fleet.gates import version_dependencies
 from headgate.fleet.rules import deployment_dependency
 from headgate.fleet.rules.deployment_dependency import DeploymentDependency, Upstream
 from headgate.fleet.state import wakes
@@ -75,7 +75,7 @@ def newest_release(state: State, upstream: Target) -> Upstream:
         return Upstream(name, False, "verification is running")
     if record.verification == "failed":
         return Upstream(name, False, "verification failed")
-    return Upstream(name, True, "succeeded", gates.succeeded_at(state, upstream))
+    return Upstream(name, True, "succeeded", version_dependencies.succeeded_at(state, upstream))
 
 
 def _last_status(state: State, target: Target) -> str:
