@@ -204,6 +204,7 @@ def test_freezes_signals_and_agents_are_made_and_ended(inside: Page, client: Cli
     told(inside, "concerns 3 targets")
     expect(inside.get_by_role("row", name="holidays")).to_contain_text("in 1 h")
     inside.get_by_role("button", name="Unfreeze").click()
+    because(inside, "they are back")
     confirm(inside, "Unfreeze")
     expect(inside.get_by_text("Nothing is frozen")).to_be_visible()
 
@@ -216,16 +217,24 @@ def test_freezes_signals_and_agents_are_made_and_ended(inside: Page, client: Cli
     expect(row).to_contain_text("0.7")
     row.get_by_role("button", name="Delete").click()
     inside.get_by_role("dialog").get_by_label("Type load to go on").fill("load")
+    because(inside, "nobody reads it")
     confirm(inside, "Delete")
     expect(row).to_have_count(0)
 
     inside.get_by_role("link", name="Agents").click()
     inside.get_by_role("button", name="New agent").click()
     inside.get_by_role("dialog").get_by_label("Name").fill("runner")
+    because(inside, "for the edge")
     confirm(inside, "New agent")
     expect(inside.get_by_role("row", name="runner")).to_contain_text("pull")
 
     inside.get_by_role("link", name="Audit").click()
+    for what, why in (
+        ("delete Freeze holidays", "they are back"),
+        ("delete Signal load", "nobody reads it"),
+        ("put JobAgent runner", "for the edge"),
+    ):
+        expect(inside.get_by_role("row", name=what)).to_contain_text(why)
     entry = inside.get_by_role("row", name="JobAgent runner")
     entry.get_by_text("what it is").click()
     expect(entry.locator("ins").first).to_be_visible()
@@ -237,6 +246,7 @@ def test_tokens_are_made_shown_once_and_ended(inside: Page, client: Client) -> N
     dialog = inside.get_by_role("dialog")
     dialog.get_by_label("Name").fill("ci")
     dialog.get_by_label("Role").select_option("deployer")
+    because(inside, "for the pipeline")
     dialog.get_by_role("button", name="New token").click()
     secret = inside.get_by_role("dialog").locator("code").inner_text()
     inside.get_by_role("button", name="I have it").click()
@@ -245,9 +255,12 @@ def test_tokens_are_made_shown_once_and_ended(inside: Page, client: Client) -> N
     assert Client(client.address, secret).get("/v1/whoami")["user"] == "ci"
     row.get_by_role("button", name="Delete").click()
     inside.get_by_role("dialog").get_by_label("Type ci to go on").fill("ci")
+    because(inside, "nobody uses it")
     confirm(inside, "Delete")
     expect(row).to_have_count(0)
     assert Client(client.address, secret).call("GET", "/v1/whoami").status == 401
+    said = [one["reason"] for one in client.get("/v1/audit", kind="Token")["items"]]
+    assert said[:2] == ["nobody uses it", "for the pipeline"]
 
 
 def test_a_scenario_is_played_inside_the_console(inside: Page, client: Client, tmp_path: Path) -> None:

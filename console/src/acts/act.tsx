@@ -39,6 +39,12 @@ export interface Act {
 }
 
 const CONFIRM_MS = 8000;
+const WHY: Field = { name: "reason", label: "Reason", placeholder: "for those who ask later; may be left empty" };
+
+/** Every act takes a reason; one that does not ask for it itself may be given it all the same. */
+export function withReason(fields: Field[]): Field[] {
+  return fields.some((field) => field.name === "reason") ? fields : [...fields, WHY];
+}
 
 export function ActButton({ act }: { act: Act }): ReactNode {
   const [isOpen, setOpen] = useState(false);
@@ -60,7 +66,7 @@ export function ActButton({ act }: { act: Act }): ReactNode {
 }
 
 export function ActDialog({ act, onClose }: { act: Act; onClose: () => void }): ReactNode {
-  const fields = act.fields ?? [];
+  const fields = withReason(act.fields ?? []);
   const stream = useStream();
   const may = useMay()(act.permission);
   const [values, setValues] = useState<Values>(() => Object.fromEntries(fields.map((field) => [field.name, field.initial ?? ""])));

@@ -55,7 +55,8 @@ export function unfreeze(one: Freeze): Act {
     permission: "freeze:write",
     plan: () => ({ deletions: [{ kind: "Freeze", name: one.name }] }),
     confirms: ofObject("Freeze", one.name),
-    run: async () => concerning(`${one.name} is over`, (await send<WithConcerns>("DELETE", `freezes/${place(one.name)}`)) ?? {}),
+    run: async ({ reason }) =>
+      concerning(`${one.name} is over`, (await send<WithConcerns>("DELETE", `freezes/${place(one.name)}`, undefined, true, { reason })) ?? {}),
   };
 }
 
@@ -203,7 +204,7 @@ export function withdraw(deployment: string, tag: string): Act {
     confirms: ofObject("Version", `${deployment}/${tag}`),
     run: async ({ reason }) => {
       const path = `deployments/${place(deployment)}/versions/${place(tag)}`;
-      return concerning(`${tag} is withdrawn`, await send<WithConcerns>("PATCH", path, { status: "paused", message: reason }));
+      return concerning(`${tag} is withdrawn`, await send<WithConcerns>("PATCH", path, { status: "paused", message: reason }, true, { reason }));
     },
   };
 }
@@ -216,9 +217,9 @@ export function offerAgain(deployment: string, tag: string): Act {
     permission: "version:write",
     plan: () => ({ statuses: [{ deployment, tag, status: "ready" }] }),
     confirms: ofObject("Version", `${deployment}/${tag}`),
-    run: async () => {
+    run: async ({ reason }) => {
       const path = `deployments/${place(deployment)}/versions/${place(tag)}`;
-      return concerning(`${tag} is ready`, await send<WithConcerns>("PATCH", path, { status: "ready" }));
+      return concerning(`${tag} is ready`, await send<WithConcerns>("PATCH", path, { status: "ready" }, true, { reason }));
     },
   };
 }
@@ -232,9 +233,9 @@ export function publish(deployment: string, body: Record<string, unknown>): Act 
     permission: "version:write",
     plan: () => ({ version: { deployment, ...body } }),
     confirms: ofObject("Version", `${deployment}/${String(body["tag"])}`),
-    run: async () => {
+    run: async ({ reason }) => {
       const path = `deployments/${place(deployment)}/versions`;
-      return concerning(`published ${deployment} ${String(body["tag"])}`, await send<WithConcerns>("POST", path, body));
+      return concerning(`published ${deployment} ${String(body["tag"])}`, await send<WithConcerns>("POST", path, body, true, { reason }));
     },
   };
 }

@@ -26,8 +26,9 @@ export function remove(what: Deletable, name: string): Act {
     retype: name,
     ...(what.isPlanned ? { plan: () => ({ deletions: [{ kind: what.kind, name }] }) } : {}),
     confirms: ofObject(what.kind, name),
-    run: async () => {
-      const answer = await send<Deletion | undefined>("DELETE", `${what.collection}/${place(name)}`, undefined, true, what.isConfirmed ? { confirm: true } : {});
+    run: async ({ reason }) => {
+      const query = { reason, ...(what.isConfirmed ? { confirm: true } : {}) };
+      const answer = await send<Deletion | undefined>("DELETE", `${what.collection}/${place(name)}`, undefined, true, query);
       const targets = answer?.concerns?.targets;
       return `the ${what.noun} ${name} is deleted${targets ? `, which concerns ${plural(targets, "target")}` : ""}`;
     },

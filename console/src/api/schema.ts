@@ -4043,7 +4043,7 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        /** @description `before` and `after` are documents, null where there was nothing. */
+        /** @description `before` and `after` are documents, null where there was nothing. `reason` is why it was done, as `after` says it of an order. */
         AuditEntry: {
             /** Format: int64 */
             seq: number;
@@ -4059,6 +4059,7 @@ export interface components {
             after: {
                 [key: string]: unknown;
             } | null;
+            reason: string | null;
             requestId: string;
         };
         AuditEntryPage: {
@@ -5814,6 +5815,8 @@ export interface operations {
     putSystem: {
         parameters: {
             query?: {
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -5873,6 +5876,8 @@ export interface operations {
     deleteSystem: {
         parameters: {
             query?: {
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -5951,6 +5956,8 @@ export interface operations {
     createResource: {
         parameters: {
             query?: {
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -6027,6 +6034,8 @@ export interface operations {
     putResource: {
         parameters: {
             query?: {
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -6088,6 +6097,8 @@ export interface operations {
             query?: {
                 /** @description Only say what the deletion would end; nothing is deleted. */
                 dryRun?: boolean;
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -6137,6 +6148,8 @@ export interface operations {
     patchResource: {
         parameters: {
             query?: {
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -6227,6 +6240,8 @@ export interface operations {
             query?: {
                 /** @description Take a selector that matches no release target, or fails on all of them, all the same. */
                 force?: boolean;
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -6305,6 +6320,8 @@ export interface operations {
             query?: {
                 /** @description Take a selector that matches no release target, or fails on all of them, all the same. */
                 force?: boolean;
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -6368,6 +6385,8 @@ export interface operations {
                 confirm?: boolean;
                 /** @description Only say what the deletion would end; nothing is deleted. */
                 dryRun?: boolean;
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -6419,6 +6438,8 @@ export interface operations {
             query?: {
                 /** @description Take a selector that matches no release target, or fails on all of them, all the same. */
                 force?: boolean;
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -6509,6 +6530,8 @@ export interface operations {
             query?: {
                 /** @description Take a selector that matches no release target, or fails on all of them, all the same. */
                 force?: boolean;
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -6587,6 +6610,8 @@ export interface operations {
             query?: {
                 /** @description Take a selector that matches no release target, or fails on all of them, all the same. */
                 force?: boolean;
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -6650,6 +6675,8 @@ export interface operations {
                 confirm?: boolean;
                 /** @description Only say what the deletion would end; nothing is deleted. */
                 dryRun?: boolean;
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -6701,6 +6728,8 @@ export interface operations {
             query?: {
                 /** @description Take a selector that matches no release target, or fails on all of them, all the same. */
                 force?: boolean;
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -6791,6 +6820,8 @@ export interface operations {
             query?: {
                 /** @description Take a selector that matches no release target, or fails on all of them, all the same. */
                 force?: boolean;
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -6869,6 +6900,8 @@ export interface operations {
             query?: {
                 /** @description Take a selector that matches no release target, or fails on all of them, all the same. */
                 force?: boolean;
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -6932,6 +6965,8 @@ export interface operations {
                 confirm?: boolean;
                 /** @description Only say what the deletion would end; nothing is deleted. */
                 dryRun?: boolean;
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -6983,6 +7018,8 @@ export interface operations {
             query?: {
                 /** @description Take a selector that matches no release target, or fails on all of them, all the same. */
                 force?: boolean;
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -7071,6 +7108,8 @@ export interface operations {
     createJobAgent: {
         parameters: {
             query?: {
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -7147,6 +7186,8 @@ export interface operations {
     putJobAgent: {
         parameters: {
             query?: {
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -7208,6 +7249,8 @@ export interface operations {
             query?: {
                 /** @description Only say what the deletion would end; nothing is deleted. */
                 dryRun?: boolean;
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -7257,6 +7300,8 @@ export interface operations {
     patchJobAgent: {
         parameters: {
             query?: {
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -7486,6 +7531,8 @@ export interface operations {
             query?: {
                 /** @description Only say what the deletion would end; nothing is deleted. */
                 dryRun?: boolean;
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -7537,6 +7584,8 @@ export interface operations {
             query?: {
                 /** @description Take a selector that matches no release target, or fails on all of them, all the same. */
                 force?: boolean;
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -7625,6 +7674,8 @@ export interface operations {
     createSignal: {
         parameters: {
             query?: {
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -7701,6 +7752,8 @@ export interface operations {
     putSignal: {
         parameters: {
             query?: {
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -7762,6 +7815,8 @@ export interface operations {
             query?: {
                 /** @description Only say what the deletion would end; nothing is deleted. */
                 dryRun?: boolean;
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -7811,6 +7866,8 @@ export interface operations {
     patchSignal: {
         parameters: {
             query?: {
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -7901,6 +7958,8 @@ export interface operations {
             query?: {
                 /** @description Take a selector that matches no release target, or fails on all of them, all the same. */
                 force?: boolean;
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -7979,6 +8038,8 @@ export interface operations {
             query?: {
                 /** @description Take a selector that matches no release target, or fails on all of them, all the same. */
                 force?: boolean;
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -8040,6 +8101,8 @@ export interface operations {
             query?: {
                 /** @description Only say what the deletion would end; nothing is deleted. */
                 dryRun?: boolean;
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -8091,6 +8154,8 @@ export interface operations {
             query?: {
                 /** @description Take a selector that matches no release target, or fails on all of them, all the same. */
                 force?: boolean;
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -8140,6 +8205,8 @@ export interface operations {
     putResourceSet: {
         parameters: {
             query?: {
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -8182,6 +8249,8 @@ export interface operations {
     putResourceVariable: {
         parameters: {
             query?: {
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -8228,6 +8297,8 @@ export interface operations {
     deleteResourceVariable: {
         parameters: {
             query?: {
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -8265,6 +8336,8 @@ export interface operations {
     putDeploymentVariable: {
         parameters: {
             query?: {
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -8311,6 +8384,8 @@ export interface operations {
     deleteDeploymentVariable: {
         parameters: {
             query?: {
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -8431,6 +8506,8 @@ export interface operations {
             query?: {
                 /** @description Take a selector that matches no release target, or fails on all of them, all the same. */
                 force?: boolean;
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -8512,6 +8589,8 @@ export interface operations {
             query?: {
                 /** @description Only say what the deletion would end; nothing is deleted. */
                 dryRun?: boolean;
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -8563,6 +8642,8 @@ export interface operations {
             query?: {
                 /** @description Take a selector that matches no release target, or fails on all of them, all the same. */
                 force?: boolean;
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -8694,6 +8775,8 @@ export interface operations {
             query?: {
                 /** @description Only say what the deletion would end; nothing is deleted. */
                 dryRun?: boolean;
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -8747,6 +8830,8 @@ export interface operations {
             query?: {
                 /** @description Take a selector that matches no release target, or fails on all of them, all the same. */
                 force?: boolean;
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -8886,6 +8971,8 @@ export interface operations {
             query?: {
                 /** @description Where it is put; behind all others if absent. */
                 position?: number;
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -8999,6 +9086,8 @@ export interface operations {
     putRule: {
         parameters: {
             query?: {
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -9049,6 +9138,8 @@ export interface operations {
     deleteRule: {
         parameters: {
             query?: {
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -10795,6 +10886,8 @@ export interface operations {
     withdrawVote: {
         parameters: {
             query?: {
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -10948,6 +11041,8 @@ export interface operations {
     deleteSkip: {
         parameters: {
             query?: {
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -11066,6 +11161,8 @@ export interface operations {
     resumeBudget: {
         parameters: {
             query?: {
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -11107,6 +11204,8 @@ export interface operations {
     apply: {
         parameters: {
             query?: {
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -11597,6 +11696,8 @@ export interface operations {
     createToken: {
         parameters: {
             query?: {
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };
@@ -11639,6 +11740,8 @@ export interface operations {
     deleteToken: {
         parameters: {
             query?: {
+                /** @description Why; the audit log keeps it. */
+                reason?: string;
                 /** @description The workspace's name. Without it: the token's only workspace, else `default`. */
                 workspace?: string;
             };

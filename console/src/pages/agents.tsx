@@ -25,11 +25,11 @@ function put(old?: JobAgent): Act {
       { name: "config", label: "Configuration (JSON)", long: true, initial: JSON.stringify(old?.config ?? {}, null, 2) },
     ],
     confirms: (event, { name }) => event.kind === "JobAgent" && event.name === (old?.name ?? name),
-    run: async ({ name, type, config }) => {
+    run: async ({ name, type, config, reason }) => {
       const parsed = valueOf(config || "{}");
       if (typeof parsed !== "object" || parsed === null) throw new Error("the configuration must be a JSON object");
-      if (old === undefined) await send("POST", "job-agents", { name, type, config: parsed });
-      else await send("PATCH", `job-agents/${place(old.name)}`, { type, config: parsed });
+      if (old === undefined) await send("POST", "job-agents", { name, type, config: parsed }, true, { reason });
+      else await send("PATCH", `job-agents/${place(old.name)}`, { type, config: parsed }, true, { reason });
       return `the agent ${old?.name ?? name} is ${old === undefined ? "there" : "changed"}`;
     },
   };

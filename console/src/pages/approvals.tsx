@@ -20,8 +20,10 @@ function withdrawVote(one: Approval): Act {
     says: "It counts no longer. What has started because of it goes on.",
     permission: "approval:write",
     confirms: ofObject("Approval"),
-    run: async () =>
-      concerning("your vote is withdrawn", (await send<{ concerns?: Concerns }>("DELETE", `approvals/${place(one.versionId, one.environment)}`)) ?? {}),
+    run: async ({ reason }) => {
+      const path = `approvals/${place(one.versionId, one.environment)}`;
+      return concerning("your vote is withdrawn", (await send<{ concerns?: Concerns }>("DELETE", path, undefined, true, { reason })) ?? {});
+    },
   };
 }
 
@@ -33,7 +35,8 @@ function endSkip(one: Skip): Act {
     says: `${rule} of ${one.policy} holds again. It was skipped by ${one.user}: ${one.reason}`,
     permission: "skip:write",
     confirms: ofObject("Skip"),
-    run: async () => concerning("the skip is over", (await send<{ concerns?: Concerns }>("DELETE", `skips/${place(one.id)}`)) ?? {}),
+    run: async ({ reason }) =>
+      concerning("the skip is over", (await send<{ concerns?: Concerns }>("DELETE", `skips/${place(one.id)}`, undefined, true, { reason })) ?? {}),
   };
 }
 

@@ -14,6 +14,7 @@ const COLUMNS: Column<AuditEntry>[] = [
   { name: "Who", text: (one) => one.user, cell: (one) => one.user },
   { name: "Did", text: (one) => one.action, cell: (one) => one.action },
   { name: "What", text: (one) => `${one.kind} ${one.name}`, cell: (one) => `${one.kind} ${one.name}`, wide: true },
+  { name: "Why", text: (one) => one.reason ?? "", cell: (one) => one.reason, wide: true },
   {
     name: "Change",
     text: (one) => `${pretty(one.before)} ${pretty(one.after)}`,

@@ -128,6 +128,10 @@ export function manifestsOf(text: string): { manifest: Record<string, unknown> |
   }
 }
 
+interface Applied {
+  results: { action: string; note: string | null; concerns: { targets: number } | null }[];
+}
+
 function apply(manifest: Record<string, unknown>): Act {
   const name = String((manifest["metadata"] as { name?: unknown } | undefined)?.name ?? "");
   return {
@@ -138,8 +142,8 @@ function apply(manifest: Record<string, unknown>): Act {
     tone: "primary",
     plan: () => ({ manifests: [manifest] }),
     confirms: ofObject("Policy", name),
-    run: async () => {
-      const answer = await send<{ results: { action: string; note: string | null; concerns: { targets: number } | null }[] }>("POST", "apply", { manifests: [manifest] });
+    run: async ({ reason }) => {
+      const answer = await send<Applied>("POST", "apply", { manifests: [manifest] }, true, { reason });
       const one = answer.results[0];
       go(to("policies", name));
       return `the policy ${name} is ${one?.action ?? "applied"}${one?.concerns ? `, binding ${plural(one.concerns.targets, "target")}` : ""}${one?.note ? `; ${one.note}` : ""}`;

@@ -24,11 +24,11 @@ function create(onMade: (made: NewToken) => void): Act {
       { name: "until", label: "Expires", placeholder: "90d, or 2026-12-31; never if left empty" },
       { name: "agents", label: "Only for agents", placeholder: "names with commas; for every agent if left empty" },
     ],
-    run: async ({ name, role, until, agents }) => {
+    run: async ({ name, role, until, agents, reason }) => {
       const expiresAt = momentOf(until ?? "", Date.now());
       const names = (agents ?? "").split(",").map((one) => one.trim()).filter(Boolean);
       const body = { name, role, ...(expiresAt ? { expiresAt } : {}), ...(names.length > 0 ? { agents: names } : {}) };
-      onMade(await send<NewToken>("POST", "tokens", body));
+      onMade(await send<NewToken>("POST", "tokens", body, true, { reason }));
       return "";
     },
   };
@@ -42,8 +42,8 @@ function removal(one: Token, onDone: () => void): Act {
     permission: "token:write",
     tone: "bad",
     retype: one.name,
-    run: async () => {
-      await send("DELETE", `tokens/${place(one.id)}`);
+    run: async ({ reason }) => {
+      await send("DELETE", `tokens/${place(one.id)}`, undefined, true, { reason });
       onDone();
       return `the token ${one.name} is deleted`;
     },

@@ -22,10 +22,11 @@ function set(old?: Signal): Act {
       { name: "until", label: "Expires", placeholder: "2h, or 2026-03-01 09:00; never if left empty" },
     ],
     confirms: (event, { name }) => event.kind === "Signal" && event.name === (old?.name ?? name),
-    run: async ({ name, value, until }) => {
+    run: async ({ name, value, until, reason }) => {
       const mine = old?.name ?? name ?? "";
       const expiresAt = momentOf(until ?? "", Date.now());
-      await send("PUT", `signals/${place(mine)}`, { name: mine, value: valueOf(value ?? ""), ...(expiresAt ? { expiresAt } : {}) });
+      const body = { name: mine, value: valueOf(value ?? ""), ...(expiresAt ? { expiresAt } : {}) };
+      await send("PUT", `signals/${place(mine)}`, body, true, { reason });
       return `the signal ${mine} is set`;
     },
   };

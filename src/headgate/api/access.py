@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from headgate.api import bodies
 from headgate.api.calls import Parameter, Principal, Refusal, Route
 from headgate.api.problems import busy
 from headgate.fleet.model.objects import DEFAULT_WORKSPACE, LONGEST_NAME
@@ -28,8 +29,17 @@ WORKSPACE_PARAMETER = Parameter(
 )
 
 
+REASON_PARAMETER = Parameter(
+    "reason",
+    {"type": "string", "minLength": 1, "maxLength": bodies.LONGEST_REASON},
+    "Why; the audit log keeps it.",
+)
+
+
 def declared_query(route: Route) -> tuple[Parameter, ...]:
-    return (*route.query, WORKSPACE_PARAMETER) if route.scope == "workspace" else route.query
+    reason = (REASON_PARAMETER,) if route.takes_reason else ()
+    workspace = (WORKSPACE_PARAMETER,) if route.scope == "workspace" else ()
+    return (*route.query, *reason, *workspace)
 
 
 def default_workspace(principal: Principal) -> str:

@@ -73,7 +73,8 @@ class JobLinesInput(msgspec.Struct, rename="camel"):
     offset: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] | None = None
 
 
-Reason = Annotated[str, msgspec.Meta(max_length=2_000)]
+LONGEST_REASON = 2_000
+Reason = Annotated[str, msgspec.Meta(max_length=LONGEST_REASON)]
 """Why somebody orders something, for the audit log."""
 
 

@@ -202,7 +202,7 @@ class Request(msgspec.Struct):
 
     @property
     def caller(self) -> Caller:
-        return Caller(self.principal.user, self.request_id, self.trace_parent)
+        return Caller(self.principal.user, self.request_id, self.trace_parent, self.query.get("reason"))
 
 
 class Answer(msgspec.Struct):
@@ -237,6 +237,7 @@ class Parameter(msgspec.Struct, frozen=True):
     required: bool = False
 
 
+_OF_AGENTS = ("job:run", "job:report")
 MERGE_PATCH = "application/merge-patch+json"
 
 
@@ -277,6 +278,15 @@ class Route(msgspec.Struct, frozen=True):
     """Whoever sends the browser here may add query parameters, which are passed over."""
     finish: Callable[[Request, Answer], Awaitable[Answer]] | None = None
     """Adds to the answer what only the server itself can ask for, wherever the answer was made."""
+
+    @property
+    def takes_reason(self) -> bool:
+        """Why somebody changes something is asked for beside the body where the body has no place for it. Agents report and
+        have no reasons; with a workspace its audit log goes too."""
+        in_body = isinstance(self.body, type) and issubclass(self.body, msgspec.Struct)
+        has_place = in_body and "reason" in self.body.__struct_fields__
+        is_of_people = self.scope == "workspace" and self.permission not in _OF_AGENTS
+        return self.mutates and is_of_people and not has_place
 
     @property
     def accepted_media_types(self) -> tuple[str, ...]:

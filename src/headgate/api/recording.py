@@ -7,6 +7,7 @@ from collections.abc import Callable
 import msgspec
 
 from headgate.api.calls import Request
+from headgate.runtime import auditing
 from headgate.runtime.commands import Idempotency, KeyReusedError, Reply
 from headgate.store.port import AuditEntry, Remembered, Transaction
 
@@ -65,6 +66,6 @@ def _recalled(call: Request, transaction: Transaction) -> Reply | None:
 def entry(
     call: Request, action: str, kind: str, name: str, before: bytes | None = None, after: bytes | None = None
 ) -> AuditEntry:
-    return AuditEntry(
-        call.service.clock(), call.caller.user, action, kind, name, before, after, call.caller.request_id
-    )
+    caller = call.caller
+    why = auditing.with_reason(after, caller.reason)
+    return AuditEntry(call.service.clock(), caller.user, action, kind, name, before, why, caller.request_id)

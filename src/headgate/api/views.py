@@ -93,7 +93,8 @@ class EventPage(msgspec.Struct, rename="camel"):
 
 
 class AuditEntryView(msgspec.Struct, rename="camel"):
-    """`before` and `after` are documents, null where there was nothing."""
+    """`before` and `after` are documents, null where there was nothing. `reason` is why it was done, as `after` says it of an
+    order."""
 
     seq: int
     at: Moment
@@ -103,6 +104,7 @@ class AuditEntryView(msgspec.Struct, rename="camel"):
     name: str
     before: Json | None
     after: Json | None
+    reason: str | None
     request_id: str
 
 

@@ -16,6 +16,7 @@ TIMEOUT_SECONDS = 120.0
 @concerns.FORCE
 @options.of_a_set
 @asking.YES
+@options.REASON
 @options.output()
 @options.with_server
 def command(
@@ -26,6 +27,7 @@ def command(
     set_name: str | None,
     prune: bool,
     yes: bool,
+    reason: str | None,
     form: str,
 ) -> None:
     """Creates and changes objects as manifests say: all of them, or none if one is refused.
@@ -37,22 +39,25 @@ def command(
     if yes and prune:
         more["confirm"] = True
     try:
-        answer = send(client, "apply", paths, dryRun=dry_run, **more)
+        answer = send(client, "apply", paths, reason, dryRun=dry_run, **more)
     except refusals.RefusedRequest as refused:
         if not asking.is_asked(refused):
             raise
         asking.be_sure(f"{asking.question(refused)}. Delete it?", yes=yes)
-        answer = send(client, "apply", paths, dryRun=dry_run, **more, confirm=True)
+        answer = send(client, "apply", paths, reason, dryRun=dry_run, **more, confirm=True)
     _print(answer, form, " (dry run, nothing stored)" if dry_run else "")
 
 
-def send(client: ApiClient, what: str, paths: tuple[str, ...], **more: object) -> Any:
+def send(
+    client: ApiClient, what: str, paths: tuple[str, ...], reason: str | None = None, **more: object
+) -> Any:
     """Posts manifests; what is wrong with them is said at their lines."""
     documents = manifest_files.read(paths) if paths else []
     body = {"manifests": [document.value for document in documents], **more}
     try:
         with ProgressNote(f"{what} of {len(documents)} {'manifest' if len(documents) == 1 else 'manifests'}"):
-            return client.send("POST", path(what), body, timeout_seconds=TIMEOUT_SECONDS)
+            query = options.reason_query(reason)
+            return client.send("POST", path(what), body, query=query, timeout_seconds=TIMEOUT_SECONDS)
     except refusals.RefusedRequest as refused:
         if asking.is_asked(refused):
             raise

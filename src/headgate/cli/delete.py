@@ -26,6 +26,7 @@ from headgate.cli.kinds import Collection
 @options.files(required=False)
 @click.option("--dry-run", is_flag=True, help="Only say what it would end.")
 @asking.YES
+@options.REASON
 @options.output()
 @options.with_server
 def command(
@@ -35,6 +36,7 @@ def command(
     paths: tuple[str, ...],
     dry_run: bool,
     yes: bool,
+    reason: str | None,
     form: str,
 ) -> None:
     """Deletes the objects of KIND with the given names, or those that manifests name.
@@ -47,7 +49,7 @@ def command(
     """
     if bool(paths) == bool(kind):
         raise failures.misused("give KIND and NAME, or -f PATH")
-    deleter = _Deleter(client, form, yes=yes, dry_run=dry_run)
+    deleter = _Deleter(client, form, yes=yes, dry_run=dry_run, reason=reason)
     if paths:
         _delete_manifests(deleter, paths)
     else:
@@ -68,11 +70,12 @@ def _delete_named(deleter: _Deleter, kind: str, names: tuple[str, ...]) -> None:
 
 
 class _Deleter:
-    def __init__(self, client: ApiClient, form: str, *, yes: bool, dry_run: bool) -> None:
+    def __init__(self, client: ApiClient, form: str, *, yes: bool, dry_run: bool, reason: str | None) -> None:
         self._client = client
         self._form = form
         self._yes = yes
         self._dry_run = dry_run
+        self._reason = reason
         self.would_be_refused = False
         """Something that was only looked at is needed by others."""
 
@@ -97,6 +100,7 @@ class _Deleter:
 
     def _send(self, kind: Collection, name: str, query: dict[str, str]) -> Any:
         place = path(kind.collection, name)
+        query = {**query, **(options.reason_query(self._reason) or {})}
         return self._client.send("DELETE", place, query=query or None, scoped=kind.is_scoped)
 
     def _preview(self, kind: Collection, name: str) -> None:

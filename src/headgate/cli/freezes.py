@@ -54,13 +54,14 @@ def _say(freeze: dict[str, Any], form: str) -> None:
 
 @click.command("unfreeze")
 @click.argument("name", shell_complete=completions.names("freezes"))
+@options.REASON
 @options.output()
 @options.with_server
-def unfreeze(client: ApiClient, name: str, form: str) -> None:
+def unfreeze(client: ApiClient, name: str, reason: str | None, form: str) -> None:
     """Ends the freeze NAME.
 
     Exit codes: 0 ended; 1 there is none of that name; 2 called wrongly; 4 the server cannot be reached; 5 not allowed.
     """
-    answer = client.send("DELETE", path("freezes", name)) or {}
+    answer = client.send("DELETE", path("freezes", name), query=options.reason_query(reason)) or {}
     document = {"kind": "freeze", "name": name, "action": "deleted", "concerns": answer.get("concerns")}
     output.result(document, form, concerns.said(f"freeze {name} is over", document), name)

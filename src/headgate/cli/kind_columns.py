@@ -242,6 +242,7 @@ AUDIT = (
     column("ACTION", "action"),
     column("KIND", "kind"),
     column("NAME", "name"),
+    column("REASON", "reason", wide=True),
     column("REQUEST", "requestId", wide=True),
 )
 

@@ -25,25 +25,31 @@ def pause(client: ApiClient, deployment: str, tag: str, message: str | None, for
 @click.command("unpause-version")
 @click.argument("deployment", shell_complete=completions.names("deployments"))
 @click.argument("tag")
+@options.REASON
 @options.output()
 @options.with_server
-def unpause(client: ApiClient, deployment: str, tag: str, form: str) -> None:
+def unpause(client: ApiClient, deployment: str, tag: str, reason: str | None, form: str) -> None:
     """Makes version TAG of DEPLOYMENT, which was paused, ready again: policies decide when each target gets it.
 
     Exit codes: 0 ready; 1 refused, for example because it is not paused; 2 called wrongly; 4 the server cannot be
     reached; 5 not allowed.
     """
-    answer = _changed(client, deployment, tag, "paused", {"status": "ready"})
+    answer = _changed(client, deployment, tag, "paused", {"status": "ready"}, reason)
     output.result(answer, form, concerns.said(f"{deployment} {tag} is ready", answer), tag)
 
 
 def _changed(
-    client: ApiClient, deployment: str, tag: str, wanted: str, body: dict[str, str]
+    client: ApiClient,
+    deployment: str,
+    tag: str,
+    wanted: str,
+    body: dict[str, str],
+    reason: str | None = None,
 ) -> dict[str, object]:
     """Only from the status that is meant: to make ready what was rejected is another decision."""
     place = path("deployments", deployment, "versions", tag)
     status = client.get(place)["status"]
     if status != wanted:
         raise failures.CommandFailure(f"{deployment} {tag} is {status}, not {wanted}")
-    answer: dict[str, object] = client.send("PATCH", place, body)
+    answer: dict[str, object] = client.send("PATCH", place, body, query=options.reason_query(reason))
     return answer

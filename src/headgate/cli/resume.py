@@ -13,10 +13,17 @@ from headgate.cli.client import ApiClient, path
     "--environment", metavar="NAME", help="Only there.", shell_complete=completions.names("environments")
 )
 @click.option("--value", metavar="TEXT", help="Only for this value of the rule's groupBy.")
+@options.REASON
 @options.output()
 @options.with_server
 def command(
-    client: ApiClient, rule: str, policy: str | None, environment: str | None, value: str | None, form: str
+    client: ApiClient,
+    rule: str,
+    policy: str | None,
+    environment: str | None,
+    value: str | None,
+    reason: str | None,
+    form: str,
 ) -> None:
     """Goes on after the failure budget RULE stopped the line; failures so far no longer count.
 
@@ -26,6 +33,6 @@ def command(
     """
     given = {"rule": rule, "policy": policy, "environment": environment, "value": value}
     body = {key: value for key, value in given.items() if value is not None}
-    answer = client.send("POST", path("budgets", "resume"), body)
+    answer = client.send("POST", path("budgets", "resume"), body, query=options.reason_query(reason))
     where = (f" in {environment}" if environment else "") + (f" for {value}" if value else "")
     output.result(answer, form, f"rule {rule} lets rollouts go on{where}", rule)

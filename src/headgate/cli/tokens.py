@@ -21,6 +21,7 @@ def command() -> None:
 @click.option("--all-workspaces", is_flag=True, help="Good for all workspaces, not only for this one.")
 @click.option("--for", "length", metavar="DURATION", help="It is good for so long, such as 90d.")
 @click.option("--until", metavar="TIME", help="It is good until then, such as 2027-01-01T00:00:00Z.")
+@options.REASON
 @options.output()
 @options.with_server
 def create(
@@ -32,6 +33,7 @@ def create(
     all_workspaces: bool,
     length: str | None,
     until: str | None,
+    reason: str | None,
     form: str,
 ) -> None:
     """Creates a token called NAME. Its secret is printed once and stored nowhere.
@@ -46,7 +48,8 @@ def create(
         "allWorkspaces": all_workspaces,
         "expiresAt": pairs.expiry(length, until),
     }
-    token = client.send("POST", path("tokens"), {key: value for key, value in given.items() if value})
+    body = {key: value for key, value in given.items() if value}
+    token = client.send("POST", path("tokens"), body, query=options.reason_query(reason))
     if form not in ("json", "yaml"):
         click.echo(f"token {name} is created; its secret is shown this once:", err=True)
     output.result(token, form, token["secret"], token["secret"])
@@ -65,13 +68,14 @@ def list_(client: ApiClient, form: str) -> None:
 
 @command.command("delete")
 @click.argument("name", metavar="TOKEN")
+@options.REASON
 @options.output()
 @options.with_server
-def delete(client: ApiClient, name: str, form: str) -> None:
+def delete(client: ApiClient, name: str, reason: str | None, form: str) -> None:
     """Deletes TOKEN, which is a name or an id; it is refused from then on.
 
     Exit codes: 0 deleted; 1 there is none of that name; 2 called wrongly; 4 the server cannot be reached;
     5 not allowed.
     """
-    client.send("DELETE", path("tokens", name))
+    client.send("DELETE", path("tokens", name), query=options.reason_query(reason))
     output.result({"kind": "token", "name": name, "action": "deleted"}, form, f"token {name} deleted", name)

@@ -20,6 +20,8 @@ _LARGEST_BYTES = 64 * 1024
 _LONGEST_PART_BYTES = 2 * 1024
 _DEEPEST = 3
 _encode = msgspec.json.Encoder(order="deterministic").encode
+REASON = "reason"
+"""Where the document after a change says why it was made."""
 
 
 UNAUDITED = (changes.JobReported, changes.Measured)
@@ -55,8 +57,17 @@ def entry(
     kind, name = change.subject
     if kind in ("Group", "ReleaseTarget", "Rule") or (after is None and not _is_deletion(change)):
         after = msgspec.json.encode(change)
-    before, after = _abridged(before), _abridged(after)
+    before, after = _abridged(before), with_reason(_abridged(after), caller.reason)
     return AuditEntry(now, caller.user, change.action, kind, name, before, after, caller.request_id)
+
+
+def with_reason(after: bytes | None, reason: str | None) -> bytes | None:
+    """The reason of an order stands in what it came to; so does that of a change which has no field for it, beside the
+    fields of the object. Of a deletion it is all there is."""
+    if reason is None:
+        return after
+    fields = {} if after is None else msgspec.json.decode(after)
+    return msgspec.json.encode({**fields, REASON: reason})
 
 
 def of_notice(notice: Notice, caller: Caller, now: Instant) -> AuditEntry | None:

@@ -36,11 +36,13 @@ __all__ = [
 
 
 class Caller(msgspec.Struct, frozen=True):
-    """Who asks, for the audit log; `trace_parent` is the W3C trace context of the request."""
+    """Who asks and why, for the audit log; `trace_parent` is the W3C trace context of the request."""
 
     user: str
     request_id: str = ""
     trace_parent: str | None = None
+    reason: str | None = None
+    """Of a change that has no field for it."""
 
 
 ENGINE = Caller("headgate")

@@ -228,3 +228,20 @@ def test_figures_of_a_removed_workspace_go_with_it() -> None:
     finally:
         worker.stop()
         store.close()
+
+
+def test_whoever_changes_something_may_say_why(client: Client) -> None:
+    fleet.make(client, nodes=1)
+    client.put("/v1/signals/full", {"value": True}, reason="the cluster is full")
+    client.delete("/v1/signals/full", reason="there is room again")
+    made = client.post("/v1/tokens", {"name": "ci", "role": "viewer"}, reason="for the pipeline")
+    client.delete(f"/v1/tokens/{made.json['id']}", reason="nobody uses it")
+    found = {(one["kind"], one["action"]): one for one in client.items("/v1/audit")}
+    assert found["Signal", "delete"]["reason"] == "there is room again"
+    assert found["Signal", "delete"]["after"] is None
+    assert {one["reason"] for one in found.values() if one["kind"] in ("Signal", "Token")} == {
+        "the cluster is full",
+        "there is room again",
+        "for the pipeline",
+        "nobody uses it",
+    }
