@@ -5,10 +5,10 @@ import { Fleet } from "./pages/fleet";
 import { Now } from "./pages/now";
 import { go, Link, type Place, usePlace } from "./router";
 import { useSession } from "./session";
-import { Dialog, Empty, Loading, useNow } from "./ui/parts";
+import { Dialog, Empty, Loading, Trouble, useNow } from "./ui/parts";
 import { Palette } from "./ui/palette";
 import { Toasts } from "./ui/toasts";
-import { relative } from "./words";
+import { DEFAULT_WORKSPACE, relative } from "./words";
 
 const Rollout = lazy(async () => ({ default: (await import("./pages/rollout")).Rollout }));
 const Target = lazy(async () => ({ default: (await import("./pages/target")).Target }));
@@ -61,6 +61,7 @@ function page({ segments, query }: Place): ReactNode {
 
 export function App(): ReactNode {
   const place = usePlace();
+  const { workspace, workspaces } = useSession();
   const [open, setOpen] = useState<"palette" | "keys" | null>(null);
   useEffect(() => {
     const hear = (event: KeyboardEvent): void => {
@@ -81,7 +82,7 @@ export function App(): ReactNode {
   }, []);
   const here = place.segments[0] ?? "";
   useEffect(() => {
-    document.title = `${here ? (LISTS[here]?.title ?? place.segments.slice(1).join(" ")) || "Fleet" : "Now"} · Headgate`;
+    document.title = `${here ? (LISTS[here]?.title ?? place.segments.slice(1).join(" ")) || "Fleet" : "Now"}${workspace === DEFAULT_WORKSPACE ? "" : ` · ${workspace}`} · Headgate`;
   });
   return (
     <>
@@ -92,6 +93,10 @@ export function App(): ReactNode {
         <Link href="/" className="brand">
           Headgate
         </Link>
+        <span className="workspace" title="the workspace">
+          <span className="hidden">in the workspace </span>
+          {workspace}
+        </span>
         <nav aria-label="Pages">
           <Link href="/" current={here === ""}>
             Now
@@ -114,6 +119,7 @@ export function App(): ReactNode {
         </span>
       </header>
       <main id="main" tabIndex={-1}>
+        {!workspaces.includes(workspace) && <Trouble error={new Error(`There is no workspace ${workspace} that you may see. Choose another one under your name.`)} />}
         <Suspense fallback={<Loading what="the page" />}>{page(place)}</Suspense>
       </main>
       <Toasts />

@@ -39,7 +39,26 @@ export function to(...segments: string[]): string {
   return `/${segments.map(encodeURIComponent).join("/")}`;
 }
 
-export function go(href: string, replace = false): void {
+export const WORKSPACE = "workspace";
+let workspace: string | null = null;
+
+/** Every address names its workspace from now on; null for the one that needs no name. */
+export function stayIn(name: string | null): void {
+  workspace = name;
+}
+
+/** With the workspace, so that whoever is sent the address sees the same. */
+export function addressed(href: string): string {
+  const [path, text] = href.split("?", 2);
+  const query = new URLSearchParams(text ?? "");
+  if (workspace === null) query.delete(WORKSPACE);
+  else query.set(WORKSPACE, workspace);
+  const rest = query.toString();
+  return `${path ?? ""}${rest ? `?${rest}` : ""}`;
+}
+
+export function go(to: string, replace = false): void {
+  const href = addressed(to);
   if (replace) window.history.replaceState(null, "", href);
   else window.history.pushState(null, "", href);
   tell();
@@ -65,7 +84,7 @@ export function Link(properties: { href: string; children: ReactNode; className?
     go(href);
   };
   return (
-    <a href={href} className={className} title={title} onClick={follow} aria-current={current ? "page" : undefined}>
+    <a href={addressed(href)} className={className} title={title} onClick={follow} aria-current={current ? "page" : undefined}>
       {children}
     </a>
   );

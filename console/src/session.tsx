@@ -5,6 +5,8 @@ import type { Session } from "./api/types";
 import { StreamContext } from "./live/queries";
 import { Stream } from "./live/stream";
 import { FAILURES, Login } from "./pages/login";
+import { go, stayIn, usePlace, WORKSPACE, withQuery } from "./router";
+import { DEFAULT_WORKSPACE } from "./words";
 
 interface Current {
   session: Session;
@@ -56,19 +58,31 @@ export function SessionGate({ children }: { children: ReactNode }): ReactNode {
 async function begin(): Promise<Session> {
   const failure = /^#login-failed=([\w-]+)$/.exec(window.location.hash)?.[1];
   if (failure !== undefined) {
-    window.history.replaceState(null, "", window.location.pathname);
+    window.history.replaceState(null, "", window.location.pathname + window.location.search);
     throw new Error(FAILURES[failure] ?? FAILURES["refused"]);
   }
   const code = /^#login=([\w-]+)$/.exec(window.location.hash)?.[1];
   if (code === undefined) return await client.get<Session>("session", {}, false);
-  window.history.replaceState(null, "", window.location.pathname);
+  window.history.replaceState(null, "", window.location.pathname + window.location.search);
   return await client.send<Session>("POST", "session", { code }, false);
 }
 
 function Inside({ session, onLeave, children }: { session: Session; onLeave: () => void; children: ReactNode }): ReactNode {
   const [workspaces, setWorkspaces] = useState<string[] | null>(null);
-  const [workspace, setWorkspace] = useState(firstWorkspace(session));
+  const { query } = usePlace();
+  const [workspace, setWorkspace] = useState(() => query.get(WORKSPACE) ?? firstWorkspace(session));
+  const named = query.get(WORKSPACE) ?? (workspace === DEFAULT_WORKSPACE ? workspace : null);
   client.chooseWorkspace(workspace);
+  stayIn(workspace === DEFAULT_WORKSPACE ? null : workspace);
+  useEffect(() => {
+    // The address decides: whoever goes back, goes back to the workspace of before. One that names none is told this one.
+    if (named === null) go(withQuery({}), true);
+    else if (named !== workspace) choose(named);
+  }, [named]);
+  const choose = (name: string): void => {
+    sessionStorage.setItem(KEPT_WORKSPACE, name);
+    setWorkspace(name);
+  };
   useEffect(() => {
     void client
       .get<{ items: { name: string }[] }>("workspaces", {}, false)
@@ -87,8 +101,9 @@ function Inside({ session, onLeave, children }: { session: Session; onLeave: () 
     workspace,
     workspaces: workspaces ?? [workspace],
     choose: (name) => {
-      sessionStorage.setItem(KEPT_WORKSPACE, name);
-      setWorkspace(name);
+      stayIn(name === DEFAULT_WORKSPACE ? null : name);
+      choose(name);
+      go(withQuery({}));
     },
     leave: async () => {
       await client.send("DELETE", "session", undefined, false);
@@ -108,5 +123,5 @@ function firstWorkspace(session: Session): string {
   const named = Object.keys(session.workspaces).filter((name) => name !== "*");
   const kept = sessionStorage.getItem(KEPT_WORKSPACE);
   if (kept !== null && (named.includes(kept) || "*" in session.workspaces)) return kept;
-  return named.length === 1 && !("*" in session.workspaces) ? (named[0] as string) : "default";
+  return named.length === 1 && !("*" in session.workspaces) ? (named[0] as string) : DEFAULT_WORKSPACE;
 }

@@ -68,6 +68,16 @@ export function jobSign(status: string): string {
   return JOB_SIGNS[jobTone(status)];
 }
 
+export const DEFAULT_WORKSPACE = "default";
+
+/** A command as it must be typed to mean this workspace; what is no command of the service's stays as it is. */
+export function inWorkspace(command: string, workspace: string | undefined): string {
+  if (workspace === undefined || workspace === DEFAULT_WORKSPACE) return command;
+  if (!/^headgate (?!simulate\b|console\b)/.test(command) || / --workspace\b/.test(command)) return command;
+  const name = /^[\w.-]+$/.test(workspace) ? workspace : `'${workspace.replaceAll("'", `'\\''`)}'`;
+  return `${command} --workspace ${name}`;
+}
+
 /** "inProgress" as people read it. */
 export function spaced(word: string): string {
   return word.replace(/([a-z])([A-Z])/g, (_, before: string, after: string) => `${before} ${after.toLowerCase()}`);

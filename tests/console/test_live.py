@@ -118,10 +118,18 @@ def test_a_filter_completes_names_and_shows_where_it_is_wrong(page: Page, client
     cel.press_sequentially(" = 'n1'")
     cel.press("Enter")
     expect(page.locator(".cel pre")).to_contain_text("                ^")
+    expect(page.locator(".filters")).to_contain_text("3 targets, by the filter before this one")
     cel.fill("target.resource == 'n1'")
     cel.press("Enter")
     expect(page.locator(".filters")).to_contain_text("1 target")
+    expect(page.get_by_role("listbox")).to_have_count(0)
     assert "cel=" in page.url
+    cel.fill("resource.name in ['n1', 'n2'] && environment.name == 'prod' && deployment.name != ''")
+    cel.press("Enter")
+    expect(page.locator(".filters")).to_contain_text("2 targets")
+    cel.fill("resource.name ==")
+    cel.press("Enter")
+    expect(page.locator(".filters")).to_contain_text("2 targets, by the filter before this one")
 
 
 def test_chosen_targets_are_rolled_back_together(page: Page, client: Client) -> None:

@@ -62,6 +62,17 @@ def test_the_line_is_stopped_and_goes_on(page: Page, client: Client) -> None:
     confirm(page, "Unfreeze")
     expect(page.locator(".notice")).to_have_count(0)
     expect(page.get_by_text("Everything is up to date")).to_be_visible()
+    # Whoever is sent the address sees the same workspace, and copies commands for it.
+    assert f"workspace={client.workspace}" in page.url
+    expect(page.locator(".command")).to_contain_text(f"--workspace {client.workspace}")
+    other = page.context.new_page()
+    other.goto(page.url)
+    expect(other.locator(".workspace")).to_contain_text(client.workspace)
+    expect(other.get_by_text("Everything is up to date")).to_be_visible()
+    other.get_by_role("link", name="Fleet").click()
+    assert f"workspace={client.workspace}" in other.url
+    other.goto(f"{client.address}/?workspace=nowhere")
+    expect(other.get_by_role("alert").first).to_contain_text("There is no workspace nowhere")
 
 
 def test_a_target_says_why_it_waits(page: Page, client: Client) -> None:

@@ -9567,7 +9567,7 @@ export interface operations {
                 limit?: number;
                 /** @description `next` of the page before. */
                 cursor?: string;
-                /** @description Only what this CEL expression is true of; it reads `target`. */
+                /** @description Only what this CEL expression is true of; it reads `target`, `resource`, `environment`, `deployment`. */
                 cel?: string;
                 /** @description `-` is descending. */
                 sort?: "name" | "-name";

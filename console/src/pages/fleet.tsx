@@ -1,5 +1,5 @@
 // Everything there is: deployments by environments, or every target as one cell of a grid; now, before, and later.
-import { type ReactNode, useMemo, useState } from "react";
+import { type ReactNode, useMemo, useRef, useState } from "react";
 import { ActButton } from "../acts/act";
 import { orderSelected, skipSelected } from "../acts/selected";
 import { all } from "../api/client";
@@ -211,7 +211,11 @@ function oneForEach(names: string[]): string[] {
   return [...new Map(names.toReversed().map((name) => [partsOf(name).resource, name])).values()].toReversed();
 }
 
-const FIELDS = ["name", "deployment", "environment", "resource", "state", "current", "job.status"].map((field) => `target.${field}`);
+const FIELDS = [
+  ...["name", "deployment", "environment", "resource", "state", "current", "job.status"].map((field) => `target.${field}`),
+  ...["name", "kind", "identifier", "metadata", "config"].map((field) => `resource.${field}`),
+  ...["deployment", "environment"].flatMap((one) => ["name", "metadata"].map((field) => `${one}.${field}`)),
+];
 
 function Targets({ time }: { time: TimeLine }): ReactNode {
   const { query } = usePlace();
@@ -224,7 +228,7 @@ function Targets({ time }: { time: TimeLine }): ReactNode {
   const { keys, groupOf } = useMetadata(group);
   const { targets } = time.tables;
   const counts = countStates(targets.values());
-  const isShown = (target: SeenTarget): boolean => (state === "" || target.state === state) && (matched.names?.has(target.name) ?? true);
+  const isShown = (target: SeenTarget): boolean => (state === "" || target.state === state) && (matched.names === null || matched.names.has(target.name));
   const shape = state === "" && time.mode === "now" ? store.names : targets;
   const version = state === "" ? 0 : store.version;
   const table = useMemo(
@@ -232,10 +236,13 @@ function Targets({ time }: { time: TimeLine }): ReactNode {
     [shape, version, state, matched.names, groupOf],
   );
   const shown = useMemo(
-    () => (matched.names === undefined && state === "" ? targets : new Map([...targets].filter(([, target]) => isShown(target)))),
+    () => (matched.names === null && state === "" ? targets : new Map([...targets].filter(([, target]) => isShown(target)))),
     [targets, store.version, matched.names, state],
   );
-  const words = useMemo(() => ({ fields: FIELDS, values: valuesOf(targets.values()) }), [store.names]);
+  const words = useMemo(
+    () => ({ fields: [...FIELDS, ...keys.map((key) => `resource.metadata['${key}']`)], values: valuesOf(targets.values()) }),
+    [store.names, keys],
+  );
   const set = (changes: Record<string, string>): void => go(withQuery(changes), true);
   return (
     <section className="card">
@@ -257,7 +264,10 @@ function Targets({ time }: { time: TimeLine }): ReactNode {
             </option>
           ))}
         </select>
-        <span className="soft">{plural(shown.size, "target")}</span>
+        <span className="soft">
+          {plural(shown.size, "target")}
+          {matched.isOld && matched.error !== undefined && ", by the filter before this one"}
+        </span>
         <span className="legend">
           {STATES.filter((one) => counts[one] > 0).map((one) => (
             <span key={one} className={`mark ${PHASES[one].tone}`}>
@@ -291,15 +301,28 @@ function valuesOf(targets: Iterable<SeenTarget>): string[] {
   return [...found];
 }
 
+const NOBODY: ReadonlySet<string> = new Set();
+
+interface Matched {
+  /** Null for everybody. */
+  names: ReadonlySet<string> | null;
+  error: Error | undefined;
+  /** They are those of the filter before: this one is wrong, or not answered yet. */
+  isOld: boolean;
+}
+
 /** Whom the expression is true of, as the server says; asked again when what it reads has changed. */
-function useFilter(cel: string): { names: Set<string> | undefined; error: Error | undefined } {
+function useFilter(cel: string): Matched {
+  const before = useRef<ReadonlySet<string> | null>(cel === "" ? null : NOBODY);
   const isOfState = /\b(state|current|job)\b/.test(cel);
   const found = useLive(
     `filter ${cel}`,
     async () => (cel === "" ? null : new Set((await all<ListedTarget>("release-targets", { cel })).map((one) => one.name))),
     (event) => cel !== "" && (isOfState || event.kind === "Resource" || event.kind === "Deployment" || event.kind === "Environment"),
   );
-  return { names: found.data ?? undefined, error: found.error };
+  const isOld = found.data === undefined;
+  if (!isOld) before.current = found.data ?? null;
+  return { names: before.current, error: found.error, isOld };
 }
 
 interface WithMetadata {

@@ -65,7 +65,10 @@ export function CelField(properties: { value: string; words: Words; error: Error
     if (event.key === "ArrowDown" && shown.length > 0) setChosen((chosen + 1) % shown.length);
     else if (event.key === "ArrowUp" && shown.length > 0) setChosen((chosen <= 0 ? shown.length : chosen) - 1);
     else if ((event.key === "Enter" || event.key === "Tab") && one !== undefined && !event.shiftKey) take(one);
-    else if (event.key === "Enter") onSubmit(text.trim());
+    else if (event.key === "Enter") {
+      setCaret(null);
+      onSubmit(text.trim());
+    }
     else if (event.key === "Escape" && caret !== null) setCaret(null);
     else return;
     event.preventDefault();
@@ -83,7 +86,7 @@ export function CelField(properties: { value: string; words: Words; error: Error
         aria-controls={id}
         aria-invalid={message !== undefined}
         aria-activedescendant={chosen >= 0 ? `${id}-${chosen}` : undefined}
-        placeholder="target.environment == 'prod'"
+        placeholder="environment.name == 'prod' && resource.metadata['zone'] == 'a'"
         value={text}
         onChange={(event) => {
           setText(event.target.value);

@@ -1,8 +1,8 @@
 // The small parts that every page is made of.
 import { type ReactNode, useEffect, useId, useRef, useState } from "react";
-import { Refused, serverNow } from "../api/client";
+import { currentWorkspace, Refused, serverNow } from "../api/client";
 import type { State } from "../api/types";
-import { PHASES, type Phase, relative } from "../words";
+import { inWorkspace, PHASES, type Phase, relative } from "../words";
 
 export function PhaseMark({ state, note }: { state: State; note?: string }): ReactNode {
   const phase = PHASES[state];
@@ -104,7 +104,8 @@ export function Empty({ children, command }: { children: ReactNode; command?: st
   );
 }
 
-export function Command({ text }: { text: string }): ReactNode {
+export function Command({ text: given }: { text: string }): ReactNode {
+  const text = inWorkspace(given, currentWorkspace());
   const [copied, setCopied] = useState(false);
   const copy = async (): Promise<void> => {
     await navigator.clipboard.writeText(text);

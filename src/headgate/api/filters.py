@@ -20,10 +20,13 @@ class Filter:
         self.variable = variable
         self._program = program
 
-    def holds(self, view: Mapping[str, object]) -> bool:
-        """As for selectors, an object that lacks what the expression reads does not match."""
+    def holds(self, view: Mapping[str, object], around: Mapping[str, object] | None = None) -> bool:
+        """As for selectors, an object that lacks what the expression reads does not match. `around` are the objects that it
+        is made of."""
         try:
-            return self._program.evaluate({self.variable: view}, steps=STEPS_AN_OBJECT) is True
+            return (
+                self._program.evaluate({**(around or {}), self.variable: view}, steps=STEPS_AN_OBJECT) is True
+            )
         except cel.BudgetExceeded:
             raise _refused(
                 [("cel", f"takes more than {STEPS_AN_OBJECT} steps for one {self.variable}; make it simpler")]
@@ -32,7 +35,7 @@ class Filter:
             return False
 
 
-def condition(text: str | None, variable: str) -> Filter | None:
+def condition(text: str | None, variable: str, around: tuple[str, ...] = ()) -> Filter | None:
     """None without a filter; a malformed one is refused with the place in its text."""
     if text is None:
         return None
@@ -40,7 +43,7 @@ def condition(text: str | None, variable: str) -> Filter | None:
         raise _refused([("cel", f"has {len(text)} characters; allowed are {LONGEST_TEXT}")])
     problems: list[Problem] = []
     # A list shows more of its objects than selectors may read: any field of the answer can be asked for.
-    program = expressions.compiled(_environment(variable), text, "cel", problems)
+    program = expressions.compiled(_environment(variable, *around), text, "cel", problems)
     if program is None:
         raise _refused([(one.path, one.message) for one in problems])
     return Filter(variable, program)
@@ -57,8 +60,8 @@ def with_times(document: Mapping[str, object]) -> dict[str, object]:
 
 
 @functools.cache
-def _environment(variable: str) -> cel.CelEnvironment:
-    return cel.CelEnvironment({variable: cel.DYN})
+def _environment(*variables: str) -> cel.CelEnvironment:
+    return cel.CelEnvironment(dict.fromkeys(variables, cel.DYN))
 
 
 def _refused(errors: list[tuple[str, str]]) -> Refusal:

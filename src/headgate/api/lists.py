@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -34,6 +34,9 @@ class Listing(msgspec.Struct, Generic[Row], frozen=True):
     step: int = FILTERED_STEP
     default_sort: str = "name"
     is_sparse: bool = False
+    around: tuple[str, ...] = ()
+    """Further variables of its filter: the objects that one of the list is made of."""
+    bindings: Callable[[Row], Mapping[str, object] | None] = lambda _: None
 
 
 class _ListPage(msgspec.Struct):
@@ -42,7 +45,7 @@ class _ListPage(msgspec.Struct):
 
 async def answer(call: Request, listing: Listing[Row]) -> Answer:
     page = pages.read(call, listing.default_sort)
-    condition = filters.condition(call.query.get("cel"), listing.variable)
+    condition = filters.condition(call.query.get("cel"), listing.variable, listing.around)
     deadline = time.monotonic() + LONGEST_SEARCH_SECONDS
     found = _ListPage()
     position = page.after
@@ -75,7 +78,9 @@ def _take(
     for number, (key, row) in enumerate(rows):
         if len(found.items) >= wanted or (number and time.monotonic() > deadline):
             return number
-        if row is not None and (condition is None or condition.holds(listing.view(row))):
+        if row is not None and (
+            condition is None or condition.holds(listing.view(row), listing.bindings(row))
+        ):
             found.items.append((key, msgspec.Raw(msgspec.json.encode(listing.document(row)))))
     return len(rows)
 

@@ -43,9 +43,14 @@ NEWEST_FIRST = ("-createdAt",)
 
 
 def parameters(
-    variable: str, sorts: tuple[str, ...] = ANY_SORT, default: str = "name"
+    variable: str,
+    sorts: tuple[str, ...] = ANY_SORT,
+    default: str = "name",
+    around: tuple[str, ...] = (),
 ) -> tuple[Parameter, ...]:
-    """Of a list whose filter calls one of its objects `variable`; without `sorts` it has one order only."""
+    """Of a list whose filter calls one of its objects `variable`, and those it is made of `around`; without `sorts` it has
+    one order only."""
+    read = ", ".join(f"`{name}`" for name in (variable, *around))
     sort = Parameter(
         "sort", {"type": "string", "enum": list(sorts), "default": default}, "`-` is descending."
     )
@@ -59,7 +64,7 @@ def parameters(
         Parameter(
             "cel",
             {"type": "string"},
-            f"Only what this CEL expression is true of; it reads `{variable}`.",
+            f"Only what this CEL expression is true of; it reads {read}.",
         ),
         *((sort,) if sorts else ()),
     )

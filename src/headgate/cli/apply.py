@@ -39,18 +39,16 @@ def command(
     if yes and prune:
         more["confirm"] = True
     try:
-        answer = send(client, "apply", paths, reason, dryRun=dry_run, **more)
+        answer = send(client, "apply", paths, reason=reason, dryRun=dry_run, **more)
     except refusals.RefusedRequest as refused:
         if not asking.is_asked(refused):
             raise
         asking.be_sure(f"{asking.question(refused)}. Delete it?", yes=yes)
-        answer = send(client, "apply", paths, reason, dryRun=dry_run, **more, confirm=True)
+        answer = send(client, "apply", paths, reason=reason, dryRun=dry_run, **more, confirm=True)
     _print(answer, form, " (dry run, nothing stored)" if dry_run else "")
 
 
-def send(
-    client: ApiClient, what: str, paths: tuple[str, ...], reason: str | None = None, **more: object
-) -> Any:
+def send(client: ApiClient, what: str, paths: tuple[str, ...], *, reason: str | None, **more: object) -> Any:
     """Posts manifests; what is wrong with them is said at their lines."""
     documents = manifest_files.read(paths) if paths else []
     body = {"manifests": [document.value for document in documents], **more}

@@ -41,7 +41,7 @@ def command(
     more = options.wish(set_name, prune)
     if deleted:
         more["deletions"] = options.deletion_inputs(deleted)
-    answer = apply.send(client, "diff", paths, **more)
+    answer = apply.send(client, "diff", paths, reason=None, **more)
     shown = [one for one in answer["differences"] if one["action"] != "unchanged"]
     changed = [one for one in shown if one["action"] != "kept"]
     if form == "json":

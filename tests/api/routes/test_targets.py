@@ -60,6 +60,10 @@ def test_targets_are_found_by_their_parts_and_by_state(client: Client) -> None:
     assert len(names(state="noVersion")) == 6
     assert names(state="running") == []
     assert names(cel="target.environment == 'qa' && target.deployment == 'api'") == ["api/qa/node-2"]
+    # What a selector reads, a filter reads too.
+    assert names(cel="environment.name == 'qa' && resource.name == 'node-2' && deployment.name == 'api'") == [
+        "api/qa/node-2"
+    ]
 
 
 def test_pages_of_targets_go_both_ways(client: Client) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import msgspec
 
@@ -25,11 +25,11 @@ from headgate.api.pages import Key, Page
 from headgate.api.routes import jobs
 from headgate.api.schemas import Page as PageSchema
 from headgate.fleet.engine import target_states, views
-from headgate.fleet.model import kinds
+from headgate.fleet.model import expressions, kinds
 from headgate.fleet.model import objects as model
 from headgate.fleet.state import candidates, variables
 from headgate.fleet.state.state import State
-from headgate.fleet.state.units import Target
+from headgate.fleet.state.units import Bindings, Target
 from headgate.kernel import rendering
 from headgate.kernel.instants import Instant
 from headgate.kernel.problems import Problem, Rejected
@@ -40,7 +40,15 @@ JUDGED_STEP = 300
 EXPLAINED_STEP = 30
 """The same with reasons, which take longer."""
 
-Row = tuple[Key, dict[str, Any] | None]
+
+class ListedRow(NamedTuple):
+    document: dict[str, Any]
+    bindings: Bindings
+    """What a selector reads of it: a filter may too."""
+
+
+Row = tuple[Key, ListedRow | None]
+_AROUND = tuple(expressions.SELECTOR.variables)
 
 
 def document(state: State, target: Target, now: Instant) -> dict[str, Any]:
@@ -83,12 +91,21 @@ async def list_targets(call: Request) -> Answer:
     reasons = bool(call.query.get("reasons"))
     is_sparse = state_wanted is not None or version is not None
     step = EXPLAINED_STEP if reasons else JUDGED_STEP
-    listing = Listing("target", fetch, _same, _same, step, is_sparse=is_sparse)
+    listing = Listing(
+        "target",
+        fetch,
+        _document_of,
+        _document_of,
+        step,
+        is_sparse=is_sparse,
+        around=_AROUND,
+        bindings=lambda row: row.bindings,
+    )
     return await lists.answer(call, listing)
 
 
-def _same(row: dict[str, Any]) -> dict[str, Any]:
-    return row
+def _document_of(row: ListedRow) -> dict[str, Any]:
+    return row.document
 
 
 def _rows(
@@ -112,8 +129,10 @@ def _rows(
             continue
         is_in_scope = scope is None or candidates.in_scope(scope, target)
         row = document(state, target, view.now) if is_in_scope else None
-        is_wanted = row is not None and state_wanted in (None, row["state"])
-        rows.append((key, _with_reason(view, row, reasons) if row is not None and is_wanted else None))
+        if row is None or state_wanted not in (None, row["state"]):
+            rows.append((key, None))
+        else:
+            rows.append((key, ListedRow(_with_reason(view, row, reasons), target.bindings())))
         if len(rows) == count:
             break
     return rows
@@ -232,7 +251,7 @@ ROUTES: tuple[Route, ...] = (
         "GET", "/v1/release-targets", "listTargets", "List release targets",
         list_targets, "read", "release-targets", {200: PageSchema(rollout_views.ListedTarget)},
         query=(
-            *pages.parameters("target", ("name", "-name")),
+            *pages.parameters("target", ("name", "-name"), around=_AROUND),
             Parameter("deployment", {"type": "string"}, "Of this deployment, by id or name."),
             Parameter("environment", {"type": "string"}, "In this environment, by id or name."),
             Parameter("resource", {"type": "string"}, "On this resource, by id or name."),
