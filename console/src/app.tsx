@@ -1,5 +1,7 @@
 // The frame around every page: where one can go, how fresh it is, who one is.
 import { lazy, type LazyExoticComponent, type ReactNode, Suspense, useEffect, useState } from "react";
+import { Obstacles } from "./acts/obstacles";
+import { zone } from "./clock";
 import { useFreshness } from "./live/queries";
 import { Fleet } from "./pages/fleet";
 import { Now } from "./pages/now";
@@ -115,11 +117,13 @@ export function App(): ReactNode {
             Go to …
           </button>
           <FreshnessMark />
+          <Zone />
           <Who />
         </span>
       </header>
       <main id="main" tabIndex={-1}>
         {!workspaces.includes(workspace) && <Trouble error={new Error(`There is no workspace ${workspace} that you may see. Choose another one under your name.`)} />}
+        <Obstacles />
         <Suspense fallback={<Loading what="the page" />}>{page(place)}</Suspense>
       </main>
       <Toasts />
@@ -155,6 +159,16 @@ function FreshnessMark(): ReactNode {
   return (
     <span className="fresh bad" role="status">
       ○ reconnecting, stale since {relative(freshness.since, now)}
+    </span>
+  );
+}
+
+/** Said once for all times that are shown. */
+function Zone(): ReactNode {
+  const now = useNow();
+  return (
+    <span className="fresh soft" title="All times are shown in this zone; what stands on hover has the instant in UTC too.">
+      times in {zone(now)}
     </span>
   );
 }

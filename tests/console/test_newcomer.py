@@ -99,8 +99,24 @@ def look_ahead(page: Page, server: Server) -> None:
     expect(said).to_contain_text("simulated, if nothing else changes")
     expect(page.get_by_role("region", name="Environments")).to_contain_text("10 up to date")
     assert "at=" in page.url
+    expect(page.get_by_role("note")).to_contain_text("acts are for now")
+    expect(page.get_by_role("button", name="Pause")).to_be_disabled()
+    expect(page.get_by_role("button", name="Roll back all")).to_be_disabled()
+    play_while_it_goes_on(page)
     page.get_by_role("button", name="Now").click()
     assert "at=" not in page.url
+    expect(page.get_by_role("button", name="Pause")).to_be_enabled()
+
+
+def play_while_it_goes_on(page: Page) -> None:
+    """What comes live does not hold it up."""
+    page.get_by_label("Moment").fill("1")
+    page.get_by_label("Speed").select_option("4")
+    page.get_by_role("button", name="Play").click()
+    for _ in range(3):
+        shown = page.url
+        page.wait_for_url(lambda url, shown=shown: url != shown)  # type: ignore[misc]
+    page.get_by_role("button", name="Stop").click()
 
 
 def look_back(page: Page, server: Server) -> None:
@@ -114,6 +130,8 @@ def look_back(page: Page, server: Server) -> None:
     expect(said).to_contain_text("node-drain on node-3 running")
     bracket = page.get_by_role("region", name=re.compile("Cycle of each resource"))
     expect(bracket.locator(".member", has_text="node-drain")).to_contain_text("running")
+    reasons = page.get_by_role("region", name="Who waits, and for what")
+    expect(reasons).to_contain_text("two at a time: 2 of 2 in use, held by")
     page.get_by_role("button", name="Nearer on the line").click()
     page.wait_for_url(re.compile(r"[?&]line=\d+-\d+"))
     shared = page.context.new_page()
@@ -125,6 +143,7 @@ def look_back(page: Page, server: Server) -> None:
     page.get_by_role("button", name="Further on the line").click()
     page.get_by_role("button", name="Decision after").click()
     expect(said).not_to_contain_text("node-drain on node-3 running v1")
+    page.get_by_label("Speed").select_option("10")
     page.get_by_role("button", name="Play").click()
     expect(page.get_by_role("region", name="Environments")).to_contain_text("10 up to date")
 

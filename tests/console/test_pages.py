@@ -345,6 +345,7 @@ def test_who_may_only_look_is_told_what_it_takes(page: Page, client: Client) -> 
         found = page.get_by_role("main").get_by_role("button", name=button, exact=True).first
         expect(found).to_be_disabled()
         expect(found).to_have_attribute("title", f"needs the permission {permission}")
+        expect(page.get_by_role("note")).to_contain_text(permission)
     page.goto(f"{client.address}/settings")
     expect(page.get_by_text("Tokens are shown to those who have the permission token:write")).to_be_visible()
 

@@ -94,6 +94,8 @@ def test_who_may_only_look_can_press_nothing(page: Page, client: Client) -> None
     button = page.get_by_role("button", name="Freeze all")
     expect(button).to_be_disabled()
     expect(button).to_have_attribute("title", "needs the permission freeze:write")
+    expect(button).to_have_accessible_description("needs the permission freeze:write")
+    expect(page.get_by_role("note")).to_contain_text("Freeze all needs freeze:write")
 
 
 def test_names_are_shown_and_not_obeyed(page: Page, client: Client) -> None:

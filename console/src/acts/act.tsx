@@ -1,11 +1,11 @@
 // A button that changes something: enabled by permission, explained by a dialog, and told as done when the event of it comes.
-import { type FormEvent, type ReactNode, useState } from "react";
+import { type FormEvent, type ReactNode, useId, useState } from "react";
 import type { LiveEvent } from "../api/types";
 import { useStream } from "../live/queries";
-import { useMay } from "../session";
 import { Dialog, Trouble } from "../ui/parts";
 import { PlanPreview, type PlanWish } from "../ui/plan";
 import { say } from "../ui/toasts";
+import { useObstacle } from "./obstacles";
 
 export interface Field {
   name: string;
@@ -48,18 +48,25 @@ export function withReason(fields: Field[]): Field[] {
 
 export function ActButton({ act }: { act: Act }): ReactNode {
   const [isOpen, setOpen] = useState(false);
-  const may = useMay()(act.permission);
+  const obstacle = useObstacle(act.permission, act.label);
+  const id = useId();
   return (
     <>
       <button
         type="button"
         className={act.tone}
-        disabled={!may}
-        title={may ? undefined : `needs the permission ${act.permission}`}
+        disabled={obstacle !== undefined}
+        title={obstacle}
+        aria-describedby={obstacle === undefined ? undefined : id}
         onClick={() => setOpen(true)}
       >
         {act.label}
       </button>
+      {obstacle !== undefined && (
+        <span id={id} className="hidden">
+          {obstacle}
+        </span>
+      )}
       {isOpen && <ActDialog act={act} onClose={() => setOpen(false)} />}
     </>
   );
@@ -68,7 +75,7 @@ export function ActButton({ act }: { act: Act }): ReactNode {
 export function ActDialog({ act, onClose }: { act: Act; onClose: () => void }): ReactNode {
   const fields = withReason(act.fields ?? []);
   const stream = useStream();
-  const may = useMay()(act.permission);
+  const obstacle = useObstacle(act.permission, act.label);
   const [values, setValues] = useState<Values>(() => Object.fromEntries(fields.map((field) => [field.name, field.initial ?? ""])));
   const [typed, setTyped] = useState("");
   const [error, setError] = useState<Error>();
@@ -125,6 +132,11 @@ export function ActDialog({ act, onClose }: { act: Act; onClose: () => void }): 
           </label>
         )}
         <Trouble error={error} />
+        {obstacle !== undefined && (
+          <p className="soft" role="note">
+            {act.label} {obstacle}.
+          </p>
+        )}
         <div className="buttons">
           <button type="button" onClick={onClose}>
             Cancel
@@ -132,8 +144,8 @@ export function ActDialog({ act, onClose }: { act: Act; onClose: () => void }): 
           <button
             type="submit"
             className={act.tone ?? "primary"}
-            title={may ? undefined : `needs the permission ${act.permission}`}
-            disabled={!may || isBusy || (act.retype !== undefined && typed !== act.retype)}
+            title={obstacle}
+            disabled={obstacle !== undefined || isBusy || (act.retype !== undefined && typed !== act.retype)}
           >
             {act.label}
           </button>

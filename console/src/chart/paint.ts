@@ -53,6 +53,7 @@ const LETTER = 7;
 const NARROW = 640;
 export const AXIS = 24;
 export const OVERVIEW = 40;
+const BETWEEN_LABELS = 10;
 /** Below this a bar is too low for words. */
 const READABLE = 9;
 
@@ -85,7 +86,12 @@ export interface Scale {
   window: Window;
   gutter: number;
   width: number;
+  /** How far the clock that is shown is ahead of UTC. */
+  ahead?: number;
 }
+
+/** The moment as it is written on an axis that shows so much. */
+export type AxisClock = (at: number, span: number) => string;
 
 export function xOf({ window, gutter, width }: Scale, at: number): number {
   return gutter + ((at - window.from) / (window.till - window.from)) * (width - gutter);
@@ -125,15 +131,22 @@ function cut(pen: Pen, text: string, width: number): string {
   return `${letters.join("")}…`;
 }
 
-export function paintAxis(pen: Pen, colours: Colours, scale: Scale, clock: (at: number) => string, marks: number[]): void {
+export function paintAxis(pen: Pen, colours: Colours, scale: Scale, clock: AxisClock, marks: number[]): void {
   pen.font = "11px system-ui, sans-serif";
   pen.textBaseline = "middle";
-  for (const at of ticks(scale.window, (scale.width - scale.gutter) / 100)) {
+  pen.textAlign = "center";
+  let end = -Infinity;
+  for (const at of ticks(scale.window, (scale.width - scale.gutter) / 100, scale.ahead)) {
     const x = xOf(scale, at);
     pen.fillStyle = colours.of("soft");
     pen.fillRect(x, AXIS - 6, 1, 6);
-    pen.textAlign = x > scale.width - 40 ? "right" : x < scale.gutter + 30 ? "left" : "center";
-    pen.fillText(clock(at), Math.min(x, scale.width), 9);
+    const text = clock(at, scale.window.till - scale.window.from);
+    const half = pen.measureText(text).width / 2;
+    const middle = Math.min(Math.max(x, scale.gutter + half), scale.width - half);
+    // One that would run into the one before is left out; its tick stays.
+    if (middle - half < end + BETWEEN_LABELS) continue;
+    pen.fillText(text, middle, 9);
+    end = middle + half;
   }
   pen.fillStyle = colours.of("accent");
   for (const at of marks) {
@@ -181,7 +194,7 @@ export interface Lines {
 
 export function paintRows(pen: Pen, colours: Colours, layout: Layout, scale: Scale, scroll: number, height: number, chosen: string | null, lines: Lines): void {
   pen.fillStyle = colours.of("line");
-  for (const at of ticks(scale.window, (scale.width - scale.gutter) / 100)) {
+  for (const at of ticks(scale.window, (scale.width - scale.gutter) / 100, scale.ahead)) {
     const x = xOf(scale, at);
     if (x >= layout.gutter) pen.fillRect(x, 0, 1, height);
   }

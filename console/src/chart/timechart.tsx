@@ -2,7 +2,7 @@
 // of a simulation, its pods and objects are all drawn by this.
 import { type KeyboardEvent, type PointerEvent, type ReactNode, type RefObject, useEffect, useMemo, useRef, useState } from "react";
 import { coloursIn, penOf, whenLooksChange } from "../ui/colours";
-import { AXIS, barAt, type ChartBar, type ChartRow, laidOut, type Lines, momentOf, OVERVIEW, paintAxis, paintOverview, paintRows, type Scale, type Size } from "./paint";
+import { AXIS, type AxisClock, barAt, type ChartBar, type ChartRow, laidOut, type Lines, momentOf, OVERVIEW, paintAxis, paintOverview, paintRows, type Scale, type Size } from "./paint";
 import { bounded, isWhole, shifted, type Window, zoomed } from "./window";
 
 interface Properties {
@@ -12,7 +12,9 @@ interface Properties {
   /** What is looked at; null for the whole. */
   window: Window | null;
   onWindow: (window: Window | null) => void;
-  clock: (at: number) => string;
+  clock: AxisClock;
+  /** How far that clock is ahead of UTC, in milliseconds. */
+  ahead?: number;
   size?: Size;
   lines?: Lines;
   /** Moments at which something was done to all of it. */
@@ -31,7 +33,7 @@ interface Chosen {
 }
 
 export function TimeChart(properties: Properties): ReactNode {
-  const { label, rows, whole, onWindow, clock, size = "normal", lines = NO_LINES, marks = NO_MARKS, onOpen, hint } = properties;
+  const { label, rows, whole, onWindow, clock, ahead = 0, size = "normal", lines = NO_LINES, marks = NO_MARKS, onOpen, hint } = properties;
   const window_ = useMemo(() => (properties.window === null ? whole : bounded(whole, properties.window)), [properties.window, whole.from, whole.till]);
   const frame = useRef<HTMLDivElement>(null);
   const bars = useRef<HTMLCanvasElement>(null);
@@ -43,7 +45,7 @@ export function TimeChart(properties: Properties): ReactNode {
   const layout = useMemo(() => laidOut(rows, size, width, Math.floor(globalThis.innerHeight * HIGHEST)), [rows, size, width]);
   const total = layout.tops.at(-1) ?? 0;
   const height = Math.min(Math.max(total, 24), Math.round(globalThis.innerHeight * HIGHEST));
-  const scale: Scale = { window: window_, gutter: layout.gutter, width };
+  const scale: Scale = { window: window_, gutter: layout.gutter, width, ahead };
   const bar = chosen === null ? undefined : rows[chosen.row]?.bars[chosen.bar];
 
   useEffect(() => {

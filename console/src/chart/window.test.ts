@@ -18,6 +18,7 @@ describe("a window on a time", () => {
 
   it("has round moments", () => {
     expect(ticks({ from: 4_000, till: 64_000 }, 5)).toEqual([15_000, 30_000, 45_000, 60_000]);
+    expect(ticks({ from: 0, till: 86_400_000 }, 2, 3_600_000)).toEqual([39_600_000, 82_800_000]);
     expect(ticks({ from: 0, till: 3e12 }, 3).length).toBeLessThan(1_000);
   });
 });

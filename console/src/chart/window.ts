@@ -32,11 +32,11 @@ export function isWhole(whole: Window, now: Window): boolean {
 const SECOND = 1_000;
 const STEPS = [1, 5, 15, 30, 60, 300, 900, 1_800, 3_600, 7_200, 21_600, 43_200, 86_400, 172_800, 604_800, 1_209_600, 2_419_200].map((seconds) => seconds * SECOND);
 
-/** Round moments, at most so many. */
-export function ticks(now: Window, most: number): number[] {
+/** Round moments, at most so many; round by a clock that is so far ahead of UTC. */
+export function ticks(now: Window, most: number, ahead = 0): number[] {
   const step = STEPS.find((size) => (now.till - now.from) / size <= most) ?? (STEPS.at(-1) as number) * 2;
   const found: number[] = [];
-  for (let at = Math.ceil(now.from / step) * step; at <= now.till; at += step) found.push(at);
+  for (let at = Math.ceil((now.from + ahead) / step) * step - ahead; at <= now.till; at += step) found.push(at);
   return found;
 }
 

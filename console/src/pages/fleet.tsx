@@ -1,6 +1,7 @@
 // Everything there is: deployments by environments, or every target as one cell of a grid; now, before, and later.
 import { type ReactNode, useMemo, useRef, useState } from "react";
 import { ActButton } from "../acts/act";
+import { HeldActs } from "../acts/obstacles";
 import { orderSelected, skipSelected } from "../acts/selected";
 import { all } from "../api/client";
 import type { EnvironmentStatus, ListedTarget, SeenTarget, Status } from "../api/types";
@@ -8,11 +9,11 @@ import { useLive } from "../live/queries";
 import type { Tables } from "../live/store";
 import { useStore } from "../live/tables";
 import { go, Link, to, usePlace, withQuery } from "../router";
-import { TimeBar } from "../time/bar";
+import { heldBy, TimeBar } from "../time/bar";
 import { partsOf } from "../time/moments";
+import { whyThen } from "../time/reasons";
 import { type TimeLine, useTimeLine } from "../time/use";
 import { CelField } from "../ui/celfield";
-import { endsWhen } from "../ui/gates";
 import { arrange, Grid } from "../ui/grid";
 import { Bar, Empty, Loading, Section, Sentence, Time, Trouble } from "../ui/parts";
 import { countStates, parts, PHASES, plural, spaced, STATES } from "../words";
@@ -53,7 +54,9 @@ export function Fleet(): ReactNode {
       {!store.isLoaded ? (
         <Loading what="the fleet" />
       ) : view === "grid" ? (
-        <Targets time={time} />
+        <HeldActs why={heldBy(time)}>
+          <Targets time={time} />
+        </HeldActs>
       ) : (
         <>
           <Matrix time={time} status={store.status} />
@@ -167,13 +170,14 @@ function versionsOf(targets: SeenTarget[]): [string, number][] {
 
 /** Who waits at that moment, by the word for why: ten thousand that wait for one thing are one line. */
 export function Reasons({ tables, deployment }: { tables: Tables; deployment?: string }): ReactNode {
-  const found = new Map<string, { reason: string; state: SeenTarget["state"]; names: string[] }>();
+  const found = new Map<string, { reason: string; said: string; state: SeenTarget["state"]; names: string[] }>();
   for (const target of tables.targets.values()) {
     if (target.reason === null) continue;
     if (deployment !== undefined && partsOf(target.name).deployment !== deployment) continue;
-    const key = `${target.reason} ${target.state}`;
+    const said = whyThen(target, tables);
+    const key = `${target.reason} ${target.state} ${said}`;
     const known = found.get(key);
-    if (known === undefined) found.set(key, { reason: target.reason, state: target.state, names: [target.name] });
+    if (known === undefined) found.set(key, { reason: target.reason, said, state: target.state, names: [target.name] });
     else known.names.push(target.name);
   }
   if (found.size === 0) return null;
@@ -184,13 +188,13 @@ export function Reasons({ tables, deployment }: { tables: Tables; deployment?: s
         {rows.map((row) => {
           const shown = oneForEach(row.names).slice(0, 8);
           return (
-            <li key={row.reason + row.state} className="row">
+            <li key={row.said + row.state} className="row">
               <span className={`mark ${PHASES[row.state].tone}`}>
                 {PHASES[row.state].sign} {spaced(row.reason).toLowerCase()}
               </span>
               <b className="figures">{plural(row.names.length, "target")}</b>
-              {endsWhen(row.reason) && <span className="soft">until {endsWhen(row.reason).replace(/^when |^with /, "")}</span>}
-              <span className="grow links">
+              <span className="grow">{row.said}</span>
+              <span className="links">
                 {shown.map((name) => (
                   <Link key={name} href={to("targets", ...Object.values(partsOf(name)))}>
                     {partsOf(name).resource}
@@ -284,7 +288,7 @@ function Targets({ time }: { time: TimeLine }): ReactNode {
       ) : (
         <>
           <Grid table={table} targets={shown} version={store.version} selected={selected} onSelect={setSelected} onOpen={(name) => go(to("targets", ...Object.values(partsOf(name))))} />
-          <Selection selected={selected} all={[...shown.keys()]} onSelect={setSelected} isNow={time.mode === "now"} />
+          <Selection selected={selected} all={[...shown.keys()]} onSelect={setSelected} />
         </>
       )}
     </section>
@@ -347,8 +351,8 @@ function useMetadata(group: string): { keys: string[]; groupOf: ((resource: stri
   return { keys, groupOf };
 }
 
-function Selection(properties: { selected: ReadonlySet<string>; all: string[]; onSelect: (names: Set<string>) => void; isNow: boolean }): ReactNode {
-  const { selected, all: every, onSelect, isNow } = properties;
+function Selection(properties: { selected: ReadonlySet<string>; all: string[]; onSelect: (names: Set<string>) => void }): ReactNode {
+  const { selected, all: every, onSelect } = properties;
   const names = [...selected];
   return (
     <div className="row selection" role="toolbar" aria-label="Selected targets">
@@ -361,15 +365,9 @@ function Selection(properties: { selected: ReadonlySet<string>; all: string[]; o
           <button type="button" onClick={() => onSelect(new Set())}>
             Clear
           </button>
-          {isNow ? (
-            <>
-              <ActButton act={orderSelected("redeploy", names)} />
-              <ActButton act={orderSelected("rollback", names)} />
-              <ActButton act={skipSelected(names)} />
-            </>
-          ) : (
-            <span className="soft">What is shown is not now: nothing can be changed there.</span>
-          )}
+          <ActButton act={orderSelected("redeploy", names)} />
+          <ActButton act={orderSelected("rollback", names)} />
+          <ActButton act={skipSelected(names)} />
         </>
       )}
     </div>

@@ -1,6 +1,7 @@
 // One version on its way: where it is, was and will be, what it waits for, and the way back.
 import { type ReactNode, useMemo } from "react";
 import { ActButton } from "../acts/act";
+import { HeldActs } from "../acts/obstacles";
 import { freeze, orderMany, rejectVersion, vote } from "../acts/fleet";
 import { all, get, place, serverNow } from "../api/client";
 import type { Approval, Bracket, DeploymentExplanation, Job, ListedTarget, LiveEvent, Page, ReasonGroup, Version } from "../api/types";
@@ -8,7 +9,7 @@ import { ofKinds, useLive } from "../live/queries";
 import type { Tables } from "../live/store";
 import { useJobs, useObjects, useStatus } from "../live/tables";
 import { Link } from "../router";
-import { TimeBar } from "../time/bar";
+import { heldBy, TimeBar } from "../time/bar";
 import { partsOf, type PlannedJob, placeOf, plannedJobs, scoped, usesOf } from "../time/moments";
 import { type TimeLine, useTimeLine } from "../time/use";
 import { BracketGraph } from "../ui/bracket";
@@ -68,7 +69,7 @@ function Found({ deployment, version }: { deployment: string; version: Version }
   const cel = `deployment.name == ${JSON.stringify(deployment)}`;
   const isNow = time.mode === "now";
   return (
-    <>
+    <HeldActs why={heldBy(time)}>
       <div className="head">
         <h1>
           {deployment} <b>{tag}</b>
@@ -93,7 +94,7 @@ function Found({ deployment, version }: { deployment: string; version: Version }
       <Section title="Jobs over time" id="gantt">
         <Gantt jobs={jobs.items ?? []} planned={planned} at={time.at === null ? null : Date.parse(time.at)} />
       </Section>
-    </>
+    </HeldActs>
   );
 }
 
@@ -189,12 +190,10 @@ function Environments(properties: { deployment: string; tables: Tables; mode: Ti
                 )}
               </small>
             </span>
-            {mode === "now" && (
-              <span className="buttons">
-                {counts.failed > 0 && <ActButton act={orderMany("retry", deployment, environment)} />}
-                <ActButton act={orderMany("rollback", deployment, environment)} />
-              </span>
-            )}
+            <span className="buttons">
+              {counts.failed > 0 && <ActButton act={orderMany("retry", deployment, environment)} />}
+              <ActButton act={orderMany("rollback", deployment, environment)} />
+            </span>
           </div>
         );
       })}

@@ -54,7 +54,7 @@ export function Target({ deployment, environment, resource }: Where): ReactNode 
           <ul className="plain">
             {found.actions.map((action) => (
               <li key={action.command}>
-                {action.effect} <span className="soft">({action.roles.join(", ")})</span>
+                <Sentence text={action.effect} /> <span className="soft">({action.roles.join(", ")})</span>
                 <Command text={action.command} />
               </li>
             ))}

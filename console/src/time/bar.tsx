@@ -1,5 +1,6 @@
 // One slider for what was recorded, what is, and what a plan says will be.
 import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
+import { exact } from "../clock";
 import { say } from "../ui/toasts";
 import { Dialog, Trouble } from "../ui/parts";
 import { relative } from "../words";
@@ -10,11 +11,15 @@ import type { TimeLine } from "./use";
 
 const STEPS = 2_000;
 const PLAY_MS = 700;
+const SPEEDS = ["½", "1", "2", "4", "10"];
+const FASTER: Record<string, number> = { "½": 0.5 };
 const MARKS = 240;
 const MOST_LISTED = 200;
+export const NOT_NOW = "What is shown is not now, and acts are for now: nothing can be changed here.";
 
 export function TimeBar({ time }: { time: TimeLine }): ReactNode {
   const [isPlaying, setPlaying] = useState(false);
+  const [speed, setSpeed] = useState("1");
   const [isListing, setListing] = useState(false);
   const [sought, setSought] = useState<string[]>([]);
   const [window, setWindow] = useAddressedWindow("line");
@@ -28,17 +33,24 @@ export function TimeBar({ time }: { time: TimeLine }): ReactNode {
     setPlaying(false);
     if (to !== undefined) show(to.at);
   };
-  const next = useRef(after);
-  next.current = after;
+  // What the next tick needs, so that whatever is drawn anew meanwhile does not begin the wait for it again.
+  const next = useRef({ after, show, isBehind: time.isBehind });
+  next.current = { after, show, isBehind: time.isBehind };
   useEffect(() => {
     if (!isPlaying) return;
     const timer = setInterval(() => {
-      if (time.isBehind) return;
-      if (next.current === undefined) setPlaying(false);
-      else show(next.current.at);
-    }, PLAY_MS);
+      const { after: to, show: showNext, isBehind } = next.current;
+      if (isBehind) return;
+      if (to === undefined) setPlaying(false);
+      else showNext(to.at);
+    }, PLAY_MS / (FASTER[speed] ?? Number(speed)));
     return () => clearInterval(timer);
-  });
+  }, [isPlaying, speed]);
+  const play = (): void => {
+    const first = decisions[0];
+    if (!isPlaying && after === undefined && first !== undefined) show(first.at);
+    setPlaying(!isPlaying);
+  };
   const drag = (value: number): void => {
     setPlaying(false);
     const wanted = value / STEPS;
@@ -64,9 +76,16 @@ export function TimeBar({ time }: { time: TimeLine }): ReactNode {
           <button type="button" aria-label="Decision before" title="Decision before" disabled={before === undefined} onClick={() => step(before)}>
             «
           </button>
-          <button type="button" aria-label={isPlaying ? "Stop" : "Play"} aria-pressed={isPlaying} onClick={() => setPlaying(!isPlaying)}>
+          <button type="button" aria-label={isPlaying ? "Stop" : "Play"} aria-pressed={isPlaying} onClick={play}>
             {isPlaying ? "‖" : "▶"}
           </button>
+          <select aria-label="Speed" title="Speed" value={speed} onChange={(event) => setSpeed(event.target.value)}>
+            {SPEEDS.map((one) => (
+              <option key={one} value={one}>
+                {one}×
+              </option>
+            ))}
+          </select>
           <button type="button" aria-label="Decision after" title="Decision after" disabled={after === undefined} onClick={() => step(after)}>
             »
           </button>
@@ -94,6 +113,11 @@ export function TimeBar({ time }: { time: TimeLine }): ReactNode {
           </button>
         </span>
       </div>
+      {mode !== "now" && (
+        <p className="held soft" role="note">
+          {NOT_NOW} <b>Now</b> goes back there.
+        </p>
+      )}
       <Trouble error={time.error} />
       {isListing && (
         <Decisions
@@ -109,6 +133,11 @@ export function TimeBar({ time }: { time: TimeLine }): ReactNode {
       )}
     </section>
   );
+}
+
+/** Why the acts of a page that shows this moment are disabled. */
+export function heldBy(time: TimeLine): string | null {
+  return time.mode === "now" ? null : NOT_NOW;
 }
 
 /** The line goes nearer around the moment that is shown. */
@@ -146,7 +175,12 @@ function Said({ time, here, sought }: { time: TimeLine; here: string; sought: st
   const decided = decisions.find((one) => one.at === here);
   return (
     <>
-      <b>{exact(here)}</b> {relative(Date.parse(here), span.now)}
+      <b>
+        <time dateTime={here} title={here}>
+          {exact(here)}
+        </time>
+      </b>{" "}
+      {relative(Date.parse(here), span.now)}
       {mode === "future" && <span className="mark wait">simulated, if nothing else changes</span>}
       {isBehind && " …"}
       {decided && <span className="soft"> {sentence(decided, sought)}</span>}
@@ -159,10 +193,6 @@ async function share_(here: string): Promise<void> {
   address.searchParams.set("at", here);
   await navigator.clipboard.writeText(address.href);
   say("The link to this moment is copied");
-}
-
-export function exact(at: string): string {
-  return new Date(at).toLocaleString(undefined, { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit" });
 }
 
 /** Where something was decided, darker where much was; the future is shaded. */
@@ -221,7 +251,7 @@ function Decisions(properties: { decisions: Decision[]; now: number; onClose: ()
         {shown.map(({ one, text }) => (
           <li key={one.at}>
             <button type="button" onClick={() => onChoose(one, words)}>
-              <time dateTime={one.at}>{exact(one.at)}</time> {one.moment > now && <span className="mark wait">simulated</span>} {text || "cycles and limits"}
+              <time dateTime={one.at} title={one.at}>{exact(one.at)}</time> {one.moment > now && <span className="mark wait">simulated</span>} {text || "cycles and limits"}
             </button>
           </li>
         ))}

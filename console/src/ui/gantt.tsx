@@ -1,6 +1,7 @@
 // Jobs over time, a row a resource: those that were, and shaded those that a plan expects.
 import { type ReactNode, useMemo } from "react";
 import type { Job } from "../api/types";
+import { tick } from "../clock";
 import { useAddressedWindow } from "../chart/addressed";
 import type { ChartRow } from "../chart/paint";
 import { TimeChart } from "../chart/timechart";
@@ -90,15 +91,12 @@ export function Gantt({ jobs, planned = [], at }: { jobs: Job[]; planned?: Plann
       whole={chart}
       window={window}
       onWindow={setWindow}
-      clock={clock}
+      clock={tick}
+      ahead={-new Date(now).getTimezoneOffset() * 60_000}
       size={rows.length > FIT_ROWS ? "small" : "normal"}
       lines={{ now: isOver ? undefined : now, here: at ?? undefined }}
       onOpen={(bar) => go(to("targets", ...Object.values(partsOf(targets.get(bar.id) ?? ""))))}
       hint="Point at a bar to see its job, click to open its target. Ctrl with the wheel goes nearer, dragging moves."
     />
   );
-}
-
-function clock(at: number): string {
-  return new Date(at).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 }

@@ -37,11 +37,6 @@ const PERMISSIONS: Partial<Record<RuleLine["reason"], string>> = {
   CycleFailed: "group:act",
 };
 
-/** What ends a wait for this, where no time does. */
-export function endsWhen(reason: string): string {
-  return EVENTS[reason as RuleLine["reason"]] ?? "";
-}
-
 export function endOf(rule: RuleLine): { at: string | null; event: string } {
   const at = rule.satisfiedAt ?? (EVENTS[rule.reason] === undefined ? rule.nextEvaluationTime : null);
   return { at, event: EVENTS[rule.reason] ?? "when it is looked at again" };

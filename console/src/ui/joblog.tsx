@@ -2,6 +2,7 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { place } from "../api/client";
 import type { JobLog, JobLogLine } from "../api/types";
+import { exact } from "../clock";
 import { follow } from "../live/follow";
 import { Trouble } from "./parts";
 
@@ -33,7 +34,7 @@ export function Log({ job }: { job: string }): ReactNode {
       <Trouble error={error} />
       <pre className="log" ref={box} tabIndex={0} role="log" aria-label="What the job prints">
         {lines.map((line) => (
-          <span key={line.line} title={new Date(line.at).toLocaleString()}>
+          <span key={line.line} title={exact(line.at)}>
             {line.text}
             {"\n"}
           </span>

@@ -2,6 +2,7 @@
 import { type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { currentWorkspace, Refused, serverNow } from "../api/client";
 import type { State } from "../api/types";
+import * as clock from "../clock";
 import { inWorkspace, PHASES, type Phase, relative } from "../words";
 
 export function PhaseMark({ state, note }: { state: State; note?: string }): ReactNode {
@@ -36,11 +37,9 @@ export function useNow(): number {
 export function Time({ at }: { at: string | null | undefined }): ReactNode {
   const now = useNow();
   if (!at) return <span className="soft">–</span>;
-  const moment = new Date(at);
-  const exact = moment.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "long" });
   return (
-    <time dateTime={at} title={`${exact} (${at})`}>
-      {relative(moment.getTime(), now)}
+    <time dateTime={at} title={clock.title(at, now)}>
+      {relative(Date.parse(at), now)}
     </time>
   );
 }
@@ -54,14 +53,9 @@ export function Sentence({ text }: { text: string }): ReactNode {
 
 function Moment({ at }: { at: string }): ReactNode {
   const now = useNow();
-  const moment = new Date(at);
-  const isToday = moment.toDateString() === new Date(now).toDateString();
-  const clock: Intl.DateTimeFormatOptions = { hour: "2-digit", minute: "2-digit" };
-  if (moment.getSeconds() !== 0) clock.second = "2-digit";
-  const shown = moment.toLocaleString(undefined, isToday ? clock : { month: "short", day: "numeric", ...clock });
   return (
-    <time className="whole" dateTime={at} title={`${relative(moment.getTime(), now)}, ${at}`}>
-      {shown}
+    <time className="whole" dateTime={at} title={clock.title(at, now)}>
+      {clock.shown(Date.parse(at), now)}
     </time>
   );
 }
@@ -84,10 +78,12 @@ export function Trouble({ error }: { error: Error | undefined }): ReactNode {
   return (
     <div className="trouble" role="alert">
       <strong>{error instanceof Refused ? error.problem.title : "Something is wrong"}</strong>
-      <span>{error.message}</span>
+      <span>
+        <Sentence text={error.message} />
+      </span>
       {errors.map((one) => (
         <span key={one.path + one.message}>
-          <code>{one.path}</code> {one.message}
+          <code>{one.path}</code> <Sentence text={one.message} />
         </span>
       ))}
     </div>
@@ -168,5 +164,5 @@ export function Dialog(properties: { title: string; onClose: () => void; childre
 
 /** A sentence whose expressions stand between backticks. */
 export function Worded({ text }: { text: string }): ReactNode {
-  return text.split("`").map((piece, index) => (index % 2 === 1 ? <code key={index}>{piece}</code> : piece));
+  return text.split("`").map((piece, index) => (index % 2 === 1 ? <code key={index}>{piece}</code> : <Sentence key={index} text={piece} />));
 }

@@ -1,4 +1,4 @@
-import{r as n,j as e,T as j,ae as f,S as b,P as r}from"./index-CLa5Qp5C.js";import{E as k}from"./editor-DWdWH1Xg.js";const y=`apiVersion: headgate.dev/v1
+import{r as n,j as e,T as j,ag as f,S as b,V as r}from"./index-DtJOeawa.js";import{E as k}from"./editor-LZ_1fJOP.js";const y=`apiVersion: headgate.dev/v1
 kind: Scenario
 metadata: {name: three nodes one after the other}
 spec:
