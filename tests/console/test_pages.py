@@ -17,6 +17,7 @@ from .steps import because, confirm, fleet, log_in, publish, told
 
 pytestmark = pytest.mark.slow
 APPROVAL = {"name": "somebody says yes", "approval": {"minApprovals": 1}}
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 _numbers = count(1)
 
 
@@ -44,6 +45,8 @@ def test_a_policy_is_tried_before_it_is_applied(inside: Page, client: Client) ->
     beside = inside.get_by_role("region", name="How the rollout would go")
     expect(beside).to_contain_text("As it is: nothing is started")
     text = editor.input_value()
+    editor.fill(text + "\n  broken: [")
+    expect(beside).to_contain_text("not known, because the policy cannot be read")
     editor.fill(text.replace("approval: {}", "approval: {minApprovals: 0}"))
     expect(beside).to_contain_text("With the change: 3 jobs on 3 targets")
     expect(inside.locator(".diff")).to_contain_text("approval: {minApprovals: 0}")
@@ -273,9 +276,17 @@ def test_a_scenario_is_played_inside_the_console(inside: Page, client: Client, t
     with inside.expect_download() as download:
         inside.get_by_role("button", name="Download").click()
     assert "three nodes" in download.value.path().read_text()
+    opened = inside.locator("input[type=file]")
+    opened.set_input_files(EXAMPLES / "region-hotfix" / "scenario.yaml")
+    inside.get_by_role("button", name="Play").click()
+    expect(inside.get_by_role("alert")).to_contain_text("files[0]")
+    opened.set_input_files(EXAMPLES / "fleets" / "services.yaml")
+    expect(inside.get_by_label("Files beside the scenario")).to_contain_text("services.yaml")
+    inside.get_by_role("button", name="Play").click()
+    expect(frame.get_by_role("heading", name="region-hotfix")).to_be_visible()
     file = tmp_path / "broken.yaml"
     file.write_text("kind: Scenario\nspec: [")
-    inside.locator("input[type=file]").set_input_files(file)
+    opened.set_input_files(file)
     inside.get_by_role("button", name="Play").click()
     expect(inside.get_by_role("alert")).to_be_visible()
 

@@ -58,6 +58,17 @@ def test_what_is_wrong_with_a_scenario_is_said(client: Client, change: dict[str,
     assert "root:" not in answer.body.decode()
 
 
+def test_the_files_of_a_scenario_come_with_it(client: Client) -> None:
+    spec = {key: value for key, value in SCENARIO["spec"].items() if key != "objects"}
+    document = {**SCENARIO, "spec": {**spec, "files": ["../fleets/nodes.yaml"]}}
+    objects = yaml.safe_dump_all(SCENARIO["spec"]["objects"])
+    body = {"scenario": yaml.safe_dump(document), "files": {"nodes.yaml": objects}}
+    assert client.expect(200, "POST", "/v1/simulate", body).json["scenario"] == SCENARIO["metadata"]["name"]
+    refused = client.call("POST", "/v1/simulate", {**body, "files": {"others.yaml": objects}})
+    assert refused.status == 422
+    assert "it was not given together with the scenario" in refused.body.decode()
+
+
 @pytest.mark.parametrize("text", ["", "a: [", "x" * 1_100_000, "kind: Scenario", "a: 1", "\x00", "&a [*a]"])
 def test_what_is_no_scenario_is_refused(client: Client, text: str) -> None:
     assert client.call("POST", "/v1/simulate", {"scenario": text}).status == 422

@@ -1897,7 +1897,7 @@ export interface paths {
         put?: never;
         /**
          * Play a scenario in virtual time
-         * @description `page` is what `headgate simulate -o html` writes. It concerns no workspace and stores nothing. One that takes more than 20 seconds is cut, and `wasCut` says so; files that the scenario names are not read.
+         * @description `page` is what `headgate simulate -o html` writes. It concerns no workspace and stores nothing. One that takes more than 20 seconds is cut, and `wasCut` says so; files that the scenario names come with it, under `files`.
          *
          *     Needs the permission `read`.
          */
@@ -5309,9 +5309,12 @@ export interface components {
             /** @description `false` if absent. */
             rollback?: boolean;
         };
-        /** @description `scenario` is the text of a file of `headgate simulate`; `until` a time, or one such as +72h from the start. */
+        /** @description `scenario` is the text of a file of `headgate simulate`, `files` are the texts of those that it names, by name or by the last part of it; `until` is a time, or one such as +72h from the start. */
         SimulationInput: {
             scenario: string;
+            files?: {
+                [key: string]: string;
+            };
             until?: string | null;
             /** Format: int64 */
             seed?: number | null;

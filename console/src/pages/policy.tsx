@@ -14,7 +14,8 @@ import { go, Link, to, usePlace, withQuery } from "../router";
 import { Changes } from "../ui/changes";
 import { Loading, Mark, Section, Trouble, Worded } from "../ui/parts";
 import { Foreseen, type PlanWish, usePlan } from "../ui/plan";
-import { plural, spaced } from "../words";
+import { summary } from "../ui/planning";
+import { firstLine, plural, spaced } from "../words";
 import { Reached } from "./versions";
 
 const DELETABLE = { kind: "Policy", collection: "policies", noun: "policy", permission: "policy:write", isPlanned: true, isConfirmed: true };
@@ -163,6 +164,8 @@ function DryRun({ before, initial }: { before: string; initial: string }): React
   const isChanged = text !== before;
   const present = usePlan(NOW);
   const changed = usePlan(manifest === null || !isChanged ? null : { manifests: [manifest] });
+  // Both are drawn over the longer of their times, or they could not be compared.
+  const scale = Math.max(...[present.plan, changed.plan].map((plan) => (plan === undefined ? 0 : summary(plan).length)));
   const selector = (manifest?.["spec"] as { selector?: unknown } | undefined)?.selector;
   return (
     <div className="columns">
@@ -189,12 +192,16 @@ function DryRun({ before, initial }: { before: string; initial: string }): React
         {typeof selector === "string" && <Reached selector={selector} />}
         <Section title="How the rollout would go" id="beside">
           <div className="beside">
-            <div>{present.plan ? <Foreseen plan={present.plan} title="As it is" /> : <Trouble error={present.error} />}</div>
+            <div>{present.plan ? <Foreseen plan={present.plan} title="As it is" scale={scale} /> : <Trouble error={present.error} />}</div>
             <div aria-busy={changed.isAsking}>
-              {changed.error ? (
+              {flaw !== undefined ? (
+                <p className="trouble">
+                  With the change: not known, because the policy cannot be read. <span>{firstLine(flaw.message)}</span>
+                </p>
+              ) : changed.error ? (
                 <Trouble error={changed.error} />
               ) : changed.plan ? (
-                <Foreseen plan={changed.plan} title="With the change" />
+                <Foreseen plan={changed.plan} title="With the change" scale={scale} />
               ) : (
                 <p className="soft">{changed.isAsking ? "Asking …" : "With the change: the same."}</p>
               )}

@@ -30,8 +30,16 @@ spec:
 `;
 const KEPT = "headgate.scenario";
 
+/** Of what was opened, the scenario and the files that it may name. */
+export function sorted(given: [string, string][]): { scenario: string | undefined; others: [string, string][] } {
+  const isScenario = ([, text]: [string, string]): boolean => /^\s*"?kind"?:\s*"?Scenario\b/m.test(text);
+  const first = given.find(isScenario);
+  return { scenario: first?.[1], others: given.filter((one) => one !== first) };
+}
+
 export function Simulate(): ReactNode {
   const [text, setText] = useState(() => sessionStorage.getItem(KEPT) ?? EXAMPLE);
+  const [files, setFiles] = useState<Record<string, string>>({});
   const [until, setUntil] = useState("");
   const [result, setResult] = useState<SimulationResult>();
   const [error, setError] = useState<Error>();
@@ -40,14 +48,18 @@ export function Simulate(): ReactNode {
     if (text.length < 100_000) sessionStorage.setItem(KEPT, text);
   }, [text]);
   const open = async (event: ChangeEvent<HTMLInputElement>): Promise<void> => {
-    const file = event.target.files?.[0];
-    if (file !== undefined) setText(await file.text());
+    const given = await Promise.all([...(event.target.files ?? [])].map(async (file): Promise<[string, string]> => [file.name, await file.text()]));
+    event.target.value = "";
+    const { scenario, others } = sorted(given);
+    if (scenario !== undefined) setText(scenario);
+    setFiles((old) => ({ ...old, ...Object.fromEntries(others) }));
   };
+  const without = (name: string): void => setFiles(({ [name]: _, ...rest }) => rest);
   const run = async (): Promise<void> => {
     setBusy(true);
     setError(undefined);
     try {
-      setResult(await send<SimulationResult>("POST", "simulate", { scenario: text, ...(until.trim() ? { until: until.trim() } : {}) }));
+      setResult(await send<SimulationResult>("POST", "simulate", { scenario: text, files, ...(until.trim() ? { until: until.trim() } : {}) }));
     } catch (failure) {
       setError(failure as Error);
     }
@@ -59,8 +71,8 @@ export function Simulate(): ReactNode {
         <h1>Simulate</h1>
         <span className="buttons">
           <label className="button">
-            Open a file
-            <input type="file" accept=".yaml,.yml" className="hidden" onChange={(event) => void open(event)} />
+            Open files
+            <input type="file" multiple accept=".yaml,.yml,.json" className="hidden" onChange={(event) => void open(event)} />
           </label>
           <label className="choice">
             until
@@ -73,8 +85,21 @@ export function Simulate(): ReactNode {
       </div>
       <section className="card">
         <p className="soft">A scenario is played in virtual time by the engine that decides here, and concerns no workspace. The command line does the same:{" "}
-          <code>headgate simulate scenario.yaml</code>
+          <code>headgate simulate scenario.yaml</code>. Files that it names under <code>files</code> are opened too, together with it or afterwards.
         </p>
+        {Object.keys(files).length > 0 && (
+          <p className="links" aria-label="Files beside the scenario">
+            With{" "}
+            {Object.keys(files).map((name) => (
+              <span key={name} className="badge">
+                {name}{" "}
+                <button type="button" className="quiet" aria-label={`Without ${name}`} onClick={() => without(name)}>
+                  ✕
+                </button>
+              </span>
+            ))}
+          </p>
+        )}
         <Editor label="The scenario in YAML" value={text} onChange={setText} rows={result ? 8 : 22} />
         <Trouble error={error} />
       </section>

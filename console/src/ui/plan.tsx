@@ -70,7 +70,8 @@ export function PlanPreview({ wish }: { wish: PlanWish | null }): ReactNode {
 }
 
 /** A plan in two sentences and its bars. */
-export function Foreseen({ plan, wish, title = "If nothing else changes" }: { plan: PlanResult; wish?: PlanWish; title?: string }): ReactNode {
+export function Foreseen(properties: { plan: PlanResult; wish?: PlanWish; title?: string; scale?: number }): ReactNode {
+  const { plan, wish, title = "If nothing else changes", scale } = properties;
   const found = summary(plan, wish && concernedBy(wish));
   return (
     <div className="plan">
@@ -106,7 +107,7 @@ export function Foreseen({ plan, wish, title = "If nothing else changes" }: { pl
           {found.waiting.length > 5 && <li className="soft">and {found.waiting.length - 5} other reasons</li>}
         </ul>
       )}
-      {found.bars.length > 0 && <PlanBars rows={found.bars} />}
+      {found.bars.length > 0 && <PlanBars rows={found.bars} {...(scale === undefined ? {} : { scale })} />}
     </div>
   );
 }

@@ -28,6 +28,14 @@ export function PlanBars({ rows, scale }: { rows: PlanRow[]; scale?: number }): 
           </div>
         );
       })}
+      <div className="planrow soft" aria-hidden="true">
+        <span />
+        <span className="planscale">
+          <span>now</span>
+          <span>in {length(Math.round(whole / 1000))}</span>
+        </span>
+        <span className="figures">jobs</span>
+      </div>
       {rows.length > MOST && <p className="soft">and {rows.length - MOST} more</p>}
     </div>
   );

@@ -269,9 +269,11 @@ class PlanInput(msgspec.Struct, rename="camel"):
 
 
 class SimulationInput(msgspec.Struct, rename="camel"):
-    """`scenario` is the text of a file of `headgate simulate`; `until` a time, or one such as +72h from the start."""
+    """`scenario` is the text of a file of `headgate simulate`, `files` are the texts of those that it names, by name or by the last
+    part of it; `until` is a time, or one such as +72h from the start."""
 
     scenario: Annotated[str, msgspec.Meta(min_length=1)]
+    files: Annotated[dict[str, str], msgspec.Meta(max_length=100)] = {}
     until: str | None = None
     seed: Annotated[int, msgspec.Meta(ge=0, le=2**53)] | None = None
 

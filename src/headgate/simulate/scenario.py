@@ -1,7 +1,8 @@
 """Reads scenario files. Everything that is wrong with one is said at once, each problem with its path."""
 
-from collections.abc import Sequence
-from pathlib import Path
+import errno
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal
 
 import msgspec
@@ -87,6 +88,10 @@ class _Spec(msgspec.Struct, frozen=True, rename="camel"):
     expect: tuple[Expectation, ...] = ()
 
 
+Folder = Path | Mapping[str, str]
+"""Where the files of a scenario are: on the disk, or given with it, texts by their names."""
+
+
 def is_scenario(document: object) -> bool:
     return isinstance(document, dict) and document.get("kind") == KIND
 
@@ -105,7 +110,7 @@ def load_all(path: Path) -> list[Scenario]:
     return read_all(manifests.read_documents(path.read_text("utf-8"), source=str(path)), path.parent)
 
 
-def read_all(contents: Sequence[manifests.TextDocument], folder: Path | None) -> list[Scenario]:
+def read_all(contents: Sequence[manifests.TextDocument], folder: Folder | None) -> list[Scenario]:
     problems: list[Problem] = []
     found: list[Scenario] = []
     for document in contents:
@@ -119,7 +124,7 @@ def read_all(contents: Sequence[manifests.TextDocument], folder: Path | None) ->
     return found
 
 
-def read(document: object, *, folder: Path | None = None) -> Scenario:
+def read(document: object, *, folder: Folder | None = None) -> Scenario:
     """`folder` is where `files` are looked for."""
     problems: list[Problem] = []
     result = _read(document, folder, problems)
@@ -148,7 +153,7 @@ def parse_until(text: str, start: Instant) -> Instant:
     return When.from_document(text).resolve(start)
 
 
-def _read(document: object, folder: Path | None, problems: list[Problem]) -> Scenario | None:
+def _read(document: object, folder: Folder | None, problems: list[Problem]) -> Scenario | None:
     if not isinstance(document, dict):
         problems.append(Problem("", f"must be a map, not {documents.describe(document)}"))
         return None
@@ -213,7 +218,7 @@ def _inline(objects: Sequence[object]) -> list[ObjectSource]:
 
 
 def _from_files(
-    files: Sequence[str], folder: Path | None, place: str, problems: list[Problem]
+    files: Sequence[str], folder: Folder | None, place: str, problems: list[Problem]
 ) -> list[ObjectSource]:
     found: list[ObjectSource] = []
     for index, name in enumerate(files):
@@ -222,7 +227,7 @@ def _from_files(
             problems.append(Problem(path, "cannot be read: this scenario does not come from a file"))
             continue
         try:
-            contents = manifests.read_documents((folder / name).read_text("utf-8"), source=name)
+            contents = manifests.read_documents(_text_of(name, folder), source=name)
         except OSError as error:
             problems.append(Problem(path, f"cannot read {name}: {error.strerror or error}"))
             continue
@@ -233,6 +238,16 @@ def _from_files(
             problems.extend(Problem(path, str(problem)) for problem in rejected.problems)
             continue
         found.extend(ObjectSource(f"{name}:{document.line}", document.value) for document in contents)
+    return found
+
+
+def _text_of(name: str, folder: Folder) -> str:
+    """Files that came along have lost the folders they were in: the last part of a name is enough there."""
+    if isinstance(folder, Path):
+        return (folder / name).read_text("utf-8")
+    found = folder.get(name, folder.get(PurePosixPath(name).name))
+    if found is None:
+        raise FileNotFoundError(errno.ENOENT, "it was not given together with the scenario")
     return found
 
 

@@ -24,7 +24,7 @@ LONGEST_TEXT = 1024 * 1024
 
 async def simulate(call: Request) -> Answer:
     given = await asyncio.to_thread(documents.read, bodies.SimulationInput, call.body)
-    loaded = await asyncio.to_thread(_read, given.scenario)
+    loaded = await asyncio.to_thread(_read, given.scenario, given.files)
     until = _until(given.until, loaded)
     try:
         return Answer(200, await rehearsing.run(partial(_played, loaded, until, given.seed)))
@@ -32,11 +32,15 @@ async def simulate(call: Request) -> Answer:
         raise Rejected([Problem("scenario", "takes more memory than one may; play less at once")]) from None
 
 
-def _read(text: str) -> Scenario:
-    """Files that it names are not looked for: they would be the server's."""
-    if len(text) > LONGEST_TEXT:
-        raise Rejected([Problem("scenario", f"has {len(text):,} characters; allowed are {LONGEST_TEXT:,}")])
-    found = scenario.read_all(manifests.read_documents(text, source="scenario"), None)
+def _read(text: str, files: dict[str, str]) -> Scenario:
+    """Files that it names are not looked for here, where they would be the server's: they come with it."""
+    length = len(text) + sum(map(len, files.values()))
+    if length > LONGEST_TEXT:
+        with_files = " with its files" if files else ""
+        raise Rejected(
+            [Problem("scenario", f"has {length:,} characters{with_files}; allowed are {LONGEST_TEXT:,}")]
+        )
+    found = scenario.read_all(manifests.read_documents(text, source="scenario"), files or None)
     if len(found) != 1:
         raise Rejected(
             [Problem("scenario", f"holds {len(found)} documents of kind Scenario; allowed is one")]
@@ -75,7 +79,7 @@ ROUTES = (
         simulate, "read", "manifests", {200: views.SimulationResult}, body=bodies.SimulationInput, lane="simulations",
         description=(
             "`page` is what `headgate simulate -o html` writes. It concerns no workspace and stores nothing. One that takes "
-            f"more than {LONGEST_SECONDS:g} seconds is cut, and `wasCut` says so; files that the scenario names are not read."
+            f"more than {LONGEST_SECONDS:g} seconds is cut, and `wasCut` says so; files that the scenario names come with it, under `files`."
         ),
     ),
 )  # fmt: skip
