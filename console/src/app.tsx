@@ -35,13 +35,65 @@ const LISTS: Record<string, { title: string; page: LazyExoticComponent<() => Rea
   settings: { title: "Settings", page: lazy(async () => ({ default: (await import("./pages/settings")).Settings })) },
 };
 
-const KEYS: [string, string][] = [
-  ["/ or Ctrl-K", "go to anything by its name"],
-  ["n", "what is in motion"],
-  ["f", "the fleet"],
-  ["v", "versions"],
-  ["p", "policies"],
-  ["?", "these keys"],
+/** Letters that go to a page. */
+const GOES: Record<string, [string, string]> = {
+  n: ["/", "what is in motion"],
+  f: ["/fleet", "the fleet"],
+  t: ["/fleet?view=grid", "every target"],
+  v: ["/versions", "versions"],
+  p: ["/policies", "policies"],
+  a: ["/approvals", "approvals"],
+  z: ["/freezes", "freezes"],
+  w: ["/workloads", "workloads"],
+  g: ["/graphs", "graphs"],
+  l: ["/audit", "the audit log"],
+};
+
+const KEYS: [string, [string, string][]][] = [
+  [
+    "Everywhere",
+    [
+      ["/ or Ctrl-K", "go to anything by its name, or do it: freeze, approve, explain"],
+      ["?", "these keys"],
+      ["Tab, Enter", "to the next thing, and press it"],
+      ["Escape", "close what is open"],
+    ],
+  ],
+  ["Go to", Object.entries(GOES).map(([key, [, says]]) => [key, says])],
+  [
+    "In the grid of targets",
+    [
+      ["← ↑ → ↓", "choose a target"],
+      ["Enter", "open it"],
+      ["Space", "select it; with Shift all in between"],
+      ["Escape", "select none"],
+    ],
+  ],
+  [
+    "On the slider of time",
+    [
+      ["← →", "a little earlier or later"],
+      ["Home, End", "to the beginning, to the end"],
+    ],
+  ],
+  [
+    "In charts over time",
+    [
+      ["← ↑ → ↓", "choose a bar"],
+      ["Enter", "open its target"],
+      ["+ -", "nearer, further"],
+      [", .", "earlier, later"],
+      ["0", "all of it"],
+    ],
+  ],
+  [
+    "Where something is written",
+    [
+      ["Ctrl-Space", "what may stand here, in a policy"],
+      ["Tab", "take the first that is offered"],
+      ["↑ ↓, Enter", "choose one that is offered, and take it"],
+    ],
+  ],
 ];
 
 function page({ segments, query }: Place): ReactNode {
@@ -72,10 +124,7 @@ export function App(): ReactNode {
       else if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
       else if (event.key === "/") setOpen("palette");
       else if (event.key === "?") setOpen("keys");
-      else if (event.key === "n") go("/");
-      else if (event.key === "f") go("/fleet");
-      else if (event.key === "v") go("/versions");
-      else if (event.key === "p") go("/policies");
+      else if (Object.hasOwn(GOES, event.key)) go(GOES[event.key]?.[0] ?? "/");
       else return;
       event.preventDefault();
     };
@@ -130,16 +179,23 @@ export function App(): ReactNode {
       {open === "palette" && <Palette onClose={() => setOpen(null)} />}
       {open === "keys" && (
         <Dialog title="Keys" onClose={() => setOpen(null)}>
-          <dl className="keys">
-            {KEYS.map(([key, does]) => (
-              <div key={key}>
-                <dt>
-                  <kbd>{key}</kbd>
-                </dt>
-                <dd>{does}</dd>
-              </div>
+          <div className="keygroups">
+            {KEYS.map(([where, keys]) => (
+              <section key={where}>
+                <h3>{where}</h3>
+                <dl className="keys">
+                  {keys.map(([key, does]) => (
+                    <div key={key}>
+                      <dt>
+                        <kbd>{key}</kbd>
+                      </dt>
+                      <dd>{does}</dd>
+                    </div>
+                  ))}
+                </dl>
+              </section>
             ))}
-          </dl>
+          </div>
           <div className="buttons">
             <button type="button" onClick={() => setOpen(null)}>
               Close

@@ -327,13 +327,14 @@ def test_everything_is_done_with_keys(inside: Page, client: Client) -> None:
     expect(inside.get_by_text("Everything is up to date")).to_be_visible()
     expect(inside.get_by_role("dialog")).to_have_count(0)
     keys.press("/")
-    keys.type("node-2")
-    expect(inside.get_by_role("option", name="kubelet/prod/node-2")).to_be_visible()
-    keys.press("Escape")
+    keys.type("explain node-2")
+    expect(inside.get_by_role("option", name="Explain kubelet/prod/node-2")).to_be_visible()
+    keys.press("Enter")
+    expect(inside.get_by_role("heading", name="Gates, in order")).to_be_visible()
     keys.press("p")
     expect(inside.get_by_role("heading", name="Policies")).to_be_visible()
     keys.press("?")
-    expect(inside.get_by_role("dialog", name="Keys")).to_be_visible()
+    expect(inside.get_by_role("dialog", name="Keys")).to_contain_text("select it; with Shift all in between")
 
 
 def test_who_may_only_look_is_told_what_it_takes(page: Page, client: Client) -> None:

@@ -2,8 +2,8 @@
 import { type ReactNode, useState } from "react";
 import { ActButton } from "../acts/act";
 import { onGroup, order, skip } from "../acts/fleet";
-import { get, place } from "../api/client";
-import type { Action, Explanation, Group, Job, LiveEvent, Page, RuleLine, TargetDetail, TargetVariable } from "../api/types";
+import { all, get, place } from "../api/client";
+import type { Action, Bracket, Explanation, Group, Job, LiveEvent, Page, RuleLine, TargetDetail, TargetVariable } from "../api/types";
 import { ofKinds, useLive } from "../live/queries";
 import { go, Link, to, usePlace, withQuery } from "../router";
 import { Cycle } from "../ui/cycle";
@@ -208,9 +208,20 @@ function InCycle({ id }: { id: string }): ReactNode {
       }
     >
       {one.reason && <p><Sentence text={one.reason} /></p>}
-      <Cycle group={one} />
+      <Ordered group={one} />
     </Section>
   );
+}
+
+/** With the order of its bracket, and how long its jobs took. */
+function Ordered({ group }: { group: Group }): ReactNode {
+  const { id, environment, resource, policy, members } = group;
+  const cel = `job.group == ${JSON.stringify(id)}`;
+  const jobs = useLive(`jobs of ${id}`, () => all<Job>("jobs", { environment, resource, cel }, 200), ofKinds("Group", "Job"));
+  const brackets = useLive("brackets", () => all<Bracket>("brackets"), ofKinds("Policy", "Deployment"));
+  const names = new Set(members.map((member) => member.deployment));
+  const bracket = brackets.data?.find((one) => one.policy === policy && one.members.some((member) => names.has(member.deployment)));
+  return <Cycle group={group} bracket={bracket} jobs={jobs.data ?? []} />;
 }
 
 const SHOWN_JOBS = 10;

@@ -7,7 +7,7 @@ import { Flow, RoleWord } from "./flow";
 import { Bar } from "./parts";
 import { countStates, parts } from "../words";
 
-type BracketMember = Bracket["members"][number];
+export type BracketMember = Bracket["members"][number];
 
 /** Hooks stand before and after all; a line that others lead along already is left out. */
 export function edgesOf(members: BracketMember[]): [string, string][] {

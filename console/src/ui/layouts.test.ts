@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { Job, Member } from "../api/types";
 import { length, relative, spaced } from "../words";
-import { stagesOf } from "./cycle";
+import { stagesOf, tookOf } from "./cycle";
 import { flow } from "./flow";
 import { windowOf } from "../chart/addressed";
 import { spans } from "./gantt";
@@ -53,6 +53,23 @@ test("hooks stand before and after all members", () => {
   expect(x("before")).toBeLessThan(x("a"));
   expect(x("a")).toBeLessThan(x("after"));
   expect(lines).toHaveLength(4);
+});
+
+test("members of a cycle stand in the order they run in, whoever of the bracket is not in it", () => {
+  const member = (deployment: string): Member => ({ deployment, role: "member", state: "waiting" }) as Member;
+  const order = [
+    { deployment: "os", role: "member" as const, after: [] },
+    { deployment: "runtime", role: "member" as const, after: ["os"] },
+    { deployment: "kubelet", role: "member" as const, after: ["runtime"] },
+    { deployment: "probe", role: "member" as const, after: ["os"] },
+  ];
+  expect(stagesOf([member("kubelet"), member("os"), member("probe")], order)).toEqual([["os", "kubelet"], ["os", "probe"]]);
+});
+
+test("a member says how long its job took, or goes on", () => {
+  const job = { startedAt: "2026-01-01T00:00:00Z", completedAt: null, attempt: 2 } as Job;
+  const now = Date.parse("2026-01-01T00:00:08Z");
+  expect([tookOf(undefined, now), tookOf(job, now), tookOf({ ...job, attempt: 1, completedAt: "2026-01-01T00:02:00Z" }, now)]).toEqual(["", "for 8 s, attempt 2", "2 min"]);
 });
 
 test("a job that runs reaches until now", () => {

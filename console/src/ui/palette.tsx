@@ -37,13 +37,16 @@ export const PAGES: Entry[] = [
 
 const MOST = 12;
 
-/** The best first: what begins so, then a word that begins so, then what contains it. */
+/** The best first: what begins so, then a word that begins so, then what contains it, then what has all of its words. */
 export function found(entries: Entry[], text: string): Entry[] {
   const wanted = text.trim().toLowerCase();
   if (!wanted) return entries.slice(0, MOST);
+  const words = wanted.split(/\s+/);
   const rank = ({ name }: Entry): number => {
-    const at = name.toLowerCase().indexOf(wanted);
-    if (at <= 0) return at;
+    const lower = name.toLowerCase();
+    const at = lower.indexOf(wanted);
+    if (at < 0) return words.length > 1 && words.every((word) => lower.includes(word)) ? 3 : -1;
+    if (at === 0) return 0;
     return /[\s/_.-]/.test(name[at - 1] ?? "") ? 1 : 2;
   };
   return entries
@@ -87,7 +90,7 @@ export function Palette({ onClose }: { onClose: () => void }): ReactNode {
       })),
       ...(versions.data ?? []).map((one) => ({ kind: "version", name: `${one.deployment} ${one.tag}`, href: to("rollouts", one.deployment, one.tag) })),
       ...(policies.data ?? []).map((one) => ({ kind: "policy", name: one.name, href: to("policies", one.name) })),
-      ...(targets.data ?? []).map((one) => ({ kind: "explain", name: one.name, href: to("targets", one.deployment, one.environment, one.resource) })),
+      ...(targets.data ?? []).map((one) => ({ kind: "act", name: `Explain ${one.name}`, href: to("targets", one.deployment, one.environment, one.resource) })),
     ],
     [versions.data, policies.data, targets.data, acts, asked.data],
   );
