@@ -223,8 +223,9 @@ function FreshnessMark(): ReactNode {
 function Zone(): ReactNode {
   const now = useNow();
   return (
-    <span className="fresh soft" title="All times are shown in this zone; what stands on hover has the instant in UTC too.">
-      times in {zone(now)}
+    <span className="fresh soft zone" title="All times are shown in this zone; what stands on hover has the instant in UTC too.">
+      <span className="hidden">times in </span>
+      {zone(now)}
     </span>
   );
 }

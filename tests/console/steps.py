@@ -34,8 +34,9 @@ def enter(page: Page, client: Client) -> None:
     page.get_by_label("API token").fill(str(client.token))
     page.get_by_role("button", name="Log in", exact=True).click()
     page.locator("details.who summary").click()
-    page.get_by_label("Workspace").select_option(client.workspace)
-    expect(page.get_by_label("Workspace")).to_be_hidden()
+    chosen = page.locator("details.who").get_by_label("Workspace")
+    chosen.select_option(client.workspace)
+    expect(chosen).to_be_hidden()
     expect(page.get_by_text("● live")).to_be_visible()
 
 

@@ -206,6 +206,11 @@ def test_a_target_that_failed_needs_a_person(page: Page, client: Client) -> None
     publish(client, "v1")
     expect(needed).to_contain_text("failed")
     expect(needed).to_contain_text("node-1, node-2, node-3")
+    glance = page.get_by_role("region", name="At a glance")
+    expect(glance).to_contain_text("Something has failed")
+    expect(glance.get_by_role("link", name="3 targets failed or rolled back")).to_have_attribute(
+        "href", "#needed"
+    )
     needed.get_by_role("link", name="node-2").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("kubelet on node-2")
     page.go_back()
@@ -215,6 +220,8 @@ def test_a_target_that_failed_needs_a_person(page: Page, client: Client) -> None
     page.get_by_role("dialog").get_by_label("Type kubelet to go on").fill("kubelet")
     confirm(page, "Retry")
     expect(needed).to_contain_text("Nobody is waited for")
+    expect(glance).to_contain_text("Nothing needs a person")
+    expect(glance).to_contain_text("3 up to date")
 
 
 def test_a_rollout_that_takes_longer_than_expected_is_overdue(page: Page, client: Client) -> None:

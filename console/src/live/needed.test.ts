@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Group, LiveEvent, ReasonGroup, SeenTarget } from "../api/types";
-import { changesNeed, stuck } from "./needed";
+import { changesNeed, heldBack, stuck } from "./needed";
 
 const reason = (state: string, targets: string[], more: object = {}): ReasonGroup => ({ environment: "prod", state, type: null, blocked: 1, targets, ...more }) as ReasonGroup;
 const seen = (...rows: [string, string][]): Map<string, SeenTarget> => new Map(rows.map(([name, state]) => [name, { name, state } as SeenTarget]));
@@ -21,4 +21,13 @@ test("votes and freezes have lines of their own, and what has moved on is no lon
 test("only jobs that went wrong ask for somebody", () => {
   const job = (status: string): LiveEvent => ({ kind: "Job", data: { status } }) as unknown as LiveEvent;
   expect([changesNeed(job("successful")), changesNeed(job("inProgress")), changesNeed(job("failure"))]).toEqual([false, false, true]);
+});
+
+test("who waits for a failed cycle is told with it, and needs nobody twice", () => {
+  const groups = [{ id: "g1", environment: "prod", resource: "n1", members: [{ deployment: "api" }] }] as Group[];
+  const waits = reason("waiting", ["api/prod/n2"], { count: 7, actions: [{ command: "headgate retry --group g1" }] });
+  const other = reason("waiting", ["api/prod/n3"], { count: 1, actions: [{ command: "headgate resume few" }] });
+  const targets = seen(["api/prod/n2", "waiting"], ["api/prod/n3", "waiting"]);
+  expect(stuck("api", [waits, other], groups, targets)).toEqual([other]);
+  expect(heldBack([waits, other], groups)).toBe(7);
 });

@@ -31,10 +31,20 @@ export function changesNeed(event: LiveEvent): boolean {
   return KINDS.has(event.kind) || (event.kind === "Job" && jobTone(String(event.data["status"])) === "bad");
 }
 
+/** Whoever waits for a failed cycle, or for the slot that it holds, is offered to act on it. */
+function isBecauseOf(reason: ReasonGroup, groups: Group[]): boolean {
+  return (reason.actions ?? []).some((action) => groups.some((group) => action.command.endsWith(`--group ${group.id}`)));
+}
+
+/** How many wait for nothing but that these cycles go on: they need nobody of their own. */
+export function heldBack(reasons: ReasonGroup[], groups: Group[]): number {
+  return reasons.filter((reason) => reason.state === "waiting" && isBecauseOf(reason, groups)).reduce((sum, reason) => sum + reason.count, 0);
+}
+
 /** Reasons that only a person ends and that are said nowhere else: votes, freezes and failed cycles have lines of their own. */
 export function stuck(deployment: string, reasons: ReasonGroup[], groups: Group[], targets: ReadonlyMap<string, SeenTarget>): ReasonGroup[] {
   const isInFailedCycle = (name: string): boolean =>
     groups.some((group) => name === `${deployment}/${group.environment}/${group.resource}` && group.members.some((member) => member.deployment === deployment));
   const isStill = (reason: ReasonGroup): boolean => reason.targets.some((name) => targets.get(name)?.state === reason.state && !isInFailedCycle(name));
-  return reasons.filter((reason) => reason.blocked > 0 && reason.state !== "frozen" && reason.type !== "approval" && isStill(reason));
+  return reasons.filter((reason) => reason.blocked > 0 && reason.state !== "frozen" && reason.type !== "approval" && isStill(reason) && !(reason.state === "waiting" && isBecauseOf(reason, groups)));
 }

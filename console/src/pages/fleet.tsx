@@ -58,12 +58,18 @@ export function Fleet(): ReactNode {
           <Targets time={time} />
         </HeldActs>
       ) : (
-        <>
-          <Matrix time={time} status={store.status} />
-          <Reasons tables={time.tables} />
-        </>
+        <Matrix time={time} status={store.status} />
       )}
-      <BudgetRows tables={time.tables} />
+      <div className="aside">
+        {store.isLoaded && view === "matrix" && (
+          <div className="stack">
+            <Reasons tables={time.tables} />
+          </div>
+        )}
+        <div className="stack">
+          <BudgetRows tables={time.tables} />
+        </div>
+      </div>
     </>
   );
 }

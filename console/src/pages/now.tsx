@@ -1,17 +1,17 @@
 // What is moving, what needs a person, and the button that stops it.
-import type { ReactNode } from "react";
+import { type ReactNode, useRef } from "react";
 import { ActButton } from "../acts/act";
 import { freeze, onGroup, order, orderMany, unfreeze, vote } from "../acts/fleet";
 import { all, get, place } from "../api/client";
-import type { DeploymentExplanation, EnvironmentStatus, Forecast, Freeze, Group, Job, Page, ReasonGroup, Status } from "../api/types";
-import { changesNeed, mayNeedSomebody, stuck } from "../live/needed";
+import type { AwaitedApproval, DeploymentExplanation, EnvironmentStatus, Forecast, Freeze, Group, Job, Page, ReasonGroup, Status } from "../api/types";
+import { changesNeed, heldBack, mayNeedSomebody, stuck } from "../live/needed";
 import { ofKinds, useLive } from "../live/queries";
 import { placeByName, useJobs, useObjects, useStore } from "../live/tables";
 import { Link, to } from "../router";
 import { partsOf } from "../time/moments";
 import { Expected, type Finish, later } from "../ui/expected";
 import { Bar, Empty, Loading, PhaseMark, Section, Sentence, Time, useNow } from "../ui/parts";
-import { firstLine, parts, plural } from "../words";
+import { firstLine, parts, type Phase, PHASES, plural } from "../words";
 import { BudgetRows } from "./limits";
 
 interface Line {
@@ -23,55 +23,150 @@ export function Now(): ReactNode {
   const store = useStore();
   const status = store.status;
   const freezes = useObjects<Freeze>("freezes", "Freeze", () => all<Freeze>("freezes"), placeByName);
-  const failed = useLive("failed", () => get<Page<Group>>("groups", { status: "failed" }), ofKinds("Group"));
   const lines = linesOf(status);
-  const moving = lines.filter((line) => !isDone(line));
+  const moving = lines.filter((line) => !isDone(line)).sort((a, b) => urgency(b) - urgency(a));
+  const needs = useNeeds(moving);
+  const silent = useSilentAgents();
   return (
     <>
       <div className="head">
         <h1>Now</h1>
         <ActButton act={freeze()} />
       </div>
-      <Freezes freezes={freezes.items ?? []} />
+      {status !== undefined && lines.length > 0 && <Glance lines={lines} needs={needs} freezes={freezes.items?.length ?? 0} silent={silent.size} />}
       {status?.warnings.map((warning) => (
         <p key={warning} className="trouble">
           {warning}
         </p>
       ))}
-      <Needed lines={moving} groups={failed.data?.items ?? []} />
-      <Section title={`In motion: ${plural(moving.length, "rollout")}`} id="motion">
-        {status === undefined ? (
-          <Loading what="rollouts" />
-        ) : lines.length === 0 ? (
-          <Empty command="headgate apply -f fleet.yaml">Nothing is known yet. Tell the service what there is:</Empty>
-        ) : moving.length === 0 ? (
-          <Empty command={`headgate publish ${lines[0]?.deployment ?? "DEPLOYMENT"} v2`}>
-            Everything is up to date. Publish a version, and watch it go out here:
-          </Empty>
-        ) : (
-          <Rollouts lines={moving} />
-        )}
-      </Section>
-      <SilentAgents />
-      <BudgetRows tables={store.tables} />
+      <div className="aside">
+        <div className="stack">
+          <Freezes freezes={freezes.items ?? []} />
+          <Needed needs={needs} />
+          <SilentAgents silent={silent} />
+        </div>
+        <div className="stack">
+          <Section title={`In motion: ${plural(moving.length, "rollout")}`} id="motion">
+            {status === undefined ? (
+              <Loading what="rollouts" />
+            ) : lines.length === 0 ? (
+              <Empty command="headgate apply -f fleet.yaml">Nothing is known yet. Tell the service what there is:</Empty>
+            ) : moving.length === 0 ? (
+              <Empty command={`headgate publish ${lines[0]?.deployment ?? "DEPLOYMENT"} v2`}>
+                Everything is up to date. Publish a version, and watch it go out here:
+              </Empty>
+            ) : (
+              <Rollouts lines={moving} />
+            )}
+          </Section>
+          <BudgetRows tables={store.tables} />
+        </div>
+      </div>
     </>
+  );
+}
+
+/** What has failed comes first, then what waits; what only runs can be left alone. */
+function urgency({ environment: { counts } }: Line): number {
+  return counts.failed + counts.rolledBack + counts.rollingBack > 0 ? 2 : counts.waiting + counts.frozen > 0 ? 1 : 0;
+}
+
+/** What only a person ends, each counted once. */
+interface Needs {
+  cycles: Group[];
+  /** Targets that wait for these cycles alone. */
+  heldBack: number;
+  stuck: { deployment: string; reason: ReasonGroup }[];
+  votes: (AwaitedApproval & { deployment: string })[];
+}
+
+const MOST_ASKED = 100;
+
+function useNeeds(lines: Line[]): Needs {
+  const { tables } = useStore();
+  const failed = useLive("failed", () => get<Page<Group>>("groups", { status: "failed", limit: 200 }), ofKinds("Group"));
+  const names = [...new Set(lines.filter((line) => mayNeedSomebody(line.environment.counts)).map((line) => line.deployment))].sort().slice(0, MOST_ASKED);
+  const asked = useLive(
+    `needed ${names.join("/")}`,
+    async () => {
+      const answers = await Promise.allSettled(names.map((name) => get<DeploymentExplanation>(`deployments/${place(name)}/explain`)));
+      return answers.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+    },
+    changesNeed,
+  );
+  // Those of before stay until the others are there: a list that is empty in between would say that nobody is waited for.
+  const last = useRef<DeploymentExplanation[]>([]);
+  if (asked.data !== undefined) last.current = asked.data;
+  const known = last.current.filter((one) => names.includes(one.deployment));
+  const cycles = failed.data?.items ?? [];
+  return {
+    cycles,
+    heldBack: known.reduce((sum, one) => sum + heldBack(one.reasons, cycles), 0),
+    stuck: known.flatMap((one) => stuck(one.deployment, one.reasons, cycles, tables.targets).map((reason) => ({ deployment: one.deployment, reason }))),
+    votes: known.flatMap((one) => one.approvals.map((vote_) => ({ ...vote_, deployment: one.deployment }))),
+  };
+}
+
+interface Figure {
+  tone: Phase["tone"];
+  sign: string;
+  count: number;
+  word: string;
+  href: string;
+}
+
+/** The day in one line: how bad it is, and how much of what; each figure leads to what it counts. */
+function Glance({ lines, needs, freezes, silent }: { lines: Line[]; needs: Needs; freezes: number; silent: number }): ReactNode {
+  const sum = (of: (counts: EnvironmentStatus["counts"]) => number): number => lines.reduce((all_, line) => all_ + of(line.environment.counts), 0);
+  const failing = needs.stuck.filter(({ reason }) => reason.state !== "waiting").reduce((all_, { reason }) => all_ + reason.count, 0);
+  const waiting = needs.stuck.filter(({ reason }) => reason.state === "waiting").reduce((all_, { reason }) => all_ + reason.count, 0);
+  const figures: Figure[] = [
+    { tone: "bad", sign: "✕", count: needs.cycles.length, word: `${needs.cycles.length === 1 ? "cycle" : "cycles"} failed`, href: "#needed" },
+    { tone: "bad", sign: "✕", count: failing, word: `${failing === 1 ? "target" : "targets"} failed or rolled back`, href: "#needed" },
+    { tone: "bad", sign: "✕", count: silent, word: `${silent === 1 ? "agent does" : "agents do"} not answer`, href: "#agents" },
+    { tone: "wait", sign: "!", count: waiting, word: `${waiting === 1 ? "target waits" : "targets wait"} for somebody`, href: "#needed" },
+    { tone: "wait", sign: "○", count: needs.votes.length, word: `${needs.votes.length === 1 ? "vote is" : "votes are"} asked for`, href: "#needed" },
+    { tone: "wait", sign: "○", count: needs.heldBack, word: "held back by failed cycles", href: "#needed" },
+    { tone: "quiet", sign: "‖", count: freezes, word: freezes === 1 ? "freeze in force" : "freezes in force", href: "#freezes" },
+    { tone: "busy", sign: "▶", count: sum((counts) => counts.running + counts.verifying), word: "running", href: "#motion" },
+    { tone: "good", sign: "✓", count: sum((counts) => counts.upToDate), word: "up to date", href: "#motion" },
+  ];
+  const shown = figures.filter((one) => one.count > 0);
+  const worst = (["bad", "wait"] as const).find((tone) => shown.some((one) => one.tone === tone)) ?? "good";
+  const says = { bad: "✕ Something has failed", wait: "! Somebody is waited for", good: "✓ Nothing needs a person" }[worst];
+  return (
+    <section className={`glance ${worst}`} aria-label="At a glance">
+      <strong>{says}</strong>
+      <ul>
+        {shown.map((one) => (
+          <li key={one.word}>
+            <a className={`figure ${one.tone}`} href={one.href}>
+              <span aria-hidden="true">{one.sign}</span> <b>{one.count.toLocaleString()}</b> {one.word}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 
 const LONG_MS = 60_000;
 const MOST_NAMED = 3;
 
-/** Jobs that were handed out and that nobody has begun: who should have is not there. */
-function SilentAgents(): ReactNode {
+/** Jobs that were handed out and that nobody has begun, by who should have. */
+function useSilentAgents(): Map<string, Job[]> {
   const jobs = useJobs("handed out", () => all<Job>("jobs", { status: "pending" }, 2_000), () => true);
   const now = useNow();
   const late = (jobs.items ?? []).filter((job) => job.status === "pending" && now - Date.parse(job.createdAt) > LONG_MS);
-  const by = Map.groupBy(late, (job) => job.agent ?? "no agent");
-  if (by.size === 0) return null;
+  return Map.groupBy(late, (job) => job.agent ?? "no agent");
+}
+
+function SilentAgents({ silent }: { silent: Map<string, Job[]> }): ReactNode {
+  if (silent.size === 0) return null;
   return (
-    <Section title="Agents that do not answer" id="agents">
+    <Section title={<Counted title="Agents that do not answer" count={silent.size} tone="bad" />} id="agents">
       <ul className="plain">
-        {[...by].map(([agent, of]) => (
+        {[...silent].map(([agent, of]) => (
           <li key={agent} className="row">
             <span className="mark bad">✕ {agent}</span>
             <span className="grow">
@@ -83,6 +178,15 @@ function SilentAgents(): ReactNode {
         ))}
       </ul>
     </Section>
+  );
+}
+
+/** A heading with how many there are. */
+function Counted({ title, count, tone }: { title: string; count: number; tone: Phase["tone"] }): ReactNode {
+  return (
+    <>
+      {title} {count > 0 && <span className={`count ${tone}`}>{count.toLocaleString()}</span>}
+    </>
   );
 }
 
@@ -146,25 +250,33 @@ function Rollouts({ lines }: { lines: Line[] }): ReactNode {
 }
 
 function Progress({ environment }: { environment: EnvironmentStatus }): ReactNode {
-  const bar = parts(environment.counts);
+  const bar = parts(environment.counts).filter((part) => part.count > 0);
   return (
     <>
       <Bar parts={bar} />
       <small className="soft">
-        {bar
-          .filter((part) => part.count > 0)
-          .map((part) => `${part.count} ${part.word}`)
-          .join(" · ")}
+        {bar.map((part, index) => (
+          <span key={part.word}>
+            {index > 0 && " · "}
+            {part.tone === "bad" ? (
+              <b className="sign bad">
+                ✕ {part.count} {part.word}
+              </b>
+            ) : (
+              `${part.count} ${part.word}`
+            )}
+          </span>
+        ))}
       </small>
     </>
   );
 }
 
 function Freezes({ freezes }: { freezes: Freeze[] }): ReactNode {
-  return freezes.map((one) => (
-    <div key={one.id} className="notice" role="status">
+  return freezes.map((one, index) => (
+    <div key={one.id} id={index === 0 ? "freezes" : undefined} className="notice" role="status">
       <span>
-        ‖ <b>{one.name}</b>: {one.reason} <span className="soft">set by {one.user}, </span>
+        <span className="mark quiet">‖ frozen</span> <b>{one.name}</b>: {one.reason} <span className="soft">set by {one.user}, </span>
         <Time at={one.createdAt} />
         {one.expiresAt && (
           <>
@@ -177,17 +289,35 @@ function Freezes({ freezes }: { freezes: Freeze[] }): ReactNode {
   ));
 }
 
-/** Cycles that failed, votes that are asked for, and whatever else only a person ends. */
-function Needed({ lines, groups }: { lines: Line[]; groups: Group[] }): ReactNode {
-  const asked = new Set(lines.filter((line) => mayNeedSomebody(line.environment.counts)).map((line) => line.deployment));
+/** Cycles that failed, what is stuck, votes that are asked for: the worst first. */
+function Needed({ needs }: { needs: Needs }): ReactNode {
+  const { cycles, stuck: held, votes } = needs;
+  const isBad = cycles.length > 0 || held.some(({ reason }) => reason.state !== "waiting");
   return (
-    <Section title="Needs a person" id="needed">
-      <ul className="plain">
-        {groups.map((group) => (
+    <Section title={<Counted title="Needs a person" count={cycles.length + held.length + votes.length} tone={isBad ? "bad" : "wait"} />} id="needed">
+      <ul className="plain needs">
+        {cycles.map((group) => (
           <FailedCycle key={group.id} group={group} />
         ))}
-        {[...asked].map((deployment) => (
-          <NeededBy key={deployment} deployment={deployment} groups={groups} />
+        {needs.heldBack > 0 && (
+          <li className="row soft">
+            <span className="mark quiet">○ held back</span> {plural(needs.heldBack, "target")} {needs.heldBack === 1 ? "waits" : "wait"} until {cycles.length === 1 ? "this cycle goes" : "these cycles go"} on.
+          </li>
+        )}
+        {held
+          .toSorted((a, b) => Number(a.reason.state === "waiting") - Number(b.reason.state === "waiting"))
+          .map(({ deployment, reason }) => (
+            <Stuck key={`${deployment} ${reason.environment} ${reason.state} ${reason.message}`} deployment={deployment} reason={reason} />
+          ))}
+        {votes.map((one) => (
+          <li key={`${one.deployment} ${one.environment} ${one.version} ${one.policy} ${one.rule}`} className="row">
+            <span className="mark wait">○ approval</span>
+            <span className="grow">
+              <Link href={to("rollouts", one.deployment, one.version)}>{one.deployment}</Link>: <Sentence text={one.message} />
+            </span>
+            <ActButton act={vote("approved", one.deployment, one.version, one.environment)} />
+            <ActButton act={vote("rejected", one.deployment, one.version, one.environment)} />
+          </li>
         ))}
       </ul>
       <p className="soft if-alone">Nobody is waited for.</p>
@@ -199,7 +329,7 @@ function FailedCycle({ group }: { group: Group }): ReactNode {
   const failed = group.members.find((member) => member.state === "failed") ?? group.members[0];
   const where = `${group.environment}/${group.resource}`;
   return (
-    <li className="row">
+    <li className="row bad">
       <span className="mark bad">✕ cycle failed</span>
       <span className="grow">
         {group.policy} on {failed === undefined ? where : <Link href={to("targets", failed.deployment, group.environment, group.resource)}>{where}</Link>}:{" "}
@@ -211,34 +341,11 @@ function FailedCycle({ group }: { group: Group }): ReactNode {
   );
 }
 
-function NeededBy({ deployment, groups }: { deployment: string; groups: Group[] }): ReactNode {
-  const { tables } = useStore();
-  const explanation = useLive(`needed ${deployment}`, () => get<DeploymentExplanation>(`deployments/${place(deployment)}/explain`), changesNeed);
-  const { approvals = [], reasons = [] } = explanation.data ?? {};
-  return (
-    <>
-      {stuck(deployment, reasons, groups, tables.targets).map((reason) => (
-        <Stuck key={`${reason.environment} ${reason.state} ${reason.message}`} deployment={deployment} reason={reason} />
-      ))}
-      {approvals.map((one) => (
-        <li key={`${one.environment} ${one.version} ${one.policy} ${one.rule}`} className="row">
-          <span className="mark wait">○ approval</span>
-          <span className="grow">
-            <Link href={to("rollouts", deployment, one.version)}>{deployment}</Link>: <Sentence text={one.message} />
-          </span>
-          <ActButton act={vote("approved", deployment, one.version, one.environment)} />
-          <ActButton act={vote("rejected", deployment, one.version, one.environment)} />
-        </li>
-      ))}
-    </>
-  );
-}
-
 function Stuck({ deployment, reason }: { deployment: string; reason: ReasonGroup }): ReactNode {
   const shown = reason.targets.slice(0, MOST_NAMED).map(partsOf);
   const one = reason.count === 1 ? shown[0] : undefined;
   return (
-    <li className="row">
+    <li className={`row ${PHASES[reason.state].tone}`}>
       <PhaseMark state={reason.state} />
       <span className="grow">
         {deployment} on{" "}

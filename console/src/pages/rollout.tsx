@@ -82,15 +82,21 @@ function Found({ deployment, version }: { deployment: string; version: Version }
       </div>
       <Header version={version} votes={votes.items ?? []} />
       <TimeBar time={time} />
-      {tables === undefined ? <Loading what="its targets" /> : <Environments deployment={deployment} tables={tables} mode={time.mode} expected={status?.environments ?? []} />}
-      {bracket && tables && (
-        <Section title={`Cycle of each resource: ${bracket.policy}`} id="bracket">
-          <BracketGraph bracket={bracket} tables={tables} current={deployment} />
-        </Section>
-      )}
-      {isNow ? <Waiting deployment={deployment} reasons={why.data?.reasons ?? []} /> : tables && <Reasons tables={tables} deployment={deployment} />}
-      <Limits time={time} policies={new Set([...(why.data?.reasons.map((reason) => reason.policy) ?? []), bracket?.policy ?? null])} />
-      <Waves planned={planned} />
+      <div className="aside">
+        <div className="stack">
+          {tables === undefined ? <Loading what="its targets" /> : <Environments deployment={deployment} tables={tables} mode={time.mode} expected={status?.environments ?? []} />}
+          {bracket && tables && (
+            <Section title={`Cycle of each resource: ${bracket.policy}`} id="bracket">
+              <BracketGraph bracket={bracket} tables={tables} current={deployment} />
+            </Section>
+          )}
+          {isNow ? <Waiting deployment={deployment} reasons={why.data?.reasons ?? []} /> : tables && <Reasons tables={tables} deployment={deployment} />}
+        </div>
+        <div className="stack">
+          <Limits time={time} policies={new Set([...(why.data?.reasons.map((reason) => reason.policy) ?? []), bracket?.policy ?? null])} />
+          <Waves planned={planned} />
+        </div>
+      </div>
       <Section title="Jobs over time" id="gantt">
         <Gantt jobs={jobs.items ?? []} planned={planned} at={time.at === null ? null : Date.parse(time.at)} />
       </Section>

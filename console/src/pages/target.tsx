@@ -47,23 +47,29 @@ export function Target({ deployment, environment, resource }: Where): ReactNode 
         </span>
       </div>
       <Answer found={found} detail={detail.data} deployment={deployment} />
-      <Gates rules={found.rules} actions={found.actions} target={target} />
-      {found.slots.length > 0 && <Slots found={found} />}
-      {found.actions.length > 0 && (
-        <Section title="What you can do" id="can">
-          <ul className="plain">
-            {found.actions.map((action) => (
-              <li key={action.command}>
-                <Sentence text={action.effect} /> <span className="soft">({action.roles.join(", ")})</span>
-                <Command text={action.command} />
-              </li>
-            ))}
-          </ul>
-        </Section>
-      )}
-      {detail.data?.group && <InCycle id={detail.data.group} />}
-      <History jobs={jobs.data?.items} error={jobs.error} />
-      <Variables name={name} />
+      <div className="aside">
+        <div className="stack">
+          <Gates rules={found.rules} actions={found.actions} target={target} />
+          {found.slots.length > 0 && <Slots found={found} />}
+          {found.actions.length > 0 && (
+            <Section title="What you can do" id="can">
+              <ul className="plain">
+                {found.actions.map((action) => (
+                  <li key={action.command}>
+                    <Sentence text={action.effect} /> <span className="soft">({action.roles.join(", ")})</span>
+                    <Command text={action.command} />
+                  </li>
+                ))}
+              </ul>
+            </Section>
+          )}
+          {detail.data?.group && <InCycle id={detail.data.group} />}
+        </div>
+        <div className="stack">
+          <History jobs={jobs.data?.items} error={jobs.error} />
+          <Variables name={name} />
+        </div>
+      </div>
     </>
   );
 }

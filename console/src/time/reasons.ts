@@ -60,5 +60,5 @@ function limits(tables: Tables): string {
 function cycle(target: SeenTarget, tables: Tables): string {
   const { environment, resource } = partsOf(target.name);
   const found = [...tables.groups.values()].find((one) => one.environment === environment && one.resource === resource);
-  return found === undefined ? "" : `${found.policy} was ${spaced(found.status)}.`;
+  return found === undefined ? "" : `Its cycle (${found.policy}): ${spaced(found.status)}.`;
 }

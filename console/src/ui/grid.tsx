@@ -8,6 +8,7 @@ import { coloursIn, penOf, whenLooksChange } from "./colours";
 const ROW = 22;
 const HEAD = 26;
 const COLUMN = 110;
+const WIDEST_COLUMN = 240;
 
 /** A line of the grid: a resource in an environment, or the heading of a group of them. */
 export interface Line {
@@ -108,7 +109,7 @@ export function Grid({ table, targets, version, selected, onSelect, onOpen }: Pr
     const bounds = box.getBoundingClientRect();
     const x = event.clientX - bounds.left + box.scrollLeft - names;
     const y = event.clientY - bounds.top + box.scrollTop - HEAD;
-    const found = { row: Math.floor(y / ROW), column: Math.floor(x / COLUMN) };
+    const found = { row: Math.floor(y / ROW), column: Math.floor(x / columnWidth(box, names, table)) };
     const isInside = event.clientX - bounds.left >= names && event.clientY - bounds.top >= HEAD;
     return isInside && at(found) ? found : null;
   };
@@ -196,6 +197,11 @@ function widest(table: Table): number {
   return Math.min(most, letters * LETTER + 16);
 }
 
+/** Where there is room the columns use it, so that names can be read whole. */
+function columnWidth(frame: HTMLElement, names: number, table: Table): number {
+  return Math.max(COLUMN, Math.min(WIDEST_COLUMN, Math.floor((frame.clientWidth - names) / Math.max(1, table.columns.length))));
+}
+
 interface Picture {
   table: Table;
   targets: Map<string, SeenTarget>;
@@ -215,6 +221,8 @@ function paint(canvas: HTMLCanvasElement, frame: HTMLElement, { table, targets, 
   pen.font = "12px system-ui, sans-serif";
   pen.textBaseline = "middle";
   const left = names - frame.scrollLeft;
+  const wide = columnWidth(frame, names, table);
+  const room = Math.floor((wide - 8) / LETTER) + 1;
   const first = Math.floor(frame.scrollTop / ROW);
   const last = Math.min(table.lines.length, first + Math.ceil(height / ROW) + 1);
   for (let row = first; row < last; row++) {
@@ -228,18 +236,18 @@ function paint(canvas: HTMLCanvasElement, frame: HTMLElement, { table, targets, 
       continue;
     }
     for (let column = 0; column < table.columns.length; column++) {
-      const x = left + column * COLUMN;
-      if (x + COLUMN < names || x > width) continue;
+      const x = left + column * wide;
+      if (x + wide < names || x > width) continue;
       const name = `${table.columns[column]}/${line.place}`;
       const target = targets.get(name);
       if (target === undefined) continue;
       const phase = PHASES[target.state];
       pen.fillStyle = colour(phase.tone === "wait" ? "wait-bar" : phase.tone);
-      pen.fillRect(x + 1, y + 1, COLUMN - 2, ROW - 2);
+      pen.fillRect(x + 1, y + 1, wide - 2, ROW - 2);
       pen.fillStyle = colour(phase.tone === "wait" ? "on-wait" : "on-phase");
-      pen.fillText(clip(`${phase.sign} ${target.job?.version ?? target.current ?? phase.word}`, 15), x + 7, y + ROW / 2);
-      if (selected.has(name)) outline(pen, colour("ink"), 3, x, y);
-      if (chosen?.row === row && chosen.column === column) outline(pen, colour("ink"), 1.5, x, y);
+      pen.fillText(clip(`${phase.sign} ${target.job?.version ?? target.current ?? phase.word}`, room), x + 7, y + ROW / 2);
+      if (selected.has(name)) outline(pen, colour("ink"), 3, x, y, wide);
+      if (chosen?.row === row && chosen.column === column) outline(pen, colour("ink"), 1.5, x, y, wide);
     }
     pen.fillStyle = colour("card");
     pen.fillRect(0, y, names, ROW);
@@ -250,15 +258,15 @@ function paint(canvas: HTMLCanvasElement, frame: HTMLElement, { table, targets, 
   pen.fillRect(0, 0, width, HEAD);
   pen.fillStyle = colour("soft");
   for (let column = 0; column < table.columns.length; column++) {
-    const x = left + column * COLUMN;
-    if (x >= names - COLUMN && x < width) pen.fillText(clip(table.columns[column] ?? "", 15), Math.max(x, names) + 4, HEAD / 2);
+    const x = left + column * wide;
+    if (x >= names - wide && x < width) pen.fillText(clip(table.columns[column] ?? "", room), Math.max(x, names) + 4, HEAD / 2);
   }
 }
 
-function outline(pen: CanvasRenderingContext2D, colour: string, width: number, x: number, y: number): void {
+function outline(pen: CanvasRenderingContext2D, colour: string, width: number, x: number, y: number, wide: number): void {
   pen.strokeStyle = colour;
   pen.lineWidth = width;
-  pen.strokeRect(x + 1 + width / 2, y + 1 + width / 2, COLUMN - 2 - width, ROW - 2 - width);
+  pen.strokeRect(x + 1 + width / 2, y + 1 + width / 2, wide - 2 - width, ROW - 2 - width);
 }
 
 function clip(text: string, most: number): string {

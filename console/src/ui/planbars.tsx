@@ -32,7 +32,7 @@ export function PlanBars({ rows, scale }: { rows: PlanRow[]; scale?: number }): 
         <span />
         <span className="planscale">
           <span>now</span>
-          <span>in {length(Math.round(whole / 1000))}</span>
+          {whole >= 1000 && <span>in {length(Math.round(whole / 1000))}</span>}
         </span>
         <span className="figures">jobs</span>
       </div>
