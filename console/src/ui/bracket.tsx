@@ -52,5 +52,5 @@ export function BracketGraph({ bracket, tables, current }: { bracket: Bracket; t
       ),
     };
   });
-  return <Flow boxes={boxes} edges={edgesOf(bracket.members)} width={290} height={66} />;
+  return <Flow boxes={boxes} edges={edgesOf(bracket.members)} width={232} height={82} />;
 }
