@@ -63,11 +63,11 @@ def entry(
 
 def with_reason(after: bytes | None, reason: str | None) -> bytes | None:
     """The reason of an order stands in what it came to; so does that of a change which has no field for it, beside the
-    fields of the object. Of a deletion it is all there is."""
+    fields of the object; one that has a reason of its own, such as a freeze, keeps that. Of a deletion it is all there is."""
     if reason is None:
         return after
     fields = {} if after is None else msgspec.json.decode(after)
-    return msgspec.json.encode({**fields, REASON: reason})
+    return msgspec.json.encode({REASON: reason, **fields})
 
 
 def of_notice(notice: Notice, caller: Caller, now: Instant) -> AuditEntry | None:
