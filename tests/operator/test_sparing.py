@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import msgspec
+import pytest
+
 from headgate.graph.reconcile import labels, revisions
 from headgate.kernel import instants
 from headgate.kernel.objects import Action, DeleteObject, Key, Object, UpdateStatus
@@ -36,6 +39,42 @@ def test_a_status_that_is_under_way_waits_a_second_and_no_longer() -> None:
     assert statuses.rests(SHOP, actions, NOW) == NOW + resting.REST
     assert statuses.rests(SHOP, actions, NOW + resting.REST - 1) == NOW + resting.REST
     assert statuses.rests(SHOP, actions, NOW + resting.REST) is None
+
+
+def rolled(state: str, landed: int) -> UpdateStatus:
+    found = [condition("Ready", "False", "NotReady")]
+    own = {"revision": 2, "landedRevision": landed}
+    return UpdateStatus(SHOP, "uid", {"state": state, "conditions": found, "headgate": own})
+
+
+@pytest.mark.parametrize(
+    ("action", "is_longer"),
+    [
+        (rolled("IN_PROGRESS", 1), True),
+        (rolled("ERROR", 1), False),
+        (rolled("IN_PROGRESS", 2), False),
+        (status_action("Unknown"), False),
+    ],
+    ids=["under way", "failed", "was well before", "of a definition"],
+)
+def test_where_many_are_rolled_at_once_what_is_under_way_waits_longer_and_nothing_else(
+    action: UpdateStatus, *, is_longer: bool
+) -> None:
+    statuses = RestingStatuses()
+    for index in range(100):
+        key = Key("kro.run", "Shop", "default", f"shop-{index}")
+        assert statuses.rests(key, [msgspec.structs.replace(action, key=key)], NOW) is not None
+    until = NOW + resting.REST + 100 * resting.SHARE * is_longer
+    assert statuses.rests(SHOP, [action], NOW) == until
+    assert statuses.rests(SHOP, [action], until) is None
+
+
+def test_nothing_waits_longer_than_a_minute() -> None:
+    statuses = RestingStatuses()
+    for index in range(10_000):
+        key = Key("kro.run", "Shop", "default", f"shop-{index}")
+        assert statuses.rests(key, [msgspec.structs.replace(rolled("IN_PROGRESS", 1), key=key)], NOW)
+    assert statuses.rests(SHOP, [rolled("IN_PROGRESS", 1)], NOW) == NOW + resting.LONGEST_REST
 
 
 def test_a_status_that_says_all_is_well_waits_for_nothing() -> None:
