@@ -172,13 +172,19 @@ class ControlPlane:
             elif namespace is None or (event.get("objectRef") or {}).get("namespace") == namespace:
                 yield event
 
-    def audit_lines(self) -> Iterator[bytes]:
-        """As they are, without one that is still being written. A log that has grown large goes on in another file; the
-        older ones sort first."""
-        file = self.audit_file
-        for each in sorted(file.parent.glob(f"{file.stem}*{file.suffix}")):
+    def audit_lines(self, place: int = 0) -> Iterator[bytes]:
+        """As they are, without one that is still being written; those after so many bytes of all files together."""
+        for each in self.audit_files():
             with each.open("rb") as lines:
+                size = lines.seek(0, os.SEEK_END)
+                lines.seek(min(place, size))
+                place = max(place - size, 0)
                 yield from (line for line in lines if line.endswith(b"\n"))
+
+    def audit_files(self) -> list[Path]:
+        """A log that has grown large goes on in another file; the older ones sort first."""
+        file = self.audit_file
+        return sorted(file.parent.glob(f"{file.stem}*{file.suffix}"))
 
     def _end_of_log(self) -> str:
         log = self.folder / "log"

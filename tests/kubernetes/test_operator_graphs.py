@@ -332,6 +332,80 @@ def test_an_object_of_nobody_is_taken_over_and_that_is_said(plane: ControlPlane,
     play(story(), 120)
 
 
+def test_labels_that_others_put_onto_what_is_theirs_say_nothing(plane: ControlPlane, place: str) -> None:
+    """A copy with all labels of an instance's object, its label on something else, and another's on its own."""
+
+    async def story() -> None:
+        async with plane.client(user_agent="people") as client:
+            await operating.install(client)
+            async with operator_of(plane, place):
+                await define(client, shop_definition())
+                await apply(client, shop("north", place))
+                await settled(client, "north", place)
+                ours = await client.get(CONFIG_MAPS, "north-config", place)
+                marks = ours["metadata"]["labels"]
+                copy, plain = config_map("copy", place, a="b"), config_map("plain", place, a="b")
+                copy["metadata"] |= {
+                    "labels": marks,
+                    "annotations": ours["metadata"]["annotations"],
+                    "finalizers": ["people.example/stay"],
+                }
+                plain["metadata"]["labels"] = {labels.INSTANCE_ID: marks[labels.INSTANCE_ID]}
+                theirs = [await client.create(CONFIG_MAPS, each) for each in (copy, plain)]
+                theft = {labels.INSTANCE_ID: "another", labels.INSTANCE_NAME: "another"}
+                await client.patch(CONFIG_MAPS, "north-config", place, {"metadata": {"labels": theft}})
+                await until(lambda: _is_labelled(client, place, marks))
+                await settled(client, "north", place)
+                await client.delete(SHOPS, "north", place)
+                await until(lambda: is_gone(client, SHOPS, "north", place))
+                assert await is_gone(client, CONFIG_MAPS, "north-config", place)
+                for each in theirs:
+                    name = each["metadata"]["name"]
+                    assert await client.get(CONFIG_MAPS, name, place) == each
+                await client.patch(CONFIG_MAPS, "copy", place, {"metadata": {"finalizers": None}})
+        touched = {
+            event["objectRef"].get("name")
+            for event in plane.audit(place)
+            if event["objectRef"]["resource"] == "configmaps" and not event["userAgent"].startswith("people")
+        }
+        assert "north-config" in touched
+        assert not touched & {"copy", "plain"}
+
+    play(story(), 120)
+
+
+def test_an_instance_that_is_deleted_in_the_foreground_takes_its_objects_along(
+    plane: ControlPlane, place: str
+) -> None:
+    """Kubernetes then deletes its revisions while it is still there, and they say what it has."""
+
+    async def story() -> None:
+        async with plane.client() as client:
+            await operating.install(client)
+            async with operator_of(plane, place):
+                await define(client, shop_definition())
+                await apply(client, shop("north", place))
+                await settled(client, "north", place)
+                done = plane.kubectl(
+                    *("delete", "shop", "north", "-n", place, "--cascade=foreground", "--wait=false")
+                )
+                assert done.returncode == 0, done.stderr
+                await until(lambda: is_gone(client, SHOPS, "north", place))
+                for resource, name in (
+                    (CONFIG_MAPS, "north-config"),
+                    (DEPLOYMENTS, "north"),
+                    (SERVICES, "north"),
+                ):
+                    assert await is_gone(client, resource, name, place)
+
+    play(story(), 120)
+
+
+async def _is_labelled(client: Client, place: str, marks: dict[str, str]) -> bool:
+    found = await client.get(CONFIG_MAPS, "north-config", place)
+    return bool(found["metadata"]["labels"] == marks)
+
+
 async def _is_said(client: Client, place: str, words: str) -> bool:
     events = (await client.list(EVENTS, place)).items
     return any(words in event["message"] and event["involvedObject"]["kind"] == "Shop" for event in events)

@@ -9,9 +9,18 @@ import msgspec
 
 from headgate.graph.compile import compiler as compiling
 from headgate.graph.compile import definition
-from headgate.graph.reconcile import definition_removal, labels, propagate, revisions, rollouts
+from headgate.graph.reconcile import (
+    cluster_view,
+    definition_removal,
+    labels,
+    propagate,
+    revisions,
+    rollouts,
+    served_kinds,
+)
 from headgate.graph.reconcile.cluster_view import ClusterView
 from headgate.graph.reconcile.planner_cache import PlannerCache
+from headgate.graph.reconcile.possessions import ObjectsInTheWay, Possessions
 from headgate.graph.reconcile.propagate import DefinitionPlan, InstancePlan
 from headgate.graph.reconcile.resolving import AcceptedGraph
 from headgate.kernel.instants import Instant
@@ -60,7 +69,8 @@ class GraphController:
         """By group and kind of the instances."""
         self._accepted: dict[str, AcceptedGraph] = {}
         self._external_kinds: dict[str, frozenset[tuple[str, str]]] = {}
-        self._with_conflicts: set[Key] = set()
+        self._in_the_way = ObjectsInTheWay()
+        self._possessions = Possessions(cache)
         self.enqueue_everything()
 
     def watches(self, item: Object) -> bool:
@@ -74,13 +84,14 @@ class GraphController:
         return 0 if is_definition(request) else 1
 
     def enqueue_everything(self) -> None:
+        kinds = served_kinds.by_definition(self._cache)
         for item in self._cache:
             if is_definition(item.key) and item.api_version == definition.API_VERSION:
                 self._enqueue(item.key)
                 self._enqueue_instances_of(item.name)
-            elif labels.FINALIZER in item.finalizers:
+            elif labels.FINALIZER in item.finalizers and (item.key.group, item.kind) in kinds:
                 # An instance; it may have to go after its definition has gone.
-                self._definition_of[item.key.group, item.kind] = item.labels.get(labels.DEFINITION_NAME, "")
+                self._definition_of[item.key.group, item.kind] = kinds[item.key.group, item.kind]
                 self._enqueue(item.key)
 
     def _enqueue_instances_of(self, name: str) -> None:
@@ -100,6 +111,12 @@ class GraphController:
     ) -> Iterable[Key]:
         """The planner's own status of an instance concerns its definition alone."""
         key = item.key
+        if cluster_view.is_revision(item):
+            self._possessions.observe(item, is_gone=is_gone)
+            if before is None and not is_gone:
+                # Its objects may have been heard of before it.
+                yield from self._owner_of(item)
+            return
         if key.kind == revisions.KIND or key.kind == revisions.GRAPH_KIND:
             return
         if is_definition(key):
@@ -121,9 +138,8 @@ class GraphController:
                 yield from self._instances_of(name)
         if key.kind == "CustomResourceDefinition" and labels.DEFINITION_NAME in item.labels:
             yield request_for(item.labels[labels.DEFINITION_NAME])
-        if is_gone or labels.INSTANCE_ID not in item.labels:
-            # The object that stood in somebody's way may have gone.
-            yield from self._with_conflicts
+        # What stood in somebody's way may have gone, or be nobody's now.
+        yield from self._in_the_way.of(key)
 
     def _concerns_definition(self, name: str, item: Object, before: Object | None) -> bool:
         """Gates of its own may read anything of an instance; without them, most of what happens to one is its own."""
@@ -132,26 +148,37 @@ class GraphController:
             return True
         return rollouts.standing_of(item) != rollouts.standing_of(before)
 
+    def _owner_of(self, revision: Object) -> Iterator[Key]:
+        found = revision.labels
+        for group, kind in self._kinds_of(found.get(labels.DEFINITION_NAME, "")):
+            for namespace in (revision.namespace, ""):
+                instance = self._cache.get(Key(group, kind, namespace, found.get(labels.INSTANCE_NAME, "")))
+                if instance is not None and instance.uid == found.get(labels.INSTANCE_ID):
+                    yield instance.key
+
+    def is_part(self, item: Object) -> bool:
+        """Whether it is an instance's. Its labels alone say little: anybody may put them onto what is his."""
+        return self._possessions.is_part(item) or any(self._instance_with(item))
+
     def _instance_with(self, item: Object) -> Iterator[Key]:
         """The instance that the labels of one of its objects name."""
         found = item.labels
-        if labels.INSTANCE_NAME not in found:
+        if labels.INSTANCE_NAME not in found or not self._possessions.may_be_part(item):
             return
         for group, kind in self._kinds_of(found.get(labels.DEFINITION_NAME, "")):
-            yield Key(group, kind, found.get(labels.INSTANCE_NAMESPACE, ""), found[labels.INSTANCE_NAME])
+            place = found.get(labels.INSTANCE_NAMESPACE, "")
+            instance = self._cache.get(Key(group, kind, place, found[labels.INSTANCE_NAME]))
+            if instance is not None and instance.uid == found.get(labels.INSTANCE_ID):
+                yield instance.key
 
     def reconcile(self, request: Key, now: Instant) -> GraphPlan | None:
         plan = self.plan_of(request, now, self.planner_cache)
         if is_definition(request):
             self._serve(request.name, plan.rollout.accepted if isinstance(plan, DefinitionPlan) else None)
-        elif (
-            isinstance(plan, InstancePlan)
-            and plan.instance_pass is not None
-            and any(unit.problem for unit in plan.instance_pass.units)
-        ):
-            self._with_conflicts.add(request)
         else:
-            self._with_conflicts.discard(request)
+            found = plan.instance_pass if isinstance(plan, InstancePlan) else None
+            units = found.units if found is not None else ()
+            self._in_the_way.keep(request, frozenset(unit.key for unit in units if unit.problem))
         return plan
 
     def plan_of(self, request: Key, now: Instant, planner_cache: PlannerCache) -> GraphPlan | None:

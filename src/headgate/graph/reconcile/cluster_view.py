@@ -22,6 +22,11 @@ def is_revision(item: Object) -> bool:
     return item.kind == revisions.KIND and item.api_version == revisions.API_VERSION
 
 
+def revisions_among(parts: Iterable[Object], instance: Object) -> list[Object]:
+    """Its own: what they granted is what the instance has, and nobody else can say so."""
+    return [item for item in parts if is_revision(item) and revisions.is_of(item, instance)]
+
+
 def selected(
     scene: ClusterView, group: str, kind: str, namespace: str, selector: Mapping[str, object]
 ) -> list[Object]:

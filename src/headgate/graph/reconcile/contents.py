@@ -18,6 +18,11 @@ from headgate.kernel.objects import Key, Object
 
 Content = dict[str, Any]
 
+KEPT_BY_CLUSTER: Mapping[tuple[str, str], frozenset[str]] = {
+    ("apps", "Deployment"): frozenset({"deployment.kubernetes.io/revision"})
+}
+"""Annotations that the cluster's own controller of a kind writes, whatever anybody else does, by group and kind: what a
+template says of them is written with the rest, and that they then say something else is no drift."""
 _PLACES = ("apiVersion", "kind", "metadata", "spec", "status")
 _shown = functools.lru_cache(4096)(instants.show)
 """Many objects share few moments."""
@@ -84,9 +89,15 @@ def is_in_force(item: Object, content: Content, marks: Mapping[str, str]) -> boo
         _holds(item.spec, content.get("spec", {}))
         and all(_holds(item.other.get(key), value) for key, value in content.items() if key not in _PLACES)
         and _holds(item.labels, metadata.get("labels") or {})
-        and _holds(item.annotations, metadata.get("annotations") or {})
+        and _holds(item.annotations, own_annotations(item, metadata.get("annotations") or {}))
         and all(item.labels.get(label) == value for label, value in marks.items())
     )
+
+
+def own_annotations(item: Object, annotations: Mapping[str, Any]) -> dict[str, Any]:
+    """Of annotations of the object, those that are nobody's but their writer's."""
+    kept = KEPT_BY_CLUSTER.get((item.key.group, item.kind), frozenset())
+    return {name: value for name, value in annotations.items() if name not in kept}
 
 
 def _holds(found: object, wanted: object) -> bool:

@@ -9,11 +9,14 @@ from typing import Any
 
 import msgspec
 
-from headgate.graph.reconcile import cluster_view, conditions, labels
+from headgate.graph.reconcile import cluster_view, conditions, contents, labels, revisions
 from headgate.kernel.conditions import Condition, documents
 from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, DeleteObject, Object, Update, UpdateStatus
+
+_FOREGROUND = "foregroundDeletion"
+"""By which Kubernetes deletes all that an object owns before the object itself, its revisions among them."""
 
 
 class Leaving(msgspec.Struct, frozen=True):
@@ -23,7 +26,7 @@ class Leaving(msgspec.Struct, frozen=True):
 
 
 def reconcile(instance: Object, view: cluster_view.ClusterView, now: Instant) -> Leaving:
-    left = [item for item in view.parts_of(instance.uid) if not cluster_view.is_revision(item)]
+    left = _left(instance, list(view.parts_of(instance.uid)))
     if not left:
         if labels.FINALIZER not in instance.finalizers:
             return Leaving((), ())
@@ -39,6 +42,34 @@ def reconcile(instance: Object, view: cluster_view.ClusterView, now: Instant) ->
     if status != instance.status:
         actions.append(UpdateStatus(instance.key, instance.uid, status))
     return Leaving(tuple(actions), tuple(left))
+
+
+def _left(instance: Object, parts: list[Object]) -> list[Object]:
+    """What the instance was granted and is there. Others may have put its id onto what is theirs, or onto a copy of what
+    is its own. Where its revisions go before it, as they do when it is deleted in the foreground, nothing but all the
+    marks of an object tells."""
+    found = [item for item in parts if not cluster_view.is_revision(item)]
+    own = cluster_view.revisions_among(parts, instance)
+    if not own or _FOREGROUND in instance.finalizers:
+        return [item for item in found if _is_marked(item, instance)]
+    return [item for item in found if any(_grants(each, item) for each in own)]
+
+
+def _grants(revision: Object, item: Object) -> bool:
+    return revisions.grants(revision, contents.key_text(item.key))
+
+
+def _is_marked(item: Object, instance: Object) -> bool:
+    marks = {
+        labels.INSTANCE_NAME: instance.name,
+        labels.INSTANCE_NAMESPACE: instance.namespace,
+        labels.INSTANCE_KIND: instance.kind,
+    }
+    return (
+        marks.items() <= item.labels.items()
+        and labels.NODE_ID in item.labels
+        and labels.CONTENT in item.annotations
+    )
 
 
 def _turn(item: Object) -> int:

@@ -88,7 +88,7 @@ class _Pass:
         self._is_paused = accepted.is_paused or labels.is_paused(instance.annotations)
         parts = list(view.parts_of(instance.uid))
         self._children = {item.key: item for item in parts if not cluster_view.is_revision(item)}
-        self._ledger = RevisionLedger(item for item in parts if cluster_view.is_revision(item))
+        self._ledger = RevisionLedger(cluster_view.revisions_among(parts, instance))
         self._writer = Writer(instance, accepted.name, planner_cache)
         self._roster = roster.Roster(
             instance, view, self._children, self._ledger, self._writer, planner_cache

@@ -151,6 +151,20 @@ def key_for(instance: Object, number: int) -> Key:
     return Key("kro.run", KIND, instance.namespace or HOME_OF_CLUSTER_SCOPED, name)
 
 
+def is_of(item: Object, instance: Object) -> bool:
+    """Whether it is where the instance's own revisions are: anybody may put the instance's id onto what is his."""
+    number = item.spec.get("number")
+    return isinstance(number, int) and item.key == key_for(instance, number)
+
+
+def grants(item: Object, text: str) -> bool:
+    """Whether the object that the text names was granted at this revision."""
+    nodes = item.status.get("nodes")
+    return isinstance(nodes, Mapping) and any(
+        isinstance(node, Mapping) and text in (node.get("granted") or ()) for node in nodes.values()
+    )
+
+
 def to_object(revision: InstanceRevision, instance: Object, definition: str) -> Object:
     key = key_for(instance, revision.number)
     return Object(

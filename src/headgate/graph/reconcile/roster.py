@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from headgate.graph.compile.compiled import CompiledNode
-from headgate.graph.reconcile import cluster_view, contents, desired, labels, nodes
+from headgate.graph.reconcile import cluster_view, contents, desired, labels, nodes, revisions
 from headgate.graph.reconcile.items import GraphItem, GraphItems
 from headgate.graph.reconcile.nodes import NodeState, NodeUnit
 from headgate.graph.reconcile.planner_cache import PlannerCache
@@ -88,10 +88,10 @@ class Roster:
         own: tuple[int, GrantedChange] | None,
         ancestry: _Ancestry | None,
     ) -> NodeUnit:
-        found = self._children.get(wanted.key)
-        problem = ""
-        if found is None:
-            found, problem = self._foreign(wanted.key)
+        found, problem = self._children.get(wanted.key), ""
+        is_granted = own is not None or self._ledger.holder(wanted.text) is not None
+        if found is None or not is_granted:
+            found, problem = self._foreign(wanted, is_granted=is_granted)
         taker = self._takers.setdefault(wanted.key, node.id)
         if taker != node.id:
             problem = problem or f"{wanted.key.kind} {wanted.key.name} is also made by {taker}"
@@ -153,19 +153,28 @@ class Roster:
         ready_when, planner_cache = gates.ready_when, self._planner_cache.ready
         return lambda item: nodes.readiness(item.object, ready_when, item_names, planner_cache, item)
 
-    def _foreign(self, key: Key) -> tuple[Object | None, str]:
-        """An object that is nobody's is taken over; one of another instance, or that another object owns, is not."""
+    def _foreign(self, wanted: desired.DesiredItem, *, is_granted: bool) -> tuple[Object | None, str]:
+        """An object that is nobody's is taken over; one of another instance, or that another object owns, is not. That
+        it says it is this instance's makes it nobody's: what is this instance's was granted. That it says it is another's
+        counts for nothing where this instance was granted it and the other was not."""
+        key = wanted.key
         found = self._view.get(key)
         if found is None:
             return None, ""
-        owner = found.labels.get(labels.INSTANCE_ID)
-        if owner is not None and owner != self._instance.uid:
+        owner = found.labels.get(labels.INSTANCE_ID, self._instance.uid)
+        if owner != self._instance.uid and not (is_granted and not self._is_granted_to(owner, wanted.text)):
             holder = found.labels.get(labels.INSTANCE_NAME, owner)
             return None, f"{key.kind} {key.name} belongs to the instance {holder}"
-        if owner is None and found.owners:
+        if found.owners:
             master = found.owners[0]
             return None, f"{key.kind} {key.name} belongs to {master.kind} {master.name}"
         return found, ""
+
+    def _is_granted_to(self, instance: str, text: str) -> bool:
+        return any(
+            cluster_view.is_revision(item) and revisions.grants(item, text)
+            for item in self._view.parts_of(instance)
+        )
 
     def hand_over(self, states: Iterable[NodeState]) -> list[tuple[str, NodeUnit]]:
         """What one node wants is nobody else's any more: neither to be kept as it was, nor to be removed. Says which

@@ -41,6 +41,15 @@ def key_of(graph: CompiledGraph) -> Key:
     return Key(*_CRD, "", graph.crd["metadata"]["name"])
 
 
+def by_definition(known: KnownObjects) -> dict[tuple[str, str], str]:
+    """The kinds that definitions brought, by group and kind, whether or not these are there any more."""
+    return {
+        (str(item.spec.get("group")), str((item.spec.get("names") or {}).get("kind"))): owner
+        for item in known.of_kind(*_CRD)
+        if (owner := item.labels.get(labels.DEFINITION_NAME)) is not None
+    }
+
+
 def foreign(graph: CompiledGraph, known: KnownObjects) -> Problem | None:
     """A kind that no definition brought, or one that is there beside this. What a definition left behind is taken up."""
     found = known.get(key_of(graph))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from headgate.cluster.cache import ObjectCache
 from headgate.graph import controller as graphs
 from headgate.graph.controller import GraphController, GraphPlan
-from headgate.graph.reconcile import labels, revisions
+from headgate.graph.reconcile import contents, labels, revisions, served_kinds
 from headgate.kernel.decisions import Reason
 from headgate.kernel.objects import Key, Object
 from headgate.kubernetes.client import Client
@@ -66,7 +66,7 @@ class LiveGraphController(GraphController):
             # its instance is looked at again: it waited for this.
             for key in self._instance_with(item):
                 self._enqueue(key)
-        if item.kind != CRD_KIND and before is not None and labels.INSTANCE_ID not in before.labels:
+        if item.kind != CRD_KIND and before is not None and not _was_ours(before):
             message = f"{item.kind} {item.name} was there already, was nobody's, and belongs to it now"
             for key in self._instance_with(item):
                 instance = self._cache.get(key)
@@ -92,12 +92,17 @@ class LiveGraphController(GraphController):
             yield graphs.request_for(item.labels[labels.DEFINITION_NAME])
 
 
+def _was_ours(before: Object) -> bool:
+    """Whose it says it is anybody may write; that it was written into is noted beside it."""
+    return labels.INSTANCE_ID in before.labels and labels.CONTENT in before.annotations
+
+
 def _is_same(rendition: Object, item: Object) -> bool:
     return (
         item.spec == rendition.spec
         and item.other == rendition.other
         and item.labels.items() >= rendition.labels.items()
-        and item.annotations.items() >= rendition.annotations.items()
+        and item.annotations.items() >= contents.own_annotations(item, rendition.annotations).items()
     )
 
 
@@ -222,12 +227,20 @@ class GraphPreparation:
             wanted = (*_wanted(definition, cache), graph_kinds.instance_kind(definition.spec))
             used |= {(api_version.rpartition("/")[0], kind) for api_version, kind in wanted}
         for group, kind in self._watches.kinds():
-            if (group, kind) in used or any(_is_left(item) for item in cache.of_kind(group, kind)):
+            if (group, kind) in used or self._is_any_left(group, kind, cache):
                 continue
             self._heard.clear()
             await self._watches.stop(group, kind)
             if self._loop is not None:
                 self._loop.runner.cache.replace(group, kind, ())
+
+    def _is_any_left(self, group: str, kind: str, cache: ObjectCache) -> bool:
+        """Something of an instance, or an instance that has not gone yet."""
+        is_brought = (group, kind) in served_kinds.by_definition(cache)
+        return any(
+            self.controller.is_part(item) or (is_brought and labels.FINALIZER in item.finalizers)
+            for item in cache.of_kind(group, kind)
+        )
 
     def _crd_changed(self, item: Object) -> None:
         """Called for everything that is heard of a kind's definition: whether it is served may have changed."""
@@ -268,8 +281,3 @@ def _has_kind(definition: Object, cache: ObjectCache) -> bool:
         item.labels.get(labels.DEFINITION_NAME) == definition.name
         for item in cache.of_kind(CRD_GROUP, CRD_KIND)
     )
-
-
-def _is_left(item: Object) -> bool:
-    """Something of an instance, or an instance that has not gone yet."""
-    return labels.INSTANCE_ID in item.labels or labels.FINALIZER in item.finalizers
