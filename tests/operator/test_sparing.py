@@ -11,7 +11,7 @@ import pytest
 from headgate.graph.reconcile import labels, revisions
 from headgate.kernel import instants
 from headgate.kernel.objects import Action, DeleteObject, Key, Object, UpdateStatus
-from headgate.kubernetes.errors import ForbiddenError
+from headgate.kubernetes.errors import ApiError, ForbiddenError, UnreachableError
 from headgate.kubernetes.resources import ApiResource
 from headgate.operator.running import events, resting
 from headgate.operator.running.costly_passes import CostlyPasses
@@ -47,6 +47,16 @@ def rolled(state: str, landed: int) -> UpdateStatus:
     return UpdateStatus(SHOP, "uid", {"state": state, "conditions": found, "headgate": own})
 
 
+def shop_at(index: int) -> Key:
+    return Key("kro.run", "Shop", "default", f"shop-{index:04d}")
+
+
+def rest_with_others(statuses: RestingStatuses, action: UpdateStatus, count: int) -> None:
+    for index in range(count):
+        key = shop_at(index)
+        assert statuses.rests(key, [msgspec.structs.replace(action, key=key)], NOW) is not None
+
+
 @pytest.mark.parametrize(
     ("action", "is_longer"),
     [
@@ -61,19 +71,51 @@ def test_where_many_are_rolled_at_once_what_is_under_way_waits_longer_and_nothin
     action: UpdateStatus, *, is_longer: bool
 ) -> None:
     statuses = RestingStatuses()
-    for index in range(100):
-        key = Key("kro.run", "Shop", "default", f"shop-{index}")
-        assert statuses.rests(key, [msgspec.structs.replace(action, key=key)], NOW) is not None
-    until = NOW + resting.REST + 100 * resting.SHARE * is_longer
+    rest_with_others(statuses, action, 100)
+    until = NOW + resting.REST + 200 * resting.LEAST_SHARE * is_longer
     assert statuses.rests(SHOP, [action], NOW) == until
     assert statuses.rests(SHOP, [action], until) is None
 
 
-def test_nothing_waits_longer_than_a_minute() -> None:
+def test_who_is_left_of_a_roll_is_told_of_after_twice_as_long_as_the_others_took() -> None:
     statuses = RestingStatuses()
-    for index in range(10_000):
-        key = Key("kro.run", "Shop", "default", f"shop-{index}")
-        assert statuses.rests(key, [msgspec.structs.replace(rolled("IN_PROGRESS", 1), key=key)], NOW)
+    under_way = rolled("IN_PROGRESS", 1)
+    rest_with_others(statuses, under_way, 100)
+    assert statuses.rests(SHOP, [under_way], NOW) is not None
+    took = instants.seconds(101)
+    for index in range(100):
+        key = shop_at(index)
+        statuses.rests(key, [msgspec.structs.replace(status_action("True"), key=key)], NOW + took)
+    until = NOW + resting.REST + 200 * instants.seconds(1)
+    assert statuses.rests(SHOP, [under_way], NOW + took) == until
+    assert statuses.rests(SHOP, [under_way], until) is None
+
+
+def test_a_slow_cluster_has_more_time_for_the_next_roll() -> None:
+    statuses = RestingStatuses()
+    under_way = rolled("IN_PROGRESS", 1)
+    took = instants.seconds(40)
+    rest_with_others(statuses, under_way, 100)
+    for index in range(100):
+        key = shop_at(index)
+        statuses.rests(key, [msgspec.structs.replace(status_action("True"), key=key)], NOW + took)
+    rest_with_others(statuses, under_way, 200)
+    assert statuses.rests(SHOP, [under_way], NOW) == NOW + resting.REST + 4 * took
+
+
+def test_one_that_took_long_alone_does_not_keep_two_from_being_told_of() -> None:
+    statuses = RestingStatuses()
+    under_way = rolled("IN_PROGRESS", 1)
+    rest_with_others(statuses, under_way, 1)
+    done = msgspec.structs.replace(status_action("True"), key=shop_at(0))
+    statuses.rests(shop_at(0), [done], NOW + instants.minutes(4))
+    rest_with_others(statuses, under_way, 1)
+    assert statuses.rests(SHOP, [under_way], NOW) == NOW + resting.REST + 2 * resting.MOST_SHARE
+
+
+def test_nothing_waits_longer_than_five_minutes() -> None:
+    statuses = RestingStatuses()
+    rest_with_others(statuses, rolled("IN_PROGRESS", 1), 10_000)
     assert statuses.rests(SHOP, [rolled("IN_PROGRESS", 1)], NOW) == NOW + resting.LONGEST_REST
 
 
@@ -135,16 +177,16 @@ def test_a_condition_that_comes_true_again_is_told() -> None:
 class Server:
     """Takes what is deleted, together or one by one."""
 
-    def __init__(self, *, takes_selections: bool = True) -> None:
+    def __init__(self, *, takes_selections: bool = True, fault: ApiError | None = None) -> None:
         self.asked: list[str] = []
-        self._takes_selections = takes_selections
+        self._fault = fault if takes_selections else ForbiddenError("no", status=403)
 
     async def find(self, *_: str) -> ApiResource:
         return ApiResource("kro.run", "v1alpha1", revisions.KIND, "resourcegraphrevisions")
 
     async def delete_selected(self, _: ApiResource, selector: str, namespace: str) -> dict[str, Any]:
-        if not self._takes_selections:
-            raise ForbiddenError("no", status=403)
+        if self._fault is not None:
+            raise self._fault
         self.asked.append(f"{namespace}: {selector}")
         return {}
 
@@ -199,6 +241,32 @@ def test_revisions_that_nothing_is_at_go_together_after_a_while() -> None:
     ]
     assert sorted(gone.names) == ["shop-a-r1", "shop-b-r1", "shop-c-r7"]
     assert waiting.due_in_seconds() is None
+
+
+def test_revisions_that_come_one_by_one_are_waited_for_and_not_for_ever() -> None:
+    server, gone, seconds = Server(), Gone(), [0.0]
+    waiting = retired(server, gone, seconds)
+
+    async def story() -> None:
+        for index in range(10):
+            seconds[0] = index * (AFTER_SECONDS - 1)
+            assert waiting.take(revision(f"i{index}", 1))
+            await waiting.remove_due()
+
+    asyncio.run(story())
+    assert [each.count("uid-") for each in server.asked] == [9]
+    assert waiting.due_in_seconds() == AFTER_SECONDS
+
+
+def test_a_busy_server_is_not_asked_for_each_instead() -> None:
+    server, gone, seconds = Server(fault=UnreachableError("silent")), Gone(), [0.0]
+    waiting = retired(server, gone, seconds)
+    assert waiting.take(revision("a", 1))
+    assert waiting.take(revision("b", 1))
+    waiting.hurry()
+    asyncio.run(waiting.remove_due())
+    assert (server.asked, gone.names) == ([], [])
+    assert waiting.due_in_seconds() == AFTER_SECONDS
 
 
 def test_where_a_selection_may_not_be_deleted_each_goes_by_itself() -> None:

@@ -13,10 +13,10 @@ from headgate.kernel.objects import Action, Key, UpdateStatus
 REST = instants.seconds(1)
 """How long at most. A status that is written late costs a little of what people see, one that is written each time costs
 the server a write for every step of every object."""
-SHARE = instants.seconds(0.1)
-"""So much longer for each other that rests too, while its own change is under way: where hundreds are rolled, the server is
-busy with them, none is done within a second, and telling of each that it is not would cost as much as the roll."""
-LONGEST_REST = instants.minutes(1)
+LEAST_SHARE, MOST_SHARE = instants.seconds(0.1), instants.seconds(1)
+"""Twice that longer for each other that changes at the same time: where hundreds are rolled the server is busy with them,
+none is done within a second, and telling of each that it is not would cost as much as the roll."""
+LONGEST_REST = instants.minutes(5)
 
 _LONG_AGO: Instant = 0
 
@@ -26,22 +26,24 @@ class RestingStatuses:
 
     def __init__(self) -> None:
         self._since: dict[Key, Instant] = {}
+        self._roll = _Roll()
 
     def rests(self, request: Key, actions: Sequence[Action], now: Instant) -> Instant | None:
         """Until when the last of the actions waits; None if it does not."""
         last = actions[-1] if actions else None
         if not isinstance(last, UpdateStatus) or last.key != request or _is_settled(last.status):
             self._since.pop(request, None)
+            self._roll.ends(request, now)
             return None
-        until = self._since.setdefault(request, now) + self._rest(last.status)
+        if _is_changing(last.status):
+            self._roll.begins(request, now)
+        else:
+            self._roll.forget(request)
+        until = self._since.setdefault(request, now) + self._roll.rest(request)
         if until <= now:
             del self._since[request]
             return None
         return until
-
-    def _rest(self, status: Mapping[str, Any]) -> int:
-        others = len(self._since) - 1
-        return min(REST + SHARE * others, LONGEST_REST) if _is_changing(status) else REST
 
     def end(self, request: Key) -> None:
         """It has rested long enough."""
@@ -50,6 +52,39 @@ class RestingStatuses:
 
     def forget(self, request: Key) -> None:
         self._since.pop(request, None)
+        self._roll.forget(request)
+
+
+class _Roll:
+    """Those that change at the same time, from the first until none is left, and how long that takes."""
+
+    def __init__(self) -> None:
+        self._begun: dict[Key, Instant] = {}
+        self._most = 0
+        self._share = self._share_before = LEAST_SHARE
+        """Of the time that the slowest took, what falls to each; in this roll and in the one before it."""
+
+    def begins(self, request: Key, now: Instant) -> None:
+        self._begun.setdefault(request, now)
+        self._most = max(self._most, len(self._begun))
+
+    def ends(self, request: Key, now: Instant) -> None:
+        begun = self._begun.get(request)
+        if begun is not None:
+            self._share = max(self._share, min((now - begun) // self._most, MOST_SHARE))
+            self.forget(request)
+
+    def forget(self, request: Key) -> None:
+        self._begun.pop(request, None)
+        if not self._begun and self._most:
+            self._share_before, self._share, self._most = self._share, LEAST_SHARE, 0
+
+    def rest(self, request: Key) -> int:
+        """About twice as long as the slowest of the others took, or would by how it went before. One that changes alone rests
+        no longer than any other."""
+        if request not in self._begun:
+            return REST
+        return min(REST + 2 * max(self._share, self._share_before) * (self._most - 1), LONGEST_REST)
 
 
 def _is_settled(status: Mapping[str, Any]) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from headgate.graph.reconcile import labels, revisions
 from headgate.kernel.objects import Key, Object
 from headgate.kubernetes.discovery import Discovery
-from headgate.kubernetes.errors import ApiError, NotFoundError
+from headgate.kubernetes.errors import ApiError, NotFoundError, TooManyRequestsError, UnreachableError
 from headgate.kubernetes.fencing import FencedClient
 from headgate.kubernetes.lease import DeposedError
 from headgate.operator.running.feed import ObjectFeed
@@ -21,6 +21,9 @@ logger = logging.getLogger(__name__)
 MOST = 50
 """So many go with one request: their selector is a part of an address, which may not be long."""
 AFTER_SECONDS = 5.0
+"""So long after the last one, since more may follow."""
+LONGEST_SECONDS = 30.0
+"""And so long after the first."""
 
 
 class RetiredRevisions:
@@ -43,7 +46,8 @@ class RetiredRevisions:
         self._steady = steady
         self._waiting: dict[tuple[str, str], dict[Key, Object]] = {}
         """By namespace and number."""
-        self._since: float | None = None
+        self._first: float | None = None
+        self._last = 0.0
 
     def take(self, item: Object) -> bool:
         """False for what has to be deleted by itself."""
@@ -52,26 +56,29 @@ class RetiredRevisions:
         if not is_ours or number is None or labels.INSTANCE_ID not in item.labels:
             return False
         self._waiting.setdefault((item.namespace, number), {})[item.key] = item
-        if self._since is None:
-            self._since = self._steady()
+        self._last = self._steady()
+        if self._first is None:
+            self._first = self._last
         return True
 
     def due_in_seconds(self) -> float | None:
         """None if nothing waits."""
-        if self._since is None:
+        if self._first is None:
             return None
-        return max(0.0, self._since + AFTER_SECONDS - self._steady())
+        due = min(self._last + AFTER_SECONDS, self._first + LONGEST_SECONDS)
+        return max(0.0, due - self._steady())
 
     def hurry(self) -> None:
         """They go now, as few as they may be."""
-        if self._since is not None:
-            self._since = self._steady() - AFTER_SECONDS
+        if self._first is not None:
+            self._first = self._steady() - LONGEST_SECONDS
 
     async def remove_due(self) -> None:
-        """Raises DeposedError. What was not taken is tried again by the next plan that finds it."""
-        if self._since is None or self._steady() < self._since + AFTER_SECONDS:
+        """Raises DeposedError. What was not taken is tried again by the next plan that finds it, or with the next if the
+        server was busy."""
+        if self.due_in_seconds() != 0.0:
             return
-        waiting, self._waiting, self._since = self._waiting, {}, None
+        waiting, self._waiting, self._first = self._waiting, {}, None
         for (namespace, number), items in waiting.items():
             found = list(items.values())
             for start in range(0, len(found), MOST):
@@ -88,6 +95,11 @@ class RetiredRevisions:
                 await self._client.delete_selected(resource, selector, namespace)
             except DeposedError:
                 raise
+            except (TooManyRequestsError, UnreachableError) as error:
+                logger.info("%s revisions are taken away later: %s", len(items), error)
+                for item in items:
+                    self.take(item)
+                return
             except ApiError as error:
                 logger.info("%s revisions are taken away one by one: %s", len(items), error)
             else:
