@@ -25,6 +25,8 @@ from .support import CONFIG_MAPS, DEFINITIONS, config_map, play, until
 
 GRAPHS = ApiResource("kro.run", "v1alpha1", definition.KIND, "resourcegraphdefinitions", is_namespaced=False)
 
+POD_TEMPLATES = ApiResource("", "v1", "PodTemplate", "podtemplates")
+
 
 @pytest.fixture(scope="module")
 def plane(kube_session: kube.Session) -> Iterator[ControlPlane]:
@@ -136,6 +138,47 @@ def test_a_definition_with_instances_stays_until_they_are_gone(plane: ControlPla
                 await client.delete(GRAPHS, "held")
                 await until(lambda: is_gone(client, DEFINITIONS, "helds.kro.run", ""), 90)
                 await until(lambda: is_gone(client, GRAPHS, "held", ""), 90)
+
+    play(story(), 300)
+
+
+def test_a_kind_is_watched_as_long_as_a_definition_speaks_of_it_whatever_labels_say(
+    plane: ControlPlane, place: str
+) -> None:
+    """PodTemplates, which no other test has."""
+
+    def pod_template(name: str, **marks: str) -> Document:
+        return {
+            "apiVersion": "v1",
+            "kind": "PodTemplate",
+            "metadata": {"name": name, **({"labels": marks} if marks else {})},
+            "template": {"spec": {"containers": [{"name": "main", "image": "web"}]}},
+        }
+
+    async def story() -> None:
+        async with plane.client() as client:
+            await operating.install(client)
+            async with operator_of(plane, place) as operator:
+
+                def heard() -> set[str]:
+                    caches = [loop.runner.cache for loop in operator.loops]
+                    return {item.name for cache in caches for item in cache.of_kind("", "PodTemplate")}
+
+                document = graph("Stamped", annotations={labels.DELETION: labels.CASCADE})
+                document["spec"]["resources"] = [{"id": "stamp", "template": pod_template("stamp")}]
+                await define(client, document)
+                await give(client, "Stamped", place, "one")
+                theirs = pod_template(
+                    "theirs", **{labels.INSTANCE_ID: "whoever", labels.INSTANCE_NAME: "north"}
+                )
+                theirs["metadata"]["namespace"] = place
+                await client.create(POD_TEMPLATES, theirs)
+                await until(lambda: heard() == {"stamp", "theirs"}, 90)
+                await client.delete(GRAPHS, "stamped")
+                await until(lambda: is_gone(client, GRAPHS, "stamped", ""), 90)
+                await until(lambda: not heard(), 90)
+                assert await is_gone(client, POD_TEMPLATES, "stamp", place)
+                assert not await is_gone(client, POD_TEMPLATES, "theirs", place)
 
     play(story(), 300)
 

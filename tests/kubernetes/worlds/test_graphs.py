@@ -32,6 +32,7 @@ BATCHES = {
         "graph/propagation/defaults-and-none",
         "graph/propagation/gates-on-ready-all-ready",
         "graph/propagation/landed-is-remembered",
+        "graph/propagation/old-status-is-not-readiness",
         "graph/propagation/suspended-instance",
     ),
     "others": (
