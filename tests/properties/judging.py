@@ -114,7 +114,9 @@ def order_outside_groups(run: Run) -> Iterator[str]:
             earlier = [
                 other
                 for other in by_target.get(place, ())
-                if run.is_earlier(other, job) and not _values_were_taken_back(run, other, job)
+                if run.is_earlier(other, job)
+                and not taken_back(other)
+                and not _values_were_taken_back(run, other, job)
             ]
             if earlier and not _succeeded_before(earlier[-1], job):
                 yield f"{name_of(job)} started although {name_of(earlier[-1])} was {earlier[-1]['status']}"

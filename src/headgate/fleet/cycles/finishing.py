@@ -9,8 +9,10 @@ from headgate.fleet.gates import gates
 from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.model.records import MEMBER_SETTLED, Group, GroupStatus, Member
 from headgate.fleet.state import holds, release_targets, wakes
-from headgate.fleet.state.state import State
+from headgate.fleet.state.state import GateResult, State
 from headgate.fleet.state.units import Site
+from headgate.kernel import decisions
+from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
 
 
@@ -29,18 +31,32 @@ def finish(state: State, site: Site, group: Group, now: Instant, blockers: Block
             blockers.add(one)
         elif held := ordering.paused(state, member):
             blockers.add(held[0])
-        elif _earlier_post_hooks_done(state, site, group, member):
+        elif not _post_hooks_before(state, site, group, member):
             running.run(state, site, group, member, now, (one,))
     if all(m.state not in ("waiting", "retrying", "running") for m in group.members if m.role == "postHook"):
         end(state, site, group, group.outcome or "completed", now)
 
 
-def _earlier_post_hooks_done(state: State, site: Site, group: Group, member: Member) -> bool:
+def verdict_of(state: State, site: Site, group: Group, member: Member) -> GateResult:
+    """What a post-hook of a group that is being ended waits for: whatever still runs, and post-hooks before it."""
+    left = [one for one in group.members if one.state in ("running", "rollingBack")]
+    left += [one for one in _post_hooks_before(state, site, group, member) if one not in left]
+    if left:
+        said = ", ".join(f"{one.deployment} ({ordering.status_of(state, one)})" for one in left)
+        verdict = decisions.pending(
+            Reason.AWAITING_CYCLE, f"waits for the end of what still runs in this group: {said}"
+        )
+    else:
+        verdict = decisions.allowed("nothing else runs in this group any more")
+    return GateResult(site.rule, "deploymentBracket", verdict, (wakes.resource(site.resource.name),))
+
+
+def _post_hooks_before(state: State, site: Site, group: Group, member: Member) -> list[Member]:
     """Dependencies of post-hooks are waived here, but for those among themselves."""
     names = [m.deployment for m in group.members if m.role == "postHook"]
     after = ordering.downstream_first(state, site, group, names)
-    before = [name for name, later in after.items() if member.deployment in later]
-    return all((other := group.member(name)) is None or other.state in MEMBER_SETTLED for name in before)
+    before = [group.member(name) for name, later in after.items() if member.deployment in later]
+    return [other for other in before if other is not None and other.state not in MEMBER_SETTLED]
 
 
 def finish_with(

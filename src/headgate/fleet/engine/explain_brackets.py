@@ -10,6 +10,7 @@ import msgspec
 from headgate.fleet.cycles import (
     choosing,
     collecting,
+    finishing,
     giving_up,
     group_rollbacks,
     locking,
@@ -219,7 +220,9 @@ def _verdicts_of_member(
         for table in readiness.tables_of(state, site, group):
             yield explain_slots.of_table(state, table, target)
     if member.state in ("waiting", "retrying"):
-        if not running.went_back(state, member) and group.phase != "finishing":
+        if group.phase == "finishing" and member.role == "postHook":
+            yield finishing.verdict_of(state, site, group, member)
+        elif not running.went_back(state, member):
             yield from ordering.verdicts_of(state, site, group, member, now)
         if group.started_at is not None:
             yield gates.frozen(state, target, now)
