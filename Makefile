@@ -44,8 +44,7 @@ test: $(READY) postgres chromium kube
 	$(BIN)/pytest -n auto --dist loadfile tests/console \
 		|| $(BIN)/pytest tests/console --last-failed --last-failed-no-failures none
 	HEADGATE_SEED=$(KNOWN_SEED) $(BIN)/pytest -n auto tests/properties
-	$(BIN)/headgate test examples tests/scenarios
-	@$(MAKE) --no-print-directory hunt EXAMPLES=0.2 || echo "make hunt found something: the seed and the scenario are above"
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target scenarios told-hunt
 	$(BIN)/pytest -n auto -m kubernetes tests/kubernetes \
 		|| $(BIN)/pytest -m kubernetes tests/kubernetes --last-failed --last-failed-no-failures none
 
@@ -53,6 +52,10 @@ test: $(READY) postgres chromium kube
 EXAMPLES := 0.5
 hunt: $(READY)
 	HEADGATE_EXAMPLES=$(EXAMPLES) $(BIN)/pytest -n auto tests/properties
+
+.PHONY: told-hunt
+told-hunt:
+	@$(MAKE) --no-print-directory hunt EXAMPLES=0.2 || echo "make hunt found something: the seed and the scenario are above"
 
 # The screens of the documentation, as the tests of the console see them.
 pictures: $(READY) chromium
