@@ -37,6 +37,16 @@ def test_a_conjunction_shows_only_the_part_that_is_not_true() -> None:
     ]
 
 
+def test_of_alternatives_each_is_shown() -> None:
+    assert message("result.jobs.size() > 5 || result.budgets[0].peak == 2").splitlines()[1:] == [
+        "is false",
+        "  result.jobs.size() > 5 is false",
+        "    result.jobs.size() is 2",
+        "  result.budgets[0].peak == 2 is false",
+        "    result.budgets[0].peak is 3",
+    ]
+
+
 def test_a_walk_over_a_list_shows_the_list() -> None:
     assert '  result.budgets is [{"peak": 3, "limit": 2}]' in message(
         "result.budgets.all(b, b.peak <= b.limit)"

@@ -37,7 +37,13 @@ def _judge(expectation: Expectation, bindings: Mapping[str, object]) -> Expectat
 
 
 def _facts(text: str, bindings: Mapping[str, object]) -> Iterator[str]:
-    """Of a conjunction the parts that are not true; of a comparison both sides."""
+    """Of a disjunction every part; of a conjunction the parts that are not true; of a comparison both sides."""
+    alternatives = split_outside(text, "||")
+    if len(alternatives) > 1:
+        for alternative in alternatives:
+            yield f"  {alternative} is {_shown(_value(alternative, bindings))}"
+            yield from (f"  {fact}" for fact in _facts(alternative, bindings))
+        return
     conjuncts = split_outside(text, "&&")
     if len(conjuncts) > 1:
         for conjunct in conjuncts:
