@@ -43,7 +43,7 @@ def judge(
             if is_met:
                 brought.append(f"{name} {lock.tag}")
             else:
-                missing.append(f"{name} {lock.tag} comes first here, needed is {selector.text}")
+                missing.append(f"{name} ({lock.tag} comes first here, needed is {selector.text})")
             continue
         upstreams = same_resource(target, name)
         matching = [one for one in upstreams if _is_met(state, selector, one, prospects.in_flight.get(name))]
@@ -52,9 +52,9 @@ def judge(
         elif upstreams:
             runs = ", ".join(_what_runs(state, upstream) for upstream in upstreams)
             coming = f" and is to run {prospects.in_flight[name].tag}" if name in prospects.in_flight else ""
-            missing.append(f"{name} runs {runs}{coming}, needed is {selector.text}")
+            missing.append(f"{name} (runs {runs}{coming}, needed is {selector.text})")
         else:
-            missing.append(f"{name} has no target on {target.resource.name}")
+            missing.append(f"{name} (has no target on {target.resource.name})")
     if missing:
         verdict = decisions.pending(Reason.AWAITING_DEPENDENCY, "waits for " + "; ".join(missing))
     elif brought:
