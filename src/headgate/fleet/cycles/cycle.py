@@ -97,7 +97,7 @@ def _take_in_ended_jobs(state: State, group: Group, now: Instant) -> bool:
     found = False
     for member in group.members:
         job = state.jobs.get(member.job or "") if member.state in ("running", "rollingBack") else None
-        if job is not None and job.completed_at is not None and job.verification != "running":
+        if job is not None and _is_over(job):
             job_ended(state, job, now)
             found = True
     return found
@@ -194,7 +194,7 @@ def job_ended(state: State, job: Job, now: Instant) -> None:
     site = state.sites.get((group.rule, group.environment, group.resource)) if group is not None else None
     if group is None or member is None or site is None or member.job != job.id:
         return
-    if job.completed_at is None or job.verification == "running":
+    if not _is_over(job) or member.state not in ("running", "rollingBack"):
         return
     state.journal.changed("group", group.id)
     state.waiting.touch(site)
@@ -207,6 +207,12 @@ def job_ended(state: State, job: Job, now: Instant) -> None:
         _rollback_ended_without_success(state, site, group, member, job, now)
     else:
         _member_ended_without_success(state, site, group, member, job, now)
+
+
+def _is_over(job: Job) -> bool:
+    """What has failed has failed, whatever else is still measured of it."""
+    is_being_verified = job.status == "successful" and job.verification == "running"
+    return job.completed_at is not None and not is_being_verified
 
 
 def _drop_older_next(state: State, member: Member, job: Job) -> None:
