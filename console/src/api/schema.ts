@@ -3843,7 +3843,7 @@ export interface components {
             name: string;
             environments: components["schemas"]["EnvironmentStatus"][];
         };
-        /** @description `newest` is the newest version that is ready, `newestSuccessful` the newest that runs verified somewhere here. With `stuck=true`: `canMove` says that a target which does not run what was asked for can still change by itself; when none can, `stuck` names some of those that only a person can change and `stuckCount` says how many they are. `expectedFinish` is that of the newest forecast, null if none was asked for or nothing is to happen here. */
+        /** @description `newest` is the newest version that is ready and meant for a target here, `newestSuccessful` the newest that runs verified somewhere here. With `stuck=true`: `canMove` says that a target which does not run what was asked for can still change by itself; when none can, `stuck` names some of those that only a person can change and `stuckCount` says how many they are. `expectedFinish` is that of the newest forecast, null if none was asked for or nothing is to happen here. */
         EnvironmentStatus: {
             name: string;
             newest: string | null;

@@ -441,7 +441,8 @@ class StuckTarget(msgspec.Struct, rename="camel"):
 
 
 class EnvironmentStatus(msgspec.Struct, rename="camel"):
-    """`newest` is the newest version that is ready, `newestSuccessful` the newest that runs verified somewhere here.
+    """`newest` is the newest version that is ready and meant for a target here, `newestSuccessful` the newest that runs verified
+    somewhere here.
 
     With `stuck=true`: `canMove` says that a target which does not run what was asked for can still change by itself;
     when none can, `stuck` names some of those that only a person can change and `stuckCount` says how many they are.

@@ -41,6 +41,18 @@ def test_the_matrix_may_be_narrowed(client: Client) -> None:
     assert client.get("/v1/status", environment="nowhere").status == 404
 
 
+def test_a_version_for_others_is_not_the_newest_here(client: Client, server: Server) -> None:
+    """A hotfix for one environment says nothing about what another one waits for."""
+    fleet.make(client, nodes=1)
+    fleet.put(client, "environments", "qa", resourceSelector="true")
+    fleet.publish(client, "v1")
+    server.clock.advance("1s")
+    fleet.publish(client, "hotfix", targetSelector="environment.name == 'qa'")
+    environments = client.get("/v1/status").json["deployments"][0]["environments"]
+    found = {one["name"]: (one["newest"], one["rollout"]["version"]) for one in environments}
+    assert found == {"prod": ("v1", "v1"), "qa": ("hotfix", "hotfix")}
+
+
 def test_asking_leaves_no_warning_behind(client: Client, server: Server) -> None:
     """While a job runs, nobody decides on what comes next, so whoever asks is the first to see a scope that fails. The
     warning is for the decision to give, once, when the job has ended: not for the next commit after somebody asked."""

@@ -21,7 +21,7 @@ from headgate.fleet.cycles import hooks
 from headgate.fleet.engine import explain, target_states
 from headgate.fleet.model import kinds
 from headgate.fleet.model import objects as model
-from headgate.fleet.state import promotion
+from headgate.fleet.state import candidates, promotion
 from headgate.fleet.state.state import State
 from headgate.fleet.state.units import DeploymentNode, Pair, Target, VersionNode
 from headgate.kernel.instants import Instant
@@ -107,9 +107,16 @@ def _cell(deployment: DeploymentNode, pair: Pair, wants_stuck: bool) -> _Cell:
         deployment.name,
         pair.environment.name,
         [target.name for target in pair.targets.values()],
-        newest=next((one.tag for one in reversed(deployment.versions) if one.is_ready), None),
+        newest=_newest(deployment, pair),
         asks_for_stuck=wants_stuck,
     )
+
+
+def _newest(deployment: DeploymentNode, pair: Pair) -> str | None:
+    """Of the versions that are meant for a target there: a hotfix for one region is not what another one waits for."""
+    ready = [one for one in reversed(deployment.versions) if one.is_ready]
+    here = (one.tag for one in ready if one.scope is None or candidates.scoped_targets(pair, one))
+    return next(here, ready[0].tag if ready and not pair.targets else None)
 
 
 def _look(cells: list[_Cell], first: int, view: EngineView) -> int:
