@@ -60,6 +60,8 @@ class FleetNoGateSkipped(NoGateSkipped, FleetPromise):
         self._started_groups: set[str] = set()
         self._deployed: dict[str, str | None] = {}
         """The tag that came to run on each target last."""
+        self._known: dict[str, str | None] = {}
+        """The same, also of targets whose environment was deleted: if it comes back in time, what ran there is known."""
         self._adopted: set[str] = set()
         """Deployments of which several targets were adopted at once: some may have been passed over, nobody knows which."""
         self._rules_by_target: dict[TargetKey, list[Bound]] = {}
@@ -75,7 +77,7 @@ class FleetNoGateSkipped(NoGateSkipped, FleetPromise):
                 environment = self.mirror.name_in("Environment", change.environment) or ""
                 self._votes.setdefault((deployment, tag, environment), {})[change.user] = change
             case changes.TargetAction(action="adopt"):
-                self._deployed[change.target] = change.to
+                self._deployed[change.target] = self._known[change.target] = change.to
             case changes.TargetsAction(action="adopt"):
                 self._adopted.add(self.mirror.name_in("Deployment", change.deployment) or "")
             case changes.Put() | changes.Delete() | changes.SetVariable():
@@ -88,6 +90,10 @@ class FleetNoGateSkipped(NoGateSkipped, FleetPromise):
             self._deployed = {
                 name: tag for name, tag in self._deployed.items() if change.name not in name.split("/")
             }
+            if change.kind in ("Deployment", "Resource"):
+                self._known = {
+                    name: tag for name, tag in self._known.items() if change.name not in name.split("/")
+                }
             self._votes = {
                 key: votes
                 for key, votes in self._votes.items()
@@ -98,7 +104,7 @@ class FleetNoGateSkipped(NoGateSkipped, FleetPromise):
         if job.status != "successful":
             self._lines.job_ended(job)
             return
-        self._deployed[job.target] = job.tag
+        self._deployed[job.target] = self._known[job.target] = job.tag
         if job.group is not None:
             self._succeeded.add((job.group, job.deployment))
 
@@ -174,7 +180,7 @@ class FleetNoGateSkipped(NoGateSkipped, FleetPromise):
     def _judge_version_dependencies(self, job: records.Job, version: model.Version) -> Iterator[str]:
         for name, dependency in version.dependencies.items():
             own = f"{name}/{job.environment}/{job.resource}"
-            places = [own] if own in self._deployed else self._elsewhere(name, job.resource)
+            places = [own] if own in self._known else self._elsewhere(name, job.resource)
             selector = expressions.VERSION_SELECTOR.selector(dependency.version_selector)
             if name not in self._adopted and not any(self._may_run(place, selector) for place in places):
                 yield f"{job.tag}, and no {name} runs there that is {dependency.version_selector}"
@@ -182,14 +188,14 @@ class FleetNoGateSkipped(NoGateSkipped, FleetPromise):
     def _elsewhere(self, deployment: str, resource: str) -> list[str]:
         return [
             name
-            for name in self._deployed
+            for name in self._known
             if name.startswith(f"{deployment}/") and name.endswith(f"/{resource}")
         ]
 
     def _may_run(self, target: str, selector: cel.Selector) -> bool:
         """Whether what runs on a target is selected, as far as that is known."""
         deployment, environment, resource = target.split("/")
-        view = self.mirror.view("Version", f"{deployment}/{self._deployed[target]}")
+        view = self.mirror.view("Version", f"{deployment}/{self._known[target]}")
         if view is None:
             return True
         bindings = self.mirror.bindings(deployment, environment, resource)
