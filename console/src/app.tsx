@@ -7,6 +7,7 @@ import { Fleet } from "./pages/fleet";
 import { Now } from "./pages/now";
 import { go, Link, type Place, usePlace } from "./router";
 import { useSession } from "./session";
+import { Boundary } from "./ui/boundary";
 import { Dialog, Empty, Loading, Trouble, useNow } from "./ui/parts";
 import { Palette } from "./ui/palette";
 import { Toasts } from "./ui/toasts";
@@ -173,7 +174,9 @@ export function App(): ReactNode {
       <main id="main" tabIndex={-1}>
         {!workspaces.includes(workspace) && <Trouble error={new Error(`There is no workspace ${workspace} that you may see. Choose another one under your name.`)} />}
         <Obstacles />
-        <Suspense fallback={<Loading what="the page" />}>{page(place)}</Suspense>
+        <Boundary key={place.segments.join("/")}>
+          <Suspense fallback={<Loading what="the page" />}>{page(place)}</Suspense>
+        </Boundary>
       </main>
       <Toasts />
       {open === "palette" && <Palette onClose={() => setOpen(null)} />}

@@ -125,6 +125,36 @@ def test_a_version_is_published_to_whom_the_form_shows(inside: Page, client: Cli
     expect(row).to_contain_text("it crashes")
 
 
+def test_a_page_that_cannot_be_loaded_says_so_and_is_tried_again(inside: Page, client: Client) -> None:
+    inside.context.route("**/assets/*.js", lambda route: route.abort())
+    inside.get_by_role("link", name="Versions").click()
+    expect(inside.get_by_role("alert")).to_contain_text("This page cannot be shown")
+    expect(inside.get_by_role("link", name="Fleet")).to_be_visible()
+    inside.context.unroute("**/assets/*.js")
+    inside.get_by_role("button", name="Try again").click()
+    expect(inside.get_by_text("A version is one of a deployment")).to_be_visible()
+
+
+def test_going_back_says_whom_it_brings_the_version_to(inside: Page, client: Client) -> None:
+    fleet(client)
+    environments = inside.get_by_role("region", name="Environments")
+    for tag in ("good1", "bad1"):
+        publish(client, tag)
+        inside.goto(f"{client.address}/rollouts/kubelet/{tag}")
+        expect(environments).to_contain_text("3 up to date")
+    order = "/v1/release-targets/kubelet/prod/node-1/rollback"
+    client.expect(200, "POST", order, {"reason": "it is slow"})
+    expect(environments).to_contain_text("1 failed or rolled back")
+    inside.get_by_role("button", name="Roll back all").click()
+    dialog = inside.get_by_role("dialog")
+    expect(dialog.locator(".moves")).to_contain_text("kubelet/prod/node-2: bad1 → good1")
+    dialog.get_by_label("To version").fill("bad1")
+    spread = dialog.get_by_role("alert")
+    expect(spread).to_contain_text("1 target gets bad1 all the same")
+    spread.get_by_role("button", name="Reject version").click()
+    expect(dialog.get_by_role("heading", name="Mark kubelet bad1 as bad")).to_be_visible()
+
+
 def test_a_target_shows_its_gates_log_and_variables(inside: Page, client: Client) -> None:
     manifest = service_fleet.manifest
     fleet(client, APPROVAL)
@@ -152,7 +182,7 @@ def test_a_target_shows_its_gates_log_and_variables(inside: Page, client: Client
     assert "job=" in inside.url
     inside.get_by_role("button", name="Redeploy").click()
     expect(dialog.locator(".foreseen")).to_contain_text("1 job on 1 target")
-    expect(dialog.locator(".moves")).to_have_text("kubelet/prod/node-1: v1 → v1")
+    expect(dialog.locator(".moves")).to_have_text("kubelet/prod/node-1: v1 → v1 again")
     # Those that wait for a vote are not concerned.
     expect(dialog.locator(".foreseen")).not_to_contain_text("left waiting")
     because(inside, "once more")
@@ -161,6 +191,8 @@ def test_a_target_shows_its_gates_log_and_variables(inside: Page, client: Client
     assert client.get("/v1/audit", kind="ReleaseTarget")["items"][0]["after"]["reason"] == "once more"
     inside.get_by_role("button", name="Roll back").click()
     expect(dialog.locator(".foreseen")).to_contain_text("no previous version to go back to")
+    because(inside, "it is slow")
+    expect(dialog.get_by_role("button", name="Roll back")).to_be_disabled()
     inside.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
     inside.goto(f"{client.address}/approvals")

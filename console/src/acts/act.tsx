@@ -3,7 +3,7 @@ import { type FormEvent, type ReactNode, useId, useState } from "react";
 import type { LiveEvent } from "../api/types";
 import { useStream } from "../live/queries";
 import { Dialog, Trouble } from "../ui/parts";
-import { PlanPreview, type PlanWish } from "../ui/plan";
+import { type PlanWish, Preview, refusedFor, Spread, usePlan } from "../ui/plan";
 import { say } from "../ui/toasts";
 import { useObstacle } from "./obstacles";
 
@@ -32,6 +32,8 @@ export interface Act {
   tone?: "bad" | "primary";
   /** For an act that changes the future: what to plan, so that it is seen before it is done. Null while it cannot be. */
   plan?: (values: Values) => PlanWish | null;
+  /** The version that it takes away from where it runs, and what keeps that version from going anywhere. */
+  against?: { deployment: string; tag: string; instead: Act };
   /** The event by which the server tells that it was done. */
   confirms?: (event: LiveEvent, values: Values) => boolean;
   /** Does it; what comes back is told. */
@@ -78,6 +80,7 @@ export function ActDialog({ act, onClose }: { act: Act; onClose: () => void }): 
   const obstacle = useObstacle(act.permission, act.label);
   const [values, setValues] = useState<Values>(() => Object.fromEntries(fields.map((field) => [field.name, field.initial ?? ""])));
   const [typed, setTyped] = useState("");
+  const [other, setOther] = useState<Act>();
   const [error, setError] = useState<Error>();
   const [isBusy, setBusy] = useState(false);
   const submit = async (event: FormEvent): Promise<void> => {
@@ -112,6 +115,10 @@ export function ActDialog({ act, onClose }: { act: Act; onClose: () => void }): 
     }
   };
   const wish = act.plan?.(values) ?? null;
+  const planned = usePlan(wish);
+  const refusal = refusedFor(wish, planned);
+  const against = act.against;
+  if (other !== undefined) return <ActDialog key={other.title} act={other} onClose={onClose} />;
   return (
     <Dialog title={act.title} onClose={onClose}>
       <form onSubmit={(event) => void submit(event)}>
@@ -122,7 +129,16 @@ export function ActDialog({ act, onClose }: { act: Act; onClose: () => void }): 
             <Input field={field} value={values[field.name] ?? ""} onChange={(value) => setValues({ ...values, [field.name]: value })} />
           </label>
         ))}
-        {act.plan !== undefined && <PlanPreview wish={wish} />}
+        {act.plan !== undefined && <Preview wish={wish} planned={planned} />}
+        {planned.plan !== undefined && against !== undefined && (
+          <Spread plan={planned.plan} deployment={against.deployment} tag={against.tag}>
+            <span>
+              <button type="button" className="bad" onClick={() => setOther(against.instead)}>
+                {against.instead.label}
+              </button>
+            </span>
+          </Spread>
+        )}
         {act.retype !== undefined && (
           <label>
             <span>
@@ -144,8 +160,8 @@ export function ActDialog({ act, onClose }: { act: Act; onClose: () => void }): 
           <button
             type="submit"
             className={act.tone ?? "primary"}
-            title={obstacle}
-            disabled={obstacle !== undefined || isBusy || (act.retype !== undefined && typed !== act.retype)}
+            title={obstacle ?? refusal}
+            disabled={obstacle !== undefined || refusal !== undefined || isBusy || (act.retype !== undefined && typed !== act.retype)}
           >
             {act.label}
           </button>

@@ -112,7 +112,8 @@ export function orderFields(action: OrderAction): Field[] {
   return action === "rollback" ? [TO, REASON] : [REASON];
 }
 
-export function orderMany(action: OrderAction, deployment: string, environment: string): Act {
+/** `tag` is the version that somebody wants to be rid of, where one is looked at. */
+export function orderMany(action: OrderAction, deployment: string, environment: string, tag?: string): Act {
   const label = { retry: "Retry failed", redeploy: "Redeploy all", rollback: "Roll back all" }[action];
   return {
     label,
@@ -122,6 +123,7 @@ export function orderMany(action: OrderAction, deployment: string, environment: 
     tone: action === "rollback" ? "bad" : "primary",
     retype: deployment,
     fields: orderFields(action),
+    ...(tag !== undefined && action === "rollback" ? { against: { deployment, tag, instead: rejectVersion(deployment, tag) } } : {}),
     plan: ({ to }) => ({ orders: [{ action, deployment, environment, ...(to ? { to } : {}) }] }),
     confirms: (event) => event.kind === "ReleaseTarget" || event.kind === "Job",
     run: async ({ to, reason }) => {

@@ -84,7 +84,7 @@ function Found({ deployment, version }: { deployment: string; version: Version }
       <TimeBar time={time} />
       <div className="aside">
         <div className="stack">
-          {tables === undefined ? <Loading what="its targets" /> : <Environments deployment={deployment} tables={tables} mode={time.mode} expected={status?.environments ?? []} />}
+          {tables === undefined ? <Loading what="its targets" /> : <Environments deployment={deployment} tag={tag} tables={tables} mode={time.mode} expected={status?.environments ?? []} />}
           {bracket && tables && (
             <Section title={`Cycle of each resource: ${bracket.policy}`} id="bracket">
               <BracketGraph bracket={bracket} tables={tables} current={deployment} />
@@ -165,8 +165,8 @@ interface Expected {
   expectedFinish: { at: string | null; madeAt: string } | null;
 }
 
-function Environments(properties: { deployment: string; tables: Tables; mode: TimeLine["mode"]; expected: Expected[] }): ReactNode {
-  const { deployment, tables, mode, expected } = properties;
+function Environments(properties: { deployment: string; tag: string; tables: Tables; mode: TimeLine["mode"]; expected: Expected[] }): ReactNode {
+  const { deployment, tag, tables, mode, expected } = properties;
   const by = new Map<string, { state: keyof ReturnType<typeof countStates> }[]>();
   for (const target of tables.targets.values()) {
     const of = partsOf(target.name);
@@ -198,7 +198,7 @@ function Environments(properties: { deployment: string; tables: Tables; mode: Ti
             </span>
             <span className="buttons">
               {counts.failed > 0 && <ActButton act={orderMany("retry", deployment, environment)} />}
-              <ActButton act={orderMany("rollback", deployment, environment)} />
+              <ActButton act={orderMany("rollback", deployment, environment, tag)} />
             </span>
           </div>
         );

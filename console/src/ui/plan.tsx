@@ -1,12 +1,12 @@
 // What would happen, from the server's own plan: in a dialog before an act, and side by side for a policy.
 import { type ReactNode, useEffect, useState } from "react";
-import { send } from "../api/client";
+import { Refused, send } from "../api/client";
 import type { PlanResult } from "../api/types";
 import { useStore } from "../live/tables";
 import { PlanBars } from "./planbars";
 import { plural } from "../words";
 import { Sentence, Time, Trouble } from "./parts";
-import { concernedBy, type Move, summary } from "./planning";
+import { broughtTo, concernedBy, isRefused, type Move, summary } from "./planning";
 
 export interface PlanWish {
   manifests?: unknown[];
@@ -53,7 +53,21 @@ export function usePlan(wish: PlanWish | null): Planned {
 }
 
 export function PlanPreview({ wish }: { wish: PlanWish | null }): ReactNode {
-  const planned = usePlan(wish);
+  return <Preview wish={wish} planned={usePlan(wish)} />;
+}
+
+/** Why what is wished cannot be done, as its plan says; undefined if it can, or while that is not known. */
+export function refusedFor(wish: PlanWish | null, planned: Planned): string | undefined {
+  if (wish === null || planned.isAsking) return undefined;
+  if (planned.error instanceof Refused && UNDOABLE.has(planned.error.status)) return planned.error.message;
+  if (planned.plan === undefined || !isRefused(wish, planned.plan)) return undefined;
+  return planned.plan.rejected.map(refusalOf).join("; ");
+}
+
+const UNDOABLE = new Set([400, 409, 422]);
+
+/** Of a plan that somebody has asked for already. */
+export function Preview({ wish, planned }: { wish: PlanWish | null; planned: Planned }): ReactNode {
   return (
     <div className="foreseen" role="status" aria-busy={planned.isAsking}>
       {wish === null ? (
@@ -117,18 +131,46 @@ const MOST_MOVES = 10;
 /** Which targets go from which version to which. */
 function Moves({ moves }: { moves: Move[] }): ReactNode {
   const { tables } = useStore();
+  const [isWhole, setWhole] = useState(false);
   return (
     <ul className="plain small moves" aria-label="Targets that it moves">
-      {moves.slice(0, MOST_MOVES).map(({ deployment, environment, resource, version }) => {
+      {(isWhole ? moves : moves.slice(0, MOST_MOVES)).map(({ deployment, environment, resource, version }) => {
         const name = `${deployment}/${environment}/${resource}`;
+        const current = tables.targets.get(name)?.current ?? "nothing";
         return (
           <li key={name}>
-            {name}: {tables.targets.get(name)?.current ?? "nothing"} → <b>{version}</b>
+            {name}: {current} → <b>{version}</b>
+            {current === version && " again"}
           </li>
         );
       })}
-      {moves.length > MOST_MOVES && <li className="soft">and {moves.length - MOST_MOVES} more</li>}
+      {moves.length > MOST_MOVES && !isWhole && (
+        <li>
+          <button type="button" className="quiet" onClick={() => setWhole(true)}>
+            and {moves.length - MOST_MOVES} more
+          </button>
+        </li>
+      )}
     </ul>
+  );
+}
+
+/** What takes a version away may bring it elsewhere: to whom it went before, and to who is still to come. */
+export function Spread({ plan, deployment, tag, children }: { plan: PlanResult; deployment: string; tag: string; children: ReactNode }): ReactNode {
+  const { tables } = useStore();
+  const names = broughtTo(plan, deployment, tag, (name) => tables.targets.get(name)?.current ?? null);
+  if (names.length === 0) return null;
+  return (
+    <div className="trouble" role="alert">
+      <strong>
+        {plural(names.length, "target")} {names.length === 1 ? "gets" : "get"} {tag} all the same
+      </strong>
+      <span>
+        {names.slice(0, 3).join(", ")}
+        {names.length > 3 && ` and ${names.length - 3} more`}: going back keeps no target from {tag}. Rejecting the version does.
+      </span>
+      {children}
+    </div>
   );
 }
 

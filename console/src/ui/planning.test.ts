@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { PlanResult } from "../api/types";
 import { folded, lineDiff } from "./linediff";
-import { concernedBy, merged, summary } from "./planning";
+import { broughtTo, concernedBy, isRefused, merged, summary } from "./planning";
 
 const START = "2026-01-01T00:00:00Z";
 const at = (seconds: number): string => new Date(Date.parse(START) + seconds * 1000).toISOString();
@@ -89,4 +89,38 @@ test("an act shows whom it names, with what is run beside them for it, and one l
 
 test("what may reach anybody is shown whole", () => {
   expect(concernedBy({ manifests: [] })).toBe(undefined);
+});
+
+test("a whole environment that goes back is shown with all that the plan says, elsewhere too", () => {
+  const job = (environment: string, resource: string, version: string): object => ({
+    deployment: "kubelet",
+    environment,
+    resource,
+    version,
+    createdAt: at(0),
+    startedAt: null,
+    completedAt: at(5),
+  });
+  const orders = [{ action: "rollback" as const, deployment: "kubelet", environment: "prod" }];
+  const whole = plan([job("prod", "n1", "good1"), job("prod", "n2", "bad1"), job("stage", "n3", "bad1"), job("stage", "n4", "bad1")], { at: at(5) });
+  const found = summary(whole, concernedBy({ orders }));
+  expect([found.jobs, found.targets]).toEqual([4, 4]);
+  expect(found.moves.map((one) => `${one.environment}/${one.resource} ${one.version}`)).toEqual(["prod/n1 good1", "prod/n2 bad1", "stage/n3 bad1", "stage/n4 bad1"]);
+  const current: Record<string, string> = { "kubelet/prod/n1": "bad1", "kubelet/prod/n2": "good1", "kubelet/stage/n4": "bad1" };
+  expect(broughtTo(whole, "kubelet", "bad1", (name) => current[name] ?? null)).toEqual(["kubelet/prod/n2", "kubelet/stage/n3"]);
+  expect(broughtTo(whole, "other", "bad1", () => null)).toEqual([]);
+});
+
+test("a vote is shown with the environments after it", () => {
+  const concerned = concernedBy({ approvals: [{ deployment: "kubelet", tag: "v1", environment: "stage", status: "approved" }] });
+  expect(concerned?.({ deployment: "kubelet", environment: "prod", resource: "n1" })).toBe(true);
+  expect(concerned?.({ deployment: "other", environment: "stage", resource: "n1" })).toBe(false);
+});
+
+test("an act is refused when all of it is", () => {
+  const order = { action: "retry" as const, deployment: "kubelet", environment: "prod", resources: ["n1"] };
+  const rejected = [{ message: "nothing to retry" }] as unknown as PlanResult["rejected"];
+  expect(isRefused({ orders: [order] }, { rejected })).toBe(true);
+  expect(isRefused({ orders: [order, order] }, { rejected })).toBe(false);
+  expect(isRefused({ orders: [order] }, { rejected: [] })).toBe(false);
 });

@@ -43,12 +43,14 @@ interface PlannedJob extends Where {
   completedAt: string | null;
 }
 
-/** Whom an act names; undefined where it may reach anybody. */
+/** Whom an act names; undefined where it may reach anybody. A whole environment that goes back takes others along, and a
+ * vote lets a version on to the environments after it. */
 export function concernedBy(wish: PlanWish): Concerned | undefined {
   if (wish.manifests || wish.version || wish.deletions || wish.groups) return undefined;
+  if (wish.orders?.some((order) => order.resources === undefined)) return undefined;
   const named = [
     ...(wish.orders ?? []),
-    ...(wish.approvals ?? []),
+    ...(wish.approvals ?? []).map(({ deployment }) => ({ deployment })),
     ...(wish.statuses ?? []),
     ...(wish.skips ?? []).map((skip) => ({ ...skip, resources: skip["resource"] ? [skip["resource"]] : [] })),
   ] as { deployment?: string; environment?: string; resources?: string[] }[];
@@ -93,9 +95,26 @@ export function summary(plan: PlanResult, concerned?: Concerned): PlanSummary {
     wasCut: finish.wasCut ?? false,
     waiting: grouped(waiting.map((one) => firstLine(one.reason ?? ""))),
     bars,
-    moves: [...new Map(own.map((job) => [`${placeOf(job)}/${job.deployment}`, job])).values()],
+    moves: [...new Map((concerned === undefined ? everything : own).map((job) => [`${placeOf(job)}/${job.deployment}`, job])).values()],
     length: Math.max(0, ...bars.flatMap((row) => row.spans.map(([, until]) => until))),
   };
+}
+
+/** How many acts a wish has; each is refused or not. */
+function actsOf({ manifests, version, deletions, orders, groups, statuses, approvals, skips }: PlanWish): number {
+  return [manifests, deletions, orders, groups, statuses, approvals, skips].reduce((sum, some) => sum + (some?.length ?? 0), version ? 1 : 0);
+}
+
+/** Whether nothing of what is wished can be done: the plan is one of what happens without it. */
+export function isRefused(wish: PlanWish, plan: Pick<PlanResult, "rejected">): boolean {
+  return plan.rejected.length > 0 && plan.rejected.length >= actsOf(wish);
+}
+
+/** Targets that a plan brings to a version that they do not run. */
+export function broughtTo(plan: Pick<PlanResult, "jobs">, deployment: string, tag: string, currentOf: (name: string) => string | null): string[] {
+  const jobs = (plan.jobs as unknown as PlannedJob[]).filter((job) => job.deployment === deployment && job.version === tag);
+  const names = new Set(jobs.map((job) => `${job.deployment}/${placeOf(job)}`));
+  return [...names].filter((name) => currentOf(name) !== tag);
 }
 
 /** Null while one of them has no end. */

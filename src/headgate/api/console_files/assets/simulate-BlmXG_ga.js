@@ -1,4 +1,4 @@
-import{r as i,j as e,T as S,ai as N,S as E,P as m}from"./index-DDyovOED.js";import{E as R}from"./editor-D_dGcGtN.js";const T=`apiVersion: headgate.dev/v1
+import{r as i,j as e,T as S,ai as N,S as E,P as m}from"./index-Blxvcbdg.js";import{E as R}from"./editor-C69DAD4T.js";const T=`apiVersion: headgate.dev/v1
 kind: Scenario
 metadata: {name: three nodes one after the other}
 spec:
