@@ -1,5 +1,5 @@
 // The frame around every page: where one can go, how fresh it is, who one is.
-import { lazy, type LazyExoticComponent, type ReactNode, Suspense, useEffect, useState } from "react";
+import { lazy, type LazyExoticComponent, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
 import { Obstacles } from "./acts/obstacles";
 import { zone } from "./clock";
 import { useFreshness } from "./live/queries";
@@ -133,6 +133,14 @@ export function App(): ReactNode {
     return () => window.removeEventListener("keydown", hear);
   }, []);
   const here = place.segments[0] ?? "";
+  const menu = useRef<HTMLElement>(null);
+  useEffect(() => {
+    // On a narrow screen the menu is longer than it: where one is comes into sight.
+    const current = menu.current?.querySelector("[aria-current]");
+    if (!menu.current || !current) return;
+    const [whole, own] = [menu.current.getBoundingClientRect(), current.getBoundingClientRect()];
+    menu.current.scrollLeft += own.left - whole.left - (whole.width - own.width) / 2;
+  }, [here]);
   useEffect(() => {
     document.title = `${here ? (LISTS[here]?.title ?? place.segments.slice(1).join(" ")) || "Fleet" : "Now"}${workspace === DEFAULT_WORKSPACE ? "" : ` · ${workspace}`} · Headgate`;
   });
@@ -149,7 +157,7 @@ export function App(): ReactNode {
           <span className="hidden">in the workspace </span>
           {workspace}
         </span>
-        <nav aria-label="Pages">
+        <nav aria-label="Pages" ref={menu}>
           <Link href="/" current={here === ""}>
             Now
           </Link>
@@ -172,11 +180,16 @@ export function App(): ReactNode {
         </span>
       </header>
       <main id="main" tabIndex={-1}>
-        {!workspaces.includes(workspace) && <Trouble error={new Error(`There is no workspace ${workspace} that you may see. Choose another one under your name.`)} />}
-        <Obstacles />
-        <Boundary key={place.segments.join("/")}>
-          <Suspense fallback={<Loading what="the page" />}>{page(place)}</Suspense>
-        </Boundary>
+        {workspaces.includes(workspace) ? (
+          <>
+            <Obstacles />
+            <Boundary key={place.segments.join("/")}>
+              <Suspense fallback={<Loading what="the page" />}>{page(place)}</Suspense>
+            </Boundary>
+          </>
+        ) : (
+          <Trouble error={new Error(`There is no workspace ${workspace} that you may see. Choose another one under your name.`)} />
+        )}
       </main>
       <Toasts />
       {open === "palette" && <Palette onClose={() => setOpen(null)} />}

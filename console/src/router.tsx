@@ -85,7 +85,7 @@ export function Link(properties: { href: string; children: ReactNode; className?
   };
   return (
     <a href={addressed(href)} className={className} title={title} onClick={follow} aria-current={current ? "page" : undefined}>
-      {children}
+      <bdi>{children}</bdi>
     </a>
   );
 }

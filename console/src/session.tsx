@@ -86,7 +86,7 @@ function Inside({ session, onLeave, children }: { session: Session; onLeave: () 
   useEffect(() => {
     void client
       .get<{ items: { name: string }[] }>("workspaces", {}, false)
-      .then((page) => setWorkspaces(page.items.map((one) => one.name)), () => setWorkspaces([]));
+      .then((page) => setWorkspaces(page.items.map((one) => one.name)), () => undefined);
   }, []);
   const stream = useMemo(() => {
     client.chooseWorkspace(workspace);

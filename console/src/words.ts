@@ -19,6 +19,11 @@ export const PHASES: Record<State, Phase> = {
   noVersion: { word: "no version", sign: "–", tone: "quiet" },
 };
 
+/** A job is at it: what it is said to wait for is the job's end. */
+export function isUnderWay(state: State): boolean {
+  return state === "running" || state === "rollingBack";
+}
+
 export const STATES = Object.keys(PHASES) as State[];
 
 export type StateCounts = Record<State, number>;
@@ -27,6 +32,11 @@ export function countStates(targets: Iterable<{ state: State }>): StateCounts {
   const counts = Object.fromEntries(STATES.map((state) => [state, 0])) as StateCounts;
   for (const { state } of targets) counts[state] += 1;
   return counts;
+}
+
+/** Nothing is under way, held or left behind. */
+export function isDone(counts: StateCounts): boolean {
+  return counts.waiting + counts.running + counts.verifying + counts.rollingBack + counts.rolledBack + counts.failed + counts.frozen === 0;
 }
 
 export interface Part {

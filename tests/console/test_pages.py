@@ -93,6 +93,7 @@ def test_a_version_is_published_to_whom_the_form_shows(inside: Page, client: Cli
     inside.get_by_label("Only for targets (CEL)").fill("resource.name = 'node-1'")
     reached = inside.get_by_role("region", name="Whom it reaches")
     expect(reached.get_by_role("alert")).to_be_visible()
+    expect(inside.get_by_role("button", name="Publish")).to_be_disabled()
     inside.get_by_label("Only for targets (CEL)").fill("resource.name == 'node-1'")
     expect(reached).to_contain_text("1 target")
     expect(inside.get_by_role("region", name="What would follow")).to_contain_text("1 job on 1 target")

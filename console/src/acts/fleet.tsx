@@ -2,6 +2,7 @@
 import { place, send } from "../api/client";
 import type { Freeze, LiveEvent, TargetsOrder } from "../api/types";
 import type { OrderAction } from "../ui/plan";
+import { Written } from "../ui/text";
 import { plural } from "../words";
 import type { Act, Field } from "./act";
 
@@ -51,7 +52,11 @@ export function unfreeze(one: Freeze): Act {
   return {
     label: "Unfreeze",
     title: `End the freeze ${one.name}`,
-    says: `What it held may start again, by its other rules. It was set by ${one.user}: ${one.reason}`,
+    says: (
+      <>
+        What it held may start again, by its other rules. It was set by <Written text={one.user} />: <Written text={one.reason} />
+      </>
+    ),
     permission: "freeze:write",
     plan: () => ({ deletions: [{ kind: "Freeze", name: one.name }] }),
     confirms: ofObject("Freeze", one.name),

@@ -124,7 +124,8 @@ export function barAt(layout: Layout, scale: Scale, x: number, y: number): { row
 
 type Pen = CanvasRenderingContext2D;
 
-function cut(pen: Pen, text: string, width: number): string {
+/** As much of a text as there is room for, by its letters as they are drawn. */
+export function cut(pen: Pick<Pen, "measureText">, text: string, width: number): string {
   if (pen.measureText(text).width <= width) return text;
   const letters = [...text];
   while (letters.length > 1 && pen.measureText(`${letters.join("")}…`).width > width) letters.length -= Math.max(1, letters.length >> 3);

@@ -1,7 +1,8 @@
 // Who has said yes or no to what; what somebody waits for a vote on comes first. Skips stand below: they pass rules too.
 import { type ReactNode, useMemo } from "react";
 import { type Act, ActButton } from "../acts/act";
-import { concerning, ofObject, vote } from "../acts/fleet";
+import { concerning, ofObject } from "../acts/fleet";
+import { VoteButtons } from "../acts/votes";
 import { all, place, send } from "../api/client";
 import type { Approval, Concerns, Skip } from "../api/types";
 import { askedVotes, changesNeed } from "../live/needed";
@@ -10,6 +11,7 @@ import { Link, to } from "../router";
 import { useSession } from "../session";
 import { type Column, Listing } from "../ui/listing";
 import { Empty, Mark, Section, Sentence, Time, Trouble } from "../ui/parts";
+import { Written } from "../ui/text";
 import { plural } from "../words";
 import { Objects } from "./tables";
 
@@ -78,7 +80,7 @@ export function Approvals(): ReactNode {
           { key: "vote", label: "Vote", of: (one: Approval) => one.status },
         ]}
         id={(one: Approval) => `${one.versionId} ${one.environment} ${one.user}`}
-        empty={{ says: "Nobody has voted yet. A policy asks for votes with the rule approval:", command: "headgate approve DEPLOYMENT VERSION ENVIRONMENT" }}
+        empty={{ says: "Nobody has voted yet. A policy asks for votes with the rule approval:", command: "headgate approve DEPLOYMENT TAG -e ENVIRONMENT" }}
         above={
           asked.length > 0 && (
             <Section title="Waits for a vote" id="awaited">
@@ -89,12 +91,9 @@ export function Approvals(): ReactNode {
                       {one.deployment} <b>{one.version}</b>
                     </Link>
                     <span className="grow">
-                      {one.environment}: <Sentence text={one.message} /> <span className="soft">({plural(one.count, "target")})</span>
+                      <Written text={one.environment} />: <Sentence text={one.message} /> <span className="soft">({plural(one.count, "target")})</span>
                     </span>
-                    <span className="buttons">
-                      <ActButton act={vote("approved", one.deployment, one.version, one.environment)} />
-                      <ActButton act={vote("rejected", one.deployment, one.version, one.environment)} />
-                    </span>
+                    <VoteButtons deployment={one.deployment} version={one.version} environment={one.environment} />
                   </li>
                 ))}
               </ul>

@@ -9,12 +9,19 @@ import { Loading, Time, Trouble } from "../ui/parts";
 
 const PAGE = 200;
 
+/** What was said with the change; else the reason that the object itself has since then, such as that of a freeze. */
+export function whyOf({ reason, after }: AuditEntry): string {
+  const object = (after ?? {}) as { reason?: unknown; spec?: { reason?: unknown } | null };
+  const own = object.reason ?? object.spec?.reason;
+  return reason ?? (typeof own === "string" ? own : "");
+}
+
 const COLUMNS: Column<AuditEntry>[] = [
   { name: "When", cell: (one) => <Time at={one.at} /> },
   { name: "Who", text: (one) => one.user, cell: (one) => one.user },
   { name: "Did", text: (one) => one.action, cell: (one) => one.action },
   { name: "What", text: (one) => `${one.kind} ${one.name}`, cell: (one) => `${one.kind} ${one.name}`, wide: true },
-  { name: "Why", text: (one) => one.reason ?? "", cell: (one) => one.reason, wide: true },
+  { name: "Why", text: whyOf, cell: whyOf, wide: true },
   {
     name: "Change",
     text: (one) => `${pretty(one.before)} ${pretty(one.after)}`,

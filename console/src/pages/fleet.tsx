@@ -14,9 +14,11 @@ import { partsOf } from "../time/moments";
 import { whyThen } from "../time/reasons";
 import { type TimeLine, useTimeLine } from "../time/use";
 import { CelField } from "../ui/celfield";
+import { ExpectedDone, type Finish, useExpected } from "../ui/expected";
 import { arrange, Grid } from "../ui/grid";
-import { Bar, Empty, Loading, Section, Sentence, Time, Trouble } from "../ui/parts";
-import { countStates, parts, PHASES, plural, spaced, STATES } from "../words";
+import { Bar, Empty, Loading, Section, Sentence, Trouble } from "../ui/parts";
+import { Written } from "../ui/text";
+import { countStates, isUnderWay, parts, PHASES, plural, spaced, STATES } from "../words";
 import { BudgetRows } from "./limits";
 
 const SPANS: Record<string, number> = { "15 min": 900_000, "1 h": 3_600_000, "6 h": 21_600_000, "1 day": 86_400_000, "7 days": 604_800_000 };
@@ -94,14 +96,21 @@ function pairsOf(tables: Tables): Pair[] {
 
 function Matrix({ time, status }: { time: TimeLine; status: Status | undefined }): ReactNode {
   const pairs = pairsOf(time.tables);
+  const expected = useExpected();
   const told = time.mode === "now" ? status : undefined;
   const deployments = [...new Set([...(told?.deployments.map((one) => one.name) ?? []), ...pairs.map((one) => one.deployment)])].sort();
   const environments = [
     ...new Set([...(status?.deployments.flatMap((one) => one.environments.map((two) => two.name)) ?? []), ...pairs.map((one) => one.environment)]),
   ];
+  if (deployments.length === 0 && time.mode !== "now") return <Unknown time={time} />;
   if (deployments.length === 0) {
     return <Empty command="headgate apply -f fleet.yaml">No deployment is known yet. Describe what there is in a file:</Empty>;
   }
+  const cell = (deployment: string, environment: string): ReactNode => {
+    const status_ = told?.deployments.find((one) => one.name === deployment)?.environments.find((one) => one.name === environment);
+    const pair = pairs.find((one) => one.deployment === deployment && one.environment === environment);
+    return <MatrixCell deployment={deployment} pair={pair} told={status_} finish={status_ && expected(deployment, status_)} />;
+  };
   return (
     <div className="scroll card">
       <table className="matrix">
@@ -109,22 +118,16 @@ function Matrix({ time, status }: { time: TimeLine; status: Status | undefined }
           <tr>
             <th>Deployment</th>
             {environments.map((name) => (
-              <th key={name}>{name}</th>
+              <th key={name}><Written text={name} /></th>
             ))}
           </tr>
         </thead>
         <tbody>
           {deployments.map((deployment) => (
             <tr key={deployment}>
-              <th scope="row">{deployment}</th>
+              <th scope="row"><Written text={deployment} /></th>
               {environments.map((environment) => (
-                <td key={environment}>
-                  <MatrixCell
-                    deployment={deployment}
-                    pair={pairs.find((one) => one.deployment === deployment && one.environment === environment)}
-                    told={told?.deployments.find((one) => one.name === deployment)?.environments.find((one) => one.name === environment)}
-                  />
-                </td>
+                <td key={environment}>{cell(deployment, environment)}</td>
               ))}
             </tr>
           ))}
@@ -134,8 +137,15 @@ function Matrix({ time, status }: { time: TimeLine; status: Status | undefined }
   );
 }
 
+/** A moment of which nothing is recorded, or nothing yet: that there was nothing is not known. */
+function Unknown({ time }: { time: TimeLine }): ReactNode {
+  if (time.isBehind && time.error === undefined) return <Loading what="that moment" />;
+  return <Empty>Nothing is known of that moment.</Empty>;
+}
+
 /** Counts are those of the moment; which version is the newest is told of now alone. */
-function MatrixCell({ deployment, pair, told }: { deployment: string; pair: Pair | undefined; told: EnvironmentStatus | undefined }): ReactNode {
+function MatrixCell(properties: { deployment: string; pair: Pair | undefined; told: EnvironmentStatus | undefined; finish: Finish | undefined }): ReactNode {
+  const { deployment, pair, told, finish } = properties;
   if (pair === undefined && told === undefined) return <span className="soft">–</span>;
   const bar = parts(countStates(pair?.states ?? []));
   const versions = versionsOf(pair?.states ?? []);
@@ -159,11 +169,7 @@ function MatrixCell({ deployment, pair, told }: { deployment: string; pair: Pair
         </small>
       )}
       {told?.waiting[0] && <small className="soft why"><Sentence text={told.waiting[0].message} /></small>}
-      {told?.expectedFinish?.at && (
-        <small className="soft">
-          done <Time at={told.expectedFinish.at} />
-        </small>
-      )}
+      {told !== undefined && <ExpectedDone finish={finish} counts={told.counts} />}
     </>
   );
 }
@@ -178,7 +184,7 @@ function versionsOf(targets: SeenTarget[]): [string, number][] {
 export function Reasons({ tables, deployment }: { tables: Tables; deployment?: string }): ReactNode {
   const found = new Map<string, { reason: string; said: string; state: SeenTarget["state"]; names: string[] }>();
   for (const target of tables.targets.values()) {
-    if (target.reason === null) continue;
+    if (target.reason === null || isUnderWay(target.state)) continue;
     if (deployment !== undefined && partsOf(target.name).deployment !== deployment) continue;
     const said = whyThen(target, tables);
     const key = `${target.reason} ${target.state} ${said}`;
@@ -237,7 +243,6 @@ function Targets({ time }: { time: TimeLine }): ReactNode {
   const matched = useFilter(cel);
   const { keys, groupOf } = useMetadata(group);
   const { targets } = time.tables;
-  const counts = countStates(targets.values());
   const isShown = (target: SeenTarget): boolean => (state === "" || target.state === state) && (matched.names === null || matched.names.has(target.name));
   const shape = state === "" && time.mode === "now" ? store.names : targets;
   const version = state === "" ? 0 : store.version;
@@ -249,6 +254,7 @@ function Targets({ time }: { time: TimeLine }): ReactNode {
     () => (matched.names === null && state === "" ? targets : new Map([...targets].filter(([, target]) => isShown(target)))),
     [targets, store.version, matched.names, state],
   );
+  const counts = countStates(shown.values());
   const words = useMemo(
     () => ({ fields: [...FIELDS, ...keys.map((key) => `resource.metadata['${key}']`)], values: valuesOf(targets.values()) }),
     [store.names, keys],
@@ -287,7 +293,9 @@ function Targets({ time }: { time: TimeLine }): ReactNode {
         </span>
       </div>
       {matched.error !== undefined && !("status" in matched.error) && <Trouble error={matched.error} />}
-      {targets.size === 0 ? (
+      {targets.size === 0 && time.mode !== "now" ? (
+        <Unknown time={time} />
+      ) : targets.size === 0 ? (
         <Empty command="headgate apply -f fleet.yaml">There is no target yet. Describe what there is in a file:</Empty>
       ) : shown.size === 0 ? (
         <Empty>No target is like that.</Empty>

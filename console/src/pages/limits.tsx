@@ -2,6 +2,7 @@
 import type { ReactNode } from "react";
 import type { SeenBudget } from "../api/types";
 import type { Tables } from "../live/store";
+import { Written } from "../ui/text";
 import { Section } from "../ui/parts";
 
 const MOST_SLOTS = 40;
@@ -20,10 +21,10 @@ export function BudgetRows({ tables, only }: { tables: Tables; only?: (budget: S
               {budget.used} of {budget.limit}
             </b>
             <span className="grow">
-              {budget.rule} <span className="soft">({budget.policy}{budget.environment ? `, ${budget.environment}` : ""}{budget.scope ? `, ${budget.scope}` : ""})</span>
+              <Written text={budget.rule} /> <span className="soft">(<Written text={[budget.policy, budget.environment, budget.scope].filter(Boolean).join(", ")} />)</span>
             </span>
             {budget.stoppedAt !== null && <span className="mark bad">✕ the line is stopped</span>}
-            {budget.holders.length > 0 && <span className="soft">{holdersOf(budget)}</span>}
+            {budget.holders.length > 0 && <span className="soft"><Written text={holdersOf(budget)} /></span>}
           </li>
         ))}
       </ul>

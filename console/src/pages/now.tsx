@@ -1,17 +1,19 @@
 // What is moving, what needs a person, and the button that stops it.
 import { type ReactNode, useRef } from "react";
 import { ActButton } from "../acts/act";
-import { freeze, onGroup, order, orderMany, unfreeze, vote } from "../acts/fleet";
+import { freeze, onGroup, order, orderMany, unfreeze } from "../acts/fleet";
+import { VoteButtons } from "../acts/votes";
 import { all, get, place } from "../api/client";
-import type { AwaitedApproval, DeploymentExplanation, EnvironmentStatus, Forecast, Freeze, Group, Job, Page, ReasonGroup, Status } from "../api/types";
+import type { AwaitedApproval, DeploymentExplanation, EnvironmentStatus, Freeze, Group, Job, Page, ReasonGroup, Status } from "../api/types";
 import { changesNeed, heldBack, mayNeedSomebody, stuck } from "../live/needed";
 import { ofKinds, useLive } from "../live/queries";
 import { placeByName, useJobs, useObjects, useStore } from "../live/tables";
 import { Link, to } from "../router";
 import { partsOf } from "../time/moments";
-import { Expected, type Finish, later } from "../ui/expected";
-import { Bar, Empty, Loading, PhaseMark, Section, Sentence, Time, useNow } from "../ui/parts";
-import { firstLine, parts, type Phase, PHASES, plural } from "../words";
+import { Expected, useExpected } from "../ui/expected";
+import { Bar, Empty, Loading, PhaseMark, Section, Sentence, Time, Trouble, useNow } from "../ui/parts";
+import { Brief, Written } from "../ui/text";
+import { isDone, parts, type Phase, PHASES, plural } from "../words";
 import { BudgetRows } from "./limits";
 
 interface Line {
@@ -24,7 +26,7 @@ export function Now(): ReactNode {
   const status = store.status;
   const freezes = useObjects<Freeze>("freezes", "Freeze", () => all<Freeze>("freezes"), placeByName);
   const lines = linesOf(status);
-  const moving = lines.filter((line) => !isDone(line)).sort((a, b) => urgency(b) - urgency(a));
+  const moving = lines.filter((line) => !isDone(line.environment.counts)).sort((a, b) => urgency(b) - urgency(a));
   const needs = useNeeds(moving);
   const silent = useSilentAgents();
   return (
@@ -42,7 +44,7 @@ export function Now(): ReactNode {
       <div className="aside">
         <div className="stack">
           <Freezes freezes={freezes.items ?? []} />
-          <Needed needs={needs} />
+          <Needed needs={needs} silent={silent.size} />
           <SilentAgents silent={silent} />
         </div>
         <div className="stack">
@@ -78,28 +80,34 @@ interface Needs {
   heldBack: number;
   stuck: { deployment: string; reason: ReasonGroup }[];
   votes: (AwaitedApproval & { deployment: string })[];
+  /** Everybody was asked, and has answered: whoever is not named here is not waited for. */
+  isKnown: boolean;
+  error: Error | undefined;
 }
 
 const MOST_ASKED = 100;
 
 function useNeeds(lines: Line[]): Needs {
-  const { tables } = useStore();
+  const { tables, status } = useStore();
   const failed = useLive("failed", () => get<Page<Group>>("groups", { status: "failed", limit: 200 }), ofKinds("Group"));
   const names = [...new Set(lines.filter((line) => mayNeedSomebody(line.environment.counts)).map((line) => line.deployment))].sort().slice(0, MOST_ASKED);
   const asked = useLive(
     `needed ${names.join("/")}`,
     async () => {
       const answers = await Promise.allSettled(names.map((name) => get<DeploymentExplanation>(`deployments/${place(name)}/explain`)));
-      return answers.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+      const refusal = answers.find((one) => one.status === "rejected")?.reason as Error | undefined;
+      return { found: answers.flatMap((one) => (one.status === "fulfilled" ? [one.value] : [])), refusal };
     },
     changesNeed,
   );
   // Those of before stay until the others are there: a list that is empty in between would say that nobody is waited for.
   const last = useRef<DeploymentExplanation[]>([]);
-  if (asked.data !== undefined) last.current = asked.data;
+  if (asked.data !== undefined) last.current = asked.data.found;
   const known = last.current.filter((one) => names.includes(one.deployment));
   const cycles = failed.data?.items ?? [];
   return {
+    isKnown: status !== undefined && failed.data !== undefined && asked.data !== undefined && asked.data.refusal === undefined,
+    error: failed.error ?? asked.error ?? asked.data?.refusal,
     cycles,
     heldBack: known.reduce((sum, one) => sum + heldBack(one.reasons, cycles), 0),
     stuck: known.flatMap((one) => stuck(one.deployment, one.reasons, cycles, tables.targets).map((reason) => ({ deployment: one.deployment, reason }))),
@@ -133,7 +141,7 @@ function Glance({ lines, needs, freezes, silent }: { lines: Line[]; needs: Needs
   ];
   const shown = figures.filter((one) => one.count > 0);
   const worst = (["bad", "wait"] as const).find((tone) => shown.some((one) => one.tone === tone)) ?? "good";
-  const says = { bad: "✕ Something has failed", wait: "! Somebody is waited for", good: "✓ Nothing needs a person" }[worst];
+  const says = { bad: failing + needs.cycles.length > 0 ? "✕ Something has failed" : "✕ Somebody does not answer", wait: "! Somebody is waited for", good: needs.isKnown ? "✓ Nothing needs a person" : "Looking for who is waited for …" }[worst];
   return (
     <section className={`glance ${worst}`} aria-label="At a glance">
       <strong>{says}</strong>
@@ -168,11 +176,11 @@ function SilentAgents({ silent }: { silent: Map<string, Job[]> }): ReactNode {
       <ul className="plain">
         {[...silent].map(([agent, of]) => (
           <li key={agent} className="row">
-            <span className="mark bad">✕ {agent}</span>
+            <span className="mark bad">✕ <Written text={agent} /></span>
             <span className="grow">
               has not begun {plural(of.length, "job")}, the first of them handed out <Time at={of.map((job) => job.createdAt).sort()[0]} />:{" "}
-              {of.slice(0, 3).map((job) => `${job.deployment} on ${job.resource}`).join(", ")}
-              {of[0]?.message && <small className="soft"> {of[0].message}</small>}
+              <Written text={of.slice(0, 3).map((job) => `${job.deployment} on ${job.resource}`).join(", ")} />
+              {of[0]?.message && <small className="soft"> <Brief text={of[0].message} /></small>}
             </span>
           </li>
         ))}
@@ -196,17 +204,8 @@ function linesOf(status: Status | undefined): Line[] {
   );
 }
 
-function isDone({ environment: { counts } }: Line): boolean {
-  return counts.waiting + counts.running + counts.verifying + counts.rollingBack + counts.rolledBack + counts.failed + counts.frozen === 0;
-}
-
 function Rollouts({ lines }: { lines: Line[] }): ReactNode {
-  const forecast = useLive("forecast", () => get<Forecast>("forecast"), ofKinds("Version", "Policy", "Freeze", "Group", "Approval"));
-  const expected = ({ deployment, environment }: Line): Finish | undefined => {
-    const plan = forecast.data;
-    const found = plan?.rollouts.find((one) => one.deployment === deployment && one.environment === environment.name);
-    return later(environment.expectedFinish, plan && found && { at: found.finishAt, madeAt: plan.madeAt });
-  };
+  const expected = useExpected();
   return (
     <div className="scroll">
       <table className="cards">
@@ -231,15 +230,15 @@ function Rollouts({ lines }: { lines: Line[] }): ReactNode {
                   </Link>
                 )}
               </td>
-              <td>{environment.name}</td>
+              <td><Written text={environment.name} /></td>
               <td>
                 <Progress environment={environment} />
               </td>
               <td>
-                <Expected finish={expected({ deployment, environment })} />
+                <Expected finish={expected(deployment, environment)} counts={environment.counts} />
               </td>
               <td className="wide soft">
-                <Sentence text={environment.waiting[0]?.message ?? ""} />
+                <Brief text={environment.waiting[0]?.message ?? ""} />
               </td>
             </tr>
           ))}
@@ -276,7 +275,10 @@ function Freezes({ freezes }: { freezes: Freeze[] }): ReactNode {
   return freezes.map((one, index) => (
     <div key={one.id} id={index === 0 ? "freezes" : undefined} className="notice" role="status">
       <span>
-        <span className="mark quiet">‖ frozen</span> <b>{one.name}</b>: {one.reason} <span className="soft">set by {one.user}, </span>
+        <span className="mark quiet">‖ frozen</span> <b><Written text={one.name} /></b>: <Brief text={one.reason} most={400} />{" "}
+        <span className="soft">
+          set by <Written text={one.user} />,{" "}
+        </span>
         <Time at={one.createdAt} />
         {one.expiresAt && (
           <>
@@ -290,7 +292,7 @@ function Freezes({ freezes }: { freezes: Freeze[] }): ReactNode {
 }
 
 /** Cycles that failed, what is stuck, votes that are asked for: the worst first. */
-function Needed({ needs }: { needs: Needs }): ReactNode {
+function Needed({ needs, silent }: { needs: Needs; silent: number }): ReactNode {
   const { cycles, stuck: held, votes } = needs;
   const isBad = cycles.length > 0 || held.some(({ reason }) => reason.state !== "waiting");
   return (
@@ -315,14 +317,20 @@ function Needed({ needs }: { needs: Needs }): ReactNode {
             <span className="grow">
               <Link href={to("rollouts", one.deployment, one.version)}>{one.deployment}</Link>: <Sentence text={one.message} />
             </span>
-            <ActButton act={vote("approved", one.deployment, one.version, one.environment)} />
-            <ActButton act={vote("rejected", one.deployment, one.version, one.environment)} />
+            <VoteButtons deployment={one.deployment} version={one.version} environment={one.environment} />
           </li>
         ))}
       </ul>
-      <p className="soft if-alone">Nobody is waited for.</p>
+      <Trouble error={needs.error} />
+      {cycles.length + held.length + votes.length === 0 && <p className="soft">{nobody(needs.isKnown, silent)}</p>}
     </Section>
   );
+}
+
+/** Where nobody is named: that is a good thing only if it is known. */
+export function nobody(isKnown: boolean, silent: number): string {
+  if (!isKnown) return "It is not known yet who is waited for.";
+  return silent === 0 ? "Nobody is waited for." : "Nobody is waited for but the agents that do not answer.";
 }
 
 function FailedCycle({ group }: { group: Group }): ReactNode {
@@ -333,7 +341,7 @@ function FailedCycle({ group }: { group: Group }): ReactNode {
       <span className="mark bad">✕ cycle failed</span>
       <span className="grow">
         {group.policy} on {failed === undefined ? where : <Link href={to("targets", failed.deployment, group.environment, group.resource)}>{where}</Link>}:{" "}
-        <Sentence text={firstLine(group.reason)} />
+        <Brief text={group.reason} />
       </span>
       <ActButton act={onGroup("retry", group.id, group.resource)} />
       <ActButton act={onGroup("release", group.id, group.resource)} />
@@ -355,7 +363,7 @@ function Stuck({ deployment, reason }: { deployment: string; reason: ReasonGroup
             <Link href={to("targets", deployment, environment, resource)}>{resource}</Link>
           </span>
         ))}
-        {reason.count > shown.length && ` and ${reason.count - shown.length} more`} in {reason.environment}: <Sentence text={firstLine(reason.message)} />
+        {reason.count > shown.length && ` and ${reason.count - shown.length} more`} in <Written text={reason.environment} />: <Brief text={reason.message} />
       </span>
       {reason.state === "failed" && <ActButton act={one ? order("retry", one) : orderMany("retry", deployment, reason.environment)} />}
     </li>

@@ -2,22 +2,24 @@
 import { type ReactNode, useMemo } from "react";
 import { ActButton } from "../acts/act";
 import { HeldActs } from "../acts/obstacles";
-import { freeze, orderMany, rejectVersion, vote } from "../acts/fleet";
+import { freeze, orderMany, rejectVersion } from "../acts/fleet";
+import { VoteButtons } from "../acts/votes";
 import { all, get, place, serverNow } from "../api/client";
-import type { Approval, Bracket, DeploymentExplanation, Job, ListedTarget, LiveEvent, Page, ReasonGroup, Version } from "../api/types";
+import type { Approval, Bracket, DeploymentExplanation, EnvironmentStatus, Job, ListedTarget, LiveEvent, Page, ReasonGroup, Version } from "../api/types";
 import { ofKinds, useLive } from "../live/queries";
 import type { Tables } from "../live/store";
 import { useJobs, useObjects, useStatus } from "../live/tables";
 import { Link } from "../router";
 import { heldBy, TimeBar } from "../time/bar";
-import { partsOf, type PlannedJob, placeOf, plannedJobs, scoped, usesOf } from "../time/moments";
+import { partsOf, type PlannedJob, placeOf, plannedJobs, scoped, usesOf, wavesAfter } from "../time/moments";
 import { type TimeLine, useTimeLine } from "../time/use";
 import { BracketGraph } from "../ui/bracket";
-import { Expected } from "../ui/expected";
+import { ExpectedDone, useExpected } from "../ui/expected";
 import { Gantt } from "../ui/gantt";
-import { Bar, Loading, Mark, PhaseMark, Section, Sentence, Time, Trouble, useNow } from "../ui/parts";
+import { Bar, Loading, Mark, PhaseMark, Section, Sentence, Time, Trouble } from "../ui/parts";
+import { Brief, Written } from "../ui/text";
 import { Usage } from "../ui/usage";
-import { countStates, parts, plural } from "../words";
+import { countStates, isUnderWay, parts, plural } from "../words";
 import { Reasons } from "./fleet";
 import { Slots } from "./limits";
 
@@ -66,13 +68,17 @@ function Found({ deployment, version }: { deployment: string; version: Version }
     const mine = plannedJobs(time.future?.changes ?? []).filter((job) => partsOf(job.target).deployment === deployment && job.version === tag);
     return mine.filter((job) => !begun.has(job.target));
   }, [time.future, jobs.items, deployment, tag]);
+  const recorded = useMemo(
+    () => plannedJobs(time.past).filter((job) => partsOf(job.target).deployment === deployment && job.version === tag),
+    [time.past, deployment, tag],
+  );
   const cel = `deployment.name == ${JSON.stringify(deployment)}`;
   const isNow = time.mode === "now";
   return (
     <HeldActs why={heldBy(time)}>
       <div className="head">
         <h1>
-          {deployment} <b>{tag}</b>
+          <Written text={deployment} /> <b><Written text={tag} /></b>
           {version.targetSelector !== null && <span className="badge">scoped</span>}
         </h1>
         <span className="buttons">
@@ -84,7 +90,7 @@ function Found({ deployment, version }: { deployment: string; version: Version }
       <TimeBar time={time} />
       <div className="aside">
         <div className="stack">
-          {tables === undefined ? <Loading what="its targets" /> : <Environments deployment={deployment} tag={tag} tables={tables} mode={time.mode} expected={status?.environments ?? []} />}
+          {tables === undefined ? <Loading what="its targets" /> : <Environments deployment={deployment} tag={tag} tables={tables} mode={time.mode} told={status?.environments ?? []} />}
           {bracket && tables && (
             <Section title={`Cycle of each resource: ${bracket.policy}`} id="bracket">
               <BracketGraph bracket={bracket} tables={tables} current={deployment} />
@@ -94,7 +100,7 @@ function Found({ deployment, version }: { deployment: string; version: Version }
         </div>
         <div className="stack">
           <Limits time={time} policies={new Set([...(why.data?.reasons.map((reason) => reason.policy) ?? []), bracket?.policy ?? null])} />
-          <Waves planned={planned} />
+          <Waves jobs={time.mode === "past" ? [...recorded, ...planned] : planned} time={time} />
         </div>
       </div>
       <Section title="Jobs over time" id="gantt">
@@ -118,7 +124,7 @@ function Header({ version, votes }: { version: Version; votes: Approval[] }): Re
     <section className="card answer">
       <p>
         published <Time at={version.publishedAt ?? version.createdAt} />
-        {publisher && <> by {publisher}</>}
+        {publisher && <> by <Written text={publisher} /></>}
         {version.status !== "ready" && (
           <>
             {" "}
@@ -132,18 +138,18 @@ function Header({ version, votes }: { version: Version; votes: Approval[] }): Re
           </>
         )}
       </p>
-      {version.message && <p>{version.message}</p>}
+      {version.message && <p><Written text={version.message} /></p>}
       <dl>
         {Object.entries(version.metadata).map(([key, value]) => (
           <div key={key}>
-            <dt>{key}</dt>
+            <dt><Written text={key} /></dt>
             <dd>
               {/^https?:\/\//.test(value) ? (
                 <a href={value} rel="noreferrer noopener" target="_blank">
                   {value}
                 </a>
               ) : (
-                value
+                <Written text={value} />
               )}
             </dd>
           </div>
@@ -151,22 +157,18 @@ function Header({ version, votes }: { version: Version; votes: Approval[] }): Re
       </dl>
       {votes.map((one) => (
         <p key={one.user + one.environment}>
-          <Mark tone={one.status === "approved" ? "good" : "bad"} sign={one.status === "approved" ? "✓" : "✕"} word={one.status} /> by {one.user} for{" "}
-          {one.environment}, <Time at={one.at} />
-          {one.reason && `: ${one.reason}`}
+          <Mark tone={one.status === "approved" ? "good" : "bad"} sign={one.status === "approved" ? "✓" : "✕"} word={one.status} /> by <Written text={one.user} /> for{" "}
+          <Written text={one.environment} />, <Time at={one.at} />
+          {one.reason && <>: <Written text={one.reason} /></>}
         </p>
       ))}
     </section>
   );
 }
 
-interface Expected {
-  name: string;
-  expectedFinish: { at: string | null; madeAt: string } | null;
-}
-
-function Environments(properties: { deployment: string; tag: string; tables: Tables; mode: TimeLine["mode"]; expected: Expected[] }): ReactNode {
-  const { deployment, tag, tables, mode, expected } = properties;
+function Environments(properties: { deployment: string; tag: string; tables: Tables; mode: TimeLine["mode"]; told: EnvironmentStatus[] }): ReactNode {
+  const { deployment, tag, tables, mode, told } = properties;
+  const expected = useExpected();
   const by = new Map<string, { state: keyof ReturnType<typeof countStates> }[]>();
   for (const target of tables.targets.values()) {
     const of = partsOf(target.name);
@@ -177,24 +179,20 @@ function Environments(properties: { deployment: string; tag: string; tables: Tab
   }
   return (
     <Section title="Environments" id="environments">
+      {by.size === 0 && mode !== "now" && <p className="soft">Nothing is known of that moment.</p>}
       {[...by].map(([environment, targets]) => {
         const counts = countStates(targets);
         const bar = parts(counts);
-        const finish = mode === "now" ? expected.find((one) => one.name === environment)?.expectedFinish : null;
+        const status = mode === "now" ? told.find((one) => one.name === environment) : undefined;
         return (
           <div key={environment} className="row">
-            <b>{environment}</b>
+            <b><Written text={environment} /></b>
             <span className="grow">
               <Bar parts={bar} />
               <small className="soft">
                 {bar.filter((part) => part.count > 0).map((part) => `${part.count} ${part.word}`).join(" · ")}
-                {finish?.at && (
-                  <>
-                    {" "}
-                    · expected to be done: <Expected finish={finish} />
-                  </>
-                )}
-              </small>
+              </small>{" "}
+              {status && <ExpectedDone finish={expected(deployment, status)} counts={status.counts} />}
             </span>
             <span className="buttons">
               {counts.failed > 0 && <ActButton act={orderMany("retry", deployment, environment)} />}
@@ -224,7 +222,7 @@ function Limits({ time, policies }: { time: TimeLine; policies: Set<string | nul
                 {budget.used} of {budget.limit}
               </b>
               <span className="grow">
-                {budget.rule} <span className="soft">({budget.policy}{budget.scope ? `, ${budget.scope}` : ""})</span>
+                <Written text={budget.rule} /> <span className="soft">(<Written text={`${budget.policy}${budget.scope ? `, ${budget.scope}` : ""}`} />)</span>
               </span>
               {budget.stoppedAt !== null && <Mark tone="bad" sign="✕" word="the line is stopped" />}
             </div>
@@ -249,15 +247,14 @@ function useScoped(version: Version, tables: Tables): Tables | undefined {
   return places ? scoped(tables, places) : undefined;
 }
 
-/** Who comes next: resources that are expected to start at the same time are one wave. */
-function Waves({ planned }: { planned: PlannedJob[] }): ReactNode {
-  const now = useNow();
-  const waves = useMemo(() => [...Map.groupBy(planned, (job) => job.from)].sort(([a], [b]) => a - b), [planned]);
-  // What should have begun by now is no longer to come; a plan that is made anew says when it does.
-  const ahead = waves.filter(([at]) => at >= now).map(([at, jobs]) => [new Date(at).toISOString(), jobs.map((job) => partsOf(job.target).resource)] as const);
+/** Who comes after the moment that is shown: what a plan says, and of a past moment what was recorded since. */
+function Waves({ jobs, time }: { jobs: PlannedJob[]; time: TimeLine }): ReactNode {
+  // What should have begun by then is no longer to come; a plan that is made anew says when it does.
+  const waves = wavesAfter(jobs, time.at === null ? time.span.now : Date.parse(time.at));
+  const ahead = waves.map(({ from, resources }) => [new Date(from).toISOString(), resources] as const);
   if (ahead.length === 0) return null;
   return (
-    <Section title="Waves to come, if nothing else changes" id="waves">
+    <Section title={time.mode === "past" ? "Waves from there on" : "Waves to come, if nothing else changes"} id="waves">
       <ol className="waves">
         {ahead.slice(0, 12).map(([at, resources]) => (
           <li key={at}>
@@ -273,7 +270,7 @@ function Waves({ planned }: { planned: PlannedJob[] }): ReactNode {
 
 /** Who waits, grouped by what for: ten thousand that wait for one thing are one line. */
 function Waiting({ deployment, reasons }: { deployment: string; reasons: ReasonGroup[] }): ReactNode {
-  const waiting = reasons.filter((reason) => reason.state !== "upToDate");
+  const waiting = reasons.filter((reason) => reason.state !== "upToDate" && !isUnderWay(reason.state));
   if (waiting.length === 0) return null;
   return (
     <Section title="Waiting, by reason" id="waiting">
@@ -283,7 +280,7 @@ function Waiting({ deployment, reasons }: { deployment: string; reasons: ReasonG
             <PhaseMark state={reason.state} />
             <b className="figures">{plural(reason.count, "target")}</b>
             <span className="grow">
-              <Sentence text={reason.message} />
+              <Brief text={reason.message} />
               {reason.changes && <small className="soft"> Changes <Sentence text={reason.changes} />.</small>}
               <small className="links">
                 {reason.targets.slice(0, 6).map((name) => (
@@ -294,12 +291,7 @@ function Waiting({ deployment, reasons }: { deployment: string; reasons: ReasonG
                 {reason.count > 6 && <span> and {reason.count - 6} more</span>}
               </small>
             </span>
-            {reason.type === "approval" && reason.version !== null && (
-              <span className="buttons">
-                <ActButton act={vote("approved", deployment, reason.version, reason.environment)} />
-                <ActButton act={vote("rejected", deployment, reason.version, reason.environment)} />
-              </span>
-            )}
+            {reason.type === "approval" && reason.version !== null && <VoteButtons deployment={deployment} version={reason.version} environment={reason.environment} />}
           </li>
         ))}
       </ul>

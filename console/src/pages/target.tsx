@@ -9,6 +9,7 @@ import { go, Link, to, usePlace, withQuery } from "../router";
 import { Cycle } from "../ui/cycle";
 import { Log } from "../ui/joblog";
 import { Command, Loading, Mark, PhaseMark, Section, Sentence, Time, Trouble } from "../ui/parts";
+import { Brief, Written } from "../ui/text";
 import { endOf, whoCan } from "../ui/gates";
 import { jobSign, jobTone, spaced } from "../words";
 
@@ -38,7 +39,10 @@ export function Target({ deployment, environment, resource }: Where): ReactNode 
     <>
       <div className="head">
         <h1>
-          {deployment} <span className="soft">on</span> {resource} <span className="soft">in {environment}</span>
+          <Written text={deployment} /> <span className="soft">on</span> <Written text={resource} />{" "}
+          <span className="soft">
+            in <Written text={environment} />
+          </span>
         </h1>
         <span className="buttons">
           <ActButton act={order("retry", target)} />
@@ -78,7 +82,7 @@ function Answer({ found, detail, deployment }: { found: Explanation; detail: Tar
   return (
     <section className="card answer">
       <p>
-        <PhaseMark state={found.state} /> <b><Sentence text={found.message} /></b>
+        <PhaseMark state={found.state} /> <b><Brief text={found.message} /></b>
       </p>
       {found.changes && <p>Changes <Sentence text={found.changes} />.</p>}
       <dl>
@@ -135,7 +139,7 @@ function Gates({ rules, actions, target }: { rules: RuleLine[]; actions: Action[
               <li key={index}>
                 <Mark tone={verdict.tone} sign={verdict.sign} word={rule.verdict} />
                 <div className="grow">
-                  <b>{rule.rule ?? spaced(rule.type)}</b>{" "}
+                  <b><Written text={rule.rule ?? spaced(rule.type)} /></b>{" "}
                   <span className="soft">
                     {spaced(rule.type)}
                     {rule.policy && (
@@ -146,7 +150,7 @@ function Gates({ rules, actions, target }: { rules: RuleLine[]; actions: Action[
                     )}
                     {rule.version && ` for ${rule.version}`}
                   </span>
-                  <p><Sentence text={rule.message} /></p>
+                  <p><Brief text={rule.message} /></p>
                   {rule.verdict === "allowed" ? (
                     rule.satisfiedAt && (
                       <small className="soft">
@@ -186,7 +190,7 @@ function Slots({ found }: { found: Explanation }): ReactNode {
           <li key={slot.policy + slot.rule} className="row">
             <Mark tone={slot.held ? "busy" : "quiet"} sign={slot.held ? "▶" : "–"} word={slot.held ? "held" : "not held"} />
             <span className="grow">
-              <b>{slot.rule}</b> <span className="soft">of {slot.policy}</span>: <Sentence text={slot.message} />
+              <b><Written text={slot.rule} /></b> <span className="soft">of <Written text={slot.policy} /></span>: <Sentence text={slot.message} />
             </span>
           </li>
         ))}
@@ -213,7 +217,7 @@ function InCycle({ id }: { id: string }): ReactNode {
         ) : undefined
       }
     >
-      {one.reason && <p><Sentence text={one.reason} /></p>}
+      {one.reason && <p><Brief text={one.reason} /></p>}
       <Ordered group={one} />
     </Section>
   );
@@ -250,8 +254,13 @@ function History({ jobs, error }: { jobs: Job[] | undefined; error: Error | unde
               <Mark tone={jobTone(job.status)} sign={jobSign(job.status)} word={spaced(job.status)} />
               <span className="grow">
                 {job.kind !== "deploy" && <span className="badge">{job.kind}</span>} {job.attempt > 1 && <span className="badge">attempt {job.attempt}</span>}{" "}
-                {job.message}
-                {job.reason && <span className="soft"> because {job.reason}</span>}
+                {job.message && <Brief text={job.message} />}
+                {job.reason && (
+                  <span className="soft">
+                    {" "}
+                    because <Brief text={job.reason} />
+                  </span>
+                )}
                 {Object.entries(job.links).map(([label, href]) =>
                   /^https?:/.test(href) ? (
                     <a key={label} href={href} rel="noreferrer noopener" target="_blank">
@@ -310,12 +319,12 @@ function Variables({ name }: { name: string }): ReactNode {
             <tbody>
               {found.data.items.map((one) => (
                 <tr key={one.key}>
-                  <td>{one.key}</td>
+                  <td><Written text={one.key} /></td>
                   <td>
                     <code>{JSON.stringify(one.value)}</code>
                   </td>
                   <td>
-                    {SOURCES[one.source]} {one.name} {one.selector && <code>{one.selector}</code>}
+                    {SOURCES[one.source]} <Written text={one.name} /> {one.selector && <code>{one.selector}</code>}
                   </td>
                 </tr>
               ))}

@@ -10,7 +10,8 @@ import { go, Link, to, usePlace, withQuery } from "../router";
 import { Changes, pretty } from "../ui/changes";
 import { type Column, Listing } from "../ui/listing";
 import { Empty, Loading, Mark, Section, Time, Trouble } from "../ui/parts";
-import { PlanPreview } from "../ui/plan";
+import { Preview, refusedFor, usePlan } from "../ui/plan";
+import { Written } from "../ui/text";
 import { plural } from "../words";
 
 const TONES = { ready: "good", building: "wait", paused: "wait", failed: "bad", rejected: "bad" } as const;
@@ -64,7 +65,7 @@ export function Versions(): ReactNode {
       {
         name: "Message",
         text: (one) => one.message ?? "",
-        cell: (one) => (one.rejection === null ? one.message : `rejected by ${one.rejection.by}: ${one.rejection.reason}`),
+        cell: (one) => (one.rejection === null ? one.message : <>rejected by <Written text={one.rejection.by} />: <Written text={one.rejection.reason} /></>),
         wide: true,
       },
       {
@@ -187,6 +188,9 @@ export function NewVersion(): ReactNode {
   } catch (error) {
     flaw = error as Error;
   }
+  const wish = body === null ? null : { version: { deployment, ...body } };
+  const planned = usePlan(wish);
+  const refusal = body === null ? "a version needs a name" : refusedFor(wish, planned);
   if (deployments.data === undefined) return <Loading what="deployments" />;
   if (names.length === 0) {
     return <Empty command="headgate apply -f deployment.yaml">A version is one of a deployment, and there is none yet.</Empty>;
@@ -229,8 +233,8 @@ export function NewVersion(): ReactNode {
             <Link href="/versions" className="button">
               Cancel
             </Link>
-            {body === null ? (
-              <button type="button" className="primary" disabled title="a version needs a name">
+            {body === null || refusal !== undefined ? (
+              <button type="button" className="primary" disabled title={refusal}>
                 Publish
               </button>
             ) : (
@@ -241,7 +245,7 @@ export function NewVersion(): ReactNode {
         <div className="stack">
           <Reached deployment={deployment} selector={form.targetSelector.trim()} />
           <Section title="What would follow" id="follows">
-            <PlanPreview wish={body === null ? null : { version: { deployment, ...body } }} />
+            <Preview wish={wish} planned={planned} />
           </Section>
         </div>
       </div>

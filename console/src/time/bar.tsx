@@ -6,7 +6,7 @@ import { Dialog, Trouble } from "../ui/parts";
 import { relative } from "../words";
 import { useAddressedWindow } from "../chart/addressed";
 import { isWhole, shifted, type Window, zoomed } from "../chart/window";
-import { type Decision, hasAll, momentAt, narrowed, neighbour, nowShare, sentence, shareOf, type Span } from "./moments";
+import { type Decision, hasAll, momentAt, narrowed, neighbour, nowShare, sentence, shareOf, type Span, written } from "./moments";
 import type { TimeLine } from "./use";
 
 const STEPS = 2_000;
@@ -55,7 +55,7 @@ export function TimeBar({ time }: { time: TimeLine }): ReactNode {
     setPlaying(false);
     const wanted = value / STEPS;
     const isNow = span.now === time.span.now && Math.abs(wanted - nowShare(span)) < 1 / STEPS;
-    show(isNow ? null : new Date(momentAt(span, wanted)).toISOString());
+    show(isNow ? null : written(momentAt(span, wanted)));
   };
   return (
     <section className={`card time ${mode}`} aria-label="Time">

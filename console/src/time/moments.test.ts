@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { SeenChange, SeenTarget } from "../api/types";
 import { emptyTables } from "../live/store";
-import { comparable, decisionsOf, foreseen, momentAt, narrowed, neighbour, partsOf, plannedJobs, sentence, shareOf, usesOf } from "./moments";
+import { comparable, decisionsOf, foreseen, momentAt, narrowed, neighbour, partsOf, plannedJobs, sentence, shareOf, usesOf, wavesAfter, written } from "./moments";
 
 const span = { from: 1000, now: 2000, until: 6000 };
 
@@ -87,4 +87,23 @@ test("a part of the line may be all past, all future, or both", () => {
     for (const at of [part.from, part.from + 5_000, part.until]) expect(momentAt(part, shareOf(part, at))).toBeCloseTo(at, 3);
     expect([shareOf(part, part.from), shareOf(part, part.until)]).toEqual([0, 1]);
   }
+});
+
+test("the end of the line is after everything that happens in its last millisecond", () => {
+  const last = "2026-01-01T00:00:04.123456Z";
+  const end = { from: 0, now: Date.parse(at(1)), until: Date.parse(last) };
+  const shown = written(momentAt(end, 1));
+  expect(shown).toBe("2026-01-01T00:00:04.123999Z");
+  const tables = foreseen(emptyTables(), [change(at(2), "a/p/1", "running"), change(last, "a/p/1", "upToDate")], shown);
+  expect(tables.targets.get("a/p/1")?.state).toBe("upToDate");
+});
+
+test("waves to come are those after the moment that is shown", () => {
+  const job = (resource: string, from: number) => ({ target: `a/p/${resource}`, version: "v1", from, till: null });
+  const jobs = [job("3", 9_000), job("1", 2_000), job("2", 2_400)];
+  expect(wavesAfter(jobs, 0)).toEqual([
+    { from: 2_000, resources: ["1", "2"] },
+    { from: 9_000, resources: ["3"] },
+  ]);
+  expect(wavesAfter(jobs, 2_500).map((wave) => wave.resources)).toEqual([["3"]]);
 });

@@ -150,6 +150,29 @@ export function scoped(tables: Tables, places: ReadonlySet<string>): Tables {
   };
 }
 
+/** As it stands in an address: a whole millisecond, so that what happens within it has happened. */
+export function written(moment: number): string {
+  return new Date(moment).toISOString().replace(/Z$/, "999Z");
+}
+
+export interface Wave {
+  from: number;
+  resources: string[];
+}
+
+/** Resources that start within the same second after a moment are one wave. */
+export function wavesAfter(jobs: PlannedJob[], moment: number): Wave[] {
+  const ahead = jobs.filter((job) => job.from >= moment).sort((a, b) => a.from - b.from);
+  const found: Wave[] = [];
+  for (const { target, from } of ahead) {
+    const { resource } = partsOf(target);
+    const last = found.at(-1);
+    if (last === undefined || Math.floor(last.from / 1000) !== Math.floor(from / 1000)) found.push({ from, resources: [resource] });
+    else if (!last.resources.includes(resource)) last.resources.push(resource);
+  }
+  return found;
+}
+
 export interface PlannedJob {
   target: string;
   version: string;

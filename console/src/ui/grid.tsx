@@ -2,6 +2,7 @@
 import { type CSSProperties, type KeyboardEvent, type MouseEvent, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import type { SeenTarget } from "../api/types";
 import { partsOf } from "../time/moments";
+import { cut } from "../chart/paint";
 import { PHASES, spaced } from "../words";
 import { coloursIn, penOf, whenLooksChange } from "./colours";
 
@@ -232,7 +233,7 @@ function paint(canvas: HTMLCanvasElement, frame: HTMLElement, { table, targets, 
       pen.fillStyle = colour("quiet-ground");
       pen.fillRect(0, y, width, ROW);
       pen.fillStyle = colour("ink");
-      pen.fillText(clip(line.label, 80), 4, y + ROW / 2);
+      pen.fillText(cut(pen, line.label, width - 8), 4, y + ROW / 2);
       continue;
     }
     for (let column = 0; column < table.columns.length; column++) {
@@ -245,21 +246,21 @@ function paint(canvas: HTMLCanvasElement, frame: HTMLElement, { table, targets, 
       pen.fillStyle = colour(phase.tone === "wait" ? "wait-bar" : phase.tone);
       pen.fillRect(x + 1, y + 1, wide - 2, ROW - 2);
       pen.fillStyle = colour(phase.tone === "wait" ? "on-wait" : "on-phase");
-      pen.fillText(clip(`${phase.sign} ${target.job?.version ?? target.current ?? phase.word}`, room), x + 7, y + ROW / 2);
+      pen.fillText(cut(pen, clip(`${phase.sign} ${target.job?.version ?? target.current ?? phase.word}`, room), wide - 14), x + 7, y + ROW / 2);
       if (selected.has(name)) outline(pen, colour("ink"), 3, x, y, wide);
       if (chosen?.row === row && chosen.column === column) outline(pen, colour("ink"), 1.5, x, y, wide);
     }
     pen.fillStyle = colour("card");
     pen.fillRect(0, y, names, ROW);
     pen.fillStyle = colour("ink");
-    pen.fillText(clip(line.label, Math.floor((names - 8) / LETTER) + 2), 4, y + ROW / 2);
+    pen.fillText(cut(pen, clip(line.label, Math.floor((names - 8) / LETTER) + 2), names - 8), 4, y + ROW / 2);
   }
   pen.fillStyle = colour("card");
   pen.fillRect(0, 0, width, HEAD);
   pen.fillStyle = colour("soft");
   for (let column = 0; column < table.columns.length; column++) {
     const x = left + column * wide;
-    if (x >= names - wide && x < width) pen.fillText(clip(table.columns[column] ?? "", room), Math.max(x, names) + 4, HEAD / 2);
+    if (x >= names - wide && x < width) pen.fillText(cut(pen, clip(table.columns[column] ?? "", room), x + wide - Math.max(x, names) - 8), Math.max(x, names) + 4, HEAD / 2);
   }
 }
 

@@ -4,6 +4,7 @@ import type { Job, Member } from "../api/types";
 import { length, relative, spaced } from "../words";
 import { stagesOf, tookOf } from "./cycle";
 import { flow } from "./flow";
+import { cut } from "../chart/paint";
 import { windowOf } from "../chart/addressed";
 import { spans } from "./gantt";
 import { byPair, selectorOf } from "../acts/selected";
@@ -120,4 +121,12 @@ test("a part of the time is read from the address, and nothing else is", () => {
   expect(windowOf("5000-1000")).toBeNull();
   expect(windowOf("x")).toBeNull();
   expect(windowOf(null)).toBeNull();
+});
+
+test("a name is cut by the room that its letters take", () => {
+  const pen = { measureText: (text: string) => ({ width: [...text].length * 12 }) as TextMetrics };
+  expect(cut(pen, "short", 60)).toBe("short");
+  const found = cut(pen, "W".repeat(253), 252);
+  expect(found.endsWith("…")).toBe(true);
+  expect([...found].length * 12).toBeLessThanOrEqual(252);
 });

@@ -1,6 +1,7 @@
 // A table of objects with a search and filters, which are in the address: the same for every kind.
 import { type ReactNode, useMemo } from "react";
 import { go, usePlace, withQuery } from "../router";
+import { Written } from "./text";
 import { plural, several } from "../words";
 
 export interface Column<T> {
@@ -19,6 +20,11 @@ export interface Choice<T> {
 }
 
 const MOST_ROWS = 500;
+
+/** A bare text is one that somebody wrote. */
+function Cell({ content }: { content: ReactNode }): ReactNode {
+  return typeof content === "string" ? <Written text={content} /> : content;
+}
 
 export interface ListingProperties<T> {
   items: T[];
@@ -82,7 +88,7 @@ export function Listing<T>({ items, columns, id, noun, choices = [] }: ListingPr
               <tr key={id(item)}>
                 {columns.map((column) => (
                   <td key={column.name} className={column.wide ? "wide" : undefined}>
-                    {column.cell(item)}
+                    <Cell content={column.cell(item)} />
                   </td>
                 ))}
               </tr>

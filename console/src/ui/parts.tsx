@@ -46,9 +46,11 @@ export function Time({ at }: { at: string | null | undefined }): ReactNode {
 
 const MOMENT = /(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z)/;
 
-/** What the server says, with its moments in the viewer's zone, each in one piece. */
+/** What the server says, with its moments in the viewer's zone, each in one piece. Names and reasons of people are in it,
+ * which turn nothing around that stands beside it. */
 export function Sentence({ text }: { text: string }): ReactNode {
-  return text.split(MOMENT).map((piece, index) => (index % 2 === 0 ? piece : <Moment key={index} at={piece} />));
+  if (text === "") return null;
+  return <bdi dir="ltr">{text.split(MOMENT).map((piece, index) => (index % 2 === 0 ? piece : <Moment key={index} at={piece} />))}</bdi>;
 }
 
 function Moment({ at }: { at: string }): ReactNode {
@@ -72,18 +74,24 @@ export function Section(properties: { title: ReactNode; acts?: ReactNode; childr
   );
 }
 
+/** Each thing that is wrong, once: what the detail says already is not said again, but its place is. */
+export function troubles(error: Error): { path: string; text: string }[] {
+  const detail = error.message;
+  const errors = error instanceof Refused ? error.problem.errors : [];
+  const said = errors.find((one) => detail.includes(one.message));
+  const place = said === undefined || detail.includes(said.path) ? "" : said.path;
+  const others = errors.filter((one) => one !== said && !(detail.includes(one.message) && detail.includes(one.path)));
+  return [{ path: place, text: detail }, ...others.map((one) => ({ path: one.path, text: one.message }))];
+}
+
 export function Trouble({ error }: { error: Error | undefined }): ReactNode {
   if (error === undefined) return null;
-  const errors = error instanceof Refused ? error.problem.errors : [];
   return (
     <div className="trouble" role="alert">
       <strong>{error instanceof Refused ? error.problem.title : "Something is wrong"}</strong>
-      <span>
-        <Sentence text={error.message} />
-      </span>
-      {errors.map((one) => (
-        <span key={one.path + one.message}>
-          <code>{one.path}</code> <Sentence text={one.message} />
+      {troubles(error).map(({ path, text }) => (
+        <span key={path + text}>
+          {path && <code>{path}</code>} <Sentence text={text} />
         </span>
       ))}
     </div>

@@ -52,10 +52,6 @@ export function usePlan(wish: PlanWish | null): Planned {
   return state;
 }
 
-export function PlanPreview({ wish }: { wish: PlanWish | null }): ReactNode {
-  return <Preview wish={wish} planned={usePlan(wish)} />;
-}
-
 /** Why what is wished cannot be done, as its plan says; undefined if it can, or while that is not known. */
 export function refusedFor(wish: PlanWish | null, planned: Planned): string | undefined {
   if (wish === null || planned.isAsking) return undefined;
