@@ -292,6 +292,7 @@ THINGS: tuple[Thing, ...] = (
         ("simulate",), "read",
         {
             "scenario": ("", "the caller's own answer: it is played in a process of its own, and bounded"),
+            "files": ("", "texts that stand in for files which the scenario names; the server's own are not read"),
             "until": ("", "how far it is played, 90 days at most"),
             "seed": _OWN_ANSWER,
         },
