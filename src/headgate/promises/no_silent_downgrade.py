@@ -75,7 +75,7 @@ class NoSilentDowngrade(FleetPromise):
     def changed(self, change: changes.Change, now: Instant) -> None:
         match change:
             case changes.Put(object=model.Version() as version):
-                self._orders.setdefault(version.id, (version.created_at or now, len(self._orders)))
+                self._arrived(version, now)
             case changes.TargetAction():
                 self._order(change.target, change)
             case changes.TargetsAction():
@@ -97,6 +97,14 @@ class NoSilentDowngrade(FleetPromise):
                 self._forget(2, change.name)
             case _:
                 pass
+
+    def _arrived(self, version: model.Version, now: Instant) -> None:
+        """What is edited keeps its place; what was deleted and is made again under its name is newer than it was."""
+        kept = self.mirror.version(version.deployment, version.tag)
+        created_at = (kept or version).created_at or now
+        known = self._orders.get(version.id)
+        if known is None or known[0] != created_at:
+            self._orders[version.id] = (created_at, len(self._orders))
 
     def _targets_of(self, change: changes.TargetsAction) -> Iterator[str]:
         deployment = self.mirror.name_in("Deployment", change.deployment) or ""

@@ -13,14 +13,15 @@ from headgate.kernel.instants import Instant
 
 
 def let_dependents_go_on(state: State, site: Site, group: Group, now: Instant, blockers: Blockers) -> None:
-    """Only a skip that names this resource and came after the failure speaks of it; any other was meant for order."""
+    """Only a skip that names this resource and came after the failure speaks of it; any other was meant for order. One that
+    names a version as well speaks of who waits with it here."""
     if group.phase != "forward":
         return
     failed = [member for member in group.members if member.state == "failed"]
     for member in failed:
         rules = _naming(site, group, member)
         blockers.watch(*(wakes.skips(rule_id) for rule_id in rules))
-        if any(_is_skipped(state, site, rule, member, now) for rule in rules.values()):
+        if any(_is_skipped(state, site, group, rule, member, now) for rule in rules.values()):
             running.settle(member, "skipped", now)
             state.journal.changed("group", group.id)
     if not failed or any(member.state == "failed" for member in failed):
@@ -45,10 +46,22 @@ def _naming(site: Site, group: Group, failed: Member) -> dict[str, BoundRule[Dep
 
 
 def _is_skipped(
-    state: State, site: Site, rule: BoundRule[DeploymentDependency], failed: Member, now: Instant
+    state: State,
+    site: Site,
+    group: Group,
+    rule: BoundRule[DeploymentDependency],
+    failed: Member,
+    now: Instant,
 ) -> bool:
+    waiting = {
+        member.version
+        for member in group.members
+        if (target := site.members.get(member.deployment)) is not None
+        and any(one is rule for one in target.rules.of(DeploymentDependency))
+    }
     return any(
         skip.resource == site.resource.name
+        and skip.version_id in (None, *waiting)
         and skip.environment in (None, site.environment.name)
         and not skip.is_over(now)
         and skip.created_at >= (failed.settled_at or 0)
