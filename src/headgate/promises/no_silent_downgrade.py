@@ -58,6 +58,8 @@ class NoSilentDowngrade(FleetPromise):
     def __init__(self, mirror: Mirror, broken: Broken) -> None:
         super().__init__(mirror, broken)
         self._orders: dict[str, Order] = {}
+        self._tags: dict[str, tuple[str, str]] = {}
+        """Deployment and tag of each version."""
         self._runs: dict[str, list[VersionRun]] = {}
         self._failures: dict[str, FailedRelease] = {}
         """What failed last; of a rollback that fails and is tried again, what it goes back from."""
@@ -75,7 +77,10 @@ class NoSilentDowngrade(FleetPromise):
     def changed(self, change: changes.Change, now: Instant) -> None:
         match change:
             case changes.Put(object=model.Version() as version):
-                self._arrived(version, now)
+                self._orders.setdefault(version.id, (version.created_at or now, len(self._orders)))
+                self._tags[version.id] = (version.deployment, version.tag)
+            case changes.Delete(kind="Version"):
+                self._forget_versions_that_are_gone()
             case changes.TargetAction():
                 self._order(change.target, change)
             case changes.TargetsAction():
@@ -98,13 +103,12 @@ class NoSilentDowngrade(FleetPromise):
             case _:
                 pass
 
-    def _arrived(self, version: model.Version, now: Instant) -> None:
-        """What is edited keeps its place; what was deleted and is made again under its name is newer than it was."""
-        kept = self.mirror.version(version.deployment, version.tag)
-        created_at = (kept or version).created_at or now
-        known = self._orders.get(version.id)
-        if known is None or known[0] != created_at:
-            self._orders[version.id] = (created_at, len(self._orders))
+    def _forget_versions_that_are_gone(self) -> None:
+        """What is made again under its tag is newer than it was; what runs is not judged by a version that is gone."""
+        for version, (deployment, tag) in list(self._tags.items()):
+            if self.mirror.version(deployment, tag) is None:
+                self._orders.pop(version, None)
+                del self._tags[version]
 
     def _targets_of(self, change: changes.TargetsAction) -> Iterator[str]:
         deployment = self.mirror.name_in("Deployment", change.deployment) or ""
