@@ -351,6 +351,26 @@ def test_what_is_paused_names_the_command_that_lets_it_go_on_and_who_may(client:
     assert fleet.jobs(client, resource="node-1", cel="job.version == 'v2'")
 
 
+def test_what_is_paused_in_mid_cycle_waits_for_a_person_and_names_the_command(client: Client) -> None:
+    """Also a version that runs there already: a post-hook that is paused keeps its resource prepared."""
+    fleet.put(client, "deployments", "web", resourceSelector="true", jobAgent="runner")
+    bracket = {"deploymentSelector": "true", "readinessMode": "immediate"}
+    hooks = {"preHookSelector": "false", "postHookSelector": "deployment.name == 'web'"}
+    fleet.put(client, "policies", "together", rules=[{"deploymentBracket": {**bracket, **hooks}}])
+    fleet.publish(client, "u1", "web")
+    fleet.publish(client, "v1")
+    fleet.finish(client, fleet.jobs(client, resource="node-1", cel="job.version == 'v1'")[0])
+    fleet.finish(client, fleet.jobs(client, resource="node-1", deployment="web")[0])
+    fleet.publish(client, "v2")
+    job = fleet.jobs(client, resource="node-1", cel="job.version == 'v2'")[0]
+    assert client.patch("/v1/deployments/web/versions/u1", {"status": "paused"}).status == 200
+    fleet.finish(client, job)
+    found = until(lambda: _explained_as_blocked(client, "web/prod/node-1"))
+    assert (found["state"], found["message"]) == ("waiting", "u1: u1 is paused")
+    assert found["changes"] == "when a person decides: see what you can do"
+    assert [action["command"] for action in found["actions"]] == ["headgate unpause-version web u1"]
+
+
 def test_between_attempts_the_way_on_and_the_way_back_are_offered(client: Client) -> None:
     fleet.put(client, "policies", "patient", rules=[{"retry": {"maxRetries": 3, "backoffSeconds": 3600}}])
     fleet.publish(client, "v1")

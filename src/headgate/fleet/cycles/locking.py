@@ -10,7 +10,7 @@ from headgate.fleet.cycles.choosing import Locks
 from headgate.fleet.cycles.targets import has_failed
 from headgate.fleet.gates import gates
 from headgate.fleet.gates.blockers import Blockers
-from headgate.fleet.model.records import Group, GroupStatus, JobKind, Member
+from headgate.fleet.model.records import MEMBER_UNDER_WAY, Group, GroupStatus, JobKind, Member
 from headgate.fleet.rules.failure_budget import FailureBudget
 from headgate.fleet.rules.gate import Gate
 from headgate.fleet.rules.gradual_rollout import GradualRollout
@@ -375,6 +375,6 @@ def _is_about_to_run(site: Site, deployment: str) -> bool:
     """Also while it runs: what comes of it decides whether its values have changed."""
     for group in (site.waiting, site.executing):
         member = group.member(deployment) if group is not None else None
-        if member is not None and member.state in ("waiting", "retrying", "running", "rollingBack"):
+        if member is not None and member.state in MEMBER_UNDER_WAY:
             return True
     return False

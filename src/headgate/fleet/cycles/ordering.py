@@ -11,7 +11,7 @@ from headgate.fleet.rules import deployment_dependency
 from headgate.fleet.rules.deployment_dependency import DeploymentDependency, Upstream
 from headgate.fleet.state import wakes
 from headgate.fleet.state.state import GateResult, State
-from headgate.fleet.state.units import Site, Target, VersionNode
+from headgate.fleet.state.units import BoundRule, Site, Target, VersionNode
 from headgate.kernel import decisions, instants
 from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
@@ -43,8 +43,10 @@ def verdicts_of(state: State, site: Site, group: Group, member: Member, now: Ins
         ]
         if upstreams:
             verdict = deployment_dependency.judge(rule.spec, upstreams)
-            if group.started_at is None and not verdict.is_allowed:
-                verdict = _ring_verdict(site, group, target) or verdict
+            ring = _ring_through(state, site, group, target, now) if _may_be_in_ring(group, verdict) else []
+            if ring:
+                yield _ring_result(rule, ring)
+                continue
         elif (
             matched
             or group.started_at is not None
@@ -57,17 +59,35 @@ def verdicts_of(state: State, site: Site, group: Group, member: Member, now: Ins
         yield GateResult(rule, rule.kind, verdict, (wakes.resource(target.resource.name),))
 
 
-def _ring_verdict(site: Site, group: Group, target: Target) -> decisions.Verdict | None:
-    """Members that wait for each other would leave the resource prepared for ever."""
+def _may_be_in_ring(group: Group, verdict: decisions.Verdict) -> bool:
+    return group.started_at is None and not verdict.is_allowed
 
-    def may_precede(upstream: Target, other: Target) -> bool:
-        member = _inside(site, group, other)
-        return member is not None and _may_precede(group, member, site, upstream)
 
-    ring = dependencies.ring_through(target, may_precede)
-    if not ring:
-        return None
-    return decisions.denied(Reason.MISCONFIGURED, f"the dependency rules form a cycle: {' -> '.join(ring)}")
+def _ring_through(state: State, site: Site, group: Group, target: Target, now: Instant) -> list[Target]:
+    """Members that wait for each other, and would leave the resource prepared for ever. Whoever skips the rule of one of them
+    that is to run opens the ring."""
+
+    def upstreams_of(one: Target) -> Iterator[Target]:
+        member = _inside(site, group, one)
+        for rule in one.rules.of(DeploymentDependency) if member is not None else ():
+            assert member is not None
+            version = state.version(member.version)
+            is_to_run = member.state not in NO_OP
+            if is_to_run and gates.skipped(state, rule, version, one, now) is not None:
+                continue
+            for upstream in dependencies.upstream_targets(rule, one):
+                if _may_precede(group, member, site, upstream):
+                    yield upstream
+
+    return dependencies.ring_through(target, upstreams_of)
+
+
+def _ring_result(rule: BoundRule[DeploymentDependency], ring: list[Target]) -> GateResult:
+    """A skip of any of the rules may end it."""
+    verdict = decisions.denied(Reason.MISCONFIGURED, f"the dependency {dependencies.ring_sentence(ring)}")
+    rules = [one for target in ring for one in target.rules.of(DeploymentDependency)]
+    reasons = dict.fromkeys((wakes.resource(ring[0].resource.name), *(wakes.skips(one.id) for one in rules)))
+    return GateResult(rule, rule.kind, verdict, tuple(reasons))
 
 
 def paused(state: State, member: Member) -> list[GateResult]:
@@ -145,11 +165,7 @@ def _inside(site: Site, group: Group, other: Target) -> Member | None:
 def _may_precede(group: Group, member: Member, site: Site, other: Target) -> bool:
     """Rules that would put a hook on the wrong side of the others are overruled by its role."""
     upstream = _inside(site, group, other)
-    if upstream is None:
-        return False
-    if member.role == "preHook":
-        return upstream.role == "preHook"
-    return not (upstream.role == "postHook" and member.role != "postHook")
+    return upstream is not None and shape.may_precede(upstream.role, member.role)
 
 
 def _upstream(state: State, site: Site, group: Group, other: Target) -> Upstream:

@@ -85,8 +85,7 @@ def _upstreams(site: Site, name: str, locks: Locks) -> Iterator[str]:
 def _is_allowed_by_roles(site: Site, name: str, other: str) -> bool:
     """Whether the roles let the first come before the second."""
     roles = shape.of_site(site).roles
-    first, second = roles.get(name, "member"), roles.get(other, "member")
-    return first == second or first == "preHook" or second == "postHook"
+    return shape.may_precede(roles.get(name, "member"), roles.get(other, "member"))
 
 
 def verdict_of(state: State, site: Site, group: Group, member: Member) -> GateResult | None:

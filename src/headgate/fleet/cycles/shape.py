@@ -56,6 +56,11 @@ def of_site(site: Site) -> Shape:
     return shape
 
 
+def may_precede(role: MemberRole, other: MemberRole) -> bool:
+    """Whether one with the first role may come before one with the second: hooks stand at their ends, whatever else says."""
+    return role == other or role == "preHook" or other == "postHook"
+
+
 def upstreams_of(site: Site) -> dict[str, list[str]]:
     """What each member comes after by the policy's dependency rules, as far as it is a member too."""
     form = form_of(site.bracket, site.rule)

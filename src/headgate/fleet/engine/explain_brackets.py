@@ -31,7 +31,7 @@ from headgate.fleet.engine import (
 from headgate.fleet.engine.explain_attempts import Verdict
 from headgate.fleet.gates import gates
 from headgate.fleet.gates.blockers import Blockers
-from headgate.fleet.model.records import GivenUp, Group, Member
+from headgate.fleet.model.records import MEMBER_UNDER_WAY, GivenUp, Group, Member
 from headgate.fleet.state import candidates, evidence
 from headgate.fleet.state.state import GateResult, State
 from headgate.fleet.state.units import Site, Target, VersionNode
@@ -149,11 +149,7 @@ def _passed_over_verdict(
     said = f"{target.deployment.name} {version.tag} opens no window: {newest.tag}, which is newer,"
     for group in site.groups():
         member = group.member(target.deployment.name)
-        if (
-            member is not None
-            and member.version == newest.id
-            and member.state in ("waiting", "retrying", "running", "rollingBack")
-        ):
+        if member is not None and member.version == newest.id and member.state in MEMBER_UNDER_WAY:
             return decisions.pending(Reason.AWAITING_CYCLE, f"{said} is locked in group {group.id}")
     message = f"{said} was locked here and put back; {_TRIED_AGAIN}"
     return decisions.pending(Reason.CYCLE_FAILED, message, passed_over=newest.tag)

@@ -103,5 +103,5 @@ def with_cycle(target: Target, one: GateResult) -> GateResult:
     ring = dependencies.ring_through(target)
     if not ring or one.verdict.outcome == "denied":
         return one
-    message = f"{one.verdict.message}; the rules form a cycle: {' -> '.join(ring)}"
+    message = f"{one.verdict.message}; the {dependencies.ring_sentence(ring)}"
     return GateResult(one.rule, one.kind, msgspec.structs.replace(one.verdict, words=message), one.wakes)

@@ -25,7 +25,9 @@ from headgate.kernel.instants import Instant
 ChangedBy = Literal["time", "event", "person"]
 Verdict = tuple[VersionNode | None, GateResult]
 
-_BY_A_PERSON = frozenset({"approval", "scopedVersion", "failureBudget", "retry", "rollback", "verification"})
+_BY_A_PERSON = frozenset(
+    {"approval", "scopedVersion", "failureBudget", "pause", "retry", "rollback", "verification"}
+)
 _TRIED_BY_RETRY = frozenset({"given_up", "passed_over"})
 _FOR_A_PERSON = _TRIED_BY_RETRY | {"failed_group"}
 """Details of a bracket's verdict that say that nothing goes on by itself."""
@@ -146,6 +148,8 @@ def _of_verdict(
             "freeze:write",
             "ends the freeze",
         )
+    elif one.kind == "pause" and version is not None:
+        yield _unpausing(target, version)
     elif one.rule is not None and units.is_a(one.rule, FailureBudget):
         where = f" --environment {_word(environment)}" if one.rule.spec.per == "environment" else ""
         if one.rule.spec.group_by is not None:
@@ -258,6 +262,11 @@ def _of_two_brackets(one: GateResult) -> Iterator[Action]:
         yield Action(command, "policy:write", effect)
 
 
+def _unpausing(target: Target, version: VersionNode) -> Action:
+    command = f"headgate unpause-version {_word(target.deployment.name)} {_word(version.tag)}"
+    return Action(command, "version:write", "makes it ready again: it starts when its gates allow")
+
+
 def _publishing(deployment: str, effect: str) -> Action:
     return Action(f"headgate publish {_word(deployment)} TAG", "version:write", effect)
 
@@ -283,8 +292,7 @@ def _of_state(state: State, target: Target, stance: model.TargetState) -> Iterat
         yield _publishing(target.deployment.name, "a newer version replaces what runs and was rejected")
     paused = candidates.paused_ahead(state, target)
     if paused is not None:
-        command = f"headgate unpause-version {_word(target.deployment.name)} {_word(paused.tag)}"
-        yield Action(command, "version:write", "makes it ready again: it starts when its gates allow")
+        yield _unpausing(target, paused)
     if rollbacks.failed(state, target) is not None:
         yield from _of_failed_rollback(state, target)
         return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from headgate.fleet.gates import version_dependencies
 from headgate.fleet.rules import deployment_dependency
@@ -83,16 +83,22 @@ def _last_status(state: State, target: Target) -> str:
     return last.status if last is not None else "failure"
 
 
-def ring_through(target: Target, may_precede: Callable[[Target, Target], bool] | None = None) -> list[str]:
-    """Deployments on this resource that wait for each other by the rules that bind them, from the target round to itself;
-    empty if it stands in no ring. Whatever the rules read: they are asked about these very targets."""
+def all_upstreams(target: Target) -> Iterator[Target]:
+    """By every rule that binds the target."""
+    for rule in target.rules.of(DeploymentDependency):
+        yield from upstream_targets(rule, target)
+
+
+def ring_through(
+    target: Target, upstreams_of: Callable[[Target], Iterable[Target]] = all_upstreams
+) -> list[Target]:
+    """Targets on this resource that wait for each other, from the target round to itself; empty if it stands in no ring.
+    Whatever the rules read: they are asked about these very targets."""
     came_from: dict[str, Target] = {}
     open_ends = [target]
     while open_ends:
         one = open_ends.pop(0)
-        for upstream in _all_upstreams(one):
-            if may_precede is not None and not may_precede(upstream, one):
-                continue
+        for upstream in upstreams_of(one):
             if upstream is target:
                 return _way_back(one, target, came_from)
             if upstream.name not in came_from:
@@ -101,14 +107,13 @@ def ring_through(target: Target, may_precede: Callable[[Target, Target], bool] |
     return []
 
 
-def _all_upstreams(target: Target) -> Iterator[Target]:
-    for rule in target.rules.of(DeploymentDependency):
-        yield from upstream_targets(rule, target)
-
-
-def _way_back(last: Target, target: Target, came_from: dict[str, Target]) -> list[str]:
-    names = [target.deployment.name]
+def _way_back(last: Target, target: Target, came_from: dict[str, Target]) -> list[Target]:
+    found = [target]
     while last is not target:
-        names.append(last.deployment.name)
+        found.append(last)
         last = came_from[last.name]
-    return [target.deployment.name, *reversed(names)]
+    return [target, *reversed(found)]
+
+
+def ring_sentence(ring: Sequence[Target]) -> str:
+    return f"rules form a cycle: {' -> '.join(one.deployment.name for one in ring)}"

@@ -12,7 +12,7 @@ import msgspec
 
 from headgate.fleet.gates import items, version_dependencies
 from headgate.fleet.gates.version_dependencies import NO_PROSPECTS, Prospects
-from headgate.fleet.model.records import Breaker
+from headgate.fleet.model.records import MEMBER_UNDER_WAY, Breaker
 from headgate.fleet.rules import (
     allowances,
     approval,
@@ -254,7 +254,7 @@ def _is_to_run_first(target: Target) -> bool:
     member = group.member(target.deployment.name) if group is not None else None
     if site is None or member is None or site.rule.spec.overlap_strategy == "merge":
         return False
-    return member.state in ("waiting", "retrying", "running", "rollingBack")
+    return member.state in MEMBER_UNDER_WAY
 
 
 def _within_budget(

@@ -42,6 +42,7 @@ MemberState = Literal[
 
 GROUP_ENDED: frozenset[str] = frozenset({"completed", "rolledBack", "aborted", "superseded", "merged"})
 MEMBER_SETTLED: frozenset[str] = frozenset({"succeeded", "unchanged", "dropped", "skipped", "rolledBack"})
+MEMBER_UNDER_WAY: frozenset[str] = frozenset({"waiting", "retrying", "running", "rollingBack"})
 
 Variables = tuple[tuple[str, object], ...]
 
