@@ -143,6 +143,32 @@ def test_a_command_sends_what_it_says(
     assert api.last.headers["idempotency-key"]
 
 
+@pytest.mark.parametrize(
+    ("line", "method", "place"),
+    [
+        ("unfreeze incident-42", "DELETE", "freezes incident-42"),
+        ("resume stop-early --policy careful", "POST", "budgets resume"),
+        ("delete resource node-1", "DELETE", "resources node-1"),
+        ("token delete ci", "DELETE", "tokens ci"),
+        ("token create ci --role viewer", "POST", "tokens"),
+        ("unpause-version api v2", "PATCH", "deployments api versions v2"),
+        ("apply -f fleet.yaml", "POST", "apply"),
+    ],
+)
+def test_a_reason_goes_along_where_the_body_has_no_place_for_it(
+    api: FakeApi, run: Command, line: str, method: str, place: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "fleet.yaml"
+    file.write_text("{apiVersion: headgate.dev/v1, kind: Environment, metadata: {name: prod}}")
+    api.on("GET", "deployments api versions v2", Reply({"status": "paused"}))
+    answer = {"id": "id-1", "name": "ci", "secret": "t", "status": "ready", "items": [], "results": []}
+    api.on(method, place, Reply(None) if method == "DELETE" else Reply(answer))
+    words = [str(file) if word == "fleet.yaml" else word for word in line.split()]
+    result = run(*words, "--reason", "there is room again")
+    assert result.exit_code == 0, result.output
+    assert (api.last.method, api.last.query.get("reason")) == (method, "there is room again")
+
+
 def test_what_was_created_can_be_had_as_json_or_by_name(api: FakeApi, run: Command) -> None:
     api.on("POST", "deployments api versions", Reply({"id": "v", "status": "ready"}, 201))
     assert json.loads(run("publish", "api", "v2", "-o", "json").stdout) == {"id": "v", "status": "ready"}

@@ -34,7 +34,7 @@ async def simulate(call: Request) -> Answer:
 
 def _read(text: str, files: dict[str, str]) -> Scenario:
     """Files that it names are not looked for here, where they would be the server's: they come with it."""
-    length = len(text) + sum(map(len, files.values()))
+    length = len(text) + sum(len(name) + len(content) for name, content in files.items())
     if length > LONGEST_TEXT:
         with_files = " with its files" if files else ""
         raise Rejected(
