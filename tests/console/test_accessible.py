@@ -101,6 +101,8 @@ def settled(page: Page, address: str) -> None:
     page.goto(address)
     expect(page.get_by_text("● live")).to_be_visible()
     expect(page.get_by_text("Loading ")).to_have_count(0)
+    if "?new=" in address:
+        expect(page.locator(".plan").first).to_be_visible()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
