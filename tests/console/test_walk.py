@@ -195,6 +195,22 @@ def test_a_vote_is_asked_for_during_a_freeze_too(page: Page, client: Client) -> 
     expect(needed).to_contain_text("Nobody is waited for")
 
 
+def test_the_palette_asks_for_no_vote_that_one_has_given(page: Page, client: Client) -> None:
+    fleet(client, {"name": "two say yes", "approval": {"minApprovals": 2}})
+    publish(client, "v1")
+    client.expect(
+        200,
+        "POST",
+        "/v1/approvals",
+        {"deployment": "kubelet", "tag": "v1", "environment": "prod", "status": "approved"},
+    )
+    enter(page, client)
+    page.keyboard.press("Control+k")
+    page.get_by_role("combobox", name="Deployment, version").fill("kubelet v1 for prod")
+    options = page.get_by_role("listbox").get_by_role("option")
+    expect(options).to_have_text(["Reject kubelet v1 for prod act"])
+
+
 def test_a_target_that_failed_needs_a_person(page: Page, client: Client) -> None:
     fleet(client)
     client.apply(

@@ -2,12 +2,15 @@
 import { type KeyboardEvent, type ReactNode, useMemo, useState } from "react";
 import { type Act, ActDialog } from "../acts/act";
 import { freeze, unfreeze, vote } from "../acts/fleet";
+import { ownVote } from "../acts/votes";
 import { all } from "../api/client";
-import type { Freeze } from "../api/types";
+import type { Approval, Freeze } from "../api/types";
 import { askedVotes } from "../live/needed";
 import { useLive } from "../live/queries";
 import { go, to } from "../router";
+import { useSession } from "../session";
 import { Dialog } from "./parts";
+import { Written } from "./text";
 
 export interface Entry {
   kind: string;
@@ -57,20 +60,27 @@ export function found(entries: Entry[], text: string): Entry[] {
     .map((one) => one.entry);
 }
 
-/** What somebody is waiting to be told yes or no to. */
-async function votes(): Promise<Entry[]> {
-  const acts = (await askedVotes()).flatMap((one) => (["approved", "rejected"] as const).map((status) => vote(status, one.deployment, one.version, one.environment)));
+/** What somebody is waiting to be told yes or no to, and has not been told by this user. */
+async function votes(user: string): Promise<Entry[]> {
+  const asked = await askedVotes();
+  const given = asked.length === 0 ? [] : await all<Approval>("approvals");
+  const acts = asked.flatMap((one) =>
+    (["approved", "rejected"] as const)
+      .filter((status) => ownVote(given, user, one) !== status)
+      .map((status) => vote(status, one.deployment, one.version, one.environment)),
+  );
   return [...new Map(acts.map((act) => [act.title, act])).values()].map((act) => ({ kind: "act", name: act.title, act }));
 }
 
 export function Palette({ onClose }: { onClose: () => void }): ReactNode {
+  const { session } = useSession();
   const [text, setText] = useState("");
   const [chosen, setChosen] = useState(0);
   const versions = useLive("palette versions", () => all<{ deployment: string; tag: string }>("versions", {}, 1000), () => false);
   const policies = useLive("palette policies", () => all<{ name: string }>("policies", {}, 1000), () => false);
   const targets = useLive("palette targets", () => all<{ name: string; deployment: string; environment: string; resource: string }>("release-targets"), () => false);
   const freezes = useLive("palette freezes", () => all<Freeze>("freezes", {}, 1000), () => false);
-  const asked = useLive("palette votes", votes, () => false);
+  const asked = useLive("palette votes", () => votes(session.user), () => false);
   const [act, setAct] = useState<Act>();
   const acts = useMemo<Entry[]>(() => {
     const stop = freeze();
@@ -137,7 +147,7 @@ export function Palette({ onClose }: { onClose: () => void }): ReactNode {
             onMouseEnter={() => setChosen(index)}
             onClick={() => open(entry)}
           >
-            {entry.name} <span className="soft">{entry.kind}</span>
+            <Written text={entry.name} /> <span className="soft">{entry.kind}</span>
           </li>
         ))}
       </ul>

@@ -163,7 +163,9 @@ export function Dialog(properties: { title: string; onClose: () => void; childre
   return (
     <dialog ref={element} aria-labelledby={id} onClose={onClose} onClick={(event) => event.target === element.current && onClose()}>
       <div className="dialog">
-        <h2 id={id}>{title}</h2>
+        <h2 id={id}>
+          <bdi>{title}</bdi>
+        </h2>
         {children}
       </div>
     </dialog>

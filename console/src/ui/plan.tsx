@@ -7,6 +7,7 @@ import { PlanBars } from "./planbars";
 import { plural } from "../words";
 import { Sentence, Time, Trouble } from "./parts";
 import { broughtTo, concernedBy, isRefused, type Move, summary } from "./planning";
+import { Written } from "./text";
 
 export interface PlanWish {
   manifests?: unknown[];
@@ -135,7 +136,10 @@ function Moves({ moves }: { moves: Move[] }): ReactNode {
         const current = tables.targets.get(name)?.current ?? "nothing";
         return (
           <li key={name}>
-            {name}: {current} → <b>{version}</b>
+            <Written text={name} />: <Written text={current} /> →{" "}
+            <b>
+              <Written text={version} />
+            </b>
             {current === version && " again"}
           </li>
         );
