@@ -10,7 +10,7 @@ from headgate.fleet.model.records import Job, JobKind, Variables
 from headgate.fleet.rules import retry, rollback
 from headgate.fleet.rules.retry import Retry
 from headgate.fleet.rules.rollback import Rollback
-from headgate.fleet.state import candidates, evidence, holds, successes, verifying, wakes
+from headgate.fleet.state import candidates, evidence, holds, rollbacks, successes, verifying, wakes
 from headgate.fleet.state.state import GateResult, State
 from headgate.fleet.state.units import Target, VersionNode
 from headgate.kernel.instants import Instant
@@ -66,7 +66,6 @@ def create(
         _tell(state, job, "rollback.started", f"goes back: {reason}", reason)
     verifying.begin(state, target, job, "jobCreated", now)
     state.target_changed(target)
-    state.waiting.happened(wakes.resource(target.resource.name))
     if flaw is not None:
         job.message = flaw
         end(state, job, "invalidJobAgent", now)
@@ -144,7 +143,6 @@ def end(state: State, job: Job, status: str, now: Instant) -> None:
             _ended_without_success(state, target, job, now)
     state.target_changed(target)
     state.touch(target)
-    state.waiting.happened(wakes.resource(target.resource.name))
     holds.settle_target(state, target)
 
 
@@ -317,15 +315,25 @@ def reconsider_failure(state: State, target: Target) -> None:
 
 
 def reconsider_orders(state: State, target: Target) -> None:
-    """A version that was deleted or rejected meanwhile starts nowhere, whatever was ordered: back goes further."""
+    """A version that was deleted or rejected meanwhile starts nowhere, whatever was ordered: back goes further. Where there
+    is nothing further, what the order was to make good has failed as before."""
     record = target.record
     if record.rollback_to is not None and not _may_start(state, record.rollback_to):
         other = candidates.last_good(state, target)
         record.rollback_to = other.id if other is not None else None
+        if other is None:
+            rollbacks.fail_as_before(state, target)
         state.target_changed(target)
     if record.ordered == "redeploy" and not _may_start(state, record.deployed):
         record.ordered = None
+        rollbacks.fail_as_before(state, target)
         state.target_changed(target)
+
+
+def go_further_back(state: State, target: Target, version_id: str | None) -> None:
+    """A group was to put the version back there, and the version starts nowhere any more: its order is the target's again."""
+    target.record.rollback_to = version_id
+    reconsider_orders(state, target)
 
 
 def _may_start(state: State, version_id: str | None) -> bool:

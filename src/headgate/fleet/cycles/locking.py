@@ -195,6 +195,8 @@ def drop_withdrawn(state: State, site: Site, group: Group, now: Instant, blocker
             _take_newest_hook(state, target, group, member, now, blockers)
         elif version is None or why is not None:
             _drop(state, site, group, member, why or "", now)
+            if member.kind == "rollback":
+                jobs.go_further_back(state, target, member.version)
         elif is_not_ready and member.kind == "deploy":
             _drop(state, site, group, member, f"{version.tag} is {version.object.status}", now)
         elif _is_older_than_what_runs(state, target, member, version):
@@ -278,6 +280,7 @@ def _is_edited(
 def _drop(state: State, site: Site, group: Group, member: Member, note: str, now: Instant) -> None:
     """The version may become new here again, if what was held against it is taken back; and so may an older one."""
     state.waiting.touch(site)
+    state.waiting.happened(wakes.resource(group.resource))
     unlock(state, site, member)
     member.state = "dropped"
     member.note = note

@@ -16,7 +16,7 @@ from headgate.fleet.gates import failures, gates
 from headgate.fleet.model import expressions
 from headgate.fleet.model.changes import GroupAction, Order, TargetAction, TargetsAction
 from headgate.fleet.model.records import Group, Job, Member
-from headgate.fleet.state import candidates, holds, references, rollbacks, variables, wakes
+from headgate.fleet.state import candidates, holds, references, rollbacks, variables
 from headgate.fleet.state.state import State
 from headgate.fleet.state.units import Target, VersionNode
 from headgate.kernel.instants import Instant
@@ -447,4 +447,3 @@ def _adopt(state: State, target: Target, version: VersionNode, user: str, now: I
     _forget_locks(state, target)
     failures.forgiven(state, target)
     holds.settle_target(state, target)
-    state.waiting.happened(wakes.resource(target.resource.name))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from headgate.fleet.gates import version_dependencies
+from headgate.fleet.model.records import MEMBER_UNDER_WAY, Job, Member
 from headgate.fleet.rules import deployment_dependency
 from headgate.fleet.rules.deployment_dependency import DeploymentDependency, Upstream
 from headgate.fleet.state import wakes
@@ -69,6 +70,9 @@ def newest_release(state: State, upstream: Target) -> Upstream:
             False,
             f"job {_last_status(state, upstream)} at {instants.show_to_the_second(record.failed_at)}",
         )
+    repair = _repair_ahead(state, upstream)
+    if repair is not None:
+        return Upstream(name, False, f"job {_last_status(state, upstream)}, {repair}")
     if record.deployed is None:
         return Upstream(name, False, "not deployed yet")
     if record.verification == "running":
@@ -78,8 +82,35 @@ def newest_release(state: State, upstream: Target) -> Upstream:
     return Upstream(name, True, "succeeded", version_dependencies.succeeded_at(state, upstream))
 
 
+def _repair_ahead(state: State, target: Target) -> str | None:
+    """What is still to make good the attempt that failed there last. An order for that ends the failure, not what it has
+    left on the resource: who comes after waits until it is carried out."""
+    record = target.record
+    last = _last_attempt(state, target)
+    if last is None or last.status == "successful":
+        return None
+    member = _member_under_way(target)
+    back = member.version if member is not None and member.kind == "rollback" else record.rollback_to
+    if back is not None:
+        return f"to go back to {state.tag(back)}"
+    return "to be tried again" if member is not None or record.ordered is not None else None
+
+
+def _member_under_way(target: Target) -> Member | None:
+    site = target.site
+    for group in (site.executing, site.waiting) if site is not None else ():
+        member = group.member(target.deployment.name) if group is not None else None
+        if member is not None and member.state in MEMBER_UNDER_WAY:
+            return member
+    return None
+
+
+def _last_attempt(state: State, target: Target) -> Job | None:
+    return state.jobs.get(target.record.attempts[-1]) if target.record.attempts else None
+
+
 def _last_status(state: State, target: Target) -> str:
-    last = state.jobs.get(target.record.attempts[-1]) if target.record.attempts else None
+    last = _last_attempt(state, target)
     return last.status if last is not None else "failure"
 
 

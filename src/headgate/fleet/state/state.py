@@ -302,7 +302,7 @@ class State:
         return None
 
     def target_changed(self, target: Target) -> None:
-        """The target's record moved: gates that count targets look again."""
+        """The target's record moved: gates that count targets look again, and so does what waits for it on its resource."""
         record = target.record
         is_ahead = record.job or record.retry_at is not None or record.rollback_to or record.ordered
         if is_ahead and target.name in self.targets:
@@ -313,6 +313,7 @@ class State:
         target.resource.progress += 1
         self.journal.changed("target", target.name)
         self.waiting.happened(wakes.pair(target.deployment.name, target.environment.name))
+        self.waiting.happened(wakes.resource(target.resource.name))
 
     def ranks_moved(self) -> None:
         """Membership decides rollout ranks and limits: whoever waits for a turn looks again."""
@@ -344,11 +345,13 @@ class State:
             del self.shared[key]
 
     def group_changed(self, group: records.Group, status: records.GroupStatus, now: Instant) -> None:
+        """Who waits on the resource for what the group was still to do there looks again."""
         group.status = status
         group.history.append(records.Transition(now, status))
         self.journal.groups[group.id] = group
         self.journal.changed("group", group.id)
         self.observer.on_group_changed(group)
+        self.waiting.happened(wakes.resource(group.resource))
 
     def notify(self, type_: str, kind: str, name: str, message: str, **data: object) -> None:
         """Told once, with the decision that it is handed out with, by whoever decides."""

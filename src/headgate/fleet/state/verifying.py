@@ -11,7 +11,7 @@ from headgate.fleet.model.changes import Measured
 from headgate.fleet.model.records import Job, MetricProgress
 from headgate.fleet.rules import verification
 from headgate.fleet.rules.verification import Verification
-from headgate.fleet.state import evidence, wakes
+from headgate.fleet.state import evidence
 from headgate.fleet.state.state import MeasurementDue, State
 from headgate.fleet.state.units import Target
 from headgate.kernel.instants import Instant
@@ -160,7 +160,6 @@ def _conclude(state: State, target: Target, job: Job, now: Instant) -> bool:
     state.stages_moved(job.version)
     state.target_changed(target)
     state.touch(target)
-    state.waiting.happened(wakes.resource(target.resource.name))
     return True
 
 
