@@ -85,8 +85,8 @@ function Inside({ session, onLeave, children }: { session: Session; onLeave: () 
   };
   useEffect(() => {
     void client
-      .get<{ items: { name: string }[] }>("workspaces", {}, false)
-      .then((page) => setWorkspaces(page.items.map((one) => one.name)), () => undefined);
+      .all<{ name: string }>("workspaces", {}, 20_000, false)
+      .then((found) => setWorkspaces(found.map((one) => one.name)), () => undefined);
   }, []);
   const stream = useMemo(() => {
     client.chooseWorkspace(workspace);

@@ -152,6 +152,9 @@ def test_a_command_sends_what_it_says(
         ("token delete ci", "DELETE", "tokens ci"),
         ("token create ci --role viewer", "POST", "tokens"),
         ("unpause-version api v2", "PATCH", "deployments api versions v2"),
+        ("pause-version api v1", "PATCH", "deployments api versions v1"),
+        ("publish api v3", "POST", "deployments api versions"),
+        ("withdraw-vote api v2 -e prod", "DELETE", "approvals api/v2 prod"),
         ("apply -f fleet.yaml", "POST", "apply"),
     ],
 )
@@ -160,6 +163,7 @@ def test_a_reason_goes_along_where_the_body_has_no_place_for_it(
 ) -> None:
     file = tmp_path / "fleet.yaml"
     file.write_text("{apiVersion: headgate.dev/v1, kind: Environment, metadata: {name: prod}}")
+    api.on("GET", "deployments api versions v1", Reply({"status": "ready"}))
     api.on("GET", "deployments api versions v2", Reply({"status": "paused"}))
     answer = {"id": "id-1", "name": "ci", "secret": "t", "status": "ready", "items": [], "results": []}
     api.on(method, place, Reply(None) if method == "DELETE" else Reply(answer))

@@ -90,7 +90,7 @@ export function order(action: OrderAction, target: { deployment: string; environ
   const { deployment, environment, resource } = target;
   const words = {
     retry: ["Retry", "The failed job is tried again, by its rules."],
-    redeploy: ["Redeploy", "The version that is wanted is run once more."],
+    redeploy: ["Redeploy", "What runs there is deployed once more, by its rules."],
     rollback: ["Roll back", "The version that ran before goes there, by the same rules as any other."],
   }[action] as [string, string];
   return {
@@ -203,7 +203,7 @@ export function withdraw(deployment: string, tag: string): Act {
   return {
     label: "Withdraw",
     title: `Withdraw ${deployment} ${tag}`,
-    says: "It starts nowhere any more until it is ready again. Where it runs already it stays; a cycle that has begun with it is ended.",
+    says: "It starts nowhere any more until it is ready again. Where it runs already it stays; a cycle that has begun and is still to run it waits for you.",
     permission: "version:write",
     tone: "bad",
     fields: [REASON],
@@ -216,12 +216,13 @@ export function withdraw(deployment: string, tag: string): Act {
   };
 }
 
-export function offerAgain(deployment: string, tag: string): Act {
+/** To say yes to what was marked as bad is for those who may mark it. */
+export function offerAgain(deployment: string, tag: string, status: string): Act {
   return {
     label: "Make ready",
     title: `Make ${deployment} ${tag} ready again`,
     says: "It goes to every target that it concerns, as the policies allow. What was said against it counts no longer.",
-    permission: "version:write",
+    permission: status === "rejected" ? "version:reject" : "version:write",
     plan: () => ({ statuses: [{ deployment, tag, status: "ready" }] }),
     confirms: ofObject("Version", `${deployment}/${tag}`),
     run: async ({ reason }) => {

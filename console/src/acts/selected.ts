@@ -31,7 +31,7 @@ export function orderSelected(action: "redeploy" | "rollback", names: string[]):
     title: `${label} ${what}`,
     says:
       action === "redeploy"
-        ? `The version that is wanted is run once more on ${listed(names)}, by the same rules as any rollout.`
+        ? `What runs there is deployed once more on ${listed(names)}, by the same rules as any rollout.`
         : `The version that ran before goes to ${listed(names)}, by the same rules as any rollout.`,
     permission: "target:act",
     fields: orderFields(action),

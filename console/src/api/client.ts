@@ -75,11 +75,11 @@ export async function openFollowed(path: string, query: Query, after: number | n
 }
 
 /** Every item of a list, page after page, as far as `most`. */
-export async function all<T>(path: string, query: Query = {}, most = 20_000): Promise<T[]> {
+export async function all<T>(path: string, query: Query = {}, most = 20_000, scoped = true): Promise<T[]> {
   const items: T[] = [];
   let cursor: string | null = null;
   do {
-    const page: Page<T> = await get<Page<T>>(path, { limit: 1000, ...query, cursor });
+    const page: Page<T> = await get<Page<T>>(path, { limit: 1000, ...query, cursor }, scoped);
     items.push(...page.items);
     cursor = page.next;
   } while (cursor !== null && items.length < most);

@@ -72,7 +72,7 @@ export function Versions(): ReactNode {
         name: "",
         cell: (one) => (
           <span className="buttons">
-            {one.status === "ready" ? <ActButton act={withdraw(one.deployment, one.tag)} /> : <ActButton act={offerAgain(one.deployment, one.tag)} />}
+            {one.status === "ready" ? <ActButton act={withdraw(one.deployment, one.tag)} /> : <ActButton act={offerAgain(one.deployment, one.tag, one.status)} />}
             {one.status !== "rejected" && <ActButton act={rejectVersion(one.deployment, one.tag)} />}
           </span>
         ),

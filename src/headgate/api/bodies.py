@@ -89,14 +89,14 @@ class GroupActionInput(msgspec.Struct, rename="camel"):
 class ClusterOrderInput(msgspec.Struct, rename="camel"):
     """`reason` is kept in the audit log."""
 
-    reason: str | None = None
+    reason: Reason | None = None
 
 
 class PartitionInput(msgspec.Struct, rename="camel"):
     """Replicas from the index `partition` on are updated; 0 updates all of them."""
 
     partition: Annotated[int, msgspec.Meta(ge=0, le=10_000)]
-    reason: str | None = None
+    reason: Reason | None = None
 
 
 class TargetOrderInput(msgspec.Struct, rename="camel"):
@@ -137,12 +137,12 @@ class ApprovalInput(msgspec.Struct, rename="camel"):
     tag: str
     environment: str
     status: model.VoteStatus
-    reason: str | None = None
+    reason: Reason | None = None
 
 
 class SkipInput(msgspec.Struct, rename="camel"):
     rule: str
-    reason: str
+    reason: Reason
     policy: str | None = None
     deployment: str | None = None
     tag: str | None = None
@@ -154,7 +154,7 @@ class SkipInput(msgspec.Struct, rename="camel"):
 class RejectInput(msgspec.Struct, rename="camel"):
     """Why a version is bad, and whether it goes back where it runs."""
 
-    reason: str
+    reason: Reason
     rollback: bool = False
 
 

@@ -48,7 +48,7 @@ def taken(view: EngineView) -> Copy:
 async def run(work: Callable[[], Result]) -> Result:
     global _waiting
     if _waiting >= MOST_WAITING:
-        raise problems.unavailable(f"{_waiting} plans are being made already; try again in a moment")
+        raise problems.unavailable(f"{_waiting} futures are being played already; try again in a moment")
     _waiting += 1
     try:
         return await asyncio.get_running_loop().run_in_executor(_THREADS, work)

@@ -68,7 +68,7 @@ def _budget(row: Row) -> str:
 
 
 _JOB_FILTERS = ("deployment", "environment", "resource", "status", "agent", "group")
-_TARGET_FILTERS = ("deployment", "environment", "resource", "state")
+_TARGET_FILTERS = ("deployment", "environment", "resource", "state", "version")
 
 ALL: tuple[Collection, ...] = (
     Collection("workspaces", "workspace", kind_columns.WORKSPACES, ("ws",), is_scoped=False),

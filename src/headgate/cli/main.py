@@ -36,6 +36,7 @@ _COMMANDS = {
     "logs": ("headgate.cli.logs", "Prints what a job printed."),
     "approve": ("headgate.cli.votes:approve", "Approves a version for an environment."),
     "reject": ("headgate.cli.votes:reject", "Rejects a version for an environment."),
+    "withdraw-vote": ("headgate.cli.votes:withdraw", "Takes back your own vote on a version."),
     "reject-version": ("headgate.cli.reject_version", "Marks a version as bad: it starts nowhere any more."),
     "pause-version": ("headgate.cli.pauses:pause", "Lets a version start nowhere for now."),
     "unpause-version": ("headgate.cli.pauses:unpause", "Makes a paused version ready again."),

@@ -8,16 +8,19 @@ from headgate.cli.client import ApiClient, path
 @click.argument("deployment", shell_complete=completions.names("deployments"))
 @click.argument("tag")
 @click.option("--message", metavar="TEXT", help="Why; shown beside the status.")
+@options.REASON
 @options.output()
 @options.with_server
-def pause(client: ApiClient, deployment: str, tag: str, message: str | None, form: str) -> None:
+def pause(
+    client: ApiClient, deployment: str, tag: str, message: str | None, reason: str | None, form: str
+) -> None:
     """Pauses version TAG of DEPLOYMENT: it starts nowhere until `headgate unpause-version`, and stays where it runs.
 
     Exit codes: 0 paused; 1 refused, for example because it is not ready; 2 called wrongly; 4 the server cannot be
     reached; 5 not allowed.
     """
     body = {"status": "paused", **({"message": message} if message is not None else {})}
-    answer = _changed(client, deployment, tag, "ready", body)
+    answer = _changed(client, deployment, tag, "ready", body, reason)
     sentence = f"{deployment} {tag} is paused; end it with `headgate unpause-version {deployment} {tag}`"
     output.result(answer, form, concerns.said(sentence, answer), tag)
 
@@ -44,7 +47,7 @@ def _changed(
     tag: str,
     wanted: str,
     body: dict[str, str],
-    reason: str | None = None,
+    reason: str | None,
 ) -> dict[str, object]:
     """Only from the status that is meant: to make ready what was rejected is another decision."""
     place = path("deployments", deployment, "versions", tag)

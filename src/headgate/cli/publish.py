@@ -27,6 +27,7 @@ from headgate.cli.client import ApiClient, path
 )
 @click.option("--message", metavar="TEXT", help="Shown beside the status.")
 @concerns.FORCE
+@options.REASON
 @options.output()
 @options.with_server
 def command(
@@ -40,6 +41,7 @@ def command(
     status: str,
     message: str | None,
     force: bool,
+    reason: str | None,
     form: str,
 ) -> None:
     """Publishes version TAG of DEPLOYMENT; policies decide when each target gets it.
@@ -56,8 +58,8 @@ def command(
         "message": message,
     }
     body.update({key: value for key, value in optional.items() if value})
-    forced = {"force": "true"} if force else None
-    version = client.send("POST", path("deployments", deployment, "versions"), body, query=forced)
+    query = {**({"force": "true"} if force else {}), **(options.reason_query(reason) or {})}
+    version = client.send("POST", path("deployments", deployment, "versions"), body, query=query or None)
     _say(version, form, deployment, tag, target_selector)
 
 

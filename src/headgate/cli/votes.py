@@ -49,6 +49,27 @@ def reject(
     _vote(client, "rejected", deployment, tag, environment, reason, form)
 
 
+@click.command("withdraw-vote")
+@_DEPLOYMENT
+@click.argument("tag")
+@_ENVIRONMENT
+@options.REASON
+@options.output()
+@options.with_server
+def withdraw(
+    client: ApiClient, deployment: str, tag: str, environment: str, reason: str | None, form: str
+) -> None:
+    """Takes back your own vote on version TAG of DEPLOYMENT for an environment.
+
+    Exit codes: 0 it counts no longer; 1 refused, for example because there is none; 2 called wrongly; 4 the server
+    cannot be reached; 5 not allowed.
+    """
+    place = path("approvals", f"{deployment}/{tag}", environment)
+    vote = client.send("DELETE", place, query=options.reason_query(reason)) or {}
+    sentence = f"your vote on {deployment} {tag} for {environment} is withdrawn"
+    output.result(vote, form, concerns.said(sentence, vote), f"{deployment}/{tag}")
+
+
 def _vote(
     client: ApiClient, status: str, deployment: str, tag: str, environment: str, reason: str | None, form: str
 ) -> None:

@@ -26,7 +26,8 @@ async def begin(call: Request) -> Answer:
             raise Refusal(
                 401,
                 "The link is not valid",
-                "it works once, for ten minutes; `headgate console` makes another one, or log in with a token",
+                "it works once, for ten minutes, at the server that made it; `headgate console` makes another one, or log in "
+                "with a token",
             )
         credential = found
     authenticate = call.service.authenticate

@@ -125,7 +125,7 @@ def _give_up_withdrawn(state: State, site: Site, group: Group, now: Instant, blo
 def _failed_here(state: State, target: Target, group: Group) -> Job | None:
     """The last job that the group ran on the target, if it was in vain."""
     attempts = target.record.attempts
-    last = state.jobs.get(attempts[-1]) if attempts else None
+    last = state.last_attempt(attempts)
     if last is None or last.group != group.id:
         return None
     return last if last.status != "successful" or last.verification == "failed" else None

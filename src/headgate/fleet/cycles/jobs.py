@@ -250,7 +250,7 @@ def reconsider_retry(state: State, target: Target, now: Instant) -> None:
         return
     last = state.jobs[record.attempts[-1]]
     plan = retry_plan(state, target, record.attempts)
-    why_withdrawn = _why_withdrawn(state, target, last)
+    why_withdrawn = candidates.withdrawn(state, target, last.version, last.kind)
     if plan.retry and why_withdrawn is None:
         if plan.at != record.retry_at:
             record.retry_at = plan.at
@@ -277,7 +277,7 @@ def reconsider_attempt(state: State, target: Target, now: Instant) -> None:
     it has failed with that attempt."""
     last = unsettled(state, target)
     why = (
-        _why_withdrawn(state, target, last)
+        candidates.withdrawn(state, target, last.version, last.kind)
         if last is not None and last.kind in ("deploy", "variable")
         else None
     )
@@ -289,18 +289,12 @@ def unsettled(state: State, target: Target) -> Job | None:
     """What was tried last and has failed, if it is neither given up nor put back: it is to be tried again, after its
     backoff or because somebody ordered that."""
     record = target.record
-    last = state.jobs.get(record.attempts[-1]) if record.attempts else None
+    last = state.last_attempt(record.attempts)
     if last is None or last.status == "successful" or record.job is not None:
         return None
     if record.failed_at is not None or record.rollback_to is not None:
         return None
     return last if last.version not in (record.deployed, *record.rolled_back, *record.failures) else None
-
-
-def _why_withdrawn(state: State, target: Target, last: Job) -> str | None:
-    if last.kind == "rollback" and _may_start(state, last.version):
-        return None
-    return candidates.withdrawn(state, target, last.version, last.kind)
 
 
 def reconsider_failure(state: State, target: Target) -> None:

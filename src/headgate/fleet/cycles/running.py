@@ -37,7 +37,7 @@ def run(
     version = state.version(version_id or member.version)
     if version is None or target.record.job is not None:
         return None
-    last = state.jobs.get(member.attempts[-1]) if member.attempts else None
+    last = state.last_attempt(member.attempts)
     is_again = (
         last is not None and last.version == version.id and (went_back(state, member) or not rolling_back)
     )
@@ -71,7 +71,7 @@ def note_previous(member: Member, target: Target) -> None:
 
 def went_back(state: State, member: Member) -> bool:
     """Whether the last job of the member was to put it back, however that ended."""
-    last = state.jobs.get(member.attempts[-1]) if member.attempts else None
+    last = state.last_attempt(member.attempts)
     return last is not None and last.kind == "rollback"
 
 

@@ -252,7 +252,7 @@ def _attempt(
     """The number of the next attempt of this release, and from when it may be made. To go back to a version is another
     thing than to deploy it."""
     record = target.record
-    last = state.jobs.get(record.attempts[-1]) if record.attempts else None
+    last = state.last_attempt(record.attempts)
     if last is None or last.version != version.id or last.variables != resolved:
         return 1, None
     if (last.kind == "rollback") != (kind == "rollback"):

@@ -28,7 +28,7 @@ def take_back(state: State, target: Target, now: Instant) -> Job | None:
 def _as_before_its_attempt(state: State, target: Target, job: Job, now: Instant) -> None:
     """The attempt before it has failed, and the next is ahead again: whether it is made is decided as for any other."""
     record = target.record
-    last = state.jobs.get(record.attempts[-1]) if record.attempts else None
+    last = state.last_attempt(record.attempts)
     if job.group is None and last is not None and last.version == job.version and last.status != "successful":
         record.retry_at = now
         state.target_changed(target)

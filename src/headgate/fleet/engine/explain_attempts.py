@@ -107,7 +107,7 @@ def of_rolled_back(state: State, target: Target) -> Iterator[Verdict]:
 def of_verification(state: State, target: Target) -> Iterator[Verdict]:
     """What is measured of the version that runs, while it is not known to be good."""
     record = target.record
-    job = state.jobs.get(record.attempts[-1]) if record.attempts else None
+    job = state.last_attempt(record.attempts)
     if job is None or job.verification not in ("running", "failed"):
         return
     for rule in target.rules.of(Verification):

@@ -66,7 +66,7 @@ def _ordered_verdicts(state: State, target: Target, now: Instant) -> Iterator[Ve
     """What a rollback, a redeploy or the next attempt of one waits for: a freeze, a time, a slot."""
     record = target.record
     version = state.version(record.rollback_to or record.deployed)
-    last = state.jobs.get(record.attempts[-1]) if record.attempts else None
+    last = state.last_attempt(record.attempts)
     is_retried = record.retry_at is not None and last is not None and last.kind in ("redeploy", "rollback")
     if record.job is not None or version is None:
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from headgate.fleet.gates import version_dependencies
-from headgate.fleet.model.records import MEMBER_UNDER_WAY, Job, Member
+from headgate.fleet.model.records import MEMBER_UNDER_WAY, Member
 from headgate.fleet.rules import deployment_dependency
 from headgate.fleet.rules.deployment_dependency import DeploymentDependency, Upstream
 from headgate.fleet.state import wakes
@@ -86,7 +86,7 @@ def _repair_ahead(state: State, target: Target) -> str | None:
     """What is still to make good the attempt that failed there last. An order for that ends the failure, not what it has
     left on the resource: who comes after waits until it is carried out."""
     record = target.record
-    last = _last_attempt(state, target)
+    last = state.last_attempt(target.record.attempts)
     if last is None or last.status == "successful":
         return None
     member = _member_under_way(target)
@@ -105,12 +105,8 @@ def _member_under_way(target: Target) -> Member | None:
     return None
 
 
-def _last_attempt(state: State, target: Target) -> Job | None:
-    return state.jobs.get(target.record.attempts[-1]) if target.record.attempts else None
-
-
 def _last_status(state: State, target: Target) -> str:
-    last = _last_attempt(state, target)
+    last = state.last_attempt(target.record.attempts)
     return last.status if last is not None else "failure"
 
 

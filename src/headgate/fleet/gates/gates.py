@@ -233,7 +233,7 @@ def _cooled_down(
     state: State, rule: BoundRule[VersionCooldown], version: VersionNode, target: Target, now: Instant
 ) -> GateResult:
     record = target.record
-    last = state.jobs.get(record.attempts[-1]) if record.attempts else None
+    last = state.last_attempt(record.attempts)
     is_tried_again = last is not None and last.version == version.id
     if record.deployed == version.id or is_tried_again:
         return GateResult(rule, rule.kind, decisions.allowed("not a new version here, no cooldown"))

@@ -48,12 +48,12 @@ def scope_flaw(version: VersionNode, target: Target) -> ScopeFlaw | None:
 
 def withdrawn(state: State, target: Target, version_id: str | None, kind: str) -> str | None:
     """Why the version starts here no more, although it was to. One that is paused only waits; and only what a job would
-    bring here has to be meant for the target, not what runs already. What runs is deployed again as it is, whatever its
-    next build came to."""
+    bring here has to be meant for the target, not what runs already. What runs or ran is deployed again as it is, whatever
+    its next build came to."""
     version = state.version(version_id)
     if version is None:
         return "its version was deleted"
-    is_ordered_again = kind == "redeploy" and version.object.status == "failed"
+    is_ordered_again = kind in ("redeploy", "rollback") and version.object.status == "failed"
     if version.object.status in ("rejected", "failed") and not is_ordered_again:
         return f"its version was {version.object.status}"
     if kind in ("deploy", "hook") and not in_scope(version, target):

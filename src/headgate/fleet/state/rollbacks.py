@@ -27,7 +27,7 @@ def kind_of(state: State, target: Target, to: VersionNode) -> JobKind:
 def tried_last(state: State, target: Target) -> Job | None:
     """The rollback that was the last thing tried here, and did not succeed: another attempt may follow."""
     record = target.record
-    last = state.jobs.get(record.attempts[-1]) if record.attempts else None
+    last = state.last_attempt(record.attempts)
     if last is None or record.job is not None or (record.failed_at is None and record.retry_at is None):
         return None
     return last if last.kind == "rollback" else None
@@ -65,7 +65,7 @@ def again(state: State, target: Target, job: Job) -> VersionNode | None:
 def fail_as_before(state: State, target: Target) -> None:
     """The way back is off that an order or a group was to go: the failure that it had ended is not forgotten with it."""
     record = target.record
-    last = state.jobs.get(record.attempts[-1]) if record.attempts else None
+    last = state.last_attempt(record.attempts)
     if last is None or last.status == "successful" or record.failed_at is not None:
         return
     record.failed_at = last.completed_at if last.completed_at is not None else last.created_at

@@ -6,7 +6,7 @@ loaded, so it may never say anything that the other two do not.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 import msgspec
@@ -273,6 +273,10 @@ class State:
 
     def version(self, version_id: str | None) -> VersionNode | None:
         return None if version_id is None else self.versions.get(version_id)
+
+    def last_attempt(self, attempts: Sequence[str]) -> records.Job | None:
+        """Of those of a target or a member; None where there was none, or only history has it."""
+        return self.jobs.get(attempts[-1]) if attempts else None
 
     def tag(self, version_id: str | None) -> str:
         version = self.version(version_id)
