@@ -24,7 +24,7 @@ def finish(state: State, site: Site, group: Group, now: Instant, blockers: Block
     for member in left:
         one = gates.frozen(state, site.members[member.deployment], now)
         if not group.run_post_hooks:
-            running.settle(member, "dropped", now)
+            running.set_aside(state, site, member, "dropped", now)
         elif member.state == "retrying" and not running.is_due(member, now, blockers):
             continue
         elif not one.is_allowed:
@@ -78,7 +78,7 @@ def finish_with(
             running.failed_to_go_back(state, site, group, member, now)
         elif member.role != "postHook" and member.state in ("waiting", "retrying"):
             giving_up.note(state, site, group, member, outcome, group.reason, now)
-            running.settle(member, "dropped", now)
+            running.set_aside(state, site, member, "dropped", now)
         elif member.next_version is not None:
             giving_up.note_next(state, site, group, member, outcome, group.reason, now)
         elif member.role == "postHook" and member.state == "failed" and post_hooks:

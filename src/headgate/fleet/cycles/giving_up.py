@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Literal
 
 from headgate.fleet.model.records import GivenUp, GivenUpRollback, GivenUpValues, Group, Member
-from headgate.fleet.state import candidates, rollbacks, variables
+from headgate.fleet.state import candidates, repairs, variables
 from headgate.fleet.state.state import State
 from headgate.fleet.state.units import Site, Target
 from headgate.kernel.instants import Instant
@@ -25,7 +25,7 @@ def note(state: State, site: Site, group: Group, member: Member, how: How, reaso
     target = site.members.get(member.deployment)
     if member.kind == "rollback" and member.version is not None and target is not None:
         target.record.given_up_rollback = GivenUpRollback(group.id, how, reason, now, member.version)
-        rollbacks.fail_as_before(state, target)
+        repairs.call_off(state, target)
         state.target_changed(target)
     if member.role == "member" and member.kind == "deploy" and member.version is not None:
         note_version(state, site, group, member.deployment, member.version, how, reason, now)

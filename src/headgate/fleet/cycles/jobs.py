@@ -10,7 +10,7 @@ from headgate.fleet.model.records import Job, JobKind, Variables
 from headgate.fleet.rules import retry, rollback
 from headgate.fleet.rules.retry import Retry
 from headgate.fleet.rules.rollback import Rollback
-from headgate.fleet.state import candidates, evidence, holds, rollbacks, successes, verifying, wakes
+from headgate.fleet.state import candidates, evidence, holds, repairs, successes, verifying, wakes
 from headgate.fleet.state.state import GateResult, State
 from headgate.fleet.state.units import Target, VersionNode
 from headgate.kernel.instants import Instant
@@ -316,11 +316,11 @@ def reconsider_orders(state: State, target: Target) -> None:
         other = candidates.last_good(state, target)
         record.rollback_to = other.id if other is not None else None
         if other is None:
-            rollbacks.fail_as_before(state, target)
+            repairs.call_off(state, target)
         state.target_changed(target)
     if record.ordered == "redeploy" and not _may_start(state, record.deployed):
         record.ordered = None
-        rollbacks.fail_as_before(state, target)
+        repairs.call_off(state, target)
         state.target_changed(target)
 
 

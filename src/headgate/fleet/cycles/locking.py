@@ -5,7 +5,7 @@ A cycle brings its resource to versions that were allowed together; what is publ
 
 from __future__ import annotations
 
-from headgate.fleet.cycles import choosing, giving_up, jobs, prerequisites, shape
+from headgate.fleet.cycles import choosing, giving_up, jobs, prerequisites, running, shape
 from headgate.fleet.cycles.choosing import Locks
 from headgate.fleet.cycles.targets import has_failed
 from headgate.fleet.gates import gates
@@ -280,11 +280,9 @@ def _is_edited(
 def _drop(state: State, site: Site, group: Group, member: Member, note: str, now: Instant) -> None:
     """The version may become new here again, if what was held against it is taken back; and so may an older one."""
     state.waiting.touch(site)
-    state.waiting.happened(wakes.resource(group.resource))
     unlock(state, site, member)
-    member.state = "dropped"
+    running.set_aside(state, site, member, "dropped", now)
     member.note = note
-    member.settled_at = now
     state.journal.changed("group", group.id)
 
 

@@ -108,7 +108,7 @@ def _skip_member(state: State, site: Site, group: Group, change: GroupAction, no
         running.failed_to_go_back(state, site, group, member, now)
     elif member.state in ("waiting", "retrying"):
         giving_up.note(state, site, group, member, "skipped", _by("skipped", change), now)
-    running.settle(member, "skipped", now)
+    running.set_aside(state, site, member, "skipped", now)
     member.next_version = None
 
 

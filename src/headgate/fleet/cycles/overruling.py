@@ -22,7 +22,7 @@ def let_dependents_go_on(state: State, site: Site, group: Group, now: Instant, b
         rules = _naming(site, group, member)
         blockers.watch(*(wakes.skips(rule_id) for rule_id in rules))
         if any(_is_skipped(state, site, group, rule, member, now) for rule in rules.values()):
-            running.settle(member, "skipped", now)
+            running.set_aside(state, site, member, "skipped", now)
             state.journal.changed("group", group.id)
     if not failed or any(member.state == "failed" for member in failed):
         return

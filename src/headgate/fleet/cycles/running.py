@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from headgate.fleet.cycles import jobs
 from headgate.fleet.gates import rejecting
 from headgate.fleet.gates.blockers import Blockers
@@ -113,6 +115,16 @@ def _reason(record: TargetRecord, member: Member, rejected: VersionNode | None) 
     if rejected is not None:
         return rejecting.sentence(rejected)
     return record.rollback_cause if member.kind == "rollback" else ""
+
+
+def set_aside(
+    state: State, site: Site, member: Member, outcome: Literal["dropped", "skipped"], now: Instant
+) -> None:
+    """The member is done with, and no job of it ends that others would be told by."""
+    settle(member, outcome, now)
+    target = site.members.get(member.deployment)
+    if target is not None:
+        state.target_changed(target)
 
 
 def settle(member: Member, state: MemberState, now: Instant) -> None:

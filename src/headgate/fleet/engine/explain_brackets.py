@@ -126,8 +126,7 @@ def _given_up_verdicts(state: State, target: Target, site: Site, now: Instant) -
     for version in collecting.lockable_versions(state, target):
         if version.id in given_up and version not in fresh:
             yield from _version_verdicts(state, target, site, version, now)
-            did = "ran here and was put back" if version.id in target.record.ran else "has not run"
-            what = f"{target.deployment.name} {version.tag} {did}"
+            what = f"{target.deployment.name} {version.tag} {_what_became_of(state, target, version)}"
             message = _given_up_sentence(what, given_up[version.id])
             verdict = decisions.pending(Reason.CYCLE_FAILED, message, given_up=given_up[version.id].group)
             yield version, GateResult(site.rule, "deploymentBracket", verdict)
@@ -153,6 +152,15 @@ def _passed_over_verdict(
             return decisions.pending(Reason.AWAITING_CYCLE, f"{said} is locked in group {group.id}")
     message = f"{said} was locked here and put back; {_TRIED_AGAIN}"
     return decisions.pending(Reason.CYCLE_FAILED, message, passed_over=newest.tag)
+
+
+def _what_became_of(state: State, target: Target, version: VersionNode) -> str:
+    if version.id in target.record.ran:
+        return "ran here and was put back"
+    last = state.last_attempt(target.record.attempts)
+    if last is not None and last.version == version.id:
+        return f"ended {last.status} and has not been tried again"
+    return "has not run"
 
 
 def _given_up_sentence(what: str, given_up: GivenUp) -> str:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from headgate.fleet.gates import version_dependencies
-from headgate.fleet.model.records import MEMBER_UNDER_WAY, Member
 from headgate.fleet.rules import deployment_dependency
 from headgate.fleet.rules.deployment_dependency import DeploymentDependency, Upstream
-from headgate.fleet.state import wakes
+from headgate.fleet.state import repairs, wakes
 from headgate.fleet.state.state import GateResult, State
 from headgate.fleet.state.units import BoundRule, Target
 from headgate.kernel import instants
@@ -70,7 +69,7 @@ def newest_release(state: State, upstream: Target) -> Upstream:
             False,
             f"job {_last_status(state, upstream)} at {instants.show_to_the_second(record.failed_at)}",
         )
-    repair = _repair_ahead(state, upstream)
+    repair = repairs.ahead(state, upstream)
     if repair is not None:
         return Upstream(name, False, f"job {_last_status(state, upstream)}, {repair}")
     if record.deployed is None:
@@ -80,29 +79,6 @@ def newest_release(state: State, upstream: Target) -> Upstream:
     if record.verification == "failed":
         return Upstream(name, False, "verification failed")
     return Upstream(name, True, "succeeded", version_dependencies.succeeded_at(state, upstream))
-
-
-def _repair_ahead(state: State, target: Target) -> str | None:
-    """What is still to make good the attempt that failed there last. An order for that ends the failure, not what it has
-    left on the resource: who comes after waits until it is carried out."""
-    record = target.record
-    last = state.last_attempt(target.record.attempts)
-    if last is None or last.status == "successful":
-        return None
-    member = _member_under_way(target)
-    back = member.version if member is not None and member.kind == "rollback" else record.rollback_to
-    if back is not None:
-        return f"to go back to {state.tag(back)}"
-    return "to be tried again" if member is not None or record.ordered is not None else None
-
-
-def _member_under_way(target: Target) -> Member | None:
-    site = target.site
-    for group in (site.executing, site.waiting) if site is not None else ():
-        member = group.member(target.deployment.name) if group is not None else None
-        if member is not None and member.state in MEMBER_UNDER_WAY:
-            return member
-    return None
 
 
 def _last_status(state: State, target: Target) -> str:

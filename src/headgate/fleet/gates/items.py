@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from headgate.fleet.state import candidates
+from headgate.fleet.state import candidates, repairs
 from headgate.fleet.state.state import State
 from headgate.fleet.state.units import Target, VersionNode
 from headgate.kernel.instants import Instant
@@ -44,6 +44,7 @@ class TargetItem:
             and record.failed_at is None
             and self.target.retry_at() is None
             and record.verification in ("none", "passed")
+            and repairs.ahead(self.state, self.target) is None
         )
 
     def __eq__(self, other: object) -> bool:

@@ -19,7 +19,7 @@ from headgate.fleet.rules.retry import Retry
 from headgate.fleet.rules.rollback import Rollback
 from headgate.fleet.rules.scoped_version import ScopedVersion
 from headgate.fleet.rules.verification import Verification
-from headgate.fleet.state import candidates, units, wakes
+from headgate.fleet.state import candidates, repairs, units, wakes
 from headgate.fleet.state.ranks import BracketRanks
 from headgate.fleet.state.state import GateResult, State
 from headgate.fleet.state.units import BoundRule, RuleSet, Site, Target, VersionNode
@@ -75,6 +75,7 @@ def has_succeeded(state: State, target: Target, version: VersionNode) -> bool:
         and record.job is None
         and record.is_proven
         and record.failed_at is None
+        and repairs.ahead(state, target) is None
     )
 
 

@@ -60,14 +60,3 @@ def again(state: State, target: Target, job: Job) -> VersionNode | None:
     if version is not None and version.object.status != "rejected":
         return version
     return candidates.last_good(state, target)
-
-
-def fail_as_before(state: State, target: Target) -> None:
-    """The way back is off that an order or a group was to go: the failure that it had ended is not forgotten with it."""
-    record = target.record
-    last = state.last_attempt(record.attempts)
-    if last is None or last.status == "successful" or record.failed_at is not None:
-        return
-    record.failed_at = last.completed_at if last.completed_at is not None else last.created_at
-    record.failed_version = last.version
-    record.rolled_back.pop(last.version, None)
