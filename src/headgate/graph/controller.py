@@ -165,11 +165,18 @@ class GraphController:
         found = item.labels
         if labels.INSTANCE_NAME not in found or not self._possessions.may_be_part(item):
             return
-        for group, kind in self._kinds_of(found.get(labels.DEFINITION_NAME, "")):
+        for group, kind in self._kinds_of_owner(found):
             place = found.get(labels.INSTANCE_NAMESPACE, "")
             instance = self._cache.get(Key(group, kind, place, found[labels.INSTANCE_NAME]))
             if instance is not None and instance.uid == found.get(labels.INSTANCE_ID):
                 yield instance.key
+
+    def _kinds_of_owner(self, found: Mapping[str, str]) -> list[tuple[str, str]]:
+        """By the kind of the instance: an object that is an instance itself carries the name of its own definition."""
+        named = found.get(labels.INSTANCE_KIND)
+        if named is None:
+            return self._kinds_of(found.get(labels.DEFINITION_NAME, ""))
+        return [(group, kind) for group, kind in self._definition_of if kind == named]
 
     def reconcile(self, request: Key, now: Instant) -> GraphPlan | None:
         plan = self.plan_of(request, now, self.planner_cache)
