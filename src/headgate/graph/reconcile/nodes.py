@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from headgate import cel
-from headgate.graph.compile import names
+from headgate.graph.compile import crd, names
 from headgate.graph.compile.compiled import CompiledNode, GateExpression
 from headgate.graph.reconcile import contents
 from headgate.graph.reconcile.desired import DesiredItem, Resolved
@@ -184,9 +184,12 @@ class ReadyMemory:
 
 
 def is_observed(item: Object) -> bool:
-    """Whether the status is about what the object is now, where the status says so."""
-    seen = item.status.get("observedGeneration")
-    return not isinstance(seen, int) or seen >= item.generation
+    """Whether the status is about what the object is now, where the status says so. That of an instance of a graph is
+    its author's, and says so in the part that is ours."""
+    own = item.status.get(crd.OWN_STATUS)
+    parts = (item.status, own) if isinstance(own, dict) else (item.status,)
+    seen = [part.get("observedGeneration") for part in parts]
+    return all(not isinstance(each, int) or each >= item.generation for each in seen)
 
 
 def meets(gates: Sequence[GateExpression], bindings: Mapping[str, object]) -> bool:
