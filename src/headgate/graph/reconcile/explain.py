@@ -81,7 +81,10 @@ def _node_lines(state: NodeState, newest: int) -> list[ReasonLine]:
     if not state.is_resolved:
         verdict: Verdict = "denied" if state.resolved.state == "failed" else "pending"
         kind: LineKind = "template" if verdict == "denied" else "dependency"
-        return [ReasonLine(state.id, "", kind, newest, verdict, state.reason)]
+        reason = state.reason
+        if state.had_reached:
+            reason = f"it is at revision {newest}; before it changes again it {reason}"
+        return [ReasonLine(state.id, "", kind, newest, verdict, reason)]
     return [_unit_line(state, unit) for unit in state.units]
 
 

@@ -119,6 +119,8 @@ class NodeState(msgspec.Struct):
     extras: list[NodeUnit] = []
     """Granted and not wanted any more."""
     reason: str = ""
+    had_reached: bool = False
+    """Waits for what it depends on before it can change again, and is there meanwhile."""
 
     @property
     def id(self) -> str:

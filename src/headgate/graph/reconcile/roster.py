@@ -56,7 +56,16 @@ class Roster:
         if resolved.state == "excluded":
             return NodeState(node, revision.number, resolved, [], GraphItems(), units)
         members = GraphItems(unit.item for unit in units)
-        return NodeState(node, revision.number, resolved, units, members, reason=resolved.reason)
+        had_reached = resolved.is_in_line and self._ledger.has_reached(node.id)
+        return NodeState(
+            node,
+            revision.number,
+            resolved,
+            units,
+            members,
+            reason=resolved.reason,
+            had_reached=had_reached,
+        )
 
     def wanted(
         self, node: CompiledNode, gates: CompiledNode, revision: InstanceRevision, resolved: desired.Resolved
