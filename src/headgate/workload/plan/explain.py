@@ -74,8 +74,9 @@ def _sentences(situation: Situation, state: State) -> Iterator[str]:
     known = situation.persisted.progress
     available = sum(situation.is_available(index) for index in range(replicas))
     new = [index for index in range(replicas) if situation.is_new(index)]
+    there = sum(_is_there(situation, index) for index in new)
     yield (
-        f"{available} of {replicas} replicas are available, {len(new)} of {replicas} have the content of revision"
+        f"{available} of {replicas} replicas are available, {there} of {replicas} have the content of revision"
         f" {situation.target.number}"
     )
     if state == "aborted":
@@ -96,6 +97,15 @@ def _sentences(situation: Situation, state: State) -> Iterator[str]:
         yield from _under_way(situation, new)
     else:
         yield from _held_back(situation, new)
+
+
+def _is_there(situation: Situation, index: int) -> bool:
+    """Not only meant to be: something of it stands, beside what is on its way out."""
+    record, replica = situation.persisted.records.get(index), situation.tree.replicas.get(index)
+    if record is None or record.is_torn_down or replica is None:
+        return False
+    pods = [pod for clique in replica.all_cliques() for pod in clique.pods]
+    return not pods or any(not pod.is_going for pod in pods)
 
 
 def _under_way(situation: Situation, new: Sequence[int]) -> Iterator[str]:

@@ -60,7 +60,8 @@ def _all(situation: Situation) -> Iterator[Stuck]:
             continue
         is_surge = index >= situation.pcs.replicas
         if situation.record(index).is_torn_down:
-            yield from _going(situation, f"replica {index}", replica.all_cliques())
+            cliques = replica.all_cliques()
+            yield from _going(situation, f"replica {index}", cliques, comes_back=not is_surge)
         elif is_whole and is_surge:
             if not replica.is_available:
                 yield _waiting(f"surge replica {index}", list(replica.all_cliques()), situation, True)
@@ -81,23 +82,25 @@ def _in_replica(situation: Situation, replica: observed.ObservedReplica) -> Iter
         for member in group.replicas.values():
             name = f"replica {member.index} of group {group.name}"
             if member.is_going:
-                yield from _going(situation, name, member.cliques.values())
+                cliques = member.cliques.values()
+                yield from _going(situation, name, cliques, comes_back=member.index < wanted)
             elif member.is_available:
                 for clique in member.cliques.values():
                     yield from _in_clique(situation, clique)
             else:
                 is_surge = member.index >= wanted
                 shown = f"surge {name}" if is_surge else name
-                for clique in member.cliques.values():
-                    yield from (
-                        stuck for pod in clique.pods if (stuck := _overdue(situation, pod)) is not None
-                    )
+                pods = [pod for clique in member.cliques.values() for pod in clique.pods]
+                late = [stuck for pod in pods if (stuck := _overdue(situation, pod)) is not None]
+                yield from late
                 waited = {
                     name: None
                     for clique in member.cliques.values()
                     for name in gang_upkeep.waited_for(situation, clique, by_name)
                 }
-                yield _waiting(shown, list(member.cliques.values()), situation, is_surge, list(waited))
+                waiting = _waiting(shown, list(member.cliques.values()), situation, is_surge, list(waited))
+                if waiting not in late:
+                    yield waiting
 
 
 def _in_clique(situation: Situation, clique: observed.Clique, waited: Sequence[str] = ()) -> Iterator[Stuck]:
@@ -110,7 +113,7 @@ def _in_clique(situation: Situation, clique: observed.Clique, waited: Sequence[s
         return
     for pod in clique.pods:
         if pod.is_going:
-            yield _overdue(situation, pod) or _terminating(situation, f"pod {pod.object.name}", [pod])
+            yield from _going_pods(situation, f"pod {pod.object.name}", [pod], comes_back=pod.index < wanted)
         elif not pod.is_available:
             yield _pod(pod, pod.index >= wanted, waited)
     if len(clique.pods) < wanted or clique.live > wanted:
@@ -144,8 +147,10 @@ def _waiting(
 ) -> Stuck:
     pods = [pod for clique in cliques for pod in clique.pods if not pod.is_going]
     lacking = [pod for pod in pods if not pod.is_available]
+    if not lacking:
+        return _incomplete(shown, cliques, situation)
     unbound = [pod for pod in lacking if not pod.is_bound]
-    since = min((pod.object.created_at for pod in lacking), default=situation.now)
+    since = min(pod.object.created_at for pod in lacking)
     is_gated = bool(unbound) and all(pod.object.spec.get("schedulingGates") for pod in unbound)
     return _said(shown, not unbound, is_gated, is_surge, since, waited)
 
@@ -190,21 +195,44 @@ def _said(
     )
 
 
-def _going(situation: Situation, shown: str, cliques: Iterable[observed.Clique]) -> Iterator[Stuck]:
-    """What is late is named pod by pod; the rest is on its way out as one."""
+def _incomplete(shown: str, cliques: Iterable[observed.Clique], situation: Situation) -> Stuck:
+    """All pods that it has are available; others are on their way out, or not made yet."""
     pods = [pod for clique in cliques for pod in clique.pods]
-    late = [stuck for pod in pods if (stuck := _overdue(situation, pod)) is not None]
-    yield from late or [_terminating(situation, shown, pods)]
-
-
-def _terminating(situation: Situation, shown: str, pods: Iterable[observed.Pod]) -> Stuck:
-    since = min((pod.object.deleted_at or situation.now for pod in pods), default=situation.now)
+    going = [pod for pod in pods if pod.is_going]
+    if going:
+        return next(_going_pods(situation, f"pod {going[0].object.name}", going))
     return Stuck(
-        shown, Reason.TERMINATING, since, "on its way out", "its index is used again when it is gone"
+        shown,
+        Reason.UNIT_BREACHED,
+        situation.now,
+        "some of its pods are not there yet",
+        "they are made when nothing of their index is left, and what they need is there",
     )
 
 
-def _overdue(situation: Situation, pod: observed.Pod) -> Stuck | None:
+def _going(
+    situation: Situation, shown: str, cliques: Iterable[observed.Clique], *, comes_back: bool = True
+) -> Iterator[Stuck]:
+    pods = [pod for clique in cliques for pod in clique.pods]
+    return _going_pods(situation, shown, pods, comes_back=comes_back)
+
+
+def _going_pods(
+    situation: Situation, shown: str, pods: Sequence[observed.Pod], *, comes_back: bool = True
+) -> Iterator[Stuck]:
+    """What is late is named pod by pod; the rest is on its way out as one."""
+    late = [stuck for pod in pods if (stuck := _overdue(situation, pod, comes_back)) is not None]
+    yield from late or [_terminating(situation, shown, pods, comes_back)]
+
+
+def _terminating(situation: Situation, shown: str, pods: Iterable[observed.Pod], comes_back: bool) -> Stuck:
+    since = min((pod.object.deleted_at or situation.now for pod in pods), default=situation.now)
+    follows = "its index is used again when it is gone"
+    too_many = "it is one too many, and nothing takes its place"
+    return Stuck(shown, Reason.TERMINATING, since, "on its way out", follows if comes_back else too_many)
+
+
+def _overdue(situation: Situation, pod: observed.Pod, comes_back: bool = True) -> Stuck | None:
     """A pod that was deleted and is still there long after its grace: nobody on its node ends it."""
     item = pod.object
     if item.deleted_at is None or not pod.is_bound:
@@ -216,10 +244,11 @@ def _overdue(situation: Situation, pod: observed.Pod) -> Stuck | None:
         situation.requeue_at(due)
         return None
     node = item.spec.get("nodeName", "its node")
+    follows = "; its index is used again then" if comes_back else ""
     return Stuck(
         f"pod {item.name}",
         Reason.NODE_GONE,
         item.deleted_at,
         f"deleted and not ended by {node}, which seems to be gone",
-        f"bring {node} back, or remove it from the cluster, or delete the pod by force; its index is used again then",
+        f"bring {node} back, or remove it from the cluster, or delete the pod by force{follows}",
     )
