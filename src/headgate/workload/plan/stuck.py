@@ -1,6 +1,6 @@
 """What stands in the way, by name: which unit, why, since when, and what would help."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 
 import msgspec
@@ -72,7 +72,7 @@ def _all(situation: Situation) -> Iterator[Stuck]:
 def _in_replica(situation: Situation, replica: observed.ObservedReplica) -> Iterator[Stuck]:
     by_name = {clique.name: clique for clique in replica.all_cliques()}
     for clique in replica.cliques.values():
-        yield from _in_clique(situation, clique, gang_upkeep.waited_for(situation, clique, by_name))
+        yield from _in_clique(situation, clique, gang_upkeep.parents_not_up(clique, by_name))
     for group in replica.groups.values():
         item = group.live_object
         if item is None:
@@ -88,19 +88,29 @@ def _in_replica(situation: Situation, replica: observed.ObservedReplica) -> Iter
                 for clique in member.cliques.values():
                     yield from _in_clique(situation, clique)
             else:
-                is_surge = member.index >= wanted
-                shown = f"surge {name}" if is_surge else name
-                pods = [pod for clique in member.cliques.values() for pod in clique.pods]
-                late = [stuck for pod in pods if (stuck := _overdue(situation, pod)) is not None]
-                yield from late
-                waited = {
-                    name: None
-                    for clique in member.cliques.values()
-                    for name in gang_upkeep.waited_for(situation, clique, by_name)
-                }
-                waiting = _waiting(shown, list(member.cliques.values()), situation, is_surge, list(waited))
-                if waiting not in late:
-                    yield waiting
+                yield from _in_member(situation, name, member, member.index >= wanted, by_name)
+
+
+def _in_member(
+    situation: Situation,
+    name: str,
+    member: observed.GroupReplica,
+    is_surge: bool,
+    by_name: Mapping[str, observed.Clique],
+) -> Iterator[Stuck]:
+    """Of a replica of a group that is not available. It waits for others where all that it lacks does."""
+    cliques = list(member.cliques.values())
+    pods = [pod for clique in cliques for pod in clique.pods]
+    late = [stuck for pod in pods if (stuck := _overdue(situation, pod)) is not None]
+    yield from late
+    parents = [gang_upkeep.parents_not_up(clique, by_name) for clique in cliques if not clique.is_available]
+    has_started = any(_has_started(pod) and not pod.is_available for pod in pods if not pod.is_going)
+    is_waiting = situation.gates_startup or (all(parents) and not has_started)
+    waited = list(dict.fromkeys(chain.from_iterable(parents))) if is_waiting else []
+    shown = f"surge {name}" if is_surge else name
+    waiting = _waiting(shown, cliques, situation, is_surge, waited)
+    if waiting not in late:
+        yield waiting
 
 
 def _in_clique(situation: Situation, clique: observed.Clique, waited: Sequence[str] = ()) -> Iterator[Stuck]:
@@ -115,7 +125,7 @@ def _in_clique(situation: Situation, clique: observed.Clique, waited: Sequence[s
         if pod.is_going:
             yield from _going_pods(situation, f"pod {pod.object.name}", [pod], comes_back=pod.index < wanted)
         elif not pod.is_available:
-            yield _pod(pod, pod.index >= wanted, waited)
+            yield _pod(situation, pod, pod.index >= wanted, waited)
     if len(clique.pods) < wanted or clique.live > wanted:
         yield Stuck(
             f"clique {clique.name}",
@@ -131,11 +141,17 @@ def _cliques_of(group: observed.ObservedGroup) -> Iterator[observed.Clique]:
         yield from replica.cliques.values()
 
 
-def _pod(pod: observed.Pod, is_surge: bool, waited: Sequence[str]) -> Stuck:
+def _pod(situation: Situation, pod: observed.Pod, is_surge: bool, waited: Sequence[str]) -> Stuck:
     shown = f"{'surge ' if is_surge else ''}pod {pod.object.name}"
     gates = pod.object.spec.get("schedulingGates") or ()
     is_gated = any(gate.get("name") == labels.SCHEDULING_GATE for gate in gates)
-    return _said(shown, pod.is_bound, is_gated, is_surge, pod.object.created_at, waited)
+    held_by = () if _has_started(pod) else waited
+    return _said(situation, shown, pod.is_bound, is_gated, is_surge, pod.object.created_at, held_by)
+
+
+def _has_started(pod: observed.Pod) -> bool:
+    """Where no gates hold the order of starts, a bound pod is held on its node, and only before its first start."""
+    return pod.object.status.get("phase") == "Running"
 
 
 def _waiting(
@@ -152,12 +168,26 @@ def _waiting(
     unbound = [pod for pod in lacking if not pod.is_bound]
     since = min(pod.object.created_at for pod in lacking)
     is_gated = bool(unbound) and all(pod.object.spec.get("schedulingGates") for pod in unbound)
-    return _said(shown, not unbound, is_gated, is_surge, since, waited)
+    return _said(situation, shown, not unbound, is_gated, is_surge, since, waited)
 
 
 def _said(
-    shown: str, is_bound: bool, is_gated: bool, is_surge: bool, since: Instant, waited: Sequence[str] = ()
+    situation: Situation,
+    shown: str,
+    is_bound: bool,
+    is_gated: bool,
+    is_surge: bool,
+    since: Instant,
+    waited: Sequence[str] = (),
 ) -> Stuck:
+    if is_bound and waited and not situation.gates_startup:
+        return Stuck(
+            shown,
+            Reason.SURGE_BREACHED if is_surge else Reason.UNIT_BREACHED,
+            since,
+            f"starts after {', '.join(waited)}",
+            "it starts when all of these have minAvailable ready pods",
+        )
     if is_bound:
         return Stuck(
             shown,
@@ -166,7 +196,7 @@ def _said(
             "scheduled and not ready",
             "look at its containers; a corrected template replaces it at once, abort leaves the rest as it is",
         )
-    if is_gated and waited:
+    if is_gated and waited and situation.gates_startup:
         return Stuck(
             shown,
             Reason.SURGE_UNSCHEDULED if is_surge else Reason.UNIT_UNSCHEDULED,
