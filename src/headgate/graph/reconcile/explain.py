@@ -129,6 +129,9 @@ def definition_lines(plan: DefinitionPlan) -> list[ReasonLine]:
     refused = refusal(plan.definition.status)
     if refused is not None:
         found.append(_refused(refused, rollout.number))
+    if rollout.leaving:
+        message = f"it is being deleted: {rollout.leaving}"
+        found.append(ReasonLine("", "", "deletion", rollout.number, "pending", message))
     found.extend(_member_line(member, rollout.number) for member in rollout.members)
     return found
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from headgate.graph.compile import names
+from headgate.graph.compile import definition, names
 from headgate.graph.compile.compiled import CompiledGraph, CompiledNode
 from headgate.graph.reconcile import (
     cluster_view,
@@ -36,7 +36,6 @@ from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, DeleteObject, Object
 
-_PAUSED = judging.held(Reason.PAUSED, "propagation is paused")
 _BEING_DELETED = judging.held(Reason.TERMINATING, "the object is being deleted")
 
 
@@ -220,7 +219,7 @@ class _Pass:
         pending = [unit for unit in state.units if not unit.is_updated]
         if not pending:
             return
-        waits = _PAUSED if self._is_paused else self._resolver.gates_wait(state.node, gates, revision)
+        waits = self._paused() if self._is_paused else self._resolver.gates_wait(state.node, gates, revision)
         if waits is not None:
             for unit in pending:
                 unit.answer = waits
@@ -237,6 +236,11 @@ class _Pass:
                 self._writer.write(state, unit, unit.wanted.content, before)
             elif unit.answer.requeue_at is not None:
                 self._looks.append(unit.answer.requeue_at)
+
+    def _paused(self) -> GateVerdict:
+        if labels.is_paused(self._instance.annotations):
+            return judging.paused(f"{self._instance.kind} {self._instance.name}")
+        return judging.paused(f"{definition.KIND} {self._accepted.name}")
 
     def _answer(self, unit: NodeUnit, evaluator: judging.GateEvaluator) -> GateVerdict:
         if unit.problem:

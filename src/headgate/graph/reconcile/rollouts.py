@@ -35,7 +35,6 @@ from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, Create, DeleteObject, Object, Update, UpdateStatus
 from headgate.kernel.problems import Problem, Rejected
 
-_PAUSED = judging.held(Reason.PAUSED, "propagation is paused")
 _SUSPENDED = judging.held(Reason.PAUSED, "the instance is suspended")
 
 
@@ -72,6 +71,8 @@ class DefinitionRollout(msgspec.Struct):
     problems: tuple[str, ...] = ()
     requeue_at: Instant | None = None
     is_paused: bool = False
+    leaving: str = ""
+    """While the definition is being deleted: what it waits for."""
 
 
 def is_instance_ready(instance: Object) -> bool:
@@ -172,7 +173,13 @@ class _Pass:
             problems,
             min(self._looks, default=None),
             self._is_paused,
+            self._leaving(),
         )
+
+    def _leaving(self) -> str:
+        if self._item.deleted_at is None:
+            return ""
+        return definition_removal.condition(self._item, self._instances).message
 
     def _newest_graph(self) -> tuple[tuple[int, CompiledGraph] | None, tuple[str, ...]]:
         """The graph that is to be served. An edit that is not accepted leaves the last accepted one in place."""
@@ -302,8 +309,10 @@ class _Pass:
         self, member: RolloutMember, item: GraphItem, evaluator: judging.GateEvaluator
     ) -> GateVerdict:
         annotations = member.instance.annotations
-        if self._is_paused or labels.is_paused(annotations):
-            return _PAUSED
+        if self._is_paused:
+            return judging.paused(f"{self._item.kind} {self._item.name}")
+        if labels.is_paused(annotations):
+            return judging.paused(f"{member.instance.kind} {member.instance.name}")
         if labels.is_suspended(annotations):
             return _SUSPENDED
         return evaluator.ask(item)
@@ -423,7 +432,8 @@ def propagated(number: int, members: list[RolloutMember]) -> Condition:
         for member in members:
             answer = member.answer
             if answer is not None and answer.outcome == outcome:
-                gate = f"{answer.gate} " if answer.gate else ""
+                sign = ": " if outcome == "error" else " "
+                gate = f"{answer.gate}{sign}" if answer.gate else ""
                 message = f"{so_far}; {member.instance.name}: {gate}{answer.message}"
                 return Condition(kind, "False", reason, message)
     return Condition(kind, "Unknown", Reason.PROPAGATING, so_far)
