@@ -163,7 +163,7 @@ class _Pass:
         accepted = AcceptedGraph(self._item.name, graph, graphs, self._is_paused)
         self._let_go(number, members)
         if self._item.deleted_at is not None:
-            self._actions += definition_removal.deletions(self._item, self._instances)
+            self._actions += definition_removal.deletions(self._item, self._instances, self._view)
         self._write_status(self._status(newest, members, problems))
         return DefinitionRollout(
             self._actions,
@@ -179,7 +179,7 @@ class _Pass:
     def _leaving(self) -> str:
         if self._item.deleted_at is None:
             return ""
-        return definition_removal.condition(self._item, self._instances).message
+        return definition_removal.condition(self._item, self._instances, self._view).message
 
     def _newest_graph(self) -> tuple[tuple[int, CompiledGraph] | None, tuple[str, ...]]:
         """The graph that is to be served. An edit that is not accepted leaves the last accepted one in place."""
@@ -393,7 +393,7 @@ class _Pass:
             number, graph = newest
             found.append(propagated(number, members))
             if self._item.deleted_at is not None:
-                found.append(definition_removal.condition(self._item, self._instances))
+                found.append(definition_removal.condition(self._item, self._instances, self._view))
             status["topologicalOrder"] = list(graph.topological_order)
             status["lastIssuedRevision"] = max(number, int(self._item.status.get("lastIssuedRevision") or 0))
             landed = self._landed_number(members)
