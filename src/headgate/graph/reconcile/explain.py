@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from headgate.graph.reconcile import labels
+from headgate.graph.reconcile import contents, labels
 from headgate.graph.reconcile.judging import GateVerdict
 from headgate.graph.reconcile.nodes import NodeState, NodeUnit
 from headgate.graph.reconcile.rollouts import RolloutMember
 from headgate.kernel import instants
 from headgate.kernel.conditions import RefusedWrite, refusal
 from headgate.kernel.instants import Instant
+from headgate.kernel.objects import Object
 
 if TYPE_CHECKING:
     from headgate.graph.reconcile.propagate import DefinitionPlan, InstancePlan
 
+_MOST_NAMED = 50
 Verdict = Literal["allowed", "pending", "denied"]
 LineKind = Literal[
     "definition", "dependency", "deletion", "externalRef", "includeWhen", "propagateWhen", "readyWhen", "removal",
@@ -40,7 +42,7 @@ class ReasonLine(msgspec.Struct, frozen=True):
 def instance_lines(plan: InstancePlan) -> list[ReasonLine]:
     instance_pass = plan.instance_pass
     if instance_pass is None:
-        return [_without_a_look(plan)]
+        return [_without_a_look(plan), *map(_left_line, plan.left[:_MOST_NAMED])]
     found: list[ReasonLine] = []
     refused = refusal(plan.instance.status)
     if refused is not None:
@@ -63,6 +65,13 @@ def instance_lines(plan: InstancePlan) -> list[ReasonLine]:
 def _refused(refused: RefusedWrite, number: int) -> ReasonLine:
     message = f"the server refuses {refused.message}, since {instants.show(refused.since)}; it is tried again"
     return ReasonLine("", "", "write", number, "denied", message)
+
+
+def _left_line(item: Object) -> ReasonLine:
+    leaving = contents.on_its_way(item)
+    message = f"is {leaving}" if leaving else "goes after what depends on it"
+    node = item.labels.get(labels.NODE_ID, "")
+    return ReasonLine(node, item.name, "deletion", 0, "pending", f"{item.kind} {item.name} {message}")
 
 
 def _without_a_look(plan: InstancePlan) -> ReasonLine:

@@ -36,8 +36,6 @@ from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, DeleteObject, Object
 
-_BEING_DELETED = judging.held(Reason.TERMINATING, "the object is being deleted")
-
 
 class InstancePass(msgspec.Struct):
     """What one look found and decided."""
@@ -246,7 +244,7 @@ class _Pass:
         if unit.problem:
             return judging.failed(unit.problem)
         if unit.object is not None and unit.object.deleted_at is not None:
-            return _BEING_DELETED
+            return judging.held(Reason.TERMINATING, f"the object is {contents.on_its_way(unit.object)}")
         return evaluator.ask(unit.item)
 
     def _evaluator(
