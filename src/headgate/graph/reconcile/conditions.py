@@ -131,6 +131,9 @@ def _propagated(instance_pass: InstancePass, states: Sequence[NodeState]) -> Con
     done, total = progress(instance_pass)
     refused = refusal(instance_pass.instance.status)
     if refused is not None:
+        arrived = [state for state in states if state.number == instance_pass.number]
+        units = [unit for state in arrived for unit in state.units if unit.is_updated]
+        done -= sum(unit.written_number != unit.number for unit in units)
         so_far = f"{done} of {total} at revision {instance_pass.number}"
         return Condition(RESOURCES_PROPAGATED, "False", Reason.WRITE_REFUSED, f"{so_far}; {refused.message}")
     if done == total and all(state.is_resolved or state.had_reached for state in states):

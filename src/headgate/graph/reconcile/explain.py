@@ -49,7 +49,7 @@ def instance_lines(plan: InstancePlan) -> list[ReasonLine]:
         found.append(_refused(refused, instance_pass.number))
     for state in instance_pass.states:
         if state.node.template is not None:
-            found.extend(_node_lines(state, instance_pass.number))
+            found.extend(_node_lines(state, instance_pass.number, is_refused=refused is not None))
         elif state.reason:
             found.append(
                 ReasonLine(state.id, "", "externalRef", instance_pass.number, "pending", state.reason)
@@ -84,7 +84,7 @@ def _without_a_look(plan: InstancePlan) -> ReasonLine:
     return ReasonLine("", "", "definition", 0, "pending", "it waits to be given a graph revision")
 
 
-def _node_lines(state: NodeState, newest: int) -> list[ReasonLine]:
+def _node_lines(state: NodeState, newest: int, *, is_refused: bool) -> list[ReasonLine]:
     if state.is_excluded:
         return [ReasonLine(state.id, "", "includeWhen", newest, "allowed", "it is left out by includeWhen")]
     if not state.is_resolved:
@@ -94,10 +94,14 @@ def _node_lines(state: NodeState, newest: int) -> list[ReasonLine]:
         if state.had_reached:
             reason = f"it is at revision {newest}; before it changes again it {reason}"
         return [ReasonLine(state.id, "", kind, newest, verdict, reason)]
-    return [_unit_line(state, unit) for unit in state.units]
+    return [_unit_line(state, unit, is_refused=is_refused) for unit in state.units]
 
 
-def _unit_line(state: NodeState, unit: NodeUnit) -> ReasonLine:
+def _unit_line(state: NodeState, unit: NodeUnit, *, is_refused: bool) -> ReasonLine:
+    is_written = not is_refused or unit.written_number == unit.number
+    if unit.is_updated and not is_written:
+        message = f"{unit.key.kind} {unit.name} {_stays(unit.written_number)}: revision {unit.number} is granted and not written yet"
+        return ReasonLine(state.id, unit.name, "write", state.number, "pending", message)
     if unit.is_updated:
         if unit.is_ready:
             message = f"{unit.key.kind} {unit.name} is at revision {state.number} and ready"
@@ -105,12 +109,16 @@ def _unit_line(state: NodeState, unit: NodeUnit) -> ReasonLine:
         message = f"{unit.key.kind} {unit.name} is at revision {state.number} and not ready yet"
         return ReasonLine(state.id, unit.name, "readyWhen", state.number, "pending", message)
     last = unit.last_applied
-    stays = f"stays at revision {last.number}" if last.number else "is not created"
+    stays = _stays(last.written_number if is_refused else last.number)
     if last is not unit:
         stays = f"is not created, {last.name} {stays}"
     message = f"{unit.key.kind} {unit.name} {stays}: {said(unit.answer)}"
     requeue_at = unit.answer.requeue_at if unit.answer is not None else None
     return ReasonLine(state.id, unit.name, "propagateWhen", state.number, "pending", message, requeue_at)
+
+
+def _stays(number: int) -> str:
+    return f"stays at revision {number}" if number else "is not created"
 
 
 def said(answer: GateVerdict | None) -> str:

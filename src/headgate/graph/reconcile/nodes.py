@@ -10,7 +10,7 @@ import msgspec
 from headgate import cel
 from headgate.graph.compile import crd, names
 from headgate.graph.compile.compiled import CompiledNode, GateExpression
-from headgate.graph.reconcile import contents
+from headgate.graph.reconcile import contents, labels
 from headgate.graph.reconcile.desired import DesiredItem, Resolved
 from headgate.graph.reconcile.items import GraphItem, GraphItems
 from headgate.graph.reconcile.judging import GateVerdict
@@ -87,6 +87,16 @@ class NodeUnit:
     def last_applied(self) -> NodeUnit:
         """The item as it was last granted: itself, or what it is the successor of."""
         return self if self.grant is not None or not self.predecessors else self.predecessors[0]
+
+    @property
+    def written_number(self) -> int:
+        """The revision that the object itself carries: a write that was granted may have been refused."""
+        if self.grant is None or self.object is None:
+            return 0
+        if self.object.annotations.get(labels.CONTENT) == self.grant.hash:
+            return self.number
+        text = self.object.annotations.get(labels.REVISION, "")
+        return int(text) if text.isascii() and text.isdigit() else 0
 
     @property
     def is_ready(self) -> bool:
