@@ -98,6 +98,7 @@ def standing_of(instance: Object) -> tuple[object, ...]:
         labels.is_paused(annotations),
         labels.is_suspended(annotations),
         instance.labels.get(labels.OWNED),
+        instance.labels.get(labels.DEFINITION_NAME),
         labels.FINALIZER in instance.finalizers,
         instance.status.get(conditions.OWN),
         refusal(instance.status),
@@ -328,8 +329,10 @@ class _Pass:
         member.is_ready = False
 
     def _keep_managed(self, member: RolloutMember) -> None:
+        """A graph that holds the instance writes the name of its own definition where this one's stands."""
         instance = member.instance
-        if labels.FINALIZER not in instance.finalizers or instance.labels.get(labels.OWNED) != "true":
+        marks = (instance.labels.get(labels.OWNED), instance.labels.get(labels.DEFINITION_NAME))
+        if labels.FINALIZER not in instance.finalizers or marks != ("true", self._item.name):
             self._actions.append(Update(self._managed(instance, instance.annotations)))
 
     def _managed(self, instance: Object, annotations: dict[str, str]) -> Object:
