@@ -86,7 +86,8 @@ def _without_a_look(plan: InstancePlan) -> ReasonLine:
 
 def _node_lines(state: NodeState, newest: int, *, is_refused: bool) -> list[ReasonLine]:
     if state.is_excluded:
-        return [ReasonLine(state.id, "", "includeWhen", newest, "allowed", "it is left out by includeWhen")]
+        reason = state.resolved.reason or "it is left out by includeWhen"
+        return [ReasonLine(state.id, "", "includeWhen", newest, "allowed", reason)]
     if not state.is_resolved:
         verdict: Verdict = "denied" if state.resolved.state == "failed" else "pending"
         kind: LineKind = "template" if verdict == "denied" else "dependency"

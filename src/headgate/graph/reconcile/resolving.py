@@ -54,8 +54,9 @@ class Resolver:
         return self._accepted.graphs[revision.inputs.graph]
 
     def resolved(self, node: CompiledNode, revision: InstanceRevision) -> desired.Resolved:
-        if any(self._states[name].is_excluded for name in node.depends_on if name in self._states):
-            return desired.EXCLUDED
+        for name, state in self._states.items():
+            if name in node.depends_on and state.is_excluded:
+                return desired.Resolved("excluded", reason=f"it is left out with {name}")
         schema = {names.SCHEMA: inputs.schema_document(self._instance, revision.inputs)}
         early = [gate for gate in node.include_when if gate.reads <= {names.SCHEMA}]
         answer = _included(early, schema)
