@@ -165,11 +165,18 @@ class GraphController:
         found = item.labels
         if labels.INSTANCE_NAME not in found or not self._possessions.may_be_part(item):
             return
-        for group, kind in self._kinds_of(found.get(labels.DEFINITION_NAME, "")):
+        for group, kind in self._kinds_of_owner(found):
             place = found.get(labels.INSTANCE_NAMESPACE, "")
             instance = self._cache.get(Key(group, kind, place, found[labels.INSTANCE_NAME]))
             if instance is not None and instance.uid == found.get(labels.INSTANCE_ID):
                 yield instance.key
+
+    def _kinds_of_owner(self, found: Mapping[str, str]) -> list[tuple[str, str]]:
+        """By the kind of the instance: an object that is an instance itself carries the name of its own definition."""
+        named = found.get(labels.INSTANCE_KIND)
+        if named is None:
+            return self._kinds_of(found.get(labels.DEFINITION_NAME, ""))
+        return [(group, kind) for group, kind in self._definition_of if kind == named]
 
     def reconcile(self, request: Key, now: Instant) -> GraphPlan | None:
         plan = self.plan_of(request, now, self.planner_cache)
@@ -202,7 +209,8 @@ class GraphController:
                 request_for(instance.labels.get(labels.DEFINITION_NAME, "")), now, planner_cache
             )
             accepted = top.rollout.accepted if isinstance(top, DefinitionPlan) else None
-        if accepted is None:
+        if accepted is None or _kind_of(accepted) != (instance.key.group, instance.kind):
+            # Its labels may name the definition of a graph that holds it, and not its own.
             return None
         # The cache may have heard of a pause that the definition was not looked at for yet.
         top_item = self._cache.get(request_for(accepted.name))
@@ -219,7 +227,7 @@ class GraphController:
             return
         self._accepted[name] = accepted
         newest = accepted.newest
-        kind = (_group(newest.api_version), newest.kind)
+        kind = _kind_of(accepted)
         is_new = self._definition_of.get(kind) != name
         self._definition_of[kind] = name
         self._external_kinds[name] = frozenset(
@@ -232,6 +240,11 @@ class GraphController:
             self._enqueue_instances_of(name)
             if is_new and self._cache.of_kind(*kind):
                 self._enqueue(request_for(name))
+
+
+def _kind_of(accepted: AcceptedGraph) -> tuple[str, str]:
+    """Of its instances."""
+    return _group(accepted.newest.api_version), accepted.newest.kind
 
 
 def _group(api_version: str) -> str:

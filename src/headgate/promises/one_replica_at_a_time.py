@@ -7,7 +7,9 @@ from headgate.kernel.instants import Instant
 from headgate.promises.base import Broken, WorkloadPromise
 from headgate.promises.books.tally import NamespacedName, PodTally
 from headgate.promises.books.unavailability import BudgetStep, Scope
+from headgate.workload.expand import revisions
 from headgate.workload.model import PodCliqueSet
+from headgate.workload.plan.situation import ABORT
 
 
 class OneReplicaAtATime(WorkloadPromise):
@@ -27,8 +29,7 @@ class OneReplicaAtATime(WorkloadPromise):
             self._open.pop(set_name, None)
             return
         opened = self._open.setdefault(set_name, set())
-        for index in [index for index in opened if index >= pcs.replicas or _is_settled(pcs, index, tally)]:
-            opened.discard(index)
+        opened -= {index for index in opened if index >= pcs.replicas or _is_settled(pcs, index, tally)}
         for index in sorted(_taken(pcs, steps, tally)):
             others = sorted(opened - {index})
             if others:
@@ -76,10 +77,12 @@ def _contents(scope: Scope, clique: str, replicas: int, tally: PodTally) -> set[
 
 
 def _is_settled(pcs: PodCliqueSet, index: int, tally: PodTally) -> bool:
-    """Every pod of the replica is there and available, and those of one clique are of one content."""
+    """Every pod of the replica is there and available, and those of one clique are of one content, unless somebody has
+    ordered that the replica stays as it is."""
     prefix = f"{pcs.name}-{index}-"
+    may_mix = _is_left(pcs, index)
     for clique in pcs.template.standalone_cliques:
-        if not _is_clique_settled((pcs.namespace, prefix + clique.name), tally):
+        if not _is_clique_settled((pcs.namespace, prefix + clique.name), tally, may_mix):
             return False
     for group in pcs.template.scaling_groups:
         item = tally.groups.get((pcs.namespace, prefix + group.name))
@@ -89,18 +92,27 @@ def _is_settled(pcs: PodCliqueSet, index: int, tally: PodTally) -> bool:
             hashes = set()
             for replica in range(int(item.spec.get("replicas", 0))):
                 named = (pcs.namespace, f"{prefix}{group.name}-{replica}-{name}")
-                if not _is_clique_settled(named, tally):
+                if not _is_clique_settled(named, tally, may_mix):
                     return False
                 hashes |= {pod.template_hash for pod in tally.own_pods(named)}
-            if len(hashes) > 1:
+            if len(hashes) > 1 and not may_mix:
                 return False
     return True
 
 
-def _is_clique_settled(clique: NamespacedName, tally: PodTally) -> bool:
+def _is_left(pcs: PodCliqueSet, index: int) -> bool:
+    """By the partition, or by an abort of the update to the template as it stands."""
+    aborted = pcs.annotations.get(ABORT, "").partition("@")[0]
+    return index < pcs.update_strategy.partition or (
+        bool(aborted) and aborted == revisions.revision_hash(pcs)
+    )
+
+
+def _is_clique_settled(clique: NamespacedName, tally: PodTally, may_mix: bool) -> bool:
     item = tally.cliques.get(clique)
     if item is None:
         return False
     wanted = int(item.spec.get("replicas", 0))
     available = [pod for pod in tally.own_pods(clique) if pod.is_available and pod.number < wanted]
-    return len(available) == wanted and len({pod.template_hash for pod in available}) <= 1
+    is_of_one_content = len({pod.template_hash for pod in available}) <= 1
+    return len(available) == wanted and (may_mix or is_of_one_content)

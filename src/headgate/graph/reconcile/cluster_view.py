@@ -27,6 +27,11 @@ def revisions_among(parts: Iterable[Object], instance: Object) -> list[Object]:
     return [item for item in parts if is_revision(item) and revisions.is_of(item, instance)]
 
 
+def is_granted_to(view: ClusterView, instance_uid: str, text: str) -> bool:
+    """Whether a revision of the instance granted it the object that the text names."""
+    return any(is_revision(item) and revisions.grants(item, text) for item in view.parts_of(instance_uid))
+
+
 def selected(
     scene: ClusterView, group: str, kind: str, namespace: str, selector: Mapping[str, object]
 ) -> list[Object]:

@@ -116,7 +116,10 @@ def progress(instance_pass: InstancePass) -> tuple[int, int]:
     for state in instance_pass.states:
         if state.node.template is None or state.is_excluded:
             continue
-        if not state.is_resolved or state.number != instance_pass.number:
+        if state.had_reached:
+            total += len(state.units)
+            done += len(state.units)
+        elif not state.is_resolved or state.number != instance_pass.number:
             total += max(1, len(state.units))
         else:
             total += len(state.units)
@@ -128,9 +131,12 @@ def _propagated(instance_pass: InstancePass, states: Sequence[NodeState]) -> Con
     done, total = progress(instance_pass)
     refused = refusal(instance_pass.instance.status)
     if refused is not None:
+        arrived = [state for state in states if state.number == instance_pass.number]
+        units = [unit for state in arrived for unit in state.units if unit.is_updated]
+        done -= sum(unit.written_number != unit.number for unit in units)
         so_far = f"{done} of {total} at revision {instance_pass.number}"
         return Condition(RESOURCES_PROPAGATED, "False", Reason.WRITE_REFUSED, f"{so_far}; {refused.message}")
-    if done == total and all(state.is_resolved for state in states):
+    if done == total and all(state.is_resolved or state.had_reached for state in states):
         return Condition(
             RESOURCES_PROPAGATED, "True", Reason.PROPAGATED, f"all at revision {instance_pass.number}"
         )

@@ -82,6 +82,17 @@ def document_of(item: Object) -> dict[str, Any]:
     return document
 
 
+def on_its_way(item: Object) -> str:
+    """Of an object that is being deleted: since when, and whose finalizers hold it."""
+    if item.deleted_at is None:
+        return ""
+    words = f"being deleted since {instants.show(item.deleted_at)}"
+    if not item.finalizers:
+        return words
+    noun, verb = ("finalizer", "is") if len(item.finalizers) == 1 else ("finalizers", "are")
+    return f"{words}, and stays until its {noun} {', '.join(item.finalizers)} {verb} gone"
+
+
 def is_in_force(item: Object, content: Content, marks: Mapping[str, str]) -> bool:
     """Whether the object holds all that the content says, and carries the labels that it is known by."""
     metadata = content["metadata"]

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import msgspec
 
 from headgate.graph.compile import loops
-from headgate.graph.reconcile import cluster_view, labels
+from headgate.graph.reconcile import cluster_view, contents, labels
 from headgate.kernel.conditions import Condition
 from headgate.kernel.decisions import Reason
 from headgate.kernel.objects import Action, DeleteObject, Object, Update
@@ -42,15 +42,27 @@ def asked(definition: Object) -> str:
     return definition.annotations.get(labels.DELETION, "").lower()
 
 
-def deletions(definition: Object, instances: Iterable[Object]) -> list[Action]:
-    """Of its instances, if that was asked for."""
-    if asked(definition) not in (labels.CASCADE, labels.CASCADE_WITH_KIND):
+def deletions(
+    definition: Object, instances: Iterable[Object], view: cluster_view.ClusterView
+) -> list[Action]:
+    """Of its instances, if that was asked for. What another graph holds would be made again at once, for ever."""
+    if not _is_cascade(definition):
         return []
     return [
         DeleteObject(item.key, item.uid, f"its definition {definition.name} is being deleted")
         for item in instances
-        if item.deleted_at is None
+        if item.deleted_at is None and not _is_held(item, view)
     ]
+
+
+def _is_cascade(definition: Object) -> bool:
+    return asked(definition) in (labels.CASCADE, labels.CASCADE_WITH_KIND)
+
+
+def _is_held(instance: Object, view: cluster_view.ClusterView) -> bool:
+    """By another graph, of which it is an object."""
+    holder = instance.labels.get(labels.INSTANCE_ID)
+    return holder is not None and cluster_view.is_granted_to(view, holder, contents.key_text(instance.key))
 
 
 def release(definition: Object, view: cluster_view.ClusterView) -> list[Action]:
@@ -68,11 +80,13 @@ def release(definition: Object, view: cluster_view.ClusterView) -> list[Action]:
     return [*actions, Update(msgspec.structs.replace(definition, finalizers=rest))]
 
 
-def condition(definition: Object, instances: list[Object]) -> Condition:
+def condition(definition: Object, instances: list[Object], view: cluster_view.ClusterView) -> Condition:
     count = "1 instance is" if len(instances) == 1 else f"{len(instances)} instances are"
     shown = [f"{item.namespace}/{item.name}" if item.namespace else item.name for item in instances]
     named = ", ".join(shown[:_MOST_NAMED]) + (", ..." if len(shown) > _MOST_NAMED else "")
-    if deletions(definition, instances) or all(item.deleted_at is not None for item in instances):
+    if deletions(definition, instances, view) or all(item.deleted_at is not None for item in instances):
         return Condition(DELETING, "True", Reason.INSTANCES_GOING, f"{count} still on the way out: {named}")
-    message = f"{count} left: {named}; delete them, or ask for that with the annotation {labels.DELETION}: {labels.CASCADE}"
-    return Condition(DELETING, "False", Reason.INSTANCES_LEFT, message)
+    ways = f"; delete them, or ask for that with the annotation {labels.DELETION}: {labels.CASCADE}"
+    if _is_cascade(definition):
+        ways = ", held by another graph; delete what holds it there"
+    return Condition(DELETING, "False", Reason.INSTANCES_LEFT, f"{count} left: {named}{ways}")

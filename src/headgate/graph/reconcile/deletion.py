@@ -27,6 +27,7 @@ class Leaving(msgspec.Struct, frozen=True):
 
 def reconcile(instance: Object, view: cluster_view.ClusterView, now: Instant) -> Leaving:
     left = _left(instance, list(view.parts_of(instance.uid)))
+    left.sort(key=lambda item: (item.kind, item.namespace, item.name))
     if not left:
         if labels.FINALIZER not in instance.finalizers:
             return Leaving((), ())
@@ -35,7 +36,7 @@ def reconcile(instance: Object, view: cluster_view.ClusterView, now: Instant) ->
     turn = max(map(_turn, left))
     actions: list[Action] = [
         DeleteObject(item.key, item.uid, f"its instance {instance.name} is being deleted")
-        for item in sorted(left, key=lambda item: (item.kind, item.namespace, item.name))
+        for item in left
         if _turn(item) == turn and item.deleted_at is None
     ]
     status = _status(instance, len(left), now)

@@ -38,6 +38,8 @@ class Resolved(msgspec.Struct, frozen=True):
     wanted: tuple[DesiredItem, ...] = ()
     reason: str = ""
     digest: str = ""
+    is_in_line: bool = False
+    """It waits for the nodes that it depends on, and not for data of theirs."""
 
 
 EXCLUDED = Resolved("excluded")

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from headgate.graph.compile import names
+from headgate.graph.compile import definition, names
 from headgate.graph.compile.compiled import CompiledGraph, CompiledNode
 from headgate.graph.reconcile import (
     cluster_view,
@@ -35,9 +35,6 @@ from headgate.graph.reconcile.writing import Writer
 from headgate.kernel.decisions import Reason
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, DeleteObject, Object
-
-_PAUSED = judging.held(Reason.PAUSED, "propagation is paused")
-_BEING_DELETED = judging.held(Reason.TERMINATING, "the object is being deleted")
 
 
 class InstancePass(msgspec.Struct):
@@ -220,7 +217,7 @@ class _Pass:
         pending = [unit for unit in state.units if not unit.is_updated]
         if not pending:
             return
-        waits = _PAUSED if self._is_paused else self._resolver.gates_wait(state.node, gates, revision)
+        waits = self._paused() if self._is_paused else self._resolver.gates_wait(state.node, gates, revision)
         if waits is not None:
             for unit in pending:
                 unit.answer = waits
@@ -238,11 +235,16 @@ class _Pass:
             elif unit.answer.requeue_at is not None:
                 self._looks.append(unit.answer.requeue_at)
 
+    def _paused(self) -> GateVerdict:
+        if labels.is_paused(self._instance.annotations):
+            return judging.paused(f"{self._instance.kind} {self._instance.name}")
+        return judging.paused(f"{definition.KIND} {self._accepted.name}")
+
     def _answer(self, unit: NodeUnit, evaluator: judging.GateEvaluator) -> GateVerdict:
         if unit.problem:
             return judging.failed(unit.problem)
         if unit.object is not None and unit.object.deleted_at is not None:
-            return _BEING_DELETED
+            return judging.held(Reason.TERMINATING, f"the object is {contents.on_its_way(unit.object)}")
         return evaluator.ask(unit.item)
 
     def _evaluator(

@@ -14,7 +14,7 @@ import msgspec
 from headgate import cel
 from headgate.graph.compile import names
 from headgate.graph.compile.expressions import GateExpression
-from headgate.graph.reconcile import counting
+from headgate.graph.reconcile import counting, labels
 from headgate.graph.reconcile.items import GraphItem, GraphItems
 from headgate.kernel import instants, waves
 from headgate.kernel.decisions import Reason, Verdict
@@ -45,6 +45,11 @@ def failed(message: str, gate: str = "") -> GateVerdict:
 def held(reason: Reason, message: str) -> GateVerdict:
     """Something other than a gate stands in the way."""
     return GateVerdict("pending", reason, message)
+
+
+def paused(subject: str) -> GateVerdict:
+    """`subject` is what carries the annotation: taking it away there ends the wait."""
+    return held(Reason.PAUSED, f"propagation is paused by the annotation {labels.PROPAGATION} of {subject}")
 
 
 class GateCache:

@@ -8,9 +8,9 @@ from typing import Literal
 import msgspec
 
 from headgate import cel
-from headgate.graph.compile import names
+from headgate.graph.compile import crd, names
 from headgate.graph.compile.compiled import CompiledNode, GateExpression
-from headgate.graph.reconcile import contents
+from headgate.graph.reconcile import contents, labels
 from headgate.graph.reconcile.desired import DesiredItem, Resolved
 from headgate.graph.reconcile.items import GraphItem, GraphItems
 from headgate.graph.reconcile.judging import GateVerdict
@@ -89,6 +89,16 @@ class NodeUnit:
         return self if self.grant is not None or not self.predecessors else self.predecessors[0]
 
     @property
+    def written_number(self) -> int:
+        """The revision that the object itself carries: a write that was granted may have been refused."""
+        if self.grant is None or self.object is None:
+            return 0
+        if self.object.annotations.get(labels.CONTENT) == self.grant.hash:
+            return self.number
+        text = self.object.annotations.get(labels.REVISION, "")
+        return int(text) if text.isascii() and text.isdigit() else 0
+
+    @property
     def is_ready(self) -> bool:
         return self.stands and not self.last_applied.is_written and self.item.is_ready()
 
@@ -119,6 +129,8 @@ class NodeState(msgspec.Struct):
     extras: list[NodeUnit] = []
     """Granted and not wanted any more."""
     reason: str = ""
+    had_reached: bool = False
+    """Waits for what it depends on before it can change again, and is there meanwhile."""
 
     @property
     def id(self) -> str:
@@ -184,9 +196,12 @@ class ReadyMemory:
 
 
 def is_observed(item: Object) -> bool:
-    """Whether the status is about what the object is now, where the status says so."""
-    seen = item.status.get("observedGeneration")
-    return not isinstance(seen, int) or seen >= item.generation
+    """Whether the status is about what the object is now, where the status says so. That of an instance of a graph is
+    its author's, and says so in the part that is ours."""
+    own = item.status.get(crd.OWN_STATUS)
+    parts = (item.status, own) if isinstance(own, dict) else (item.status,)
+    seen = [part.get("observedGeneration") for part in parts]
+    return all(not isinstance(each, int) or each >= item.generation for each in seen)
 
 
 def meets(gates: Sequence[GateExpression], bindings: Mapping[str, object]) -> bool:

@@ -35,6 +35,8 @@ class InstancePlan(msgspec.Struct):
     requeue_at: Instant | None = None
     instance_pass: InstancePass | None = None
     instance_status: InstanceStatus | None = None
+    left: tuple[Object, ...] = ()
+    """Of an instance that is going: what is still there."""
 
     def lines(self) -> list[ReasonLine]:
         return explain.instance_lines(self)
@@ -140,7 +142,7 @@ def plan_instance(
     """`served` may be None only for an instance that is going."""
     if instance.deleted_at is not None:
         leaving = deletion.reconcile(instance, view, now)
-        return InstancePlan(instance, leaving.actions, instance.status)
+        return InstancePlan(instance, leaving.actions, instance.status, left=leaving.left)
     number = instance.annotations.get(labels.GRAPH_REVISION)
     if accepted is None or number is None or int(number) not in accepted.graphs:
         return InstancePlan(instance, (), instance.status)

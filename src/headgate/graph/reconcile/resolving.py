@@ -54,8 +54,9 @@ class Resolver:
         return self._accepted.graphs[revision.inputs.graph]
 
     def resolved(self, node: CompiledNode, revision: InstanceRevision) -> desired.Resolved:
-        if any(self._states[name].is_excluded for name in node.depends_on if name in self._states):
-            return desired.EXCLUDED
+        for name, state in self._states.items():
+            if name in node.depends_on and state.is_excluded:
+                return desired.Resolved("excluded", reason=f"it is left out with {name}")
         schema = {names.SCHEMA: inputs.schema_document(self._instance, revision.inputs)}
         early = [gate for gate in node.include_when if gate.reads <= {names.SCHEMA}]
         answer = _included(early, schema)
@@ -64,7 +65,7 @@ class Resolver:
         for name in self._in_line(node.depends_on):
             waits = self._waits_for(name, revision)
             if waits:
-                return desired.Resolved("waiting", reason=waits)
+                return desired.Resolved("waiting", reason=waits, is_in_line=True)
         late = [gate for gate in node.include_when if gate not in early]
         if late:
             bindings = {**self.item_bindings(), **schema}
@@ -110,6 +111,8 @@ class Resolver:
         if state.node.template is None:
             if state.reason:
                 return f"waits for {name}: {state.reason}"
+        elif state.had_reached:
+            return f"waits for {name}, which {state.reason}"
         elif revision is self._ledger.newest and not state.has_reached:
             return f"waits for {name} to reach revision {revision.number}"
         return "" if state.is_ready else f"waits for {name} to be ready"

@@ -64,6 +64,14 @@ class RevisionLedger:
         count = sum(each == number for each, _ in self.granted[node].values())
         return number if self.revisions[number].record(node).size == count else None
 
+    def has_reached(self, node: str) -> bool:
+        """Whether all that the node had at the newest revision, when that was last worked out, was granted. Where its
+        content has changed since under the same number, all of it by the last change."""
+        record = self.newest.nodes.get(node)
+        if record is None or not record.digest or len(record.granted) != record.size:
+            return False
+        return not record.step or all(grant.step == record.step for grant in record.granted.values())
+
     def highest_of(self, node: str) -> int:
         return max((number for number, _ in self.granted.get(node, {}).values()), default=0)
 

@@ -35,7 +35,6 @@ from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Action, Create, DeleteObject, Object, Update, UpdateStatus
 from headgate.kernel.problems import Problem, Rejected
 
-_PAUSED = judging.held(Reason.PAUSED, "propagation is paused")
 _SUSPENDED = judging.held(Reason.PAUSED, "the instance is suspended")
 
 
@@ -72,6 +71,8 @@ class DefinitionRollout(msgspec.Struct):
     problems: tuple[str, ...] = ()
     requeue_at: Instant | None = None
     is_paused: bool = False
+    leaving: str = ""
+    """While the definition is being deleted: what it waits for."""
 
 
 def is_instance_ready(instance: Object) -> bool:
@@ -97,6 +98,7 @@ def standing_of(instance: Object) -> tuple[object, ...]:
         labels.is_paused(annotations),
         labels.is_suspended(annotations),
         instance.labels.get(labels.OWNED),
+        instance.labels.get(labels.DEFINITION_NAME),
         labels.FINALIZER in instance.finalizers,
         instance.status.get(conditions.OWN),
         refusal(instance.status),
@@ -162,7 +164,7 @@ class _Pass:
         accepted = AcceptedGraph(self._item.name, graph, graphs, self._is_paused)
         self._let_go(number, members)
         if self._item.deleted_at is not None:
-            self._actions += definition_removal.deletions(self._item, self._instances)
+            self._actions += definition_removal.deletions(self._item, self._instances, self._view)
         self._write_status(self._status(newest, members, problems))
         return DefinitionRollout(
             self._actions,
@@ -172,7 +174,13 @@ class _Pass:
             problems,
             min(self._looks, default=None),
             self._is_paused,
+            self._leaving(),
         )
+
+    def _leaving(self) -> str:
+        if self._item.deleted_at is None:
+            return ""
+        return definition_removal.condition(self._item, self._instances, self._view).message
 
     def _newest_graph(self) -> tuple[tuple[int, CompiledGraph] | None, tuple[str, ...]]:
         """The graph that is to be served. An edit that is not accepted leaves the last accepted one in place."""
@@ -302,8 +310,10 @@ class _Pass:
         self, member: RolloutMember, item: GraphItem, evaluator: judging.GateEvaluator
     ) -> GateVerdict:
         annotations = member.instance.annotations
-        if self._is_paused or labels.is_paused(annotations):
-            return _PAUSED
+        if self._is_paused:
+            return judging.paused(f"{self._item.kind} {self._item.name}")
+        if labels.is_paused(annotations):
+            return judging.paused(f"{member.instance.kind} {member.instance.name}")
         if labels.is_suspended(annotations):
             return _SUSPENDED
         return evaluator.ask(item)
@@ -319,8 +329,10 @@ class _Pass:
         member.is_ready = False
 
     def _keep_managed(self, member: RolloutMember) -> None:
+        """A graph that holds the instance writes the name of its own definition where this one's stands."""
         instance = member.instance
-        if labels.FINALIZER not in instance.finalizers or instance.labels.get(labels.OWNED) != "true":
+        marks = (instance.labels.get(labels.OWNED), instance.labels.get(labels.DEFINITION_NAME))
+        if labels.FINALIZER not in instance.finalizers or marks != ("true", self._item.name):
             self._actions.append(Update(self._managed(instance, instance.annotations)))
 
     def _managed(self, instance: Object, annotations: dict[str, str]) -> Object:
@@ -384,7 +396,7 @@ class _Pass:
             number, graph = newest
             found.append(propagated(number, members))
             if self._item.deleted_at is not None:
-                found.append(definition_removal.condition(self._item, self._instances))
+                found.append(definition_removal.condition(self._item, self._instances, self._view))
             status["topologicalOrder"] = list(graph.topological_order)
             status["lastIssuedRevision"] = max(number, int(self._item.status.get("lastIssuedRevision") or 0))
             landed = self._landed_number(members)
@@ -423,7 +435,8 @@ def propagated(number: int, members: list[RolloutMember]) -> Condition:
         for member in members:
             answer = member.answer
             if answer is not None and answer.outcome == outcome:
-                gate = f"{answer.gate} " if answer.gate else ""
+                sign = ": " if outcome == "error" else " "
+                gate = f"{answer.gate}{sign}" if answer.gate else ""
                 message = f"{so_far}; {member.instance.name}: {gate}{answer.message}"
                 return Condition(kind, "False", reason, message)
     return Condition(kind, "Unknown", Reason.PROPAGATING, so_far)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from headgate.graph.compile.compiled import CompiledNode
-from headgate.graph.reconcile import cluster_view, contents, desired, labels, nodes, revisions
+from headgate.graph.reconcile import cluster_view, contents, desired, labels, nodes
 from headgate.graph.reconcile.items import GraphItem, GraphItems
 from headgate.graph.reconcile.nodes import NodeState, NodeUnit
 from headgate.graph.reconcile.planner_cache import PlannerCache
@@ -56,7 +56,16 @@ class Roster:
         if resolved.state == "excluded":
             return NodeState(node, revision.number, resolved, [], GraphItems(), units)
         members = GraphItems(unit.item for unit in units)
-        return NodeState(node, revision.number, resolved, units, members, reason=resolved.reason)
+        had_reached = resolved.is_in_line and self._ledger.has_reached(node.id)
+        return NodeState(
+            node,
+            revision.number,
+            resolved,
+            units,
+            members,
+            reason=resolved.reason,
+            had_reached=had_reached,
+        )
 
     def wanted(
         self, node: CompiledNode, gates: CompiledNode, revision: InstanceRevision, resolved: desired.Resolved
@@ -162,19 +171,15 @@ class Roster:
         if found is None:
             return None, ""
         owner = found.labels.get(labels.INSTANCE_ID, self._instance.uid)
-        if owner != self._instance.uid and not (is_granted and not self._is_granted_to(owner, wanted.text)):
+        if owner != self._instance.uid and not (
+            is_granted and not cluster_view.is_granted_to(self._view, owner, wanted.text)
+        ):
             holder = found.labels.get(labels.INSTANCE_NAME, owner)
             return None, f"{key.kind} {key.name} belongs to the instance {holder}"
         if found.owners:
             master = found.owners[0]
             return None, f"{key.kind} {key.name} belongs to {master.kind} {master.name}"
         return found, ""
-
-    def _is_granted_to(self, instance: str, text: str) -> bool:
-        return any(
-            cluster_view.is_revision(item) and revisions.grants(item, text)
-            for item in self._view.parts_of(instance)
-        )
 
     def hand_over(self, states: Iterable[NodeState]) -> list[tuple[str, NodeUnit]]:
         """What one node wants is nobody else's any more: neither to be kept as it was, nor to be removed. Says which

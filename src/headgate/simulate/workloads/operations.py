@@ -6,6 +6,7 @@ from headgate.cluster.simulated.scheduler import Scheduler
 from headgate.kernel.explanations import ExplanationTree
 from headgate.kernel.instants import Instant
 from headgate.kernel.objects import Key, Object
+from headgate.kernel.problems import Problem, Rejected
 from headgate.promises.base import Unfinished
 from headgate.simulate.result import Explained, ExplainedLine
 from headgate.simulate.workloads.sets import Workloads
@@ -13,7 +14,13 @@ from headgate.workload import defaults
 from headgate.workload.plan import operate
 
 
-def edited(action: str, item: Object) -> Object:
+def edited(action: str, item: Object, tree: ExplanationTree) -> Object:
+    """As the command line and the API have it: without an update there is nothing to abort, and no update is aborted
+    twice."""
+    if action == "abort" and tree.state in ("done", "deleting"):
+        raise Rejected([Problem("action", f"{tree.subject} is {tree.state}: there is no update to abort")])
+    if action == "abort" and tree.state == "aborted":
+        return item
     edit = {"pause": operate.pause, "resume": operate.resume, "abort": operate.abort}[action]
     return edit(item)
 

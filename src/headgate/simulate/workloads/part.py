@@ -168,7 +168,8 @@ class ClusterPart:
                 self.scheduler.requeue(now)
             case _:
                 found = self._find_set(payload.name, payload.namespace)
-                self._edit(found, operations.edited(payload.action, found), now)
+                edited = operations.edited(payload.action, found, self._tree(found, now))
+                self._edit(found, edited, now)
 
     def _patch(self, payload: steps.PatchStep, now: Instant) -> None:
         old = self.find(payload.kind, payload.name, payload.api_version, payload.namespace)

@@ -74,8 +74,9 @@ def _sentences(situation: Situation, state: State) -> Iterator[str]:
     known = situation.persisted.progress
     available = sum(situation.is_available(index) for index in range(replicas))
     new = [index for index in range(replicas) if situation.is_new(index)]
+    there = sum(_is_there(situation, index) for index in new)
     yield (
-        f"{available} of {replicas} replicas are available, {len(new)} of {replicas} have the content of revision"
+        f"{available} of {replicas} replicas are available, {there} of {replicas} have the content of revision"
         f" {situation.target.number}"
     )
     if state == "aborted":
@@ -94,6 +95,17 @@ def _sentences(situation: Situation, state: State) -> Iterator[str]:
         )
     if known is not None and known.ended_at is None:
         yield from _under_way(situation, new)
+    else:
+        yield from _held_back(situation, new)
+
+
+def _is_there(situation: Situation, index: int) -> bool:
+    """Not only meant to be: something of it stands, beside what is on its way out."""
+    record, replica = situation.persisted.records.get(index), situation.tree.replicas.get(index)
+    if record is None or record.is_torn_down or replica is None:
+        return False
+    pods = [pod for clique in replica.all_cliques() for pod in clique.pods]
+    return not pods or any(not pod.is_going for pod in pods)
 
 
 def _under_way(situation: Situation, new: Sequence[int]) -> Iterator[str]:
@@ -102,12 +114,8 @@ def _under_way(situation: Situation, new: Sequence[int]) -> Iterator[str]:
         return
     yield f"the update began at {instants.show(known.started_at)}"
     for index, since in sorted(known.updating.items()):
-        yield f"replica {index} is being updated since {instants.show(since)}"
-    held_back = [index for index in range(situation.pcs.replicas) if not situation.may_move(index)]
-    held_back = [index for index in held_back if index not in new]
-    if held_back:
-        verb = "keep their" if len(held_back) > 1 else "keeps its"
-        yield f"{_named(held_back)} {verb} revision: partition is {situation.pcs.update_strategy.partition}"
+        yield f"replica {index} is being updated since {instants.show(since)}{_not_further(situation, index)}"
+    yield from _held_back(situation, (*new, *known.updating))
     waiting = [
         index
         for index in range(situation.pcs.replicas)
@@ -124,6 +132,24 @@ def _under_way(situation: Situation, new: Sequence[int]) -> Iterator[str]:
             f"the next unit {word} by {instants.show(deadline)},"
             f" then {situation.pcs.update_strategy.on_deadline}"
         )
+
+
+def _not_further(situation: Situation, index: int) -> str:
+    own = situation.revision(situation.record(index).revision)
+    if own.hash == situation.target.hash or situation.may_move(index):
+        return ""
+    return (
+        f", to revision {own.number} and no further: partition is {situation.pcs.update_strategy.partition}"
+    )
+
+
+def _held_back(situation: Situation, moved: Sequence[int]) -> Iterator[str]:
+    """Also when the update is done: it is, as far as the partition lets it."""
+    indices = range(situation.pcs.replicas)
+    kept = [index for index in indices if index not in moved and not situation.may_move(index)]
+    if kept:
+        verb = "keep their" if len(kept) > 1 else "keeps its"
+        yield f"{_named(kept)} {verb} revision: partition is {situation.pcs.update_strategy.partition}"
 
 
 def _named(indices: Sequence[int]) -> str:

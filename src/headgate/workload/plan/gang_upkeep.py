@@ -162,11 +162,14 @@ def _says(item: Object, gang: Gang, references: Mapping[str, list[str]]) -> bool
 def waited_for(
     situation: Situation, clique: observed.Clique, by_name: Mapping[str, observed.Clique]
 ) -> list[str]:
+    """The cliques that are not up yet, and for which the gates of this one's pods stay closed."""
+    return parents_not_up(clique, by_name) if situation.gates_startup else []
+
+
+def parents_not_up(clique: observed.Clique, by_name: Mapping[str, observed.Clique]) -> list[str]:
     """The cliques that are not up yet, and that this one starts after."""
     item = clique.live_object
-    if not situation.gates_startup or item is None:
-        return []
-    named = item.spec.get("startsAfter")
+    named = item.spec.get("startsAfter") if item is not None else None
     return [
         str(name)
         for name in (named if isinstance(named, list) else ())

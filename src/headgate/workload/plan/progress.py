@@ -146,7 +146,9 @@ def _drop_finished(situation: Situation) -> None:
 
 
 def _is_finished(situation: Situation, index: int) -> bool:
-    if not (situation.is_new(index) and situation.is_available(index)):
+    """Below a partition that was raised meanwhile, a replica goes no further than to where it is on its way."""
+    has_arrived = situation.is_new(index) if situation.may_move(index) else situation.is_at_own(index)
+    if not (has_arrived and situation.is_available(index)):
         return False
     return situation.strategy == "ReplicaRecreate" or is_settled(situation.tree.replicas[index])
 

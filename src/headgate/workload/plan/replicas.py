@@ -116,7 +116,7 @@ def _take_turns(situation: Situation) -> None:
         )
         if chosen is not None:
             progress.updating[chosen] = situation.now
-    for index in progress.updating:
+    for index in filter(situation.may_move, progress.updating):
         situation.record(index).revision = situation.target.hash
 
 

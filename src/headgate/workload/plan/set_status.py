@@ -87,11 +87,8 @@ def _progressing(situation: Situation, stuck: tuple[Stuck, ...]) -> tuple[Truth,
             return "True", Reason.ON_DELETE, "what is deleted comes back at the newest revision"
         if known.rolled_back is not None:
             return "True", Reason.ROLLED_BACK, f"rolled back from {known.rolled_back.source}"
-        return (
-            "True",
-            Reason.UPDATE_COMPLETE,
-            f"every replica is new and available at {situation.target.hash}",
-        )
+        message = f"every replica{_from_partition(situation)} is new and available at {situation.target.hash}"
+        return "True", Reason.UPDATE_COMPLETE, message
     if situation.is_paused:
         return "Unknown", Reason.PAUSED, "the update is paused; what was taken down is rebuilt"
     if progress.is_overdue(situation):
@@ -106,6 +103,12 @@ def _progressing(situation: Situation, stuck: tuple[Stuck, ...]) -> tuple[Truth,
         message = f"rolling back from {known.rolled_back.source} to {known.rolled_back.target}"
         return "False", Reason.PROGRESS_DEADLINE_EXCEEDED, message
     return "True", Reason.UPDATING, f"the update to {situation.target.hash} is under way"
+
+
+def _from_partition(situation: Situation) -> str:
+    first = situation.pcs.update_strategy.partition
+    is_all = all(situation.is_new(index) for index in range(min(first, situation.pcs.replicas)))
+    return "" if is_all else f" from {first} on"
 
 
 def _first(stuck: tuple[Stuck, ...]) -> str:

@@ -174,6 +174,12 @@ class Situation(msgspec.Struct):
         replica = self.tree.replicas.get(index)
         return replica is None or replica.is_at(self.target)
 
+    def is_at_own(self, index: int) -> bool:
+        """Nothing is left in it of another content than that of the revision it was last moved to."""
+        record = self.persisted.records.get(index)
+        replica = self.tree.replicas.get(index)
+        return record is None or replica is None or replica.is_at(self.revision(record.revision))
+
     def is_available(self, index: int) -> bool:
         record = self.persisted.records.get(index)
         replica = self.tree.replicas.get(index)

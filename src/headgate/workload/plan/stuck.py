@@ -1,6 +1,6 @@
 """What stands in the way, by name: which unit, why, since when, and what would help."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 
 import msgspec
@@ -60,7 +60,8 @@ def _all(situation: Situation) -> Iterator[Stuck]:
             continue
         is_surge = index >= situation.pcs.replicas
         if situation.record(index).is_torn_down:
-            yield from _going(situation, f"replica {index}", replica.all_cliques())
+            cliques = replica.all_cliques()
+            yield from _going(situation, f"replica {index}", cliques, comes_back=not is_surge)
         elif is_whole and is_surge:
             if not replica.is_available:
                 yield _waiting(f"surge replica {index}", list(replica.all_cliques()), situation, True)
@@ -71,7 +72,7 @@ def _all(situation: Situation) -> Iterator[Stuck]:
 def _in_replica(situation: Situation, replica: observed.ObservedReplica) -> Iterator[Stuck]:
     by_name = {clique.name: clique for clique in replica.all_cliques()}
     for clique in replica.cliques.values():
-        yield from _in_clique(situation, clique, gang_upkeep.waited_for(situation, clique, by_name))
+        yield from _in_clique(situation, clique, gang_upkeep.parents_not_up(clique, by_name))
     for group in replica.groups.values():
         item = group.live_object
         if item is None:
@@ -81,23 +82,35 @@ def _in_replica(situation: Situation, replica: observed.ObservedReplica) -> Iter
         for member in group.replicas.values():
             name = f"replica {member.index} of group {group.name}"
             if member.is_going:
-                yield from _going(situation, name, member.cliques.values())
+                cliques = member.cliques.values()
+                yield from _going(situation, name, cliques, comes_back=member.index < wanted)
             elif member.is_available:
                 for clique in member.cliques.values():
                     yield from _in_clique(situation, clique)
             else:
-                is_surge = member.index >= wanted
-                shown = f"surge {name}" if is_surge else name
-                for clique in member.cliques.values():
-                    yield from (
-                        stuck for pod in clique.pods if (stuck := _overdue(situation, pod)) is not None
-                    )
-                waited = {
-                    name: None
-                    for clique in member.cliques.values()
-                    for name in gang_upkeep.waited_for(situation, clique, by_name)
-                }
-                yield _waiting(shown, list(member.cliques.values()), situation, is_surge, list(waited))
+                yield from _in_member(situation, name, member, member.index >= wanted, by_name)
+
+
+def _in_member(
+    situation: Situation,
+    name: str,
+    member: observed.GroupReplica,
+    is_surge: bool,
+    by_name: Mapping[str, observed.Clique],
+) -> Iterator[Stuck]:
+    """Of a replica of a group that is not available. It waits for others where all that it lacks does."""
+    cliques = list(member.cliques.values())
+    pods = [pod for clique in cliques for pod in clique.pods]
+    late = [stuck for pod in pods if (stuck := _overdue(situation, pod)) is not None]
+    yield from late
+    parents = [gang_upkeep.parents_not_up(clique, by_name) for clique in cliques if not clique.is_available]
+    has_started = any(_has_started(pod) and not pod.is_available for pod in pods if not pod.is_going)
+    is_waiting = situation.gates_startup or (all(parents) and not has_started)
+    waited = list(dict.fromkeys(chain.from_iterable(parents))) if is_waiting else []
+    shown = f"surge {name}" if is_surge else name
+    waiting = _waiting(shown, cliques, situation, is_surge, waited)
+    if waiting not in late:
+        yield waiting
 
 
 def _in_clique(situation: Situation, clique: observed.Clique, waited: Sequence[str] = ()) -> Iterator[Stuck]:
@@ -110,9 +123,9 @@ def _in_clique(situation: Situation, clique: observed.Clique, waited: Sequence[s
         return
     for pod in clique.pods:
         if pod.is_going:
-            yield _overdue(situation, pod) or _terminating(situation, f"pod {pod.object.name}", [pod])
+            yield from _going_pods(situation, f"pod {pod.object.name}", [pod], comes_back=pod.index < wanted)
         elif not pod.is_available:
-            yield _pod(pod, pod.index >= wanted, waited)
+            yield _pod(situation, pod, pod.index >= wanted, waited)
     if len(clique.pods) < wanted or clique.live > wanted:
         yield Stuck(
             f"clique {clique.name}",
@@ -128,11 +141,17 @@ def _cliques_of(group: observed.ObservedGroup) -> Iterator[observed.Clique]:
         yield from replica.cliques.values()
 
 
-def _pod(pod: observed.Pod, is_surge: bool, waited: Sequence[str]) -> Stuck:
+def _pod(situation: Situation, pod: observed.Pod, is_surge: bool, waited: Sequence[str]) -> Stuck:
     shown = f"{'surge ' if is_surge else ''}pod {pod.object.name}"
     gates = pod.object.spec.get("schedulingGates") or ()
     is_gated = any(gate.get("name") == labels.SCHEDULING_GATE for gate in gates)
-    return _said(shown, pod.is_bound, is_gated, is_surge, pod.object.created_at, waited)
+    held_by = () if _has_started(pod) else waited
+    return _said(situation, shown, pod.is_bound, is_gated, is_surge, pod.object.created_at, held_by)
+
+
+def _has_started(pod: observed.Pod) -> bool:
+    """Where no gates hold the order of starts, a bound pod is held on its node, and only before its first start."""
+    return pod.object.status.get("phase") == "Running"
 
 
 def _waiting(
@@ -144,15 +163,31 @@ def _waiting(
 ) -> Stuck:
     pods = [pod for clique in cliques for pod in clique.pods if not pod.is_going]
     lacking = [pod for pod in pods if not pod.is_available]
+    if not lacking:
+        return _incomplete(shown, cliques, situation)
     unbound = [pod for pod in lacking if not pod.is_bound]
-    since = min((pod.object.created_at for pod in lacking), default=situation.now)
+    since = min(pod.object.created_at for pod in lacking)
     is_gated = bool(unbound) and all(pod.object.spec.get("schedulingGates") for pod in unbound)
-    return _said(shown, not unbound, is_gated, is_surge, since, waited)
+    return _said(situation, shown, not unbound, is_gated, is_surge, since, waited)
 
 
 def _said(
-    shown: str, is_bound: bool, is_gated: bool, is_surge: bool, since: Instant, waited: Sequence[str] = ()
+    situation: Situation,
+    shown: str,
+    is_bound: bool,
+    is_gated: bool,
+    is_surge: bool,
+    since: Instant,
+    waited: Sequence[str] = (),
 ) -> Stuck:
+    if is_bound and waited and not situation.gates_startup:
+        return Stuck(
+            shown,
+            Reason.SURGE_BREACHED if is_surge else Reason.UNIT_BREACHED,
+            since,
+            f"starts after {', '.join(waited)}",
+            "it starts when all of these have minAvailable ready pods",
+        )
     if is_bound:
         return Stuck(
             shown,
@@ -161,7 +196,7 @@ def _said(
             "scheduled and not ready",
             "look at its containers; a corrected template replaces it at once, abort leaves the rest as it is",
         )
-    if is_gated and waited:
+    if is_gated and waited and situation.gates_startup:
         return Stuck(
             shown,
             Reason.SURGE_UNSCHEDULED if is_surge else Reason.UNIT_UNSCHEDULED,
@@ -190,21 +225,44 @@ def _said(
     )
 
 
-def _going(situation: Situation, shown: str, cliques: Iterable[observed.Clique]) -> Iterator[Stuck]:
-    """What is late is named pod by pod; the rest is on its way out as one."""
+def _incomplete(shown: str, cliques: Iterable[observed.Clique], situation: Situation) -> Stuck:
+    """All pods that it has are available; others are on their way out, or not made yet."""
     pods = [pod for clique in cliques for pod in clique.pods]
-    late = [stuck for pod in pods if (stuck := _overdue(situation, pod)) is not None]
-    yield from late or [_terminating(situation, shown, pods)]
-
-
-def _terminating(situation: Situation, shown: str, pods: Iterable[observed.Pod]) -> Stuck:
-    since = min((pod.object.deleted_at or situation.now for pod in pods), default=situation.now)
+    going = [pod for pod in pods if pod.is_going]
+    if going:
+        return next(_going_pods(situation, f"pod {going[0].object.name}", going))
     return Stuck(
-        shown, Reason.TERMINATING, since, "on its way out", "its index is used again when it is gone"
+        shown,
+        Reason.UNIT_BREACHED,
+        situation.now,
+        "some of its pods are not there yet",
+        "they are made when nothing of their index is left, and what they need is there",
     )
 
 
-def _overdue(situation: Situation, pod: observed.Pod) -> Stuck | None:
+def _going(
+    situation: Situation, shown: str, cliques: Iterable[observed.Clique], *, comes_back: bool = True
+) -> Iterator[Stuck]:
+    pods = [pod for clique in cliques for pod in clique.pods]
+    return _going_pods(situation, shown, pods, comes_back=comes_back)
+
+
+def _going_pods(
+    situation: Situation, shown: str, pods: Sequence[observed.Pod], *, comes_back: bool = True
+) -> Iterator[Stuck]:
+    """What is late is named pod by pod; the rest is on its way out as one."""
+    late = [stuck for pod in pods if (stuck := _overdue(situation, pod, comes_back)) is not None]
+    yield from late or [_terminating(situation, shown, pods, comes_back)]
+
+
+def _terminating(situation: Situation, shown: str, pods: Iterable[observed.Pod], comes_back: bool) -> Stuck:
+    since = min((pod.object.deleted_at or situation.now for pod in pods), default=situation.now)
+    follows = "its index is used again when it is gone"
+    too_many = "it is one too many, and nothing takes its place"
+    return Stuck(shown, Reason.TERMINATING, since, "on its way out", follows if comes_back else too_many)
+
+
+def _overdue(situation: Situation, pod: observed.Pod, comes_back: bool = True) -> Stuck | None:
     """A pod that was deleted and is still there long after its grace: nobody on its node ends it."""
     item = pod.object
     if item.deleted_at is None or not pod.is_bound:
@@ -216,10 +274,11 @@ def _overdue(situation: Situation, pod: observed.Pod) -> Stuck | None:
         situation.requeue_at(due)
         return None
     node = item.spec.get("nodeName", "its node")
+    follows = "; its index is used again then" if comes_back else ""
     return Stuck(
         f"pod {item.name}",
         Reason.NODE_GONE,
         item.deleted_at,
         f"deleted and not ended by {node}, which seems to be gone",
-        f"bring {node} back, or remove it from the cluster, or delete the pod by force; its index is used again then",
+        f"bring {node} back, or remove it from the cluster, or delete the pod by force{follows}",
     )
