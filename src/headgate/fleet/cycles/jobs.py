@@ -151,7 +151,7 @@ def _succeeded(state: State, target: Target, job: Job, now: Instant) -> None:
     if job.kind == "rollback":
         _tell(state, job, "rollback.completed", f"is back: {job.reason}", job.reason)
         record.previous = None
-    elif record.deployed != job.version and record.is_proven:
+    elif record.deployed != job.version and record.is_good:
         record.previous = record.deployed
     if job.kind == "rollback" or record.rollback_to == job.version:
         record.rollback_to = None
@@ -180,6 +180,7 @@ def _forget_given_up(state: State, target: Target) -> None:
 def note_running(state: State, target: Target, version: str, variables: Variables, now: Instant) -> None:
     """The version runs there from now on, and counts as a success of its stage."""
     record = target.record
+    record.was_proven = record.deployed == version and record.is_good
     record.deployed = version
     record.deployed_variables = variables
     record.deployed_at = now

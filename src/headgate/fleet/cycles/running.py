@@ -68,7 +68,7 @@ def run(
 def note_previous(member: Member, target: Target) -> None:
     """When the member's part in the group begins: what a rollback would put back."""
     member.previous = target.record.proven
-    member.is_previous_unproven = not target.record.is_proven and target.record.previous is None
+    member.is_previous_unproven = not target.record.is_good and target.record.previous is None
 
 
 def went_back(state: State, member: Member) -> bool:

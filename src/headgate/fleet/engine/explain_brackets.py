@@ -197,7 +197,9 @@ def _kept_verdicts(state: State, target: Target, site: Site, now: Instant) -> It
     )
     if target.record.rollback_to is not None:
         waiting = [state.version(target.record.rollback_to)]
-    elif not waiting and target_states.has_changed_values(state, target):
+    elif target.record.ordered == "redeploy" or (
+        not waiting and target_states.has_changed_values(state, target)
+    ):
         waiting = [candidates.deployed_version(state, target)]
     for version in waiting:
         message = f"waits for the end of group {group.id}, which is {_how_it_is(group, now)}"

@@ -193,6 +193,8 @@ class TargetRecord(msgspec.Struct, omit_defaults=True, eq=False, gc=False):
     rollback_cause: str = ""
     """What made it go back: the measurement, the job or the person."""
     verification: VerificationStatus = "none"
+    was_proven: bool = False
+    """The version that runs was known to be good before it was deployed again, such as with other values."""
     failed_at: Instant | None = None
     """Set while the newest release has failed for good."""
     failed_version: str | None = None
@@ -213,9 +215,14 @@ class TargetRecord(msgspec.Struct, omit_defaults=True, eq=False, gc=False):
         return self.verification in ("none", "passed")
 
     @property
+    def is_good(self) -> bool:
+        """What runs is known to be good, or was, and has not been found to be bad: enough to go back to it."""
+        return self.is_proven or (self.was_proven and self.verification != "failed")
+
+    @property
     def proven(self) -> str | None:
         """The newest version that is known to be good here: where a failed release goes back to."""
-        return self.deployed if self.is_proven else self.previous or self.deployed
+        return self.deployed if self.is_good else self.previous or self.deployed
 
 
 class Member(msgspec.Struct, omit_defaults=True, eq=False, gc=False):

@@ -28,6 +28,7 @@ def leave(state: State, target: Target, now: Instant) -> None:
     record.left = Left(now, target.deployment.object.id, target.resource.object.id)
     if target.deployment.name not in state.deployments or target.resource.name not in state.resources:
         state.departed.pop(target.name, None)
+        state.journal.changed("target", target.name)
 
 
 def is_left_bad(record: TargetRecord, rollback: Job) -> bool:
