@@ -19,6 +19,7 @@ from headgate.kubernetes import kubeconfig, objects
 from headgate.kubernetes.discovery import UnknownKindError
 from headgate.kubernetes.errors import AlreadyExistsError, ApiError
 from headgate.kubernetes.resources import PODS, ApiResource
+from headgate.operator.observation import summaries
 from headgate.operator.running import graphs, translation, workloads
 from headgate.operator.running.process import Operator, OperatorOptions
 from headgate.simulate import steps
@@ -281,7 +282,7 @@ class LiveWorld:
         assert is_set(item)
         before, after = (
             translation.document(each, lambda *_: None)
-            for each in (item, operations.edited(payload.action, item))
+            for each in (item, operations.edited(payload.action, item, summaries.of_set(item).state))
         )
         await self._actor.patch(resource, payload.name, translation.difference(before, after))
         await self._number("PodCliqueSet", payload.name)

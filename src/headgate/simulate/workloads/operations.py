@@ -14,12 +14,14 @@ from headgate.workload import defaults
 from headgate.workload.plan import operate
 
 
-def edited(action: str, item: Object, tree: ExplanationTree) -> Object:
+def edited(action: str, item: Object, state: str) -> Object:
     """As the command line and the API have it: without an update there is nothing to abort, and no update is aborted
     twice."""
-    if action == "abort" and tree.state in ("done", "deleting"):
-        raise Rejected([Problem("action", f"{tree.subject} is {tree.state}: there is no update to abort")])
-    if action == "abort" and tree.state == "aborted":
+    if action == "abort" and state in ("done", "deleting"):
+        raise Rejected(
+            [Problem("action", f"{item.kind} {item.name} is {state}: there is no update to abort")]
+        )
+    if action == "abort" and state == "aborted":
         return item
     edit = {"pause": operate.pause, "resume": operate.resume, "abort": operate.abort}[action]
     return edit(item)

@@ -168,7 +168,7 @@ class ClusterPart:
                 self.scheduler.requeue(now)
             case _:
                 found = self._find_set(payload.name, payload.namespace)
-                edited = operations.edited(payload.action, found, self._tree(found, now))
+                edited = operations.edited(payload.action, found, self._tree(found, now).state)
                 self._edit(found, edited, now)
 
     def _patch(self, payload: steps.PatchStep, now: Instant) -> None:
