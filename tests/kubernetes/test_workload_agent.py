@@ -88,6 +88,7 @@ def test_a_set_that_gets_stuck_fails_with_the_reason_and_the_next_job_goes_on(
     async def story() -> None:
         async with scene(control_plane, kube_namespace) as it:
             assert (await it.jobs.ended("job-1", "v1")).status == "successful"
+            await it.jobs.until_said("job-2", "broken", "is under way")
             await it.jobs.until_said("job-2", "broken", "scheduled and not ready since")
             assert "0 of 4 pods updated" in it.jobs.said[-1]
             it.jobs.ahead = instants.hours(1)
