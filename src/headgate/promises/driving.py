@@ -128,10 +128,11 @@ def _versions(state: State, unit: Unit, deployment: str) -> Iterator[changes.Cha
 
 
 def _stages(state: State, unit: Unit, version: str, environment: str) -> Iterator[changes.Change]:
-    """A version comes further by its first success on a target, not by another one with other values."""
+    """A version comes further by its first success on a target, not by another one with other values, and not by going back
+    to it: a success lasts while something newer runs."""
     wanted, _ = state.versions[version].id, state.environments[environment]
-    running = {target.name for target in state.targets.values() if target.record.deployed == wanted}
-    return _endings(state, lambda job: job.version == wanted and job.target not in running)
+    counted = {name for stage in state.progress.get(wanted, {}).values() for name in stage}
+    return _endings(state, lambda job: job.version == wanted and job.target not in counted)
 
 
 def _votes(state: State, unit: Unit, version: str, environment: str) -> Iterator[changes.Change]:

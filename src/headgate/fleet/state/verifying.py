@@ -121,9 +121,18 @@ def measured(state: State, change: Measured, now: Instant) -> bool:
 
 
 def drop_unruled(state: State, target: Target, now: Instant) -> Job | None:
-    """Metrics whose rule is gone are not waited for; the job whose verification ended with that."""
+    """Metrics whose rule is gone are not waited for; the newest job, if its verification ended with that. What failed before
+    it may still be measured, too."""
     record = target.record
-    job = state.jobs.get(record.job or (record.attempts[-1] if record.attempts else ""))
+    tried = [*record.attempts, *([record.job] if record.job is not None else ())]
+    ended: Job | None = None
+    for job_id in tried:
+        ended = _without_unruled(state, target, job_id, now)
+    return ended
+
+
+def _without_unruled(state: State, target: Target, job_id: str, now: Instant) -> Job | None:
+    job = state.jobs.get(job_id)
     if job is None or job.id not in state.measuring:
         return None
     kept = [p for p in job.metrics if metric_of(target, p.rule, p.metric) is not None]
