@@ -92,14 +92,14 @@ def next_release(state: State, target: Target, now: Instant, blockers: Blockers)
         blockers.hold(Reason.AWAITING_RETRY)
         blockers.watch(wakes.versions(target.deployment.name))
     elif retried is not None:
-        _give_up_retry(state, target)
+        give_up_retry(state, target)
     if record.ordered == "retry" and not blockers.wakes and blockers.requeue_at is None:
         record.ordered = None
         state.target_changed(target)
     return None
 
 
-def _give_up_retry(state: State, target: Target) -> None:
+def give_up_retry(state: State, target: Target) -> None:
     """What the attempt kept from being tried may be tried now: the target is looked at again."""
     target.record.retry_at = None
     state.target_changed(target)
