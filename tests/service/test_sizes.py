@@ -52,6 +52,26 @@ def test_a_version_a_set_and_what_grows_little_by_little(client: Client) -> None
     _refused(client.call("PUT", "/v1/resources/set", given), "resources[0].config")
 
 
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/approvals", {"deployment": "api", "tag": "v1", "environment": "prod", "status": "approved"}),
+        ("/v1/skips", {"rule": "approval[0]"}),
+        ("/v1/deployments/api/versions/v1/reject", {}),
+        ("/v1/workloads/east%2Fdefault%2Fllm/pause", {}),
+        ("/v1/workloads/east%2Fdefault%2Fllm/partition", {"partition": 1}),
+    ],
+)
+def test_a_reason_has_a_bound_wherever_it_is_given(client: Client, path: str, body: dict[str, Any]) -> None:
+    client.apply(manifest("Environment", "prod"), manifest("Deployment", "api"))
+    client.expect(201, "POST", "/v1/deployments/api/versions", {"tag": "v1"})
+    answer = client.call("POST", path, {**body, "reason": "x" * 2_001})
+    assert answer.status == 422, answer
+    assert "reason: is too long: 2001, allowed are 2000" in answer.sentences
+    assert client.get("/v1/approvals")["items"] == client.get("/v1/skips")["items"] == []
+    assert client.get("/v1/deployments/api/versions/v1")["status"] == "ready"
+
+
 def test_the_audit_log_has_the_digest_of_what_is_long(client: Client) -> None:
     client.expect(201, "PUT", "/v1/signals/load", {"value": {"a": HALF, "b": 1}, "metadata": {"c": "d"}})
     client.expect(200, "PUT", "/v1/signals/load", {"value": {"a": HALF, "b": 2}, "metadata": {"c": "d"}})
