@@ -100,8 +100,8 @@ class _Deleter:
 
     def _send(self, kind: Collection, name: str, query: dict[str, str]) -> Any:
         place = path(kind.collection, name)
-        query = {**query, **(options.reason_query(self._reason) or {})}
-        return self._client.send("DELETE", place, query=query or None, scoped=kind.is_scoped)
+        asked = options.reason_query(self._reason, query)
+        return self._client.send("DELETE", place, query=asked, scoped=kind.is_scoped)
 
     def _preview(self, kind: Collection, name: str) -> None:
         if kind.kind is None:

@@ -63,9 +63,9 @@ def with_reason(reason: str | None, body: dict[str, Any] | None = None) -> dict[
     return body if reason is None else {**(body or {}), "reason": reason}
 
 
-def reason_query(reason: str | None) -> dict[str, str] | None:
-    """For what has no body that could say it."""
-    return None if reason is None else {"reason": reason}
+def reason_query(reason: str | None, query: dict[str, str] | None = None) -> dict[str, str] | None:
+    """For what has no body that could say it, beside what else is asked for."""
+    return query if reason is None else {**(query or {}), "reason": reason}
 
 
 def output(default: str = "table") -> Callable[[Callable[P, R]], Callable[P, R]]:

@@ -58,8 +58,8 @@ def command(
         "message": message,
     }
     body.update({key: value for key, value in optional.items() if value})
-    query = {**({"force": "true"} if force else {}), **(options.reason_query(reason) or {})}
-    version = client.send("POST", path("deployments", deployment, "versions"), body, query=query or None)
+    query = options.reason_query(reason, {"force": "true"} if force else None)
+    version = client.send("POST", path("deployments", deployment, "versions"), body, query=query)
     _say(version, form, deployment, tag, target_selector)
 
 
