@@ -84,7 +84,7 @@ def _preview(
     view: EngineView, call: Request, action: Order, given: bodies.TargetsOrderInput
 ) -> dict[str, Any]:
     change = _change(view.engine.state, call, action, given)
-    return _document(change, orders.prospects(view.engine.state, change), given.dry_run)
+    return _document(change, orders.prospects(view.engine.state, change, view.now), given.dry_run)
 
 
 def _act_on_many(
@@ -92,7 +92,7 @@ def _act_on_many(
 ) -> Reply:
     state = context.engine.state
     change = _change(state, call, action, given)
-    found = orders.prospects(state, change)
+    found = orders.prospects(state, change, context.now)
     answer = _document(change, found, given.dry_run)
     if all(one.flaw is not None for one in found):
         with refusals.as_conflict(f"No target can {_WORDS[action]}"):

@@ -154,7 +154,7 @@ def newest_hook(
     for version in candidates.newest_first(target, blockers.add_flaw):
         if watermark is not None and version.order < watermark:
             break
-        if version is deployed and not gates.is_vetoed(state, target, version):
+        if version is deployed and not gates.is_vetoed(state, target, version, now):
             return version
         prospects = prospects_of(target.deployment.name, version)
         if collecting.eligible_since(state, target, version, now, blockers, prospects) is not None:

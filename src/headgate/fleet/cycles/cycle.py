@@ -112,13 +112,13 @@ def _give_up_withdrawn(state: State, site: Site, group: Group, now: Instant, blo
             continue
         if (
             member.state not in ("waiting", "retrying")
-            or locking.withdrawn(state, target, member, blockers) is None
+            or locking.withdrawn(state, target, member, now, blockers) is None
         ):
             continue
         last = _failed_here(state, target, group)
         if last is not None and last.version != member.version:
             _back_to_what_failed(state, site, member, target, last)
-        if last is not None and locking.withdrawn(state, target, member, blockers) is not None:
+        if last is not None and locking.withdrawn(state, target, member, now, blockers) is not None:
             _give_up(state, site, group, member, last, now)
 
 

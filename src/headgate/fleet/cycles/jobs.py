@@ -339,11 +339,13 @@ def _may_start(state: State, version_id: str | None) -> bool:
 def order_rollback(
     state: State, target: Target, from_version: str, to_version: str | None, cause: str
 ) -> None:
-    """Without a previous version the target is left as it is; where that one was rejected, back goes further. The cause
-    stays with what was put back."""
+    """Without a previous version the target is left as it is, and so it is where only its values are new: they have failed,
+    not the version that runs. Where the one before was rejected, back goes further. The cause stays with what was put back."""
     record = target.record
+    if to_version == from_version:
+        return
     record.rolled_back[from_version] = cause
-    if to_version is None or to_version == from_version:
+    if to_version is None:
         return
     if not _may_start(state, to_version):
         other = candidates.last_good(state, target)

@@ -189,7 +189,7 @@ def drop_withdrawn(state: State, site: Site, group: Group, now: Instant, blocker
             continue
         version = state.version(member.version)
         is_started, is_hook = group.started_at is not None, member.role != "member"
-        why = withdrawn(state, target, member, blockers, is_started_hook=is_started and is_hook)
+        why = withdrawn(state, target, member, now, blockers, is_started_hook=is_started and is_hook)
         is_not_ready = version is None or (not version.is_ready and not is_started)
         if is_hook and (why is not None or is_not_ready):
             _take_newest_hook(state, target, group, member, now, blockers)
@@ -221,7 +221,13 @@ def drop_dependents(state: State, site: Site, group: Group, now: Instant, blocke
 
 
 def withdrawn(
-    state: State, target: Target, member: Member, blockers: Blockers, *, is_started_hook: bool = False
+    state: State,
+    target: Target,
+    member: Member,
+    now: Instant,
+    blockers: Blockers,
+    *,
+    is_started_hook: bool = False,
 ) -> str | None:
     """Why what the member has locked starts here no more; and whom to ask for their approval, if it is that. A hook of a
     cycle that has started runs there in any case, whoever it is meant for since: the resource is to come back."""
@@ -229,10 +235,19 @@ def withdrawn(
     version = state.version(member.version)
     if why is not None or version is None:
         return why
-    if member.kind in ("deploy", "hook") and gates.is_vetoed(state, target, version):
-        return f"{version.tag} was vetoed"
-    if member.kind in ("deploy", "hook") and _is_edited(state, target, member, version, blockers):
-        return f"{version.tag} was changed after it was approved"
+    if member.kind not in ("deploy", "hook"):
+        return None
+    # Since it was locked, with people's approval of what it was; of what it is they may still have to approve.
+    is_edited = (version.object.updated_at or 0) >= (member.locked_at or 0)
+    for judged in gates.of_people(state, target, version, now):
+        if gates.is_veto(judged):
+            return f"{version.tag} was vetoed"
+        if is_edited and judged.request is not None:
+            blockers.ask(judged.request)
+            return f"{version.tag} was changed after it was approved"
+        if "skip" in judged.verdict.details:
+            # It hides what people said only as long as it is in force.
+            blockers.add(judged)
     return None
 
 
@@ -262,19 +277,6 @@ def missing_hooks(group: Group) -> list[str]:
         for member in group.members
         if member.kind == "hook" and member.state == "waiting" and member.version is None
     ]
-
-
-def _is_edited(
-    state: State, target: Target, member: Member, version: VersionNode, blockers: Blockers
-) -> bool:
-    """Since it was locked, with people's approval of what it was; of what it is they are still to approve."""
-    if (version.object.updated_at or 0) < (member.locked_at or 0):
-        return False
-    for judged in gates.of_version(state, target, version, 0):
-        if judged.request is not None:
-            blockers.ask(judged.request)
-            return True
-    return False
 
 
 def _drop(state: State, site: Site, group: Group, member: Member, note: str, now: Instant) -> None:
@@ -365,7 +367,7 @@ def _has_changed_variables(state: State, site: Site, target: Target) -> bool:
     if target.record.deployed_variables == resolved or _is_about_to_run(site, target.deployment.name):
         return False
     version = state.version(target.record.deployed)
-    if version is None or version.object.status in ("rejected", "failed"):
+    if version is None or version.is_rejected:
         return False
     if giving_up.values_of(state, target) is not None:
         return False

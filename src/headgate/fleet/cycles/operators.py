@@ -16,7 +16,7 @@ def act(state: State, change: GroupAction, now: Instant) -> None:
     site, group = _found(state, change)
     match change.action:
         case "retry":
-            _retry(state, site, group, change)
+            _retry(state, site, group, change, now)
         case "skipMember":
             _skip_member(state, site, group, change, now)
         case "abort":
@@ -54,7 +54,7 @@ def _found(state: State, change: GroupAction) -> tuple[Site, Group]:
     return found[0]
 
 
-def _retry(state: State, site: Site, group: Group, change: GroupAction) -> None:
+def _retry(state: State, site: Site, group: Group, change: GroupAction, now: Instant) -> None:
     failed = [
         m
         for m in group.members
@@ -64,7 +64,7 @@ def _retry(state: State, site: Site, group: Group, change: GroupAction) -> None:
     ]
     if not failed:
         raise _refused("action", "retry is for a group with a failed member; this one has none")
-    flaws = {member.deployment: why_not_again(state, site, member) for member in failed}
+    flaws = {member.deployment: why_not_again(state, site, member, now) for member in failed}
     able = [member for member in failed if flaws[member.deployment] is None]
     if not able:
         raise _refused("action", "; ".join(flaw for flaw in flaws.values() if flaw is not None))
@@ -82,13 +82,13 @@ def put_back_again(state: State, group: Group, member: Member, to: str, user: st
     act(state, GroupAction("retry", group=group.id, member=member.deployment, user=user), now)
 
 
-def why_not_again(state: State, site: Site, member: Member) -> str | None:
+def why_not_again(state: State, site: Site, member: Member, now: Instant) -> str | None:
     """Why the group does not try the member again, and what can be done instead: what was withdrawn starts no more, and to
     go on over its failure is a decision of its own. A hook takes another version; what was to go back leaves its own."""
     target = site.members.get(member.deployment)
     if target is None or member.role != "member" or running.went_back(state, member):
         return None
-    why = locking.withdrawn(state, target, member, Blockers())
+    why = locking.withdrawn(state, target, member, now, Blockers())
     if why is None:
         return None
     return (

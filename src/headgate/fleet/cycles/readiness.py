@@ -129,10 +129,21 @@ def _own_jobs(state: State, site: Site, group: Group) -> Iterator[GateResult]:
 def _denied_members(state: State, site: Site, group: Group, now: Instant) -> Iterator[GateResult]:
     """Nothing is prepared that cannot be finished: what denies one member keeps all of them."""
     for member in _to_run(site, group):
-        for one in ordering.verdicts_of(state, site, group, member, now):
+        for one in (
+            *_of_its_version(state, site, member, now),
+            *ordering.verdicts_of(state, site, group, member, now),
+        ):
             if one.verdict.outcome == "denied":
                 said = f"nothing is prepared as long as {member.deployment} is denied: {one.verdict.message}"
                 yield GateResult(one.rule, one.kind, decisions.denied(Reason.REJECTED, said), one.wakes)
+
+
+def _of_its_version(state: State, site: Site, member: Member, now: Instant) -> Iterator[GateResult]:
+    """Gates that let the version be locked may have come to deny it since. What runs needs none to run once more."""
+    target, version = site.members[member.deployment], state.version(member.version)
+    if version is None or member.kind not in ("deploy", "hook") or version.id == target.record.deployed:
+        return
+    yield from gates.of_version(state, target, version, now)
 
 
 def moment_verdicts(

@@ -131,7 +131,8 @@ def paused_retry(state: State, target: Target) -> VersionNode | None:
 
 def contenders(state: State, target: Target, on_flaw: OnFlaw | None = None) -> Iterator[VersionNode]:
     """Candidates newest first, down to what is deployed; nothing between a version that was rolled back here and that. What
-    is deployed is among them for its values' sake, also if it is paused or no longer meant for the target.
+    is deployed is among them for its values' sake, also if it is paused, no longer meant for the target, or its next build has
+    failed.
 
     Below one that was rejected and goes back comes first what ran here before it, also if something newer was put back
     or failed here: who rejected it wants it gone, whatever else is bad.
@@ -149,7 +150,7 @@ def _down_to(found: Iterator[VersionNode], deployed: VersionNode | None) -> Iter
         yield version
         if version is deployed:
             return
-    if deployed is not None and deployed.object.status not in ("rejected", "failed"):
+    if deployed is not None and not deployed.is_rejected:
         yield deployed
 
 
@@ -365,7 +366,7 @@ def rollout_of(
         position, total = rollouts.position_of_target(target, version, rule.spec.group_by)
         behind, reasons = None, (*turn_wakes(target), *gates.stop_wakes(rule, version))
         if rule.spec.advance_on == "success":
-            behind = rollouts.target_behind(state, target, version, rule, position, total)
+            behind = rollouts.target_behind(state, target, version, rule, position)
             reasons = (*reasons, *rollouts.success_wakes(target))
         verdict = gradual_rollout.judge(
             rule.spec, position, total, start, now, " and ".join(waiting_for) or None, behind
@@ -422,4 +423,4 @@ def denied_by_two_brackets(target: Target) -> GateResult | None:
     return GateResult(brackets[0], "deploymentBracket", verdict)
 
 
-CLOCK_KINDS = frozenset({"approval", "environmentProgression"})
+CLOCK_KINDS = frozenset({"approval", "scopedVersion", "environmentProgression"})

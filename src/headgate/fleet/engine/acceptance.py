@@ -40,6 +40,7 @@ from headgate.fleet.state import (
     holds,
     references,
     skips,
+    successes,
     verifying,
     votes,
     wakes,
@@ -115,10 +116,9 @@ def _put_named(state: State, thing: changes.Object, old: Any, now: Instant) -> N
         case model.Policy():
             _refuse_cycles(state, thing)
             if old is not None:
-                kept_rules = rule_ids.rules_of_kept_policy(thing, old.id)
+                kept_rules = rule_ids.rules_of_kept_policy(thing, old)
                 thing = msgspec.structs.replace(thing, rules=kept_rules)
             catalog.put_policy(state, _stamped(thing, old, now))
-            failures.policy_changed(state, thing.name, now)
         case model.VariableSet():
             catalog.put_plain(state, _stamped(thing, old, now))
             state.touch_all()
@@ -268,6 +268,9 @@ def _cancel_jobs_of_removed_targets(state: State, now: Instant) -> None:
         for job_id in (*target.record.attempts, *([job.id] if job is not None else ())):
             state.forget_job(job_id)
         departing.leave(state, target, now)
+        if departing.is_gone(state, target):
+            successes.all_lost(state, target)
+            failures.target_gone(state, target)
 
 
 def _settle_rebound(state: State, now: Instant) -> None:
@@ -277,7 +280,7 @@ def _settle_rebound(state: State, now: Instant) -> None:
     for target in rebound:
         if state.target_named(target.name) is not target:
             continue
-        job = verifying.drop_unruled(state, target, now)
+        job = verifying.settle_rules(state, target, now)
         if job is not None:
             outcomes.verification_ended(state, job, now)
         _hold_what_runs(state, target, now)

@@ -89,8 +89,8 @@ def _stamped(thing: Object, old: Object | None) -> Object:
         kept["deployment"] = old.deployment
         if old.status == "rejected":
             kept |= {"status": old.status, "rejection": old.rejection}
-    if isinstance(thing, model.Policy):
-        kept["rules"] = rule_ids.rules_of_kept_policy(thing, old.id)
+    if isinstance(thing, model.Policy) and isinstance(old, model.Policy):
+        kept["rules"] = rule_ids.rules_of_kept_policy(thing, old)
     return msgspec.structs.replace(thing, **kept)
 
 

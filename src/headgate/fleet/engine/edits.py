@@ -9,7 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from headgate.fleet.model import objects as model
-from headgate.fleet.state import skips, votes
+from headgate.fleet.state import skips, votes, wakes
 from headgate.fleet.state.state import State
 from headgate.fleet.state.units import Target, VersionNode
 from headgate.kernel.problems import Problem, Rejected
@@ -48,15 +48,26 @@ def _differing(fields: tuple[str, ...], old: model.Version, new: model.Version) 
 
 def settle(state: State, old: model.Version, new: model.Version) -> None:
     """After the edit. A no stays, and whoever has to say yes is asked again."""
+    if old.metadata != new.metadata or old.config != new.config:
+        _wake_dependents(state, new)
     edited = _differing(_CONTENT, old, new)
     if not edited:
         return
+    if "target_selector" in edited:
+        state.ranks_moved()
     state.tell_again_of(new.id)
     why = (
         f"{new.deployment} {new.tag} is another than before ({', '.join(_NAMES[field] for field in edited)})"
     )
     _end_approvals(state, new, why)
     _end_skips(state, new, why)
+
+
+def _wake_dependents(state: State, version: model.Version) -> None:
+    """What other versions need of it may be what it says now: where it runs, they look again."""
+    for target in state.known_of(state.deployments[version.deployment]):
+        if target.record.deployed == version.id:
+            state.waiting.happened(wakes.resource(target.resource.name))
 
 
 def _end_approvals(state: State, version: model.Version, why: str) -> None:

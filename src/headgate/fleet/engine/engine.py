@@ -14,6 +14,7 @@ import msgspec
 from headgate.fleet.cycles import hooks
 from headgate.fleet.engine import acceptance, admission, budget_uses, convergence, explain, snapshot
 from headgate.fleet.engine.change_tracker import ChangeTracker
+from headgate.fleet.gates import failures
 from headgate.fleet.model.changes import Change
 from headgate.fleet.model.records import Group, Job
 from headgate.fleet.state import freezes, verifying
@@ -50,6 +51,8 @@ class Engine:
 
     def decide(self, now: Instant) -> Decisions:
         self.state.waiting.fire(now)
+        if self.state.shares_of_budgets_moved:
+            failures.settle(self.state, now)
         admission.settle(self.state, now)
         if self.state.forms_moved:
             hooks.settle(self.state, now)

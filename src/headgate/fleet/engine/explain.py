@@ -150,7 +150,7 @@ def of_target(state: State, name: str, now: Instant) -> Explanation:
         warnings=tuple(_warnings(state, target)),
         next_evaluation_time=min(times, default=None),
         job=_job_line(state, target),
-        actions=remedies.of_target(state, target, stance, held_back, group),
+        actions=remedies.of_target(state, target, stance, held_back, group, now),
     )
 
 

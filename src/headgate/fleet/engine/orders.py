@@ -16,7 +16,7 @@ from headgate.fleet.gates import failures, gates
 from headgate.fleet.model import expressions
 from headgate.fleet.model.changes import GroupAction, Order, TargetAction, TargetsAction
 from headgate.fleet.model.records import Group, Job, Member
-from headgate.fleet.state import candidates, holds, references, rollbacks, variables
+from headgate.fleet.state import candidates, holds, references, rollbacks, variables, verifying
 from headgate.fleet.state.state import State
 from headgate.fleet.state.units import Target, VersionNode
 from headgate.kernel.instants import Instant
@@ -43,7 +43,7 @@ class Prospect(msgspec.Struct, frozen=True):
 def act(state: State, change: TargetAction, now: Instant) -> None:
     target = references.target(state, change.target)
     to = _wanted(state, target.deployment.name, change.action, change.to)
-    found = prospect(state, target, change.action, to)
+    found = prospect(state, target, change.action, to, now)
     if found.flaw is not None:
         raise Rejected((Problem("target", found.flaw),))
     _carry_out(state, found, change, to, now)
@@ -51,7 +51,7 @@ def act(state: State, change: TargetAction, now: Instant) -> None:
 
 def act_on_many(state: State, change: TargetsAction, now: Instant) -> None:
     """Those that cannot are passed over; if none can, that is a refusal."""
-    found = prospects(state, change)
+    found = prospects(state, change, now)
     able = [one for one in found if one.flaw is None]
     if not able:
         flaws = [one.flaw for one in found if one.flaw is not None]
@@ -63,10 +63,10 @@ def act_on_many(state: State, change: TargetsAction, now: Instant) -> None:
         _carry_out(state, one, change, to, now)
 
 
-def prospects(state: State, change: TargetsAction) -> list[Prospect]:
+def prospects(state: State, change: TargetsAction, now: Instant) -> list[Prospect]:
     """By name. Raises Rejected if it concerns nobody."""
     to = _wanted(state, change.deployment, change.action, change.to)
-    return [prospect(state, target, change.action, to) for target in _concerned(state, change)]
+    return [prospect(state, target, change.action, to, now) for target in _concerned(state, change)]
 
 
 def _concerned(state: State, change: TargetsAction) -> list[Target]:
@@ -103,7 +103,7 @@ def _wanted(state: State, deployment: str, action: Order, to: str | None) -> Ver
     return references.version(state, deployment, to) if to is not None else None
 
 
-def prospect(state: State, target: Target, action: Order, to: VersionNode | None) -> Prospect:
+def prospect(state: State, target: Target, action: Order, to: VersionNode | None, now: Instant) -> Prospect:
     before = state.version(target.record.deployed)
     flaw = _busy(state, target)
     if flaw is None and action != "adopt" and _is_hook(target):
@@ -112,11 +112,11 @@ def prospect(state: State, target: Target, action: Order, to: VersionNode | None
         return Prospect(target, before, None, flaw)
     match action:
         case "retry":
-            return _of_retry(state, target, before, to)
+            return _of_retry(state, target, before, to, now)
         case "redeploy":
-            return _of_redeploy(state, target, before, to)
+            return _of_redeploy(state, target, before, to, now)
         case "rollback":
-            return _of_rollback(state, target, before, to)
+            return _of_rollback(state, target, before, to, now)
         case "adopt":
             return _of_adopting(target, before, to)
 
@@ -148,7 +148,9 @@ def _failed_in_its_cycle(target: Target) -> tuple[Group, Member] | None:
     return cycle if cycle[1].state == "failed" else None
 
 
-def _of_retry(state: State, target: Target, before: VersionNode | None, to: VersionNode | None) -> Prospect:
+def _of_retry(
+    state: State, target: Target, before: VersionNode | None, to: VersionNode | None, now: Instant
+) -> Prospect:
     failed = _failed_rollback(state, target, to)
     if failed is not None:
         return _of_rollback_again(state, target, before, failed)
@@ -168,7 +170,7 @@ def _of_retry(state: State, target: Target, before: VersionNode | None, to: Vers
     allowed = [version for version in known if version.object.status != "rejected"]
     if known and not allowed and _failed_in_its_cycle(target) is None:
         return Prospect(target, before, None, _barred(target, known[0]))
-    flaw = _not_again_in_its_cycle(state, target)
+    flaw = _not_again_in_its_cycle(state, target, now)
     if flaw is not None:
         return Prospect(target, before, None, f"{target.name}: {flaw}")
     return Prospect(target, before, max(allowed or known, key=lambda version: version.order, default=None))
@@ -189,11 +191,11 @@ def _of_rollback_again(state: State, target: Target, before: VersionNode | None,
     return Prospect(target, before, after)
 
 
-def _not_again_in_its_cycle(state: State, target: Target) -> str | None:
+def _not_again_in_its_cycle(state: State, target: Target, now: Instant) -> str | None:
     cycle = _failed_in_its_cycle(target)
     if cycle is None or target.site is None:
         return None
-    return operators.why_not_again(state, target.site, cycle[1])
+    return operators.why_not_again(state, target.site, cycle[1], now)
 
 
 def _barred(target: Target, version: VersionNode) -> str:
@@ -221,19 +223,19 @@ def given_up_here(state: State, target: Target) -> list[str]:
 
 
 def _of_redeploy(
-    state: State, target: Target, before: VersionNode | None, to: VersionNode | None
+    state: State, target: Target, before: VersionNode | None, to: VersionNode | None, now: Instant
 ) -> Prospect:
     if before is None:
         return Prospect(target, before, None, f"{target.name} has nothing deployed to deploy again")
     if to is not None and to is not before:
-        return _of_rollback(state, target, before, to)
+        return _of_rollback(state, target, before, to, now)
     if before.object.status == "rejected":
         return Prospect(target, before, None, _barred(target, before))
     return Prospect(target, before, before)
 
 
 def _of_rollback(
-    state: State, target: Target, before: VersionNode | None, to: VersionNode | None
+    state: State, target: Target, before: VersionNode | None, to: VersionNode | None, now: Instant
 ) -> Prospect:
     """Without `to`: after a failure what ran before it, also if another attempt is to come; after a failed rollback the
     same again; else the version before. Where that was rejected meanwhile, or is newer, because somebody said that the
@@ -261,7 +263,7 @@ def _of_rollback(
         nothing = "; nothing else that ran there is left to go back to"
         flaw = f"{_barred(target, after)}{_instead(known) or nothing}"
     elif to is not None and before is not None and to.order > before.order:
-        flaw = _not_forward(state, target, to)
+        flaw = _not_forward(state, target, to, now)
     return Prospect(target, failed if has_failed_anew else before, None if flaw else after, flaw)
 
 
@@ -272,9 +274,9 @@ def _older_than(state: State, target: Target, before: VersionNode | None) -> Ver
     return candidates.last_good(state, target, before=before)
 
 
-def _not_forward(state: State, target: Target, to: VersionNode) -> str | None:
+def _not_forward(state: State, target: Target, to: VersionNode, now: Instant) -> str | None:
     """Forward is not back: what people or selectors hold back there is not reached by an order."""
-    for one in gates.of_version(state, target, to, 0):
+    for one in gates.of_version(state, target, to, now):
         if one.kind in ("approval", "scopedVersion", "versionSelector") and not one.is_allowed:
             return f"{target.name}: {to.tag} is newer than what runs, and held: {one.verdict.message}"
     return None
@@ -444,6 +446,7 @@ def _adopt(state: State, target: Target, version: VersionNode, user: str, now: I
     jobs.forget_attempts(state, target)
     jobs.note_running(state, target, version.id, variables.resolve(state, target), now)
     record.adopted_by = user
+    verifying.forget(state, target, version.id)
     _forget_locks(state, target)
     failures.forgiven(state, target)
     holds.settle_target(state, target)

@@ -44,7 +44,7 @@ def measured(state: State, change: Measured, now: Instant) -> None:
 
 def verification_ended(state: State, job: Job, now: Instant) -> None:
     target = state.targets.get(job.target)
-    if target is not None and job.status == "successful" and job.verification == "passed":
+    if target is not None and job.status == "successful" and job.verification in ("none", "passed"):
         failures.forgiven(state, target)
     if job.group is not None:
         cycle.job_ended(state, job, now)
@@ -60,7 +60,8 @@ def _verification_failed(state: State, target: Target, job: Job, now: Instant) -
         return
     jobs.given_up(state, target, job, now)
     if jobs.fires_rollback(target, job.status, verification_failed=True):
-        jobs.order_rollback(
-            state, target, job.version, target.record.previous, evidence.cause_of_rollback(job)
-        )
+        # Other values of a version that was good are no reason to leave it: nothing older would do better with them.
+        is_of_values = job.kind == "variable" and target.record.was_proven
+        to = job.version if is_of_values else target.record.previous
+        jobs.order_rollback(state, target, job.version, to, evidence.cause_of_rollback(job))
     state.target_changed(target)

@@ -121,12 +121,21 @@ def _event(one: GateResult) -> str:
 
 
 def of_target(
-    state: State, target: Target, stance: model.TargetState, held_back: Sequence[Verdict], group: Group | None
+    state: State,
+    target: Target,
+    stance: model.TargetState,
+    held_back: Sequence[Verdict],
+    group: Group | None,
+    now: Instant,
 ) -> tuple[Action, ...]:
     """What a person can do, the nearest first, each once."""
     found = [
-        *(action for version, one in held_back for action in _of_verdict(state, target, version, one, group)),
-        *_of_state(state, target, stance),
+        *(
+            action
+            for version, one in held_back
+            for action in _of_verdict(state, target, version, one, group, now)
+        ),
+        *_of_state(state, target, stance, now),
     ]
     if stance in ("failed", "rolledBack"):
         found += _marking(target, next((version for version, _ in held_back if version is not None), None))
@@ -134,7 +143,12 @@ def of_target(
 
 
 def _of_verdict(
-    state: State, target: Target, version: VersionNode | None, one: GateResult, group: Group | None
+    state: State,
+    target: Target,
+    version: VersionNode | None,
+    one: GateResult,
+    group: Group | None,
+    now: Instant,
 ) -> Iterator[Action]:
     environment = target.environment.name
     if one.kind in ("approval", "scopedVersion") and version is not None and one.verdict.outcome == "pending":
@@ -164,16 +178,16 @@ def _of_verdict(
         yield Action(command, "budget:resume", "goes on with this version; failures so far no longer count")
         yield from _marking(target, version)
     elif one.kind == "gradualRollout" and one.verdict.details.get("by_person"):
-        yield from _of_target_before(state, str(one.verdict.details["behind"]))
+        yield from _of_target_before(state, str(one.verdict.details["behind"]), now)
         yield from _marking(target, version)
     elif one.kind == "resourceConcurrency":
         for failed in _failed_groups(state, one):
-            yield from _of_failed_group(state, failed)
+            yield from _of_failed_group(state, failed, now)
             yield Action(
                 f"headgate release-slot {failed.id}", "group:act", f"frees the slot of {failed.resource}"
             )
         for name in _failed_rollbacks(one):
-            yield from _of_failed_rollback(state, state.targets[name])
+            yield from _of_failed_rollback(state, state.targets[name], now)
     elif "missing_hooks" in one.verdict.details:
         yield from _of_missing_hooks(one)
     elif (
@@ -183,9 +197,9 @@ def _of_verdict(
     ):
         yield from _of_two_brackets(one)
     elif one.kind == "deploymentBracket" and "failed_group" in one.verdict.details:
-        yield from _of_failed_group(state, state.groups[str(one.verdict.details["failed_group"])])
+        yield from _of_failed_group(state, state.groups[str(one.verdict.details["failed_group"])], now)
     elif one.kind == "deploymentBracket" and group is not None and group.status == "failed":
-        yield from _of_failed_group(state, group)
+        yield from _of_failed_group(state, group, now)
     elif one.kind == "deploymentBracket" and _TRIED_BY_RETRY & one.verdict.details.keys():
         yield Action(f"headgate retry {_word(target.name)}", "target:act", "tries it again")
     if one.rule is not None and version is not None and one.kind not in _NEVER_SKIPPED:
@@ -205,10 +219,10 @@ def _has_failed_with(state: State, one: GateResult, version: VersionNode | None)
     return any(version.id in (record.failed_version, *record.rolled_back) for record in records)
 
 
-def _of_target_before(state: State, name: str) -> Iterator[Action]:
+def _of_target_before(state: State, name: str, now: Instant) -> Iterator[Action]:
     """Who stands before it in the rollout, where that is a target; a resource's group is asked about itself."""
     before = state.targets.get(name)
-    if before is not None and orders.prospect(state, before, "retry", None).flaw is None:
+    if before is not None and orders.prospect(state, before, "retry", None, now).flaw is None:
         yield Action(
             f"headgate retry {_word(name)}", "target:act", f"tries it again on {before.resource.name}"
         )
@@ -226,10 +240,10 @@ def _failed_rollbacks(one: GateResult) -> list[str]:
     return (found or [])[:MOST_GROUPS_NAMED]
 
 
-def _of_failed_rollback(state: State, target: Target) -> Iterator[Action]:
+def _of_failed_rollback(state: State, target: Target, now: Instant) -> Iterator[Action]:
     """Its slot is held until one of them has been done."""
     name = _word(target.name)
-    found = orders.prospect(state, target, "retry", None)
+    found = orders.prospect(state, target, "retry", None, now)
     if found.flaw is None and found.after is not None:
         yield Action(f"headgate retry {name}", "target:act", f"tries the rollback to {found.after.tag} again")
     yield Action(
@@ -271,9 +285,11 @@ def _publishing(deployment: str, effect: str) -> Action:
     return Action(f"headgate publish {_word(deployment)} TAG", "version:write", effect)
 
 
-def _of_failed_group(state: State, group: Group) -> Iterator[Action]:
+def _of_failed_group(state: State, group: Group, now: Instant) -> Iterator[Action]:
     site = state.sites[(group.rule, group.environment, group.resource)]
-    if any(m.state == "failed" and operators.why_not_again(state, site, m) is None for m in group.members):
+    if any(
+        m.state == "failed" and operators.why_not_again(state, site, m, now) is None for m in group.members
+    ):
         yield Action(f"headgate retry --group {group.id}", "group:act", "tries the failed member again")
     for member in group.members:
         if member.state == "failed":
@@ -282,28 +298,31 @@ def _of_failed_group(state: State, group: Group) -> Iterator[Action]:
     yield Action(f"headgate abort {group.id}", "group:act", "ends the cycle, post-hooks included")
 
 
-def _of_state(state: State, target: Target, stance: model.TargetState) -> Iterator[Action]:
+def _of_state(state: State, target: Target, stance: model.TargetState, now: Instant) -> Iterator[Action]:
     """Only what would not be refused."""
     name = _word(target.name)
     runs = state.version(target.record.deployed)
     if stance in ("upToDate", "waiting") and runs is not None and runs.is_rejected:
-        if orders.prospect(state, target, "rollback", None).flaw is None:
+        if orders.prospect(state, target, "rollback", None, now).flaw is None:
             yield Action(f"headgate rollback {name}", "target:act", "goes back to the version before")
         yield _publishing(target.deployment.name, "a newer version replaces what runs and was rejected")
     paused = candidates.paused_ahead(state, target)
     if paused is not None:
         yield _unpausing(target, paused)
     if rollbacks.failed(state, target) is not None:
-        yield from _of_failed_rollback(state, target)
+        yield from _of_failed_rollback(state, target, now)
         return
     tried = jobs.unsettled(state, target)
-    back = orders.prospect(state, target, "rollback", None) if tried is not None else None
+    back = orders.prospect(state, target, "rollback", None, now) if tried is not None else None
     if back is not None and back.after is not None:
         effect = f"gives up the next attempt and goes back to {back.after.tag}"
         yield Action(f"headgate rollback {name}", "target:act", effect)
-    if stance in ("failed", "rolledBack") and orders.prospect(state, target, "retry", None).flaw is None:
+    if stance in ("failed", "rolledBack") and orders.prospect(state, target, "retry", None, now).flaw is None:
         yield Action(f"headgate retry {name}", "target:act", "tries it again")
-    if stance in ("failed", "verifying") and orders.prospect(state, target, "rollback", None).flaw is None:
+    if (
+        stance in ("failed", "verifying")
+        and orders.prospect(state, target, "rollback", None, now).flaw is None
+    ):
         yield Action(f"headgate rollback {name}", "target:act", "goes back to the version before")
 
 

@@ -112,7 +112,7 @@ def has_changed_values(state: State, target: Target) -> bool:
         return any(version.id == record.deployed for version in targets.contenders(state, target))
     version = state.version(record.deployed)
     is_hook = target.deployment.name in shape.of_site(site).hooks
-    return not is_hook and version is not None and version.object.status not in ("rejected", "failed")
+    return not is_hook and version is not None and not version.is_rejected
 
 
 def group_and_member(target: Target) -> tuple[Group | None, Member | None]:

@@ -16,10 +16,11 @@ from headgate.kernel.instants import Instant
 
 
 def counted(state: State, target: Target, job: Job, now: Instant) -> None:
-    """A release has failed for good. That a rollback failed says nothing about the version it went back to."""
+    """A release has failed for good. That a rollback failed says nothing about the version it went back to, and that other
+    values failed nothing about the version that ran without them."""
     _spend_budgets(state, target, now)
     version = state.version(job.version)
-    if job.kind == "rollback" or version is None:
+    if job.kind in ("rollback", "variable") or version is None:
         return
     for rule in target.rules.of(Rollback):
         fires = rollback.fires(rule.spec, job.status, job.verification == "failed")
@@ -69,13 +70,30 @@ def _stop(state: State, rule: AnyRule, scope: str, breaker: Breaker, now: Instan
     state.waiting.happened(wakes.breaker(rule.id, scope))
 
 
-def policy_changed(state: State, policy: str, now: Instant) -> None:
-    """Rules that allow fewer failures than there were stop their lines."""
-    node = state.policies[policy]
-    for rule in node.rules if node.object.enabled else ():
-        for (rule_id, scope), breaker in state.breakers.items():
-            if rule_id == rule.id and breaker.stopped_at is None and _is_spent(state, rule, scope, breaker):
-                _stop(state, rule, scope, breaker, now)
+def settle(state: State, now: Instant) -> None:
+    """Rules that allow fewer failures than there were stop their lines: because they say so now, or because there are
+    fewer targets, of which the same failures are a larger share."""
+    state.shares_of_budgets_moved = False
+    for policy in state.policies.values() if state.breakers else ():
+        for rule in policy.rules if policy.object.enabled else ():
+            for (rule_id, scope), breaker in state.breakers.items():
+                if (
+                    rule_id == rule.id
+                    and breaker.stopped_at is None
+                    and _is_spent(state, rule, scope, breaker)
+                ):
+                    _stop(state, rule, scope, breaker, now)
+
+
+def target_gone(state: State, target: Target) -> None:
+    """With its machine: another one of its name has not failed. That a version failed there is still known of the version."""
+    for (rule_id, scope), breaker in state.breakers.items():
+        failed_at = breaker.failed.pop(target.name, None)
+        if failed_at is None:
+            continue
+        if scope in state.versions:
+            breaker.failed[f"{target.name} (deleted)"] = failed_at
+        state.journal.changed("breaker", rule_id, scope)
 
 
 def _is_spent(state: State, rule: AnyRule, scope: str, breaker: Breaker) -> bool:

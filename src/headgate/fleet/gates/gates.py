@@ -77,7 +77,25 @@ def _asked(
 ) -> Iterator[GateResult]:
     for spec, judge in judges.items():
         for rule in target.rules.of(spec):
-            yield skipped(state, rule, version, target, now) or judge(state, rule, version, target, now)
+            skip = skipped(state, rule, version, target, now)
+            if skip is None:
+                yield judge(state, rule, version, target, now)
+            elif spec in _KEEPS_TIME:
+                yield _not_later(skip, judge(state, rule, version, target, now))
+            else:
+                yield skip
+
+
+def _not_later(skip: GateResult, judged: GateResult) -> GateResult:
+    """A skip makes nothing later: what the rule has allowed by itself counts from then on, as long as it does."""
+    since, skipped_at = judged.verdict.satisfied_at, skip.verdict.satisfied_at
+    if not judged.is_allowed or since is None or skipped_at is None or since >= skipped_at:
+        return skip
+    ends = [at for at in (skip.verdict.requeue_at, judged.verdict.requeue_at) if at is not None]
+    verdict = msgspec.structs.replace(
+        skip.verdict, satisfied_at=since, requeue_at=min(ends) if ends else None
+    )
+    return GateResult(skip.rule, skip.kind, verdict, judged.wakes)
 
 
 def skipped(
@@ -125,15 +143,20 @@ def paused(version: VersionNode) -> GateResult | None:
     return GateResult(None, "pause", verdict, (wakes.versions(version.object.deployment),))
 
 
-def is_vetoed(state: State, target: Target, version: VersionNode) -> bool:
+def of_people(state: State, target: Target, version: VersionNode, now: Instant) -> Iterator[GateResult]:
+    """Those of a version's gates that people answer."""
+    if version.scope is not None:
+        yield from _asked(_OF_SCOPE, state, target, version, now)
+    yield from _asked(_OF_PEOPLE, state, target, version, now)
+
+
+def is_vetoed(state: State, target: Target, version: VersionNode, now: Instant) -> bool:
     """Whether somebody who has a say has rejected it in the target's environment, and not withdrawn that."""
-    votes = state.approvals.get((version.id, target.environment.name))
-    if not votes or not any(vote.status == "rejected" for vote in votes.values()):
-        return False
-    return any(
-        judged.kind == "approval" and judged.verdict.outcome == "denied"
-        for judged in of_version(state, target, version, 0)
-    )
+    return any(is_veto(judged) for judged in of_people(state, target, version, now))
+
+
+def is_veto(judged: GateResult) -> bool:
+    return judged.verdict.reason is Reason.REJECTED
 
 
 def window(rule: BoundRule[DeploymentWindow], target: Target, now: Instant) -> GateResult:
@@ -177,7 +200,7 @@ def _approved(
     state: State, rule: BoundRule[Approval], version: VersionNode, target: Target, now: Instant
 ) -> GateResult:
     environment = target.environment.name
-    key = (rule.id, version.id, environment)
+    key = (rule.id, version.id, "", environment)
     shared = state.shared.get(key)
     if shared is None:
         votes = tuple(state.approvals.get((version.id, environment), {}).values())
@@ -189,28 +212,29 @@ def _approved(
 def _progressed(
     state: State, rule: BoundRule[EnvironmentProgression], version: VersionNode, target: Target, now: Instant
 ) -> GateResult:
-    key = (rule.id, version.id, target.environment.name)
+    resource = target.resource.name if promotion.reads_the_resource(rule) else ""
+    key = (rule.id, version.id, resource, target.environment.name)
     shared = state.shared.get(key)
-    if shared is not None:
-        again_at = shared.verdict.requeue_at
-        if again_at is None or again_at > now:
-            return shared
+    if shared is not None and (shared.stale_at is None or shared.stale_at > now):
+        return shared
+    stages = _stages_before(state, rule, version, target)
     shared = state.shared[key] = GateResult(
         rule,
         rule.kind,
-        judge_progression(state, rule, version, target, now),
+        environment_progression.judge(rule.spec, stages, now),
         (
             wakes.stages(version.id, target.environment.name),
             wakes.members(target.deployment.name),
             wakes.ENVIRONMENTS,
         ),
+        stale_at=environment_progression.stale_at(rule.spec, stages, now),
     )
     return shared
 
 
-def judge_progression(
-    state: State, rule: BoundRule[EnvironmentProgression], version: VersionNode, target: Target, now: Instant
-) -> Verdict:
+def _stages_before(
+    state: State, rule: BoundRule[EnvironmentProgression], version: VersionNode, target: Target
+) -> list[environment_progression.Stage]:
     """Counts, in each environment that the rule names, the targets of the version's scope that have succeeded."""
     stages = []
     for environment in promotion.environments_before(state, rule, target):
@@ -226,7 +250,7 @@ def judge_progression(
                 else None,
             )
         )
-    return environment_progression.judge(rule.spec, stages, now)
+    return stages
 
 
 def _cooled_down(
@@ -265,7 +289,7 @@ def _within_budget(
     verdict = failure_budget.judge(
         rule.spec,
         breaker.stopped_at if breaker else None,
-        tuple(breaker.failed) if breaker else (),
+        tuple(name for name in breaker.failed if name in state.targets) if breaker else (),
         budget_total(state, rule, target),
     )
     return GateResult(rule, rule.kind, verdict, (wakes.breaker(rule.id, scope),))
@@ -358,6 +382,9 @@ def _conditions(state: State) -> int:
 
 NOT_FROZEN = GateResult(None, "freeze", decisions.allowed("not frozen"))
 _OF_SCOPE: Mapping[type[msgspec.Struct], Judge] = {ScopedVersion: _scoped}
+_KEEPS_TIME = frozenset({ScopedVersion, Approval, EnvironmentProgression})
+"""Rules by which a rollout's clock goes: since when they allow counts."""
+_OF_PEOPLE: Mapping[type[msgspec.Struct], Judge] = {Approval: _approved}
 _OF_VERSION: Mapping[type[msgspec.Struct], Judge] = {
     VersionSelector: _selected,
     Approval: _approved,

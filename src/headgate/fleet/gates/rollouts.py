@@ -19,7 +19,7 @@ from headgate.fleet.rules.retry import Retry
 from headgate.fleet.rules.rollback import Rollback
 from headgate.fleet.rules.scoped_version import ScopedVersion
 from headgate.fleet.rules.verification import Verification
-from headgate.fleet.state import candidates, repairs, units, wakes
+from headgate.fleet.state import candidates, promotion, repairs, units, wakes
 from headgate.fleet.state.ranks import BracketRanks
 from headgate.fleet.state.state import GateResult, State
 from headgate.fleet.state.units import BoundRule, RuleSet, Site, Target, VersionNode
@@ -93,7 +93,6 @@ def target_behind(
     version: VersionNode,
     rule: BoundRule[GradualRollout],
     position: int,
-    total: int,
 ) -> Behind | None:
     """Of a rule with `advanceOn: success`: the first in line that has not succeeded, if its turn comes before this one's."""
     pair, group_by = target.pair, rule.spec.group_by
@@ -113,10 +112,7 @@ def target_behind(
     found: tuple[int, Behind] | None = cached[1]
     if found is None:
         return None
-    is_before = gradual_rollout.offset(rule.spec, found[0], total) < gradual_rollout.offset(
-        rule.spec, position, total
-    )
-    return found[1] if is_before else None
+    return found[1] if gradual_rollout.goes_before(rule.spec, found[0], position) else None
 
 
 def site_behind(
@@ -130,15 +126,14 @@ def site_behind(
     """
     group_by = rule.spec.group_by
     value = site.resource.value_of(group_by)
-    position, total = position_of_site(state, site, versions, group_by)
-    own = gradual_rollout.offset(rule.spec, position, total)
+    position, _ = position_of_site(state, site, versions, group_by)
     for other in sorted(state.sites_by_rule.get(site.rule.id, ())):
         if other is site or other.environment is not site.environment:
             continue
         if other.resource.value_of(group_by) != value:
             continue
         rank, _ = position_of_site(state, other, versions, group_by)
-        if gradual_rollout.offset(rule.spec, rank, total) >= own:
+        if not gradual_rollout.goes_before(rule.spec, rank, position):
             continue
         lagging = list(_lagging(state, other, versions, rule))
         if lagging:
@@ -273,6 +268,8 @@ def _is_in_line(state: State, rules: RuleSet, version: VersionNode) -> bool:
     if state.skips_by_rule or version.scope is not None or version.dependencies:
         return False
     if not rules.by_spec.keys() <= _SAY_THE_SAME | _COME_LATER or len(rules.of(GradualRollout)) > 1:
+        return False
+    if any(promotion.reads_the_resource(rule) for rule in rules.of(EnvironmentProgression)):
         return False
     return all(
         rule.spec.group_by is None and rule.spec.advance_on == "time" for rule in rules.of(GradualRollout)

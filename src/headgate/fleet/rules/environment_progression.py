@@ -60,8 +60,17 @@ def judge(rule: EnvironmentProgression, stages: Sequence[Stage], now: Instant) -
     if not stages:
         text = rule.depends_on_environment_selector
         return decisions.denied(Reason.MISCONFIGURED, f"no environment matches {text}", selector=text)
-    judged = [_judge_stage(rule, stage, now) for stage in sorted(stages, key=lambda stage: stage.environment)]
+    judged = _judge_all(rule, stages, now)
     return _any_of(judged) if rule.require == "any" else _all_of(judged)
+
+
+def stale_at(rule: EnvironmentProgression, stages: Sequence[Stage], now: Instant) -> Instant | None:
+    """When time alone makes it another verdict, or another sentence: as soon as that of any stage is another."""
+    return min(_known(verdict.requeue_at for verdict in _judge_all(rule, stages, now)), default=None)
+
+
+def _judge_all(rule: EnvironmentProgression, stages: Sequence[Stage], now: Instant) -> list[Verdict]:
+    return [_judge_stage(rule, stage, now) for stage in sorted(stages, key=lambda stage: stage.environment)]
 
 
 def required_count(rule: EnvironmentProgression, total: int) -> int:
@@ -125,9 +134,10 @@ def _all_of(judged: Sequence[Verdict]) -> Verdict:
     if denied:
         return decisions.denied(denied[0].reason, _sentences(denied))
     if pending:
-        return decisions.pending(
-            pending[0].reason, _sentences(pending), requeue_at=_last_if_all_known(pending)
-        )
+        # What is allowed so far may become too old, and then the whole is denied.
+        too_old = [verdict.requeue_at for verdict in judged if verdict.is_allowed]
+        again = _known([_last_if_all_known(pending), *too_old])
+        return decisions.pending(pending[0].reason, _sentences(pending), requeue_at=min(again, default=None))
     return decisions.allowed(
         _sentences(judged),
         satisfied_at=max(_known(verdict.satisfied_at for verdict in judged), default=None),

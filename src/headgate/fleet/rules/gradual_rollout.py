@@ -50,6 +50,13 @@ def offset(rule: GradualRollout, position: int, total: int) -> int:
     return instants.seconds(waves.exponential_wave_of(position) * rule.time_scale_interval)
 
 
+def goes_before(rule: GradualRollout, position: int, other: int) -> bool:
+    """Whether the one has its turn before the other, however far apart turns are: a wave goes together."""
+    if rule.rollout_type == "exponential":
+        return waves.exponential_wave_of(position) < waves.exponential_wave_of(other)
+    return position < other
+
+
 def stopped(failed_names: Sequence[str], stopped_at: Instant) -> Verdict:
     """Whatever becomes of the failures: a person decides, or a newer version comes."""
     since = instants.show_to_the_second(stopped_at)

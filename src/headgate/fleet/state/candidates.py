@@ -53,7 +53,7 @@ def withdrawn(state: State, target: Target, version_id: str | None, kind: str) -
     version = state.version(version_id)
     if version is None:
         return "its version was deleted"
-    is_ordered_again = kind in ("redeploy", "rollback") and version.object.status == "failed"
+    is_ordered_again = kind in ("redeploy", "rollback", "variable") and version.object.status == "failed"
     if version.object.status in ("rejected", "failed") and not is_ordered_again:
         return f"its version was {version.object.status}"
     if kind in ("deploy", "hook") and not in_scope(version, target):

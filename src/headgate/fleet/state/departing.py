@@ -26,9 +26,14 @@ def leave(state: State, target: Target, now: Instant) -> None:
         record.verification = "failed"
         record.ordered = "redeploy"
     record.left = Left(now, target.deployment.object.id, target.resource.object.id)
-    if target.deployment.name not in state.deployments or target.resource.name not in state.resources:
+    if is_gone(state, target):
         state.departed.pop(target.name, None)
         state.journal.changed("target", target.name)
+
+
+def is_gone(state: State, target: Target) -> bool:
+    """For good: what has its name later is another one."""
+    return target.deployment.name not in state.deployments or target.resource.name not in state.resources
 
 
 def is_left_bad(record: TargetRecord, rollback: Job) -> bool:

@@ -23,6 +23,11 @@ def environments_before(
             yield environment
 
 
+def reads_the_resource(rule: BoundRule[EnvironmentProgression]) -> bool:
+    """Whether each resource may have stages of its own, such as those of its region."""
+    return "resource" in rule.selector(rule.spec.depends_on_environment_selector).roots
+
+
 def order(state: State) -> list[str]:
     """All environments, each behind those that it waits for; by name where nothing says more, or where each waits for
     another."""

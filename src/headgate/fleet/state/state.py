@@ -57,6 +57,8 @@ class GateResult(msgspec.Struct, frozen=True):
     verdict: Verdict
     wakes: tuple[Wake, ...] = ()
     request: ApprovalRequest | None = None
+    stale_at: Instant | None = None
+    """Of a verdict that is kept: from when on it has to be made anew."""
 
     @property
     def is_allowed(self) -> bool:
@@ -163,10 +165,13 @@ class State:
         self.slots: dict[str, RuleSlots] = {}
         """By the id of the concurrency rule."""
         self.skips_by_rule: dict[str, dict[str, model.Skip]] = {}
-        self.shared: dict[tuple[str, str, str], GateResult] = {}
-        """Verdicts that all targets of a version in an environment share: (rule id, version id, environment)."""
+        self.shared: dict[tuple[str, str, str, str], GateResult] = {}
+        """Verdicts that all targets of a version in an environment share: (rule id, version id, resource where the rule reads
+        it or '', environment)."""
         self.totals: dict[tuple[str, str], int] = {}
         """Targets that a failure budget covers: (rule id, environment or ''); and what all gates ask of all targets."""
+        self.shares_of_budgets_moved = True
+        """Of how many targets failures are a share, or which share is allowed: budgets are looked at once more."""
         self.bracket_ranks: dict[str, BracketRanks] = {}
         self.sites_by_rule: dict[str, dict[Site, None]] = {}
         self.brackets: dict[str, Bracket] = {}
@@ -322,6 +327,7 @@ class State:
     def ranks_moved(self) -> None:
         """Membership decides rollout ranks and limits: whoever waits for a turn looks again."""
         self.totals.clear()
+        self.shares_of_budgets_moved = True
         self.bracket_ranks.clear()
         self.waiting.happened(wakes.RANKS)
 

@@ -58,6 +58,12 @@ def lost(state: State, target: Target, version_id: str | None) -> None:
         state.verified.pop(version_id, None)
 
 
+def all_lost(state: State, target: Target) -> None:
+    """Nothing has succeeded there: the machine is gone, and what gets its name is another one."""
+    for version in target.deployment.versions:
+        lost(state, target, version.id)
+
+
 def counted(
     state: State,
     rule: EnvironmentProgression,

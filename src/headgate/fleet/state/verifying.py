@@ -28,25 +28,30 @@ def begin(state: State, target: Target, job: Job, trigger: Trigger, now: Instant
         if rule.spec.trigger_on != trigger or any(progress.rule == rule.id for progress in job.metrics):
             continue
         for metric in rule.spec.metrics:
-            fresh = verification.MetricState()
-            progress = MetricProgress(
-                rule.id,
-                metric.name,
-                msgspec.to_builtins(fresh),
-                due_at=verification.next_measurement_at(metric, fresh, now),
-            )
-            job.metrics.append(progress)
-            _schedule(state, job, progress)
+            _add(state, job, rule.id, metric, now)
     if any(progress.status == "running" for progress in job.metrics):
         job.verification = "running"
         state.measuring.add(job.id)
         state.journal.changed("job", job.id)
 
 
+def _add(state: State, job: Job, rule_id: str, metric: verification.Metric, now: Instant) -> None:
+    fresh = verification.MetricState()
+    progress = MetricProgress(
+        rule_id,
+        metric.name,
+        msgspec.to_builtins(fresh),
+        due_at=verification.next_measurement_at(metric, fresh, now),
+    )
+    job.metrics.append(progress)
+    _schedule(state, job, progress)
+
+
 def succeeded(state: State, target: Target, job: Job, now: Instant) -> None:
     """The job did: what is measured from now on, and what was measured since it was created, decides the rest."""
     begin(state, target, job, "jobSuccess", now)
     if job.verification == "none":
+        forget(state, target, job.version)
         return
     target.record.verification = job.verification
     passed = state.verified.setdefault(job.version, {})
@@ -55,6 +60,17 @@ def succeeded(state: State, target: Target, job: Job, now: Instant) -> None:
     elif passed.setdefault(target.name, None) is None and job.verification == "passed":
         passed[target.name] = now
     state.journal.changed("progress", job.version, target.name)
+
+
+def forget(state: State, target: Target, version_id: str) -> None:
+    """Nothing is measured of it there any more: its success is one as it is."""
+    passed = state.verified.get(version_id, {})
+    if target.name in passed:
+        del passed[target.name]
+        if not passed:
+            del state.verified[version_id]
+        state.journal.changed("progress", version_id, target.name)
+        state.stages_moved(version_id)
 
 
 def schedule(state: State, job: Job) -> None:
@@ -120,25 +136,34 @@ def measured(state: State, change: Measured, now: Instant) -> bool:
     return _conclude(state, target, job, now)
 
 
-def drop_unruled(state: State, target: Target, now: Instant) -> Job | None:
-    """Metrics whose rule is gone are not waited for; the newest job, if its verification ended with that. What failed before
-    it may still be measured, too."""
+def settle_rules(state: State, target: Target, now: Instant) -> Job | None:
+    """Metrics whose rule is gone are not waited for, and those that a rule has got are; the newest job, if its verification
+    ended with that. What failed before it may still be measured, too."""
     record = target.record
     tried = [*record.attempts, *([record.job] if record.job is not None else ())]
     ended: Job | None = None
     for job_id in tried:
-        ended = _without_unruled(state, target, job_id, now)
+        ended = _measured_as_ruled(state, target, job_id, now)
     return ended
 
 
-def _without_unruled(state: State, target: Target, job_id: str, now: Instant) -> Job | None:
+def _measured_as_ruled(state: State, target: Target, job_id: str, now: Instant) -> Job | None:
     job = state.jobs.get(job_id)
     if job is None or job.id not in state.measuring:
         return None
+    begun = {progress.rule for progress in job.metrics}
     kept = [p for p in job.metrics if metric_of(target, p.rule, p.metric) is not None]
-    if len(kept) == len(job.metrics):
+    added = [
+        (rule.id, metric)
+        for rule in target.rules.of(Verification)
+        for metric in (rule.spec.metrics if rule.id in begun else ())
+        if not any((p.rule, p.metric) == (rule.id, metric.name) for p in kept)
+    ]
+    if len(kept) == len(job.metrics) and not added:
         return None
     job.metrics = kept
+    for rule_id, metric in added:
+        _add(state, job, rule_id, metric, now)
     state.journal.changed("job", job.id)
     return job if _conclude(state, target, job, now) else None
 
@@ -146,14 +171,16 @@ def _without_unruled(state: State, target: Target, job_id: str, now: Instant) ->
 def _conclude(state: State, target: Target, job: Job, now: Instant) -> bool:
     statuses = {progress.status for progress in job.metrics}
     if "failed" in statuses:
-        outcome: Literal["passed", "failed"] = "failed"
+        outcome: Literal["none", "passed", "failed"] = "failed"
     elif "running" in statuses:
         return False
     else:
-        outcome = "passed"
+        # With no rule left to measure by, nothing has passed: the success is one without a verification.
+        outcome = "passed" if statuses else "none"
     job.verification = outcome
-    job.verified_at = now
-    _tell(state, job)
+    job.verified_at = now if outcome != "none" else None
+    if outcome != "none":
+        _tell(state, job)
     state.journal.changed("job", job.id)
     state.measuring.discard(job.id)
     for progress in job.metrics:
@@ -161,7 +188,9 @@ def _conclude(state: State, target: Target, job: Job, now: Instant) -> bool:
     if target.record.deployed == job.version and job.status == "successful":
         target.record.verification = outcome
         target.record.finished_at = now
-    if job.status == "successful":
+    if job.status == "successful" and outcome == "none":
+        forget(state, target, job.version)
+    elif job.status == "successful":
         passed = state.verified.setdefault(job.version, {})
         # Passed once is passed: the soak goes on when the same version is verified again, and passes.
         passed[target.name] = (passed.get(target.name) or now) if outcome == "passed" else None

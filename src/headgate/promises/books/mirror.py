@@ -148,9 +148,9 @@ class Mirror:
     def _kept(self, policy: model.Policy) -> model.Policy:
         """A policy that is put again keeps its id, and so do its rules."""
         old = self.policies.get(policy.name)
-        if old is None or old.id == policy.id:
+        if old is None:
             return policy
-        rules = rule_ids.rules_of_kept_policy(policy, old.id)
+        rules = rule_ids.rules_of_kept_policy(policy, old)
         return msgspec.structs.replace(policy, id=old.id, rules=rules)
 
     def _kept_version(self, version: model.Version) -> model.Version:

@@ -35,7 +35,7 @@ class StoppedLines:
             self._failed.clear()
 
     def job_ended(self, job: records.Job) -> None:
-        if job.status != "failure" or job.kind == "rollback" or self._may_be_followed(job):
+        if job.status != "failure" or job.kind in ("rollback", "variable") or self._may_be_followed(job):
             return
         for rule in self._rules(TargetKey.of_job(job)):
             self._failed.setdefault(job.version, {}).setdefault(rule.id, set()).add(job.target)
