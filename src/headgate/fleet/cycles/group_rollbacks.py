@@ -63,7 +63,8 @@ def advance(state: State, site: Site, group: Group, now: Instant, blockers: Bloc
 
 
 def affected(state: State, site: Site, group: Group) -> list[Member]:
-    """Members that ran in this group and have a version to go back to; the others are left as they are."""
+    """Members that ran in this group and have a version to go back to; the others are left as they are. What ran with the
+    same version before, and has other values now or ran once more, has none: the same again would be no way back."""
     only_failed = site.rule.spec.rollback_strategy == "individual"
     return [
         member
@@ -71,6 +72,7 @@ def affected(state: State, site: Site, group: Group) -> list[Member]:
         if member.role == "member"
         and member.ran
         and (previous := state.version(member.previous)) is not None
+        and previous.id != member.version
         and previous.object.status != "rejected"
         and member.deployment in site.members
         and not _has_replaced_the_unproven(site.members[member.deployment], member)

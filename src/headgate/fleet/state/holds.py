@@ -62,8 +62,11 @@ def has_room(state: State, table: SlotTable, resource: str, targets: Iterable[Ta
 
 def _ends_with_a_start(state: State, target: Target) -> bool:
     record = target.record
-    is_repaired = record.rollback_to is not None or rollbacks.ahead(state, target) is not None
-    return record.job is None and record.retry_at is None and not is_repaired
+    return record.job is None and record.retry_at is None and not _is_going_back(state, target)
+
+
+def _is_going_back(state: State, target: Target) -> bool:
+    return target.record.rollback_to is not None or rollbacks.ahead(state, target) is not None
 
 
 def _skips(state: State, table: SlotTable, runner: tuple[Target, VersionNode], now: Instant) -> bool:
@@ -164,7 +167,7 @@ def is_at_work(state: State, target: Target, rule: BoundRule[ResourceConcurrency
 def settle_target(state: State, target: Target) -> None:
     """Gives back what nothing needs any more. Who is to be rolled back keeps for that what it has."""
     record = target.record
-    if not record.slots or record.rollback_to is not None or rollbacks.ahead(state, target) is not None:
+    if not record.slots or _is_going_back(state, target):
         return
     rules = {rule.id: rule for rule in target.rules.of(ResourceConcurrency)}
     over = [
@@ -176,10 +179,16 @@ def settle_target(state: State, target: Target) -> None:
 
 
 def hold_what_runs(state: State, target: Target, now: Instant) -> None:
-    """When rules or groups have changed: what runs is counted wherever it is covered now, and nowhere else."""
+    """When rules or groups have changed: what runs is counted wherever it is covered now, and nowhere else. Who holds
+    anything for a rollback that is to come holds it there too."""
     tables = tables_for(state, (target,))
     held = target.record.slots
+    is_going_back = bool(held) and _is_going_back(state, target)
     covered = {table.rule.id for table in tables}
     give_back_for_target(state, target, [rule_id for rule_id in held if rule_id not in covered])
-    wanted = [t for t in tables if t.rule.id in held or is_at_work(state, target, t.rule)]
+    wanted = [
+        table
+        for table in tables
+        if is_going_back or table.rule.id in held or is_at_work(state, target, table.rule)
+    ]
     take_for_target(state, wanted, target, now)
