@@ -16,7 +16,6 @@ from headgate.fleet.engine import policy_words
 from headgate.fleet.model import kinds
 from headgate.fleet.model import objects as model
 from headgate.fleet.state.state import State
-from headgate.kernel import identifiers
 from headgate.kernel.problems import renamed
 from headgate.runtime.commands import CommandContext, EngineView, Reply
 
@@ -54,7 +53,7 @@ async def create_rule(call: Request) -> Answer:
         place = len(policy.rules) if position is None else min(int(position), len(policy.rules))
 
         def insert(documents: Documents) -> None:
-            documents.insert(place, _with_free_id(policy, _body(call), place))
+            documents.insert(place, _body(call))
 
         return _written(context, call, policy, insert, place, 201)
 
@@ -124,17 +123,6 @@ def _put(
 def _in_body(path: str) -> str:
     match = _PLACE.fullmatch(path)
     return match[1] if match is not None else path
-
-
-def _with_free_id(policy: model.Policy, body: Any, place: int) -> Any:
-    """The id of a rule without a name follows from its place, where another one may have stood before it moved."""
-    if not isinstance(body, dict) or body.get("id") is not None or body.get("name") is not None:
-        return body
-    taken = {rule.id for rule in policy.rules}
-    number = place
-    while identifiers.derive(policy.id, str(number)) in taken:
-        number += 1
-    return {"id": identifiers.derive(policy.id, str(number)), **body}
 
 
 def _held(context: CommandContext, call: Request) -> tuple[model.Policy, model.Rule]:

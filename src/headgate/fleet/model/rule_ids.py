@@ -1,7 +1,7 @@
 """Ids of rules: given, or made from the policy's id and the rule's name or index."""
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Container
 
 import msgspec
 
@@ -29,20 +29,24 @@ def rules_of_kept_policy(policy: model.Policy, old: model.Policy) -> tuple[model
                 left.remove(found)
 
     match(lambda one, rule: rule.name is not None and one.name == rule.name)
-    names = {rule.name for rule in policy.rules}
-    match(lambda one, rule: one.name not in names - {None} and (one.kind, one.spec) == (rule.kind, rule.spec))
+    match(lambda one, rule: one.index == rule.index and _says_the_same(one, rule))
+    match(_says_the_same)
     match(lambda one, rule: one.name is None and rule.name is None and one.kind == rule.kind)
     for rule in policy.rules:
         if rule.index not in ids:
-            ids[rule.index] = _free(old.id, _label(rule), {*ids.values(), *(one.id for one in left)})
+            ids[rule.index] = free(old.id, _label(rule), {*ids.values(), *(one.id for one in left)})
     return tuple(msgspec.structs.replace(rule, id=ids[rule.index]) for rule in policy.rules)
+
+
+def _says_the_same(one: model.Rule, rule: model.Rule) -> bool:
+    return (one.kind, one.spec) == (rule.kind, rule.spec)
 
 
 def _label(rule: model.Rule) -> str:
     return rule.name if rule.name is not None else str(rule.index)
 
 
-def _free(policy_id: str, label: str, taken: set[str]) -> str:
-    """What is new has no id that another rule has, or has just had: what is known of that one is not about it."""
+def free(policy_id: str, label: str, taken: Container[str]) -> str:
+    """The default id of a rule, or one like it if that is another rule's: what is known of that one is not about this."""
     labels = itertools.chain((label,), (f"{label} {number}" for number in itertools.count(2)))
     return next(made for made in (identifiers.derive(policy_id, one) for one in labels) if made not in taken)
