@@ -49,7 +49,8 @@ def lock(
                 unlock(state, site, old)
     elif superseded is not None:
         _carry_over(state, site, superseded, group)
-        clock_start = superseded.clock_start if superseded.clock_start is not None else clock_start
+        if superseded.clock_start is not None and not superseded.without_window:
+            clock_start = superseded.clock_start
         ready_at = superseded.ready_at or now
         group.without_window = group.without_window and superseded.without_window
     for name, version in locks.items():

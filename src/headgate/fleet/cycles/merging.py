@@ -128,8 +128,11 @@ def _is_older(state: State, newcomer: Member, member: Member) -> bool:
 
 
 def _has_lock(state: State, member: Member) -> bool:
-    """What was withdrawn before it ran is no lock any more: it would be dropped again, and the values with it."""
+    """What was withdrawn before it ran is no lock any more: it would be dropped again, and the values with it. What was
+    dropped or skipped is none either: somebody has decided against it."""
     ours = state.version(member.version)
+    if member.state in ("dropped", "skipped"):
+        return False
     return ours is not None and (ours.is_ready or member.state in ("running", "succeeded"))
 
 

@@ -64,7 +64,7 @@ def _retry(state: State, site: Site, group: Group, change: GroupAction, now: Ins
     ]
     if not failed:
         raise _refused("action", "retry is for a group with a failed member; this one has none")
-    flaws = {member.deployment: why_not_again(state, site, member, now) for member in failed}
+    flaws = {member.deployment: _why_not(state, site, group, member, change, now) for member in failed}
     able = [member for member in failed if flaws[member.deployment] is None]
     if not able:
         raise _refused("action", "; ".join(flaw for flaw in flaws.values() if flaw is not None))
@@ -72,6 +72,27 @@ def _retry(state: State, site: Site, group: Group, change: GroupAction, now: Ins
         member.state = "waiting"
         member.retry_at = None
         member.attempts = member.attempts[-1:]
+
+
+def _why_not(
+    state: State, site: Site, group: Group, member: Member, change: GroupAction, now: Instant
+) -> str | None:
+    alone = why_not_alone(group, member) if change.member is not None else None
+    return alone or why_not_again(state, site, group, member, now)
+
+
+def why_not_alone(group: Group, member: Member) -> str | None:
+    """Why the member is not tried again without the others: as long as one has failed, the group starts nothing but what
+    was ordered back."""
+    if member.kind == "rollback":
+        return None
+    others = [m.deployment for m in group.members if m.state == "failed" and m is not member]
+    if group.status != "failed" or group.phase != "forward" or not others:
+        return None
+    return (
+        f"{' and '.join(others)} failed too, and nothing starts as long as one has; retry the group {group.id}, "
+        "or skip the others first"
+    )
 
 
 def put_back_again(state: State, group: Group, member: Member, to: str, user: str, now: Instant) -> None:
@@ -82,11 +103,15 @@ def put_back_again(state: State, group: Group, member: Member, to: str, user: st
     act(state, GroupAction("retry", group=group.id, member=member.deployment, user=user), now)
 
 
-def why_not_again(state: State, site: Site, member: Member, now: Instant) -> str | None:
+def why_not_again(state: State, site: Site, group: Group, member: Member, now: Instant) -> str | None:
     """Why the group does not try the member again, and what can be done instead: what was withdrawn starts no more, and to
     go on over its failure is a decision of its own. A hook takes another version; what was to go back leaves its own."""
     target = site.members.get(member.deployment)
-    if target is None or member.role != "member" or running.went_back(state, member):
+    if running.went_back(state, member):
+        return None
+    if group.phase == "rollingBack":
+        return f"group {group.id} goes back; retry {member.deployment} when it has"
+    if target is None or member.role != "member":
         return None
     why = locking.withdrawn(state, target, member, now, Blockers())
     if why is None:

@@ -192,10 +192,16 @@ def _of_rollback_again(state: State, target: Target, before: VersionNode | None,
 
 
 def _not_again_in_its_cycle(state: State, target: Target, now: Instant) -> str | None:
-    cycle = _failed_in_its_cycle(target)
+    cycle = _cycle_of(target)
     if cycle is None or target.site is None:
         return None
-    return operators.why_not_again(state, target.site, cycle[1], now)
+    group, member = cycle
+    is_going_back = group.phase == "rollingBack" and member.ran
+    if not is_going_back and _failed_in_its_cycle(target) is None:
+        return None
+    return operators.why_not_alone(group, member) or operators.why_not_again(
+        state, target.site, group, member, now
+    )
 
 
 def _barred(target: Target, version: VersionNode) -> str:
@@ -385,6 +391,7 @@ def _retry(state: State, target: Target, to: VersionNode | None, user: str, now:
     """Whatever failed or was put back here may be tried again, or the one version that is named."""
     record = target.record
     ordered = _ordered_by_retry(target, to)
+    record.tried_again = [to.id] if to is not None else given_up_here(state, target)
     if to is None:
         record.failures.clear()
         record.rolled_back.clear()

@@ -288,7 +288,8 @@ def _publishing(deployment: str, effect: str) -> Action:
 def _of_failed_group(state: State, group: Group, now: Instant) -> Iterator[Action]:
     site = state.sites[(group.rule, group.environment, group.resource)]
     if any(
-        m.state == "failed" and operators.why_not_again(state, site, m, now) is None for m in group.members
+        m.state == "failed" and operators.why_not_again(state, site, group, m, now) is None
+        for m in group.members
     ):
         yield Action(f"headgate retry --group {group.id}", "group:act", "tries the failed member again")
     for member in group.members:

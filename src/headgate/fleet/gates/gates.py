@@ -258,7 +258,7 @@ def _cooled_down(
 ) -> GateResult:
     record = target.record
     last = state.last_attempt(record.attempts)
-    is_tried_again = record.ordered == "retry" or (last is not None and last.version == version.id)
+    is_tried_again = version.id in record.tried_again or (last is not None and last.version == version.id)
     if record.deployed == version.id or is_tried_again:
         return GateResult(rule, rule.kind, decisions.allowed("not a new version here, no cooldown"))
     verdict = version_cooldown.judge(

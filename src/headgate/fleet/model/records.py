@@ -188,6 +188,8 @@ class TargetRecord(msgspec.Struct, omit_defaults=True, eq=False, gc=False):
     """Concurrency rules whose slots are held for work outside brackets, and since when."""
     ordered: str | None = None
     """What is still to be carried out: an operator's retry or redeploy, or a redeploy of what left unmeasured."""
+    tried_again: list[str] = []
+    """Versions that a person wants to be tried again, until something runs: they are not new here."""
     rollback_to: str | None = None
     """The version that an automatic or ordered rollback is going back to."""
     rollback_cause: str = ""

@@ -17,6 +17,7 @@ from headgate.fleet.state.units import Target
 from headgate.kernel.instants import Instant
 
 Trigger = Literal["jobCreated", "jobStarted", "jobSuccess", "jobFailure"]
+ON_THE_WAY: tuple[Trigger, ...] = ("jobCreated", "jobStarted", "jobSuccess")
 
 
 def begin(state: State, target: Target, job: Job, trigger: Trigger, now: Instant) -> None:
@@ -48,8 +49,10 @@ def _add(state: State, job: Job, rule_id: str, metric: verification.Metric, now:
 
 
 def succeeded(state: State, target: Target, job: Job, now: Instant) -> None:
-    """The job did: what is measured from now on, and what was measured since it was created, decides the rest."""
-    begin(state, target, job, "jobSuccess", now)
+    """The job did: what is measured from now on, and what was measured since it was created, decides the rest. What has ended
+    has been created and started too, whether or not anybody said so or the rule was there then."""
+    for trigger in ON_THE_WAY:
+        begin(state, target, job, trigger, now)
     if job.verification == "none":
         forget(state, target, job.version)
         return
