@@ -11,7 +11,7 @@ from headgate.fleet.model import changes, records
 from headgate.graph.reconcile.instances import InstancePass
 from headgate.graph.reconcile.rollouts import DefinitionRollout
 from headgate.kernel.instants import Instant
-from headgate.kernel.objects import Object
+from headgate.kernel.objects import Key, Object
 from headgate.promises.books.graph_writes import GraphWrite
 from headgate.promises.books.mirror import Mirror
 from headgate.promises.books.tally import PodTally
@@ -126,11 +126,14 @@ class GraphPromise(ObjectPromise):
         broken: Broken,
         signals: Callable[[Instant], Any],
         is_paused: Callable[[Object], bool],
+        known: Callable[[Key], Object | None],
     ) -> None:
-        """`is_paused` says it of an object of a graph, as far as the planner was told: then a pause is acknowledged."""
+        """`known` is what the planner was told: it decides on that. `is_paused` says of an object of a graph whether its
+        pause is known, and so acknowledged."""
         super().__init__(cluster, broken)
         self.signals = signals
         self.is_paused = is_paused
+        self.known = known
 
     def written(self, write: GraphWrite) -> None: ...
 

@@ -316,7 +316,7 @@ class FleetNoGateSkipped(NoGateSkipped, FleetPromise):
 class GraphNoGateSkipped(NoGateSkipped, GraphPromise):
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
-        self._gates = Gates(self.cluster, self.signals)
+        self._gates = Gates(self.cluster, self.signals, self.known)
 
     def planned(self, instance_pass: InstancePass, now: Instant) -> None:
         by_id = {state.id: state for state in instance_pass.states}

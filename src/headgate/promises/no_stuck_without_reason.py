@@ -54,7 +54,7 @@ class ObjectNoStuckWithoutReason(NoStuckWithoutReason, ObjectPromise):
 class GraphNoStuckWithoutReason(ObjectNoStuckWithoutReason, GraphPromise):
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
-        self._gates = Gates(self.cluster, self.signals)
+        self._gates = Gates(self.cluster, self.signals, self.known)
 
     def left_waiting(self, instance_pass: InstancePass, now: Instant) -> None:
         for state in instance_pass.states:

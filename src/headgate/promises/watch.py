@@ -155,13 +155,18 @@ class GraphWatch(Watch):
         super().__init__()
         self._seen = seen
         self._writes = GraphWrites()
-        self._promises = tuple(promise(cluster, self._record, signals, self._is_paused) for promise in GRAPH)
+        self._promises = tuple(
+            promise(cluster, self._record, signals, self._is_paused, self._known) for promise in GRAPH
+        )
         cluster.listen(self._changed)
 
     def _changed(self, change: ObjectChange) -> None:
         for write in self._writes.read(change):
             for promise in self._promises:
                 promise.written(write)
+
+    def _known(self, key: Key) -> Object | None:
+        return self._seen().get(key)
 
     def _is_paused(self, item: Object) -> bool:
         found, view = item.labels, self._seen()

@@ -105,6 +105,7 @@ def _put_named(state: State, thing: changes.Object, old: Any, now: Instant) -> N
             # One that changes its group takes its work along: counted there from now on, and no longer here.
             for target in state.resources[thing.name].targets.values():
                 _hold_what_runs(state, target, now)
+                failures.target_moved(state, target)
         case model.Environment():
             departing.forget_old(state, now)
             catalog.put_environment(state, _stamped(thing, old, now))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from headgate.fleet.gates import gates
-from headgate.fleet.model.records import Breaker
 from headgate.fleet.rules import failure_budget
 from headgate.fleet.rules.failure_budget import FailureBudget
 from headgate.fleet.rules.gradual_rollout import GradualRollout
@@ -54,7 +53,15 @@ def _failure_budgets(state: State, rule: BoundRule[FailureBudget]) -> Iterator[B
         stopped_at = breaker.stopped_at if breaker is not None else None
         environment, value = gates.parts_of_scope(scope)
         shown = units.shown_value(value) if value is not None else None
-        yield _use(FAILURES, rule, environment, shown, limit, _failed(breaker), stopped_at)
+        yield _use(
+            FAILURES,
+            rule,
+            environment,
+            shown,
+            limit,
+            _holders(gates.failed_in(state, rule, scope)),
+            stopped_at,
+        )
 
 
 def _rollouts(state: State, rule: AnyRule, limit: int) -> Iterator[BudgetUse]:
@@ -63,12 +70,11 @@ def _rollouts(state: State, rule: AnyRule, limit: int) -> Iterator[BudgetUse]:
         version = state.version(version_id)
         if rule_id == rule.id and version is not None and version.is_ready and breaker.failed:
             scope = f"{version.object.deployment}/{version.tag}"
-            yield _use(ROLLOUT, rule, None, scope, limit, _failed(breaker), breaker.stopped_at)
+            yield _use(ROLLOUT, rule, None, scope, limit, _holders(breaker.failed), breaker.stopped_at)
 
 
-def _failed(breaker: Breaker | None) -> tuple[BudgetHolder, ...]:
-    found = sorted(breaker.failed.items()) if breaker is not None else ()
-    return tuple(BudgetHolder(name, since) for name, since in found)
+def _holders(failed: Mapping[str, Instant]) -> tuple[BudgetHolder, ...]:
+    return tuple(BudgetHolder(name, since) for name, since in sorted(failed.items()))
 
 
 def _use(

@@ -81,7 +81,7 @@ def _has_something_ahead_in_bracket(state: State, site: Site, target: Target, no
     """Also what a group gave up: it is still to run. What failed for good is a fault that is not over."""
     if target.deployment.name in shape.of_site(site).hooks:
         return False
-    if giving_up.values_of(state, target) is not None:
+    if giving_up.values_of(state, target) is not None or target_states.has_changed_values(state, target):
         return True
     lockable = collecting.lockable_versions(state, target)
     if any(not _is_denied_in_bracket(state, target, version, now) for version in lockable):

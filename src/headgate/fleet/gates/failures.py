@@ -57,7 +57,7 @@ def _spend_budgets(state: State, target: Target, now: Instant) -> None:
         breaker = state.breakers.setdefault((rule.id, scope), Breaker())
         breaker.failed.setdefault(target.name, now)
         if breaker.stopped_at is None and failure_budget.exceeded(
-            rule.spec, _still_there(state, breaker), gates.budget_total(state, rule, target)
+            rule.spec, len(gates.failed_in(state, rule, scope)), gates.budget_total(state, rule, target)
         ):
             _stop(state, rule, scope, breaker, now)
         state.journal.changed("breaker", rule.id, scope)
@@ -85,6 +85,21 @@ def settle(state: State, now: Instant) -> None:
                     _stop(state, rule, scope, breaker, now)
 
 
+def target_moved(state: State, target: Target) -> None:
+    """Where a budget counts by value, a failure goes along with a target that has another one now."""
+    for rule in target.rules.of(FailureBudget):
+        scope = gates.breaker_scope(rule, target)
+        for other in _scopes(state, rule, target):
+            breaker = state.breakers.get((rule.id, other))
+            failed_at = breaker.failed.pop(target.name, None) if breaker and other != scope else None
+            if failed_at is not None:
+                state.breakers.setdefault((rule.id, scope), Breaker()).failed.setdefault(
+                    target.name, failed_at
+                )
+                state.journal.changed("breaker", rule.id, other)
+                state.journal.changed("breaker", rule.id, scope)
+
+
 def target_gone(state: State, target: Target) -> None:
     """With its machine: another one of its name has not failed. That a version failed there is still known of the version."""
     for (rule_id, scope), breaker in state.breakers.items():
@@ -97,10 +112,9 @@ def target_gone(state: State, target: Target) -> None:
 
 
 def _is_spent(state: State, rule: AnyRule, scope: str, breaker: Breaker) -> bool:
-    failed = _still_there(state, breaker)
     if units.is_a(rule, GradualRollout):
         most = rule.spec.stop_after_failures
-        return most is not None and failed >= most
+        return most is not None and sum(1 for name in breaker.failed if name in state.targets) >= most
     if not units.is_a(rule, FailureBudget):
         return False
     covered = (
@@ -111,13 +125,8 @@ def _is_spent(state: State, rule: AnyRule, scope: str, breaker: Breaker) -> bool
     )
     found = next(covered, None)
     return found is not None and failure_budget.exceeded(
-        rule.spec, failed, gates.budget_total(state, rule, found)
+        rule.spec, len(gates.failed_in(state, rule, scope)), gates.budget_total(state, rule, found)
     )
-
-
-def _still_there(state: State, breaker: Breaker) -> int:
-    """How many of those that failed exist: who was deleted is nobody's concern any more. Who comes back counts again."""
-    return sum(1 for name in breaker.failed if name in state.targets)
 
 
 def cleared(target: Target, job: Job) -> None:

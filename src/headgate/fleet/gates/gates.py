@@ -289,7 +289,7 @@ def _within_budget(
     verdict = failure_budget.judge(
         rule.spec,
         breaker.stopped_at if breaker else None,
-        tuple(name for name in breaker.failed if name in state.targets) if breaker else (),
+        tuple(failed_in(state, rule, scope)),
         budget_total(state, rule, target),
     )
     return GateResult(rule, rule.kind, verdict, (wakes.breaker(rule.id, scope),))
@@ -301,6 +301,19 @@ def breaker_scope(rule: BoundRule[FailureBudget], target: Target) -> str:
     if rule.spec.group_by is None:
         return environment
     return f"{environment}/{target.resource.value_of(rule.spec.group_by)}"
+
+
+def failed_in(state: State, rule: BoundRule[FailureBudget], scope: str) -> dict[str, Instant]:
+    """Targets that the rule counts there and that have failed, with when. Who was deleted, has another value or is nobody's
+    concern of the rule any more does not count; who comes back counts again."""
+    breaker = state.breakers.get((rule.id, scope))
+    return {
+        name: at
+        for name, at in (breaker.failed.items() if breaker is not None else ())
+        if (target := state.targets.get(name)) is not None
+        and any(one.id == rule.id for one in target.rules.of(FailureBudget))
+        and breaker_scope(rule, target) == scope
+    }
 
 
 def parts_of_scope(scope: str) -> tuple[str | None, str | None]:

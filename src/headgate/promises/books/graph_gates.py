@@ -13,7 +13,7 @@ from headgate.graph.reconcile.items import GraphItem
 from headgate.graph.reconcile.nodes import NodeState, NodeUnit
 from headgate.graph.reconcile.rollouts import DefinitionRollout, RolloutMember
 from headgate.kernel.instants import Instant
-from headgate.kernel.objects import Key
+from headgate.kernel.objects import Key, Object
 from headgate.promises.books.graph_items import Plain, before_plan, is_open, member_before
 
 MOST_CHECKED_ITEMS = 300
@@ -22,9 +22,15 @@ ITS_WAVE = "its wave"
 
 
 class Gates:
-    def __init__(self, cluster: ClusterPort, signals: Callable[[Instant], Any]) -> None:
+    def __init__(
+        self,
+        cluster: ClusterPort,
+        signals: Callable[[Instant], Any],
+        known: Callable[[Key], Object | None],
+    ) -> None:
         self._cluster = cluster
         self._signals = signals
+        self._known = known
         self._compiled: tuple[tuple[str, int], CompiledGraph] | None = None
 
     def of_units(
@@ -94,8 +100,8 @@ class Gates:
         return next((gate.text for gate in gates if not is_open(gate, bindings, now)), "")
 
     def _newest(self, instance_pass: InstancePass, state: NodeState) -> CompiledNode:
-        """The node as the definition has it now, which is where its gates and readyWhen are read from."""
-        top = self._cluster.get(Key("kro.run", definition.KIND, "", instance_pass.graph.name))
+        """The node as the newest definition that the planner knows has it: its gates and readyWhen are read from there."""
+        top = self._known(Key("kro.run", definition.KIND, "", instance_pass.graph.name))
         if top is None:
             return state.node
         key = (top.uid, top.generation)
