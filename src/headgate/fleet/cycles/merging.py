@@ -128,12 +128,14 @@ def _is_older(state: State, newcomer: Member, member: Member) -> bool:
 
 
 def _has_lock(state: State, member: Member) -> bool:
-    """What was withdrawn before it ran is no lock any more: it would be dropped again, and the values with it. What was
-    dropped or skipped is none either: somebody has decided against it."""
+    """What was withdrawn before it ran is no lock any more: it would be dropped again, and the values with it. Nor is what
+    was dropped, skipped or put back: somebody or something has decided against it."""
     ours = state.version(member.version)
-    if member.state in ("dropped", "skipped"):
+    if ours is None:
         return False
-    return ours is not None and (ours.is_ready or member.state in ("running", "succeeded"))
+    return member.state in ("running", "succeeded") or (
+        ours.is_ready and member.state in ("waiting", "retrying")
+    )
 
 
 def _run_once_more(member: Member, newcomer: Member) -> None:

@@ -22,7 +22,8 @@ def counted(state: State, target: Target, job: Job, now: Instant) -> None:
     version = state.version(job.version)
     if job.kind in ("rollback", "variable") or version is None:
         return
-    for rule in target.rules.of(Rollback):
+    # A hook is never put back, and mostly fails for reasons of its resource: without it none comes back.
+    for rule in target.rules.of(Rollback) if job.kind != "hook" else ():
         fires = rollback.fires(rule.spec, job.status, job.verification == "failed")
         if fires and rule.spec.reject_after is not None:
             breaker = _counted_for_version(state, rule, target, version, now)
