@@ -89,10 +89,17 @@ def has_lost_members(group: Group) -> bool:
     return any(member.left_at is not None for member in group.members)
 
 
+def _has_gone_back(group: Group) -> bool:
+    return any(member.state == "rolledBack" and member.kind == "rollback" for member in group.members)
+
+
 def end(state: State, site: Site, group: Group, status: GroupStatus, now: Instant) -> None:
-    """A group that members left before they were done is never complete."""
+    """A group that members left before they were done is never complete, and one of whose members went back is rolled back,
+    unless that is all that it was for."""
     if has_lost_members(group):
         status = "aborted"
+    elif status == "completed" and not group.without_window and _has_gone_back(group):
+        status = "rolledBack"
     group.completed_at = now
     site.executing = None
     site.resource.upstreams.clear()

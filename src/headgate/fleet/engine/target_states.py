@@ -91,14 +91,20 @@ def is_tried_again(target: Target) -> bool:
 
 def _has_work(state: State, target: Target, now: Instant) -> bool:
     record = target.record
-    _, member = group_and_member(target)
-    if member is not None and member.state in STILL_TO_RUN:
+    if _is_to_run(target):
         return True
     if record.retry_at is not None or record.ordered or rollbacks.given_up(state, target) is not None:
         return True
     if any(not is_excluded(state, target, version, now) for version in ahead_of(state, target)):
         return True
     return has_changed_values(state, target)
+
+
+def _is_to_run(target: Target) -> bool:
+    """In any group of its site: one may wait behind another in which the target is done."""
+    groups = target.site.groups() if target.site is not None else ()
+    members = (group.member(target.deployment.name) for group in groups)
+    return any(member is not None and member.state in STILL_TO_RUN for member in members)
 
 
 def has_changed_values(state: State, target: Target) -> bool:
