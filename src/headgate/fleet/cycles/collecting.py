@@ -8,8 +8,8 @@ from headgate.fleet.cycles import hooks, shape, targets
 from headgate.fleet.gates import gates
 from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.gates.version_dependencies import NO_PROSPECTS, Prospects
-from headgate.fleet.model.records import Group
-from headgate.fleet.state import candidates
+from headgate.fleet.model.records import MEMBER_UNDER_WAY, Group
+from headgate.fleet.state import candidates, rule_binding
 from headgate.fleet.state.candidates import OnFlaw
 from headgate.fleet.state.state import GateResult, State
 from headgate.fleet.state.units import Site, Target, VersionNode
@@ -51,12 +51,28 @@ def _new_for(state: State, site: Site, target: Target, on_flaw: OnFlaw | None) -
     deployed = candidates.deployed_version(state, target)
     if watermark is not None and watermark.object.status == "rejected":
         watermark = None
-        lockable = [version for version in lockable if version.id not in target.record.given_up]
+        lockable = [
+            version
+            for version in lockable
+            if version.id not in target.record.given_up and not _is_tried(state, site, target, version)
+        ]
     if deployed is not None and deployed.goes_back:
         return [
             version for version in lockable if _is_new_way_back(site, target, deployed, version, watermark)
         ]
     return [version for version in lockable if watermark is None or version.order > watermark.order]
+
+
+def _is_tried(state: State, site: Site, target: Target, version: VersionNode) -> bool:
+    """The cycle that executes is at it: it runs the version, will run it, or has failed with it and decides what follows."""
+    group = site.executing
+    member = group.member(target.deployment.name) if group is not None else None
+    if group is None or member is None:
+        return False
+    is_ahead = member.state in MEMBER_UNDER_WAY and version.id in (member.version, member.next_version)
+    last = state.last_attempt(target.record.attempts)
+    has_failed = last is not None and last.group == group.id and last.status != "successful"
+    return is_ahead or (has_failed and last is not None and last.version == version.id)
 
 
 def lockable_versions(state: State, target: Target, on_flaw: OnFlaw | None = None) -> list[VersionNode]:
@@ -84,6 +100,15 @@ def lockable_versions(state: State, target: Target, on_flaw: OnFlaw | None = Non
     return found
 
 
+def awaited(state: State, site: Site) -> list[str]:
+    """Members that are still to come, from a cycle of a rule that is gone: without them, hooks among them, none begins."""
+    return sorted(
+        target.deployment.name
+        for target in site.resource.targets.values()
+        if target.environment is site.environment and rule_binding.comes_to(state, site, target)
+    )
+
+
 def passed_over(state: State, site: Site, target: Target) -> list[VersionNode]:
     """What may be locked and opens no window, because something newer was locked here and has been put back since; newest
     first. No group gave it up: none has had it in the end."""
@@ -92,7 +117,8 @@ def passed_over(state: State, site: Site, target: Target) -> list[VersionNode]:
         return []
     new = _new_for(state, site, target, None)
     groups = [group for group in (site.waiting, site.executing) if group is not None]
-    locked = {member.version for group in groups if (member := group.member(name)) is not None}
+    members = [member for group in groups if (member := group.member(name)) is not None]
+    locked = {version for member in members for version in (member.version, member.next_version)}
     return [
         version
         for version in lockable_versions(state, target)

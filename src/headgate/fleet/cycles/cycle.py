@@ -22,7 +22,7 @@ from headgate.fleet.cycles import (
 from headgate.fleet.gates import gates
 from headgate.fleet.gates.blockers import Blockers
 from headgate.fleet.model.records import MEMBER_SETTLED, Group, Job, Member
-from headgate.fleet.state import evidence, holds, wakes
+from headgate.fleet.state import evidence, holds, variables, wakes
 from headgate.fleet.state.state import GateResult, State
 from headgate.fleet.state.units import Site, Target
 from headgate.kernel import instants
@@ -140,10 +140,15 @@ def _back_to_what_failed(state: State, site: Site, member: Member, target: Targe
 
 
 def _reconsider_retries(state: State, site: Site, group: Group, now: Instant) -> None:
-    """Retry rules may have changed while the next attempt was waited for."""
+    """Retry rules may have changed while the next attempt was waited for. Values may have, too: with others it is another
+    release, which waits for no backoff and has attempts of its own."""
     for member in _in_order(group):
         target = site.members.get(member.deployment)
         if member.state != "retrying" or target is None:
+            continue
+        if _has_other_values(state, member, target):
+            member.state, member.retry_at, member.attempts = "waiting", None, []
+            state.journal.changed("group", group.id)
             continue
         plan = jobs.retry_plan(state, target, running.attempts_of(state, member))
         if not plan.retry or _has_nowhere_to_go(state, site, group, member):
@@ -151,6 +156,13 @@ def _reconsider_retries(state: State, site: Site, group: Group, now: Instant) ->
         elif plan.at != member.retry_at:
             member.retry_at = plan.at
             state.journal.changed("group", group.id)
+
+
+def _has_other_values(state: State, member: Member, target: Target) -> bool:
+    last = state.last_attempt(member.attempts)
+    if last is None or running.went_back(state, member):
+        return False
+    return last.variables != variables.resolve(state, target)
 
 
 def _has_nowhere_to_go(state: State, site: Site, group: Group, member: Member) -> bool:

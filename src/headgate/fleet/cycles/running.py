@@ -40,8 +40,11 @@ def run(
     if version is None or target.record.job is not None:
         return None
     last = state.last_attempt(member.attempts)
+    resolved = variables.resolve(state, target)
     is_again = (
-        last is not None and last.version == version.id and (went_back(state, member) or not rolling_back)
+        last is not None
+        and (last.version, last.variables) == (version.id, resolved)
+        and (went_back(state, member) or not rolling_back)
     )
     attempt = last.attempt + 1 if last is not None and is_again else 1
     rejected = None if rolling_back else _rejected(state, target, member, version)
@@ -55,7 +58,7 @@ def run(
         now,
         kind="rollback" if rolling_back or rejected is not None else member.kind,
         attempt=attempt,
-        variables=variables.resolve(state, target),
+        variables=resolved,
         group=group.id,
         judged=judged,
         reason=group.reason if rolling_back else _reason(target.record, member, rejected),

@@ -144,7 +144,17 @@ def _collect(state: State, site: Site, now: Instant, blockers: Blockers) -> bool
         blockers.requeue(close_at)
         blockers.watch(wakes.skips(site.rule.id))
         return False
+    if _waits_for_members(state, site, blockers):
+        return False
     return _close(state, site, group, fresh, min(close_at, now), now, blockers)
+
+
+def _waits_for_members(state: State, site: Site, blockers: Blockers) -> bool:
+    if not collecting.awaited(state, site):
+        return False
+    blockers.hold(Reason.AWAITING_CYCLE)
+    blockers.watch(wakes.resource(site.resource.name))
+    return True
 
 
 def _close(
@@ -188,7 +198,7 @@ def _cycle_without_a_window(state: State, site: Site, now: Instant, blockers: Bl
         if target.record.attempts and not locking.is_in_started_group(site, name):
             jobs.reconsider_attempt(state, target, now)
     due = ordered_rollbacks.take_in(state, site, locking.due_without_a_window(state, site), now)
-    if not due:
+    if not due or _waits_for_members(state, site, blockers):
         return False
     hooks, missing = choosing.hooks_alone(state, site, now, blockers)
     if missing:

@@ -92,6 +92,8 @@ def _changed_values_verdicts(state: State, target: Target, now: Instant) -> Iter
         return
     for one in targets.verdicts_of_same_version(state, target, now):
         yield deployed, one
+    if record.retry_at is not None:
+        yield from ((deployed, one) for one in explain_attempts.of_retry(target, record.retry_at, now))
     for table in holds.tables_for(state, (target,)):
         yield deployed, explain_slots.of_table(state, table, target)
 

@@ -63,10 +63,14 @@ def _when_it_closes(
 
 
 def _held_open(state: State, site: Site, fresh: collecting.Fresh, now: Instant) -> decisions.Verdict:
+    stays = "collection window stays open"
+    coming = collecting.awaited(state, site)
+    if coming:
+        said = f"{stays} until the cycle here has ended that {', '.join(coming)} still belongs to"
+        return decisions.pending(Reason.AWAITING_CYCLE, said)
     choices = Choices(state, site, now, Blockers())
     choices.choose_all()
     _, missing, _ = choosing.hook_locks(choices, site, Blockers())
-    stays = "collection window stays open"
     if missing:
         said = f"{stays}: there is no allowed version of {', '.join(missing)}"
         return missing_verdict(state, site, missing, said, now)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from headgate.fleet.state import membership
 from headgate.fleet.state.state import State
-from headgate.fleet.state.units import PolicyNode, RuleSet, Target
+from headgate.fleet.state.units import PolicyNode, RuleSet, Site, Target
 
 NO_RULES = RuleSet((), {})
 
@@ -38,6 +38,17 @@ def bind(state: State, target: Target) -> None:
     if bracket is not None and target.site is None:
         membership.enter(state, target)
     state.touch(target)
+
+
+def comes_to(state: State, site: Site, target: Target) -> bool:
+    """Whether the target belongs to the site as soon as the cycle is over that it still stays with elsewhere."""
+    other = target.site
+    if other is None or other is site or other.executing is None or other.is_home_of(target):
+        return False
+    bindings = target.bindings()
+    policies = tuple(policy for policy in state.policies.values() if policy.matches(bindings))
+    bracket = RuleSet(policies, bindings).bracket
+    return bracket is not None and bracket.id == site.rule.id
 
 
 def bind_lingering(state: State) -> None:
