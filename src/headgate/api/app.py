@@ -9,7 +9,7 @@ import json
 import logging
 import time
 import uuid
-from collections.abc import Awaitable, Coroutine, Iterable, Iterator
+from collections.abc import Awaitable, Iterable, Iterator
 from typing import Any
 from urllib.parse import quote
 
@@ -22,7 +22,6 @@ from headgate.api import (
     authentication,
     docs_page,
     openapi,
-    parameters,
     problems,
     reading,
     responding,
@@ -32,8 +31,10 @@ from headgate.api import (
 )
 from headgate.api.calls import (
     Answer,
+    Aside,
     Authenticate,
     ClientConnection,
+    Finish,
     Principal,
     Refusal,
     Request,
@@ -54,9 +55,8 @@ STREAM_CHECK_SECONDS = 10.0
 """How long a stream may go on after its token was taken away."""
 
 
-async def _finished(answering: Awaitable[Answer], route: Route, call: Request) -> Answer:
-    answer = await answering
-    return answer if route.finish is None else await route.finish(call, answer)
+async def _finished(answering: Awaitable[Answer], finish: Finish, call: Request) -> Answer:
+    return await finish(call, await answering)
 
 
 class _Request(msgspec.Struct):
@@ -116,6 +116,7 @@ class Application:
         about = service_routes.routes(ready, metrics, lambda: self.openapi_json, lambda: self._docs)
         self.routes = (*routes, *about)
         self._router = Router(self.routes)
+        self._queries = {route.operation: access.declared_query(route) for route in self.routes}
 
     @functools.cached_property
     def openapi(self) -> dict[str, Any]:
@@ -157,7 +158,15 @@ class Application:
                 return
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
-        request = _request(scope, receive)
+        request = _Request(
+            id=str(uuid.uuid4()),
+            method=scope["method"],
+            raw_path=scope.get("raw_path") or quote(scope["path"]).encode(),
+            query=scope.get("query_string", b""),
+            headers=Headers(scope=scope),
+            receive=receive,
+            started=time.perf_counter(),
+        )
         try:
             match = self._router.match(request.method, request.raw_path)
         except Refusal as refusal:
@@ -185,12 +194,16 @@ class Application:
     async def _answer(self, request: _Request, match: Match) -> Answer:
         try:
             with contextlib.ExitStack() as held:
-                call = await self._call(request, match, held)
-                aside, lane = self._service.aside, match.route.lane
-                if aside is not None and lane is not None and self._is_aside(request, match.route):
-                    answering = _finished(aside.answer(lane, match.route.operation, call), match.route, call)
-                    return responding.encoded(await self._unless_over(request, answering))
-                answer = await _finished(match.route.handler(call), match.route, call)
+                route = match.route
+                aside = None if route.lane is None else self._aside_for(request, route)
+                call = await self._call(request, match, held, aside)
+                if aside is None or route.lane is None:
+                    answering = route.handler(call)
+                else:
+                    answering = aside.answer(route.lane, route.operation, call)
+                if route.finish is not None:
+                    answering = _finished(answering, route.finish, call)
+                answer = await (answering if aside is None else self._unless_over(request, answering))
                 if answer.stream is not None:
                     self._streams.check(request.principal.identity, request.principal.user)
                 return responding.encoded(answer)
@@ -205,9 +218,9 @@ class Application:
                 await asyncio.sleep(problems.PAUSE_SECONDS)
             return responding.of_refusal(refusal, request.id)
 
-    async def _unless_over(self, request: _Request, answering: Coroutine[Any, Any, Answer]) -> Answer:
+    async def _unless_over(self, request: _Request, answering: Awaitable[Answer]) -> Answer:
         """Nobody works on for a client that hung up, nor keeps a server that is asked to end."""
-        asked = asyncio.create_task(answering)
+        asked = asyncio.ensure_future(answering)
         gone = asyncio.create_task(responding.until_gone(request.receive))
         closing = asyncio.create_task(self._closing.wait())
         try:
@@ -222,22 +235,24 @@ class Application:
                 task.cancel()
             await asyncio.gather(asked, gone, closing, return_exceptions=True)
 
-    def _is_aside(self, request: _Request, route: Route) -> bool:
+    def _aside_for(self, request: _Request, route: Route) -> Aside | None:
+        """Who answers beside the server, unless the route has a stream and that is asked for."""
         wants_json = "application/json" in request.headers.get("accept", "")
-        return (
-            self._service.aside is not None and route.lane is not None and (wants_json or not route.streams)
-        )
+        return self._service.aside if wants_json or not route.streams else None
 
-    async def _call(self, request: _Request, match: Match, held: contextlib.ExitStack) -> Request:
+    async def _call(
+        self, request: _Request, match: Match, held: contextlib.ExitStack, aside: Aside | None
+    ) -> Request:
         """Who is asked first, so that strangers neither learn anything nor make the service read their bodies."""
         route, headers = match.route, request.headers
         if route.permission is not None:
-            request.principal = await self._authenticate(
-                sessions.authorization(request.method, headers, self._service.public_url)
-            )
+            authorization = headers.get("authorization")
+            if authorization is None:
+                authorization = sessions.authorization(request.method, headers, self._service.public_url)
+            request.principal = await self._authenticate(authorization)
         principal = request.principal
-        query = parameters.parse_query(
-            request.query, access.declared_query(route), takes_others=route.takes_other_query
+        query = reading.parse_query(
+            request.query, self._queries[route.operation], takes_others=route.takes_other_query
         )
         workspace = access.default_workspace(principal)
         if route.scope == "workspace":
@@ -246,15 +261,17 @@ class Application:
         access.check(route, principal, workspace)
         for crowd, identity, name in self._crowds_of(route, principal):
             held.enter_context(crowd.one_of(identity, name))
-        if self._service.aside is not None and route.lane is not None and self._is_aside(request, route):
-            self._service.aside.check(route.lane, workspace, principal.user)
-        key = parameters.idempotency_key(headers.get("idempotency-key")) if route.mutates else None
-        if_match = parameters.if_match(headers.get("if-match")) if route.conditional else None
-        raw_body, body = await self._body(request, route)
+        if aside is not None and route.lane is not None:
+            aside.check(route.lane, workspace, principal.user)
+        key = headers.get("idempotency-key") if route.mutates else None
+        if key is not None:
+            reading.check_idempotency_key(key)
+        if_match = reading.if_match(headers.get("if-match")) if route.conditional else None
+        raw_body, body = await self._body(request, route, is_read=aside is None)
         idempotency = None
         if key is not None:
             fingerprint = reading.fingerprint(request.method, request.raw_path, request.query, raw_body)
-            idempotency = parameters.idempotency(principal.identity, key, fingerprint)
+            idempotency = reading.idempotency(principal.identity, key, fingerprint)
         return Request(
             service=self._service,
             principal=principal,
@@ -280,7 +297,8 @@ class Application:
         if route.waits:
             yield self._waits, principal.identity, principal.user
 
-    async def _body(self, request: _Request, route: Route) -> tuple[bytes, Any]:
+    async def _body(self, request: _Request, route: Route, *, is_read: bool) -> tuple[bytes, Any]:
+        """As it came, and what it says where it `is_read` here."""
         if route.body is None:
             return b"", None
         headers = request.headers
@@ -292,7 +310,7 @@ class Application:
             return b"", None
         allowed = route.accepted_media_types
         essence = reading.media_type(headers.get("content-type"), allowed, headers.get("content-encoding"))
-        if not reading.is_json(essence) or route.reads_body or self._is_aside(request, route):
+        if not reading.is_json(essence) or route.reads_body or not is_read:
             return raw, None
         return raw, await reading.decode_json(raw, self._limits)
 
@@ -328,19 +346,6 @@ class Application:
                 return
             except UnavailableError:
                 continue
-
-
-def _request(scope: Scope, receive: Receive) -> _Request:
-    raw_path = scope.get("raw_path") or quote(scope["path"]).encode()
-    return _Request(
-        id=str(uuid.uuid4()),
-        method=scope["method"],
-        raw_path=raw_path,
-        query=scope.get("query_string", b""),
-        headers=Headers(scope=scope),
-        receive=receive,
-        started=time.perf_counter(),
-    )
 
 
 def _headers(request: _Request, answer: Answer) -> dict[str, str]:

@@ -56,7 +56,11 @@ class Authenticator:
     async def _by_token(self, secret: str) -> Principal:
         if not tokens.looks_like_secret(secret):
             raise refused("the token is not one of this service")
-        principal = await self._look_up(tokens.digest(secret))
+        digest, now = tokens.digest(secret), self._clock()
+        known = self._remembered.get(digest)
+        principal = (
+            known.principal if known is not None and now < known.until else await self._look_up(digest, now)
+        )
         if principal is None:
             raise refused("the token is unknown, or was removed")
         if principal.expires_at is not None and principal.expires_at <= self._clock():
@@ -64,11 +68,7 @@ class Authenticator:
         self._uses.note(principal.token)
         return principal
 
-    async def _look_up(self, digest: str) -> Principal | None:
-        now = self._clock()
-        known = self._remembered.get(digest)
-        if known is not None and now < known.until:
-            return known.principal
+    async def _look_up(self, digest: str, now: Instant) -> Principal | None:
         self._remembered.pop(digest, None)
         token = await asyncio.to_thread(self._store.token_by_hash, digest)
         if token is None:

@@ -241,6 +241,9 @@ _OF_AGENTS = ("job:run", "job:report")
 MERGE_PATCH = "application/merge-patch+json"
 
 
+Finish = Callable[[Request, Answer], Awaitable[Answer]]
+
+
 class Route(msgspec.Struct, frozen=True):
     """`permission` is None for what anybody may call; `scope` says whether it is about one workspace."""
 
@@ -276,7 +279,7 @@ class Route(msgspec.Struct, frozen=True):
     """The handler decodes the body itself: it may be large."""
     takes_other_query: bool = False
     """Whoever sends the browser here may add query parameters, which are passed over."""
-    finish: Callable[[Request, Answer], Awaitable[Answer]] | None = None
+    finish: Finish | None = None
     """Adds to the answer what only the server itself can ask for, wherever the answer was made."""
 
     @property

@@ -59,15 +59,14 @@ def check(call: Request, old: Object | None, new: Object, *, has_own_id: bool = 
         is_written = old is None and has_own_id if guard.field == ID else _is_written(guard, old, new)
         if is_written:
             refusals.require(call, guard.permission, guard.why)
-    if isinstance(new, model.Version):
+    if isinstance(new, model.Version) and new.status == "rejected":
         _check_mark(call, old, new)
 
 
 def _check_mark(call: Request, old: Object | None, new: model.Version) -> None:
     """By its status a version is marked as bad; a record of that which comes along says whose doing it was, and when.
     What is marked already stays so."""
-    is_marked = isinstance(old, model.Version) and old.status == "rejected"
-    if is_marked or new.status != "rejected":
+    if isinstance(old, model.Version) and old.status == "rejected":
         return
     refusals.require(call, "version:reject", "rejecting a version")
     if new.rejection is not None:
